@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
 // DescriptionFile is the file of a folder with what the package says of itself.
@@ -17,7 +19,7 @@ const DescriptionFile = "package.yaml"
 var ErrNotEmpty = errors.New("is not empty: name a new folder")
 
 // WriteFolder writes the files of a package to a new folder, as a whole: an index, with the wishes and the lock.
-func (c *Content) WriteFolder(folder string) (err error) {
+func (c *Content) WriteFolder(folder string) error {
 	if content, err := os.ReadDir(folder); len(content) > 0 {
 		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -31,40 +33,13 @@ func (c *Content) WriteFolder(folder string) (err error) {
 	if err != nil {
 		return err
 	}
-	parent := filepath.Dir(filepath.Clean(folder))
-	if err := os.MkdirAll(parent, 0o750); err != nil {
-		return err
-	}
-	made, err := os.MkdirTemp(parent, "."+filepath.Base(folder)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(made) // the first error counts
+	return wholefile.WriteFolder(folder, func(yield func(string, []byte) bool) {
+		for _, file := range append(files, File{Name: DescriptionFile, Content: description}) {
+			if !yield(file.Name, file.Content) {
+				return
+			}
 		}
-	}()
-	if err := writeFiles(made, append(files, File{Name: DescriptionFile, Content: description})); err != nil {
-		return err
-	}
-	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Rename(made, folder)
-}
-
-// writeFiles writes below a folder, and nowhere else.
-func writeFiles(folder string, files []File) error {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := errors.Join(root.MkdirAll(filepath.Dir(file.Name), 0o755), root.WriteFile(file.Name, file.Content, 0o644)); err != nil {
-			return errors.Join(err, root.Close())
-		}
-	}
-	return errors.Join(root.Chmod(".", 0o755), root.Close())
+	}, os.Remove)
 }
 
 // LockedIn returns the wishes and the lock of a folder that WriteFolder has written; nil for another folder, or where one of the

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -19,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/airgap/signature"
 	"open-cluster-management.io/interlock/pkg/regularfile"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
 // Annotations of the index of an archive: those that cosign knows a signed artifact and its signatures by, and the reference of
@@ -102,22 +102,7 @@ func (p *Package) Write(to io.Writer) error {
 }
 
 // WriteFile writes it as a file, as a whole.
-func (p *Package) WriteFile(path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name()) // the first error counts
-		}
-	}()
-	err = p.Write(file)
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
-}
+func (p *Package) WriteFile(path string) error { return wholefile.Write(path, p.Write) }
 
 // Source is where packages are read from.
 type Source struct {

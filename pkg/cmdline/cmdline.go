@@ -80,6 +80,16 @@ func Run(ctx context.Context, command *cobra.Command, errOut io.Writer) int {
 	}
 }
 
+// RunE runs a verb. An error of complete is one of how the verb was called.
+func RunE(complete func(args []string) error, run func(context.Context) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		if err := complete(args); err != nil {
+			return UsageError(err)
+		}
+		return run(command.Context())
+	}
+}
+
 // isUnknownArgument recognizes cobra's own errors on arguments and
 // sub-commands, which have no type.
 func isUnknownArgument(err error) bool {

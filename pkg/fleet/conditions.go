@@ -10,6 +10,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
+// InstalledByInterlock reports whether Interlock has created the add-on.
+func InstalledByInterlock(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
+}
+
 // Available returns the add-on's condition of that type, or nil.
 func Available(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable)

@@ -134,9 +134,15 @@ func LeanCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 const MaxAnnotation = 256
 
 func shortAnnotations(all map[string]string) map[string]string {
-	var kept map[string]string
+	return OnlyNamed(all, func(name string) bool {
+		return name != corev1.LastAppliedConfigAnnotation && (len(all[name]) <= MaxAnnotation || slices.Contains(versions.Annotations, name))
+	})
+}
+
+// OnlyNamed returns the entries whose names are to be kept, nil for none.
+func OnlyNamed(all map[string]string, keeps func(name string) bool) (kept map[string]string) {
 	for name, value := range all {
-		if name == corev1.LastAppliedConfigAnnotation || len(value) > MaxAnnotation && !slices.Contains(versions.Annotations, name) {
+		if !keeps(name) {
 			continue
 		}
 		if kept == nil {

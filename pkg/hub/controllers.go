@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -107,7 +108,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
-	report, reportErr := setupReports(mgr, options, &reports.Reconciler{
+	toReports, reportErr := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
 	})
@@ -138,18 +139,19 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			Evaluated: after.evaluated(report), Found: after.found,
+			Evaluated: each(append(after.evaluated, toReports...)), Found: after.found,
 		},
 	)
 }
 
 // setupReports adds the controller of reports, and returns what is to be called once an
-// add-on of a cluster has been evaluated; nil where reports are off.
-func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconciler) (evaluated func(cluster string), err error) {
+// add-on has been evaluated; nothing where reports are off.
+func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconciler) (evaluated []func(types.NamespacedName), err error) {
 	if options.Reports == "" {
 		return nil, reports.RemoveWhereOff(mgr)
 	}
-	return reconciler.Changes.Add, reconciler.SetupWithManager(mgr)
+	evaluated = append(evaluated, func(addOn types.NamespacedName) { reconciler.Changes.Add(addOn.Namespace) })
+	return evaluated, reconciler.SetupWithManager(mgr)
 }
 
 // setupEach registers controllers.

@@ -25,10 +25,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// hooks are what is called with each add-on once it has been evaluated; nil where the lifecycle is off.
+// hooks are what is called with each add-on once it has been evaluated; none where the lifecycle is off.
 type hooks struct {
-	// gated triggers the controllers of gates, of bundles and of upgrades.
-	gated func(types.NamespacedName)
+	// evaluated trigger the controllers of gates, of bundles and of upgrades.
+	evaluated []func(types.NamespacedName)
 	// found reports what was found to the controller of installations.
 	found func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding)
 }
@@ -58,7 +58,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 	}
 	opened := &gates.Reconciler{AddOns: addOns(), Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: on.recorder}
 	bundled, upgraded := &bundles.Reconciler{AddOns: addOns()}, &upgrades.Reconciler{AddOns: addOns(), Live: mgr.GetAPIReader()}
-	evaluated := each(opened.Evaluated, bundled.Evaluated, upgraded.Evaluated)
+	evaluated := []func(types.NamespacedName){opened.Evaluated, bundled.Evaluated, upgraded.Evaluated}
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
@@ -81,24 +81,10 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 }
 
 // each calls all of these.
-func each(do ...func(types.NamespacedName)) func(types.NamespacedName) {
+func each(do []func(types.NamespacedName)) func(types.NamespacedName) {
 	return func(addOn types.NamespacedName) {
 		for _, one := range do {
 			one(addOn)
 		}
-	}
-}
-
-// evaluated is what is called once an add-on has been evaluated; nil where nothing needs to know.
-func (h hooks) evaluated(report func(cluster string)) func(types.NamespacedName) {
-	switch {
-	case report == nil:
-		return h.gated
-	case h.gated == nil:
-		return func(addOn types.NamespacedName) { report(addOn.Namespace) }
-	}
-	return func(addOn types.NamespacedName) {
-		h.gated(addOn)
-		report(addOn.Namespace)
 	}
 }

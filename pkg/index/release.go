@@ -5,6 +5,7 @@ import (
 	gojson "encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -23,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
 // ReleaseKind is the kind of a file addons/NAME/VERSION.yaml of an index.
@@ -248,21 +250,11 @@ func Write(index string, release *Release) (written bool, err error) {
 }
 
 // Replace writes a file as a whole: a reader sees the former content or this one.
-func Replace(path string, content []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
+func Replace(path string, content []byte) error {
+	return wholefile.Write(path, func(to io.Writer) error {
+		_, err := to.Write(content)
 		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name()) // the first error counts
-		}
-	}()
-	_, err = file.Write(content)
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	})
 }
 
 // Workspace are entries that are taken instead of all releases of their add-ons.

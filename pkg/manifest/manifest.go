@@ -4,7 +4,6 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -99,7 +98,7 @@ func Read(paths []string, in io.Reader) (*Files, error) {
 		}
 		before := all.count()
 		for _, file := range files {
-			content, err := readFile(file, in)
+			content, err := regularfile.ReadAll(file, in)
 			if err != nil && file == path {
 				return all, fmt.Errorf("%s: %w", file, err)
 			}
@@ -154,16 +153,4 @@ func filesIn(path string) ([]string, error) {
 		return err
 	})
 	return files, err
-}
-
-func readFile(path string, in io.Reader) (content []byte, err error) {
-	if path == "-" {
-		return io.ReadAll(in)
-	}
-	file, err := regularfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return io.ReadAll(file)
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"open-cluster-management.io/interlock/pkg/regularfile"
 )
 
 // Object is an object of a file, of any kind.
@@ -27,7 +29,7 @@ func Objects(paths []string, in io.Reader) ([]Object, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			content, err := readFile(file, in)
+			content, err := regularfile.ReadAll(file, in)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}

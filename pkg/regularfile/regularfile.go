@@ -3,7 +3,9 @@
 package regularfile
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
@@ -15,6 +17,19 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	return os.Open(path) //nolint:gosec // the user names it
+}
+
+// ReadAll reads such a file; of the path -, it reads in.
+func ReadAll(path string, in io.Reader) (content []byte, err error) {
+	if path == "-" {
+		return io.ReadAll(in)
+	}
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return io.ReadAll(file)
 }
 
 // Check returns an error unless Open would open the path.

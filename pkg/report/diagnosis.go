@@ -1,6 +1,10 @@
 package report
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Diagnosis is whether Interlock itself works on a hub.
 type Diagnosis struct {
@@ -41,10 +45,5 @@ func NewDiagnosis() *Diagnosis {
 
 // Failed reports whether a check failed.
 func (d *Diagnosis) Failed() bool {
-	for _, checked := range d.Items {
-		if checked.Status == CheckFailed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Items, func(one Checked) bool { return one.Status == CheckFailed })
 }

@@ -87,12 +87,7 @@ func (n *Node) OK() bool {
 	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
 		return false
 	}
-	for i := range n.Nodes {
-		if !n.Nodes[i].OK() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.Nodes, func(one Node) bool { return !one.OK() })
 }
 
 // FindTrees returns the trees of an add-on. Without grouping, each cluster has its own.

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
 // Policy is a compiled policy.
@@ -33,10 +34,14 @@ type Policy struct {
 	DryRun bool
 }
 
-// New compiles a MutatingAdmissionPolicy, as pkg/compat/rule returns it.
-func New(object *unstructured.Unstructured) (*Policy, error) {
+// New compiles the MutatingAdmissionPolicy of a rule.
+func New(of *rule.Rule) (*Policy, error) {
+	objects, err := of.Policy("v1beta1")
+	if err != nil {
+		return nil, err
+	}
 	policy := &admissionregistrationv1beta1.MutatingAdmissionPolicy{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, policy, true); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, policy, true); err != nil {
 		return nil, err
 	}
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))

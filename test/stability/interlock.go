@@ -43,11 +43,7 @@ type interlock struct {
 
 // newInterlock returns Interlock as it is.
 func newInterlock() (*interlock, error) {
-	objects, err := guard.Rule.Policy("v1beta1")
-	if err != nil {
-		return nil, err
-	}
-	policy, err := guardpolicy.New(objects[0])
+	policy, err := guardpolicy.New(&guard.Rule)
 	if err != nil {
 		return nil, err
 	}

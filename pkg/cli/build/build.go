@@ -4,9 +4,7 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -108,12 +106,9 @@ func (o *options) run(ctx context.Context) error {
 
 // read reads the lock and the releases, and with --locked compares them with what the wishes give.
 func (o *options) read(ctx context.Context) (*index.Lock, []index.Entry, error) {
-	lock, err := index.ReadLock(o.Lock)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: kubectl addon resolve writes it", err)
-	}
+	lock, err := o.ReadLock()
 	if err != nil {
-		return nil, nil, cmdline.UsageError(err)
+		return nil, nil, err
 	}
 	if !o.locked {
 		entries, err := o.Entries(ctx)

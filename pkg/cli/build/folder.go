@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
 // marker is in each folder that build has written: the lock of what it was made of.
@@ -37,39 +39,11 @@ func formatIn(content []byte) string {
 }
 
 // replace writes a folder as a whole. It refuses one with other content, which would be lost.
-func replace(folder string, files map[string][]byte) (err error) {
+func replace(folder string, files map[string][]byte) error {
 	if err := replaceable(folder); err != nil {
 		return err
 	}
-	parent := filepath.Dir(filepath.Clean(folder))
-	if err := os.MkdirAll(parent, 0o750); err != nil {
-		return err
-	}
-	made, err := os.MkdirTemp(parent, "."+filepath.Base(folder)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(made) // the first error counts
-		}
-	}()
-	for name, content := range files {
-		path := filepath.Join(made, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // it is for Git, and has no secret
-			return err
-		}
-		if err := os.WriteFile(path, content, 0o644); err != nil { //nolint:gosec // it is for Git, and has no secret
-			return err
-		}
-	}
-	if err := os.Chmod(made, 0o755); err != nil { //nolint:gosec // it is for Git, and has no secret
-		return err
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	return os.Rename(made, folder)
+	return wholefile.WriteFolder(folder, maps.All(files), os.RemoveAll)
 }
 
 func replaceable(folder string) error {

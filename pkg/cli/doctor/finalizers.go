@@ -10,36 +10,26 @@ import (
 
 // leftFinalizers reports add-ons that could not be deleted, because the lifecycle is off.
 func (h *hub) leftFinalizers() []result {
-	left := h.waiting(func(*addonv1alpha1.ManagedClusterAddOn) bool { return true })
+	left := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return len(addOn.Finalizers) > 0 })
 	if left.count == 0 {
 		return nil
 	}
 	return []result{{
-		unwell, fmt.Sprintf("The lifecycle is off, and add-ons have a finalizer that no component removes when they are deleted: %d, such as %s",
-			left.count, left.first), "docs/ordering.md#turn-it-off",
+		unwell, fmt.Sprintf("The lifecycle is off, and add-ons have a finalizer that no component removes when they are deleted: %s", left),
+		"docs/ordering.md#turn-it-off",
 	}}
 }
 
 // longDeleted reports add-ons that addon-manager should have released.
 func (h *hub) longDeleted() []result {
-	late := h.waiting(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-		return !addOn.DeletionTimestamp.IsZero() && h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.AtMost+time.Minute
+	late := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+		return len(addOn.Finalizers) > 0 && !addOn.DeletionTimestamp.IsZero() && h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.AtMost+time.Minute
 	})
 	if late.count == 0 {
 		return nil
 	}
 	return []result{{
-		unwell, fmt.Sprintf("Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: %d, such as %s",
-			late.count, late.first), "docs/ordering.md#if-addon-manager-is-down",
+		unwell, fmt.Sprintf("Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: %s", late),
+		"docs/ordering.md#if-addon-manager-is-down",
 	}}
-}
-
-// waiting are the add-ons with the finalizer that are meant.
-func (h *hub) waiting(meant func(*addonv1alpha1.ManagedClusterAddOn) bool) (found such) {
-	for i := range h.fleet.AddOns {
-		if addOn := &h.fleet.AddOns[i]; len(addOn.Finalizers) > 0 && meant(addOn) {
-			found.add(addOn.Name + " on " + addOn.Namespace)
-		}
-	}
-	return found
 }

@@ -44,7 +44,7 @@ func gates(ctx context.Context, h *hub) []result {
 
 // withoutLifecycle reports what waits for the lifecycle to be turned on.
 func (h *hub) withoutLifecycle() []result {
-	var ordered, closed, bundles such
+	var ordered, bundles such
 	for _, name := range h.fleet.Declared.AddOns() {
 		if h.fleet.Declared.Install(name).Bundle {
 			bundles.add(name)
@@ -53,25 +53,21 @@ func (h *hub) withoutLifecycle() []result {
 			ordered.add(name)
 		}
 	}
-	for i := range h.fleet.AddOns {
-		if addOn := &h.fleet.AddOns[i]; fleet.GateClosed(addOn) {
-			closed.add(addOn.Name + " on " + addOn.Namespace)
-		}
-	}
+	closed := h.addOns(fleet.GateClosed)
 	switch {
 	case closed.count > 0:
 		return []result{{
-			note, fmt.Sprintf("The lifecycle is off, and gates are closed, which hold nothing: %d, such as %s", closed.count, closed.first),
+			note, fmt.Sprintf("The lifecycle is off, and gates are closed, which hold nothing: %s", closed),
 			"docs/ordering.md#turn-it-off",
 		}}
 	case ordered.count > 0:
 		return []result{{
-			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %d, such as %s", ordered.count, ordered.first),
+			note, fmt.Sprintf("The lifecycle is off, so ordering has no effect. Add-ons that declare it: %s", ordered),
 			"docs/ordering.md#turn-it-on",
 		}}
 	case bundles.count > 0:
 		return []result{{
-			note, fmt.Sprintf("The lifecycle is off, so no component writes Available of bundles: %d, such as %s", bundles.count, bundles.first),
+			note, fmt.Sprintf("The lifecycle is off, so no component writes Available of bundles: %s", bundles),
 			"docs/ordering.md#turn-it-on",
 		}}
 	}
@@ -80,41 +76,33 @@ func (h *hub) withoutLifecycle() []result {
 
 // begunBehindGates says where OCM began to install an add-on whose gate was closed.
 func begunBehindGates(h *hub) string {
-	var begun such
-	for i := range h.fleet.AddOns {
-		addOn := &h.fleet.AddOns[i]
+	begun := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		installable := fleet.Installable(addOn)
-		if addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Message == gate.Begun.Message {
-			begun.add(addOn.Name + " on " + addOn.Namespace)
-		}
-	}
+		return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Message == gate.Begun.Message
+	})
 	if begun.count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("add-ons that OCM began to install behind their gates: %d, such as %s", begun.count, begun.first)
+	return fmt.Sprintf("add-ons that OCM began to install behind their gates: %s", begun)
 }
 
 // longClosed reports add-ons that have waited for longer than is usual.
 func (h *hub) longClosed() []result {
 	const usual = 15 * time.Minute
-	var waiting such
-	for i := range h.fleet.AddOns {
-		addOn := &h.fleet.AddOns[i]
+	waiting := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		var since *metav1.Condition
 		if fleet.GateClosed(addOn) {
 			since = fleet.Installable(addOn)
 		} else if fleet.WaitingTemplate(addOn) != "" {
 			since = fleet.Upgradable(addOn)
 		}
-		if gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual {
-			waiting.add(addOn.Name + " on " + addOn.Namespace)
-		}
-	}
+		return gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual
+	})
 	if waiting.count == 0 {
 		return nil
 	}
 	return []result{{
-		note, fmt.Sprintf("Add-ons that have waited for their dependencies for more than 15 minutes: %d, such as %s", waiting.count, waiting.first),
+		note, fmt.Sprintf("Add-ons that have waited for their dependencies for more than 15 minutes: %s", waiting),
 		"kubectl addon why",
 	}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -37,7 +38,7 @@ var guard = admissionRule{
 	title: "guard", name: names.Guard, files: manifests.Guard, folder: "guard",
 	contradicted: func(h *hub) string {
 		if all := h.contradicting(); all.count > 0 {
-			return fmt.Sprintf("add-ons that are available although a Required dependency fails: %d, such as %s", all.count, all.first)
+			return fmt.Sprintf("add-ons that are available although a Required dependency fails: %s", all)
 		}
 		return ""
 	},
@@ -120,19 +121,12 @@ func (r *admissionRule) inForce(ctx context.Context, h *hub, kind string, object
 }
 
 // contradicting are add-ons that a guard in force would not let be available.
-func (h *hub) contradicting() (all such) {
-	for i := range h.fleet.AddOns {
-		addOn := &h.fleet.AddOns[i]
+func (h *hub) contradicting() such {
+	return h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		available, degraded := fleet.Available(addOn), fleet.Degraded(addOn)
-		if available == nil || available.Status != metav1.ConditionTrue || degraded == nil || degraded.Status != metav1.ConditionTrue ||
-			degraded.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
-			continue
-		}
-		if h.now.Sub(degraded.LastTransitionTime.Time) > corrected && h.now.Sub(available.LastTransitionTime.Time) > corrected {
-			all.add(addOn.Name + " on " + addOn.Namespace)
-		}
-	}
-	return all
+		return available != nil && available.Status == metav1.ConditionTrue && availability.RequiredFails(degraded) &&
+			h.now.Sub(degraded.LastTransitionTime.Time) > corrected && h.now.Sub(available.LastTransitionTime.Time) > corrected
+	})
 }
 
 // shipped is an object of the rule that this program ships.

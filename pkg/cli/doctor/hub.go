@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -113,4 +114,16 @@ func (s *such) add(name string) {
 	if s.count++; s.count == 1 {
 		s.first = name
 	}
+}
+
+func (s such) String() string { return fmt.Sprintf("%d, such as %s", s.count, s.first) }
+
+// addOns are those on managed clusters that are meant.
+func (h *hub) addOns(meant func(*addonv1alpha1.ManagedClusterAddOn) bool) (found such) {
+	for i := range h.fleet.AddOns {
+		if addOn := &h.fleet.AddOns[i]; meant(addOn) {
+			found.add(addOn.Name + " on " + addOn.Namespace)
+		}
+	}
+	return found
 }

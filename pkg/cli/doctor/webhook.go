@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,12 +39,10 @@ func (h *hub) trusted(ctx context.Context, kind, does string) []result {
 // hasCA reports whether the API server trusts all webhooks of a configuration.
 func hasCA(configuration map[string]any) bool {
 	hooks := sliceOf(configuration, "webhooks")
-	for _, hook := range hooks {
-		if bundle, _, _ := unstructured.NestedString(hook, "clientConfig", "caBundle"); bundle == "" {
-			return false
-		}
-	}
-	return len(hooks) > 0
+	return len(hooks) > 0 && !slices.ContainsFunc(hooks, func(hook map[string]any) bool {
+		bundle, _, _ := unstructured.NestedString(hook, "clientConfig", "caBundle")
+		return bundle == ""
+	})
 }
 
 // reachable checks that the webhook's Service leads to pods.

@@ -61,12 +61,7 @@ conditions are shown, with a note on standard error.`,
   # All warnings in the fleet, and new ones as they come
   kubectl addon events --types=Warning -w`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")

@@ -81,12 +81,7 @@ It exits with 1 when a dependency would become unsatisfied.`,
   # What would an AddOnDependencyPolicy break, and what repair?
   kubectl addon impact -f policy.yaml`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := o.complete(); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Try it on all managed clusters, which is the default without -n.")
@@ -101,7 +96,16 @@ It exits with 1 when a dependency would become unsatisfied.`,
 	return command
 }
 
-func (o *options) complete() error {
+func (o *options) complete([]string) error {
+	for _, part := range []func() error{o.completeVersions, o.completeInstall, o.completeFiles, o.completeCluster, o.completePlacement} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return o.flags.Validate()
+}
+
+func (o *options) completeVersions() error {
 	o.trial.Versions = map[string]string{}
 	for _, pair := range o.versions {
 		addOn, version, ok := strings.Cut(pair, "=")
@@ -119,12 +123,21 @@ func (o *options) complete() error {
 		}
 		o.trial.Versions[addOn] = version
 	}
+	return nil
+}
+
+func (o *options) completeInstall() error {
 	o.trial.Install = sets.List(sets.New(o.trial.Install...))
 	for _, addOn := range o.trial.Install {
 		if slices.Contains(o.trial.Remove, addOn) {
 			return fmt.Errorf("--install=%q and --remove=%q: choose one", addOn, addOn)
 		}
 	}
+	return nil
+}
+
+// completeFiles reads what is tried of files.
+func (o *options) completeFiles() error {
 	if slices.Contains(o.files, "-") && (o.placement == "-" || o.source.IsStdin()) || o.placement == "-" && o.source.IsStdin() {
 		return errors.New("only one of --filename, --placement and --from can be -: standard input is read once")
 	}
@@ -135,9 +148,10 @@ func (o *options) complete() error {
 	if err := cmp.Or(err, files.Err()); err != nil {
 		return err
 	}
-	if err := o.try(files); err != nil {
-		return err
-	}
+	return o.try(files)
+}
+
+func (o *options) completeCluster() error {
 	for flag, version := range map[string]string{"kubernetes": o.trial.Kubernetes, "ocm": o.trial.OCM} {
 		if _, err := semver.NewVersion(version); version != "" && err != nil {
 			return fmt.Errorf("--%s=%q: %w, as in 1.36.0", flag, version, err)
@@ -146,15 +160,21 @@ func (o *options) complete() error {
 	if len(o.trial.Install)+len(o.trial.Remove)+len(o.trial.Versions)+len(o.files) == 0 && o.trial.Kubernetes == "" && o.trial.OCM == "" {
 		return errors.New("name a change: --install, --remove, --version, --kubernetes, --ocm or -f")
 	}
-	if o.placement != "" {
-		if o.placed, err = readPlacement(o.placement, o.In); err != nil {
-			return err
-		}
-		if o.placed.placement.Namespace == "" && !o.source.IsFile() {
-			return fmt.Errorf("%s: Placement %q has no metadata.namespace: the ManagedClusterSets that are bound to it count", o.placement, o.placed.placement.Name)
-		}
+	return nil
+}
+
+// completePlacement reads the Placement, if one is named.
+func (o *options) completePlacement() (err error) {
+	if o.placement == "" {
+		return nil
 	}
-	return o.flags.Validate()
+	if o.placed, err = readPlacement(o.placement, o.In); err != nil {
+		return err
+	}
+	if o.placed.placement.Namespace == "" && !o.source.IsFile() {
+		return fmt.Errorf("%s: Placement %q has no metadata.namespace: the ManagedClusterSets that are bound to it count", o.placement, o.placed.placement.Name)
+	}
+	return nil
 }
 
 // try adds what files have to what is tried.

@@ -30,15 +30,7 @@ type placed struct {
 
 // readPlacement reads the one Placement of a file; of the path -, it reads in.
 func readPlacement(path string, in io.Reader) (*placed, error) {
-	if path != "-" {
-		file, err := regularfile.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
-	}
-	content, err := io.ReadAll(in)
+	content, err := regularfile.ReadAll(path, in)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +97,9 @@ func (p *placed) selects(ctx context.Context, of *snapshot.Snapshot, hasAll bool
 }
 
 func (p *placed) hasExpressions() bool {
-	for i := range p.placement.Spec.Predicates {
-		if len(p.placement.Spec.Predicates[i].RequiredClusterSelector.CelSelector.CelExpressions) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.placement.Spec.Predicates, func(one clusterv1beta1.ClusterPredicate) bool {
+		return len(one.RequiredClusterSelector.CelSelector.CelExpressions) > 0
+	})
 }
 
 // load reads the sets, and whole managed clusters where the snapshot does not suffice: it may

@@ -2,7 +2,7 @@ package install
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +17,7 @@ import (
 
 // create creates an add-on on a managed cluster. One that exists is never changed.
 func (o *options) create(ctx context.Context, key types.NamespacedName, options ...client.CreateOption) error {
-	err := o.hub.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	err := o.Hub.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin},
 	}}, append(options, client.FieldOwner(planned.FieldManager))...)
 	if apierrors.IsAlreadyExists(err) { // another writer was faster
@@ -28,33 +28,21 @@ func (o *options) create(ctx context.Context, key types.NamespacedName, options 
 
 // try adds to the plan what the hub would refuse. It writes nothing.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
-	var all steps.Layer
-	for _, layer := range plan.Layers {
-		all = append(all, layer...)
-	}
-	return o.Try(ctx, plan, all, o.host, func(ctx context.Context, key types.NamespacedName) error {
+	return o.Try(ctx, plan, slices.Concat(plan.Layers...), func(ctx context.Context, key types.NamespacedName) error {
 		return o.create(ctx, key, client.DryRunAll)
 	})
 }
 
 // install creates what a plan has, layer by layer.
-func (o *options) install(ctx context.Context, fleet *planned.Fleet, plan *steps.Plan) error {
-	for i, layer := range plan.Layers {
-		name := planned.NameOf(i, plan)
-		failed := planned.Each(ctx, layer, func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key) })
-		if len(failed) > 0 {
-			return planned.Failed(ctx, name, "created", "the same command continues", failed, o.host)
-		}
-		o.Done(name, layer, "created")
-		if !o.Wait {
-			continue
-		}
-		if err := o.Await(ctx, name, layer, false); err != nil {
-			return fmt.Errorf("%w; what was created stays, and the same command continues", err)
-		}
+func (o *options) install(ctx context.Context, on *planned.Fleet, plan *steps.Plan) error {
+	const continues = "the same command continues"
+	if err := o.Write(ctx, plan, planned.Writes{
+		Each:       func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key) },
+		Done:       "created",
+		Failed:     func([]steps.Layer) string { return continues },
+		Unfinished: func([]steps.Layer) string { return "what was created stays, and " + continues },
+	}); err != nil || !o.Wait {
+		return err
 	}
-	if !o.Wait {
-		return nil
-	}
-	return o.Await(ctx, strings.Join(o.AddOns, ", "), o.Named(fleet), false) // some were installed before
+	return o.Await(ctx, strings.Join(o.AddOns, ", "), o.Named(on), false) // some were installed before
 }

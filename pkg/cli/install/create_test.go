@@ -94,7 +94,7 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 		{"a hub that does not respond", errBroken, false, 0, 0, cmdline.ExitHub},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := &options{hub: hub(t, onC2(test.fails)), host: "https://hub", Options: planned.Options{Only: test.only}}
+			o := &options{Options: planned.Options{Hub: hub(t, onC2(test.fails)), Only: test.only}}
 			plan := layers()
 			err := o.try(t.Context(), plan)
 			if (err != nil) != (test.exit == cmdline.ExitHub) {
@@ -108,7 +108,7 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 					t.Errorf("%s: %s", one.Text, diff)
 				}
 			}
-			if written := created(t, o.hub); len(written) > 0 {
+			if written := created(t, o.Hub); len(written) > 0 {
 				t.Errorf("created %q", written)
 			}
 		})
@@ -121,7 +121,7 @@ func TestATrialIsBounded(t *testing.T) {
 		clusters = append(clusters, fmt.Sprintf("c%04d", i))
 	}
 	var asked atomic.Int64
-	o := &options{hub: hub(t, func(client.Object) error { asked.Add(1); return nil })}
+	o := &options{Options: planned.Options{Hub: hub(t, func(client.Object) error { asked.Add(1); return nil })}}
 	plan := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters}}, {{AddOn: "leaf", Clusters: clusters}}}}
 	if err := o.try(t.Context(), plan); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestATrialIsBounded(t *testing.T) {
 func TestAnInterruptionSaysHowToGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	o := &options{hub: hub(t, func(client.Object) error { return context.Canceled })}
+	o := &options{Options: planned.Options{Hub: hub(t, func(client.Object) error { return context.Canceled })}}
 	if err := o.install(ctx, nil, layers()); err == nil || err.Error() != "layer 1 of 3: interrupted; the same command continues" {
 		t.Errorf("ends with %v", err)
 	}
@@ -167,12 +167,12 @@ func TestInstall(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			streams := genericiooptions.NewTestIOStreamsDiscard()
-			o := &options{hub: hub(t, onC2(test.fails), existing.DeepCopy()), Options: planned.Options{IOStreams: streams}}
+			o := &options{Options: planned.Options{IOStreams: streams, Hub: hub(t, onC2(test.fails), existing.DeepCopy())}}
 			err := o.install(t.Context(), nil, layers())
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("ends with %v", err)
 			}
-			if diff := cmp.Diff(test.want, created(t, o.hub)); diff != "" {
+			if diff := cmp.Diff(test.want, created(t, o.Hub)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -188,12 +188,12 @@ func TestAPlanStaysTheSameWhileOthersBecomeReady(t *testing.T) {
 	if !same(waits, ready) || same(waits, more) {
 		t.Error("what is waited for counts, or what is installed does not")
 	}
-	o := &options{hub: hub(t, func(client.Object) error { return nil })}
-	o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
+	streams := genericiooptions.NewTestIOStreamsDiscard()
+	o := &options{Options: planned.Options{IOStreams: streams, Hub: hub(t, func(client.Object) error { return nil })}}
 	if err := o.install(t.Context(), nil, waits); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"c1/leaf kubectl-addon"}, created(t, o.hub)); diff != "" {
+	if diff := cmp.Diff([]string{"c1/leaf kubectl-addon"}, created(t, o.Hub)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

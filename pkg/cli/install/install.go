@@ -3,7 +3,6 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
@@ -21,22 +19,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
-var texts = planned.Texts{Does: "install", Done: "installed", Because: "NEEDED BY", Waits: "installed, not ready"}
+var texts = planned.Texts{Does: "install", Done: "installed", Writes: "Create", Because: "NEEDED BY", Waits: "installed, not ready"}
 
 type options struct {
 	planned.Options
-	flags    *output.Flags
 	optional bool
-	hub      client.Client
-	host     string
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from}, flags: output.NewFlags()}
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}}
 	command := &cobra.Command{
 		Use:   "install ADDON...",
 		Short: "Install add-ons with all that they need",
@@ -64,80 +58,35 @@ named. For an API, it takes the only add-on that provides it.`,
 
   # For GitOps: the ManagedClusterAddOns to commit
   kubectl addon install cluster-gateway --cluster cluster1 --plan -o yaml`,
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.Complete, o.run),
 	}
-	o.AddFlags(command.Flags(), "install")
+	o.AddFlags(command, "install")
 	command.Flags().BoolVar(&o.optional, "with-optional", false, "Also install Optional dependencies.")
-	o.flags.AddTo(command)
-	_ = command.Flags().MarkHidden("no-headers") // it has no effect here
 	return command
 }
 
-func (o *options) complete(args []string) error {
-	if err := o.Complete(args); err != nil {
-		return err
-	}
-	if o.flags.Chosen() && !o.Only {
-		return errors.New("--output needs --plan")
-	}
-	return o.flags.Validate()
+func (o *options) run(ctx context.Context) error {
+	return o.Run(ctx, planned.Verb{Texts: texts, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install})
 }
 
-func (o *options) run(ctx context.Context) error {
-	on, plan, err := o.plan(ctx)
-	if err != nil {
-		return err
+func check(on *planned.Fleet, addOn string) error {
+	if !slices.Contains(on.Declared.AddOns(), addOn) {
+		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", addOn)
 	}
-	if o.flags.IsData() {
+	return nil
+}
+
+func (o *options) plan(ctx context.Context, on *planned.Fleet) *steps.Plan {
+	return steps.Install(on.Declared, steps.Installation{
+		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: templates(ctx, on.Snapshot),
+	}, on.Clusters)
+}
+
+func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
+	if o.Flags.IsData() {
 		return o.printManifests(plan)
 	}
-	if err := o.Print(on, plan, texts); err != nil {
-		return err
-	}
-	switch {
-	case !plan.Feasible():
-		return planned.Infeasible(plan, texts)
-	case o.Only:
-		return nil
-	}
-	if size := planned.Size(plan); size > 0 && o.Asks() {
-		question := fmt.Sprintf("\nCreate %s?", text.Count(size, "ManagedClusterAddOn"))
-		if plan, err = o.confirm(ctx, question, plan); err != nil {
-			return err
-		}
-	}
-	return o.install(ctx, on, plan)
-}
-
-// plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
-func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
-	on, err := o.Fleet(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range o.AddOns {
-		if !slices.Contains(on.Declared.AddOns(), name) {
-			return nil, nil, fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", name)
-		}
-	}
-	wanted := steps.Installation{
-		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.flags.IsData(), Templates: templates(ctx, on.Snapshot),
-	}
-	plan := steps.Install(on.Declared, wanted, on.Clusters)
-	if o.Source.IsFile() {
-		return on, plan, nil
-	}
-	if o.hub == nil {
-		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return on, plan, o.try(ctx, plan)
+	return o.Print(on, plan, texts)
 }
 
 // templates are the AddOnTemplates that add-ons run once they are installed: the defaults of their registrations.
@@ -153,22 +102,6 @@ func templates(ctx context.Context, of *snapshot.Snapshot) map[string]versions.T
 		}
 	}
 	return all
-}
-
-// confirm asks a person, and plans again: the hub may have changed meanwhile.
-// It returns the new plan.
-func (o *options) confirm(ctx context.Context, question string, plan *steps.Plan) (*steps.Plan, error) {
-	if err := o.Confirm(ctx, question); err != nil {
-		return nil, err
-	}
-	_, again, err := o.plan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !same(plan, again) {
-		return nil, planned.Changed(texts)
-	}
-	return again, nil
 }
 
 // same reports whether two plans install the same. What they wait for does not count: that becomes ready while a person reads.

@@ -59,7 +59,7 @@ func (o *options) printManifests(plan *steps.Plan) error {
 			}
 		}
 	}
-	return o.flags.Print(o.Out, list, nil)
+	return o.Flags.Print(o.Out, list, nil)
 }
 
 func manifest(cluster, addOn string) Manifest {

@@ -11,9 +11,6 @@ import (
 // ErrDeclined is returned where a person does not want it.
 var ErrDeclined = errors.New("nothing was done, because you did not answer yes")
 
-// Asks reports whether a person is asked before something is done.
-func (o *Options) Asks() bool { return !o.yes }
-
 // Confirm asks a person, and returns an error unless the answer is yes.
 func (o *Options) Confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(o.ErrOut, "%s [y/N] ", question)

@@ -20,8 +20,8 @@ type Fleet struct {
 	Clusters []steps.Cluster
 }
 
-// Fleet reads the managed clusters that the flags name.
-func (o *Options) Fleet(ctx context.Context) (*Fleet, error) {
+// fleet reads the managed clusters that the flags name.
+func (o *Options) fleet(ctx context.Context) (*Fleet, error) {
 	one := ""
 	if len(o.clusters) == 1 {
 		one = o.clusters[0]

@@ -19,9 +19,9 @@ import (
 // atOnce is how many requests are sent at the same time.
 const atOnce = 16
 
-// Each calls a function for each add-on on a managed cluster of a layer that is a step of the plugin, several at the same time,
+// each calls a function for each add-on on a managed cluster of a layer that is a step of the plugin, several at the same time,
 // and returns the errors by add-on.
-func Each(ctx context.Context, layer steps.Layer, call func(context.Context, types.NamespacedName) error) map[types.NamespacedName]error {
+func each(ctx context.Context, layer steps.Layer, call func(context.Context, types.NamespacedName) error) map[types.NamespacedName]error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	var lock sync.Mutex
@@ -88,13 +88,8 @@ func (o *Options) Named(of *Fleet) steps.Layer {
 	return layer
 }
 
-// NameOf names a layer of a plan.
-func NameOf(i int, plan *steps.Plan) string {
-	return fmt.Sprintf("layer %d of %d", i+1, len(plan.Layers))
-}
-
-// Done prints what was done in a layer.
-func (o *Options) Done(name string, layer steps.Layer, done string) {
+// print prints what was done in a layer.
+func (o *Options) print(name string, layer steps.Layer, done string) {
 	for _, step := range layer {
 		if step.ByPlugin() {
 			fmt.Fprintf(o.Out, "%s: %s %s %s\n", name, text.Name(step.AddOn), done, steps.On(slices.Sorted(slices.Values(step.Clusters))))

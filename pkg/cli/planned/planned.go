@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
@@ -23,6 +25,9 @@ const FieldManager = "kubectl-addon"
 type Options struct {
 	genericiooptions.IOStreams
 	Source *source.Source
+	Flags  *output.Flags
+	// Hub writes, once a plan has been made.
+	Hub client.Client
 	// AddOns are the arguments, each once.
 	AddOns []string
 	// Only: the plan is printed, and nothing is done.
@@ -34,18 +39,22 @@ type Options struct {
 	labels   string
 	selector labels.Selector
 	yes      bool
+	host     string
 	timeout  time.Duration
 	ends     time.Time
 }
 
 // AddFlags adds the flags. does is what the verb does, as "install".
-func (o *Options) AddFlags(flags *pflag.FlagSet, does string) {
+func (o *Options) AddFlags(command *cobra.Command, does string) {
+	flags := command.Flags()
 	flags.StringSliceVar(&o.clusters, "cluster", nil, "The managed cluster to "+does+" on. Can be repeated. Here, this is no cluster of the kubeconfig.")
 	flags.StringVarP(&o.labels, "selector", "l", "", "All managed clusters with these labels, as kubectl get -l.")
 	flags.BoolVar(&o.Only, "plan", false, "Only show the plan.")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
 	flags.BoolVar(&o.Wait, "wait", false, "Wait for each layer before the next one, and for the last one.")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "How long to wait for all layers together. A negative time waits for a week for each.")
+	o.Flags.AddTo(command)
+	_ = flags.MarkHidden("no-headers") // it has no effect here
 }
 
 // Complete reads the arguments. Its error is one of how the verb was called.
@@ -88,5 +97,5 @@ func (o *Options) Complete(args []string) (err error) {
 			return fmt.Errorf("--selector=%q: %w", o.labels, err)
 		}
 	}
-	return nil
+	return o.validate()
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 )
 
@@ -34,7 +35,7 @@ func TestWithoutAnAnswerNothingIsDone(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := &Options{
 				IOStreams: genericiooptions.IOStreams{In: test.in}, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)},
-				yes: test.yes, Only: test.only, clusters: []string{"c1"},
+				Flags: output.NewFlags(), yes: test.yes, Only: test.only, clusters: []string{"c1"},
 			}
 			err := o.Complete([]string{"base"})
 			if (err != nil) != (test.complete != "") || err != nil && !strings.HasPrefix(err.Error(), test.complete) {
@@ -88,7 +89,7 @@ func TestManagedClustersAreNamedOnce(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			from := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			*from.Config.Namespace = test.namespace
-			o := &Options{Source: from, yes: true, clusters: test.clusters, labels: test.labels}
+			o := &Options{Source: from, Flags: output.NewFlags(), yes: true, clusters: test.clusters, labels: test.labels}
 			err := o.Complete([]string{"base"})
 			if (err != nil) != (test.fails != "") || err != nil && !strings.HasPrefix(err.Error(), test.fails) {
 				t.Errorf("ends with %v", err)

@@ -19,6 +19,8 @@ const maxClusters = 3
 type Texts struct {
 	// Does is as "install", Done as "installed".
 	Does, Done string
+	// Writes is as "Create".
+	Writes string
 	// Because is the heading of the add-ons that are the reason of a step.
 	Because string
 	// Waits is shown where others have what does it.
@@ -80,14 +82,14 @@ func Infeasible(plan *steps.Plan, texts Texts) error {
 	return fmt.Errorf("nothing was %s: of the plan, %s cannot be done", texts.Done, text.Count(len(plan.Problems), "part"))
 }
 
-// Size counts the steps of the plugin: add-ons on managed clusters.
-func Size(plan *steps.Plan) (size int) {
+// size counts the steps of the plugin: add-ons on managed clusters.
+func size(plan *steps.Plan) (count int) {
 	for _, layer := range plan.Layers {
 		for _, step := range layer {
 			if step.ByPlugin() {
-				size += len(step.Clusters)
+				count += len(step.Clusters)
 			}
 		}
 	}
-	return size
+	return count
 }

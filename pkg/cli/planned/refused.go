@@ -40,7 +40,7 @@ const maxTried = 300
 
 // Try tries writes that a plan has, so that what the hub refuses is in the plan. Of very many, it tries some of each add-on.
 func (o *Options) Try(
-	ctx context.Context, plan *steps.Plan, writes steps.Layer, host string, call func(context.Context, types.NamespacedName) error,
+	ctx context.Context, plan *steps.Plan, writes steps.Layer, call func(context.Context, types.NamespacedName) error,
 ) error {
 	if len(writes) == 0 {
 		return nil
@@ -57,12 +57,12 @@ func (o *Options) Try(
 			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(left),
 		})
 	}
-	return o.tried(plan, Each(ctx, some, call), host)
+	return o.tried(plan, each(ctx, some, call))
 }
 
 // tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
 // something.
-func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error, host string) error {
+func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error) error {
 	sentences := map[string][]string{}
 	for _, key := range sorted(failed) {
 		sentence := lacksRight
@@ -71,7 +71,7 @@ func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error,
 		case Refused(err):
 			sentence = fmt.Sprintf("the hub refuses '%s': %s", text.Name(key.Name), text.OneLine(err.Error()))
 		default:
-			return source.HubError(fmt.Errorf("try ManagedClusterAddOn %s: %w", key, err), host)
+			return source.HubError(fmt.Errorf("try ManagedClusterAddOn %s: %w", key, err), o.host)
 		}
 		if !slices.Contains(sentences[sentence], key.Namespace) {
 			sentences[sentence] = append(sentences[sentence], key.Namespace)
@@ -88,9 +88,9 @@ func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error,
 	return nil
 }
 
-// Failed is the error where add-ons of a layer could not be created or deleted, as done says. next says what
+// failed is the error where add-ons of a layer could not be created or deleted, as done says. next says what
 // continues.
-func Failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error, host string) error {
+func (o *Options) failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: interrupted; %s", layer, next)
 	}
@@ -100,12 +100,7 @@ func Failed(ctx context.Context, layer, done, next string, failed map[types.Name
 	if Refused(failed[key]) {
 		return err
 	}
-	return source.HubError(err, host)
-}
-
-// Changed is the error where another plan would be made now.
-func Changed(texts Texts) error {
-	return fmt.Errorf("nothing was %s: the hub has changed since the plan was made, so look at a new one", texts.Done)
+	return source.HubError(err, o.host)
 }
 
 // sorted are the add-ons by managed cluster and name.

@@ -43,12 +43,7 @@ those reports.`,
   # Every dependency of every add-on on cluster1, as data
   kubectl addon report -n cluster1 --all -o yaml`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := o.flags.Validate(); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(func([]string) error { return o.flags.Validate() }, o.run),
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Report on all managed clusters, which is the default without -n.")
 	command.Flags().BoolVar(&o.all, "all", false, "List all dependencies, satisfied ones too.")

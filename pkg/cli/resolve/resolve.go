@@ -95,13 +95,10 @@ other. With --locked, it writes nothing, and exits with 1 when the lock would ch
   # With a version of an add-on that is not released yet
   kubectl addon resolve addons.yaml --index index --workspace ../cluster-gateway/deploy`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.flags.Validate(); err != nil {
-				return cmdline.UsageError(err)
-			}
+		RunE: cmdline.RunE(func(args []string) error {
 			o.Named(args)
-			return o.run(command.Context())
-		},
+			return o.flags.Validate()
+		}, o.run),
 	}
 	o.AddTo(command)
 	command.Flags().BoolVar(&o.locked, "locked", false, "Write nothing, and fail when the lock would change.")
@@ -151,6 +148,29 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 	}
 	f.found = &found
 	return found.entries, nil
+}
+
+// ReadLock reads the lock.
+func (f *Files) ReadLock() (*index.Lock, error) {
+	lock, err := index.ReadLock(f.Lock)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cmdline.UsageError(fmt.Errorf("%w: kubectl addon resolve writes it", err))
+	case err != nil:
+		return nil, cmdline.UsageError(err)
+	}
+	return lock, nil
+}
+
+// LeftOut describes the managed clusters that a lock was not compared with.
+func LeftOut(notReached, notLocked int) (parts []string) {
+	if notReached > 0 {
+		parts = append(parts, fmt.Sprintf("%d that cannot be reached", notReached))
+	}
+	if notLocked > 0 {
+		parts = append(parts, fmt.Sprintf("%d of no kind in the lock", notLocked))
+	}
+	return parts
 }
 
 // CheckLock returns the content of the lock. Its error is ErrLock unless that is what was resolved again.

@@ -44,13 +44,10 @@ last, in one line.`,
   # What depends on managed-serviceaccount
   kubectl addon tree managed-serviceaccount --dependents`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
+		RunE: cmdline.RunE(func(args []string) error {
 			o.addOn = args[0]
-			if err := o.flags.Validate(); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+			return o.flags.Validate()
+		}, o.run),
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")

@@ -3,7 +3,6 @@ package uninstall
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +17,7 @@ import (
 // try adds to the plan what the hub would refuse. It writes nothing. On each managed cluster, the first layer shows it: what comes
 // later is required until that is gone.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
-	return o.Try(ctx, plan, first(plan), o.host, func(ctx context.Context, key types.NamespacedName) error {
+	return o.Try(ctx, plan, first(plan), func(ctx context.Context, key types.NamespacedName) error {
 		if o.force == "" {
 			return o.delete(ctx, key, client.DryRunAll)
 		}
@@ -50,33 +49,23 @@ func first(plan *steps.Plan) (all steps.Layer) {
 
 // uninstall deletes what a plan has, layer by layer.
 func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
-	for i, layer := range plan.Layers {
-		name := planned.NameOf(i, plan)
-		failed := planned.Each(ctx, layer, func(ctx context.Context, key types.NamespacedName) error {
+	return o.Write(ctx, plan, planned.Writes{
+		Each: func(ctx context.Context, key types.NamespacedName) error {
 			if o.force != "" {
 				if err := o.annotate(ctx, key); err != nil {
 					return err
 				}
 			}
 			return o.delete(ctx, key)
-		})
-		if len(failed) > 0 {
-			o.printLeft(plan.Layers[i:])
-			return planned.Failed(ctx, name, "deleted", continues, failed, o.host)
-		}
-		o.Done(name, layer, "deleted")
-		if !o.Wait {
-			continue
-		}
-		if err := o.Await(ctx, name, layer, true); err != nil {
-			if i+1 == len(plan.Layers) {
-				return fmt.Errorf("%w; all deletions have been requested", err)
+		},
+		Done: "deleted", Gone: true, Failed: o.left,
+		Unfinished: func(left []steps.Layer) string {
+			if len(left) == 0 {
+				return "all deletions have been requested"
 			}
-			o.printLeft(plan.Layers[i+1:])
-			return fmt.Errorf("%w; %s", err, continues)
-		}
-	}
-	return nil
+			return o.left(left)
+		},
+	})
 }
 
 func addOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
@@ -85,7 +74,7 @@ func addOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
 
 // delete deletes an add-on from a managed cluster, unless it is gone.
 func (o *options) delete(ctx context.Context, key types.NamespacedName, options ...client.DeleteOption) error {
-	return client.IgnoreNotFound(o.hub.Delete(ctx, addOn(key), options...))
+	return client.IgnoreNotFound(o.Hub.Delete(ctx, addOn(key), options...))
 }
 
 // annotate writes the reason of a forced deletion.
@@ -94,6 +83,6 @@ func (o *options) annotate(ctx context.Context, key types.NamespacedName, option
 	if err != nil {
 		return err
 	}
-	err = o.hub.Patch(ctx, addOn(key), client.RawPatch(types.MergePatchType, patch), append(options, client.FieldOwner(planned.FieldManager))...)
+	err = o.Hub.Patch(ctx, addOn(key), client.RawPatch(types.MergePatchType, patch), append(options, client.FieldOwner(planned.FieldManager))...)
 	return client.IgnoreNotFound(err)
 }

@@ -77,7 +77,7 @@ func TestUninstall(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{hub: hub(t, test.fails, &writes), force: test.force}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes)}}
 			o.Source = &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
 			err := o.uninstall(t.Context(), plan())
@@ -107,7 +107,7 @@ func TestATrialDeletesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{hub: hub(t, test.fails, &writes), force: test.force}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes)}}
 			tried := plan()
 			if err := o.try(t.Context(), tried); (err != nil) != (test.exit == cmdline.ExitHub) {
 				t.Errorf("ends with %v", err)
@@ -120,7 +120,7 @@ func TestATrialDeletesNothing(t *testing.T) {
 			}
 			for _, name := range []string{"leaf", "base"} {
 				stored := &addonv1alpha1.ManagedClusterAddOn{}
-				if err := o.hub.Get(t.Context(), client.ObjectKey{Namespace: "c1", Name: name}, stored); err != nil || len(stored.Annotations) > 0 {
+				if err := o.Hub.Get(t.Context(), client.ObjectKey{Namespace: "c1", Name: name}, stored); err != nil || len(stored.Annotations) > 0 {
 					t.Errorf("%s has %v, %v", name, stored.Annotations, err)
 				}
 			}

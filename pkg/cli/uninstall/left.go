@@ -10,8 +10,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// continues is said after printLeft. The same command may not do: the unit of an add-on that is gone is not known any more.
-const continues = "what continues is printed under 'Left to uninstall'"
+// left prints what is left to uninstall, and returns what continues. The same command may not do: the unit of an add-on that is gone
+// is not known any more.
+func (o *options) left(layers []steps.Layer) string {
+	o.printLeft(layers)
+	return "what continues is printed under 'Left to uninstall'"
+}
 
 // printLeft prints what is left to uninstall, as commands. Each is for the managed clusters with the same add-ons left.
 func (o *options) printLeft(layers []steps.Layer) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
@@ -19,10 +18,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/report"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
-var texts = planned.Texts{Does: "uninstall", Done: "uninstalled", Because: "ONLY NEEDED BY", Waits: "being removed"}
+var texts = planned.Texts{Does: "uninstall", Done: "uninstalled", Writes: "Delete", Because: "ONLY NEEDED BY", Waits: "being removed"}
 
 // The values of --cascade.
 const (
@@ -32,17 +30,14 @@ const (
 
 type options struct {
 	planned.Options
-	flags   *output.Flags
 	cascade string
 	// force is the reason of a removal although add-ons that stay require it; empty: none.
 	force string
-	hub   client.Client
-	host  string
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from}, flags: output.NewFlags()}
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}}
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
@@ -77,12 +72,11 @@ what is required nevertheless. Its reason is in an event where protection enforc
 			return o.run(command.Context())
 		},
 	}
-	o.AddFlags(command.Flags(), "uninstall")
+	o.AddFlags(command, "uninstall")
 	command.Flags().StringVar(&o.cascade, "cascade", keep, "Which add-ons: keep uninstalls only the named ones, unit also what only they needed.")
 	command.Flags().StringVar(&o.force, "force", "", "The `REASON` to uninstall what add-ons that stay require.")
-	o.flags.AddTo(command)
-	_ = command.Flags().MarkHidden("no-headers")                                                                                        // it has no effect here
-	_ = command.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions([]string{keep, unit}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	complete := cobra.FixedCompletions([]string{keep, unit}, cobra.ShellCompDirectiveNoFileComp)
+	_ = command.RegisterFlagCompletionFunc("cascade", complete) // the flag exists
 	return command
 }
 
@@ -93,65 +87,30 @@ func (o *options) complete(args []string, forced bool) error {
 	case forced && strings.TrimSpace(o.force) == "":
 		return errors.New("--force is empty: give a reason")
 	}
-	if err := o.Complete(args); err != nil {
-		return err
-	}
-	if o.flags.Chosen() && !o.Only {
-		return errors.New("--output needs --plan")
-	}
-	return o.flags.Validate()
+	return o.Complete(args)
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, plan, err := o.plan(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.flags.Print(o.Out, report.RemovalOf(plan), func() error { return o.Print(fleet, plan, texts) }); err != nil {
-		return err
-	}
-	switch {
-	case !plan.Feasible():
-		return planned.Infeasible(plan, texts)
-	case o.Only:
-		return nil
-	}
-	if size := planned.Size(plan); size > 0 && o.Asks() {
-		if err := o.Confirm(ctx, fmt.Sprintf("\nDelete %s?", text.Count(size, "ManagedClusterAddOn"))); err != nil {
-			return err
-		}
-		_, again, err := o.plan(ctx)
-		if err != nil {
-			return err
-		}
-		if !reflect.DeepEqual(plan, again) {
-			return planned.Changed(texts)
-		}
-	}
-	return o.uninstall(ctx, plan)
+	return o.Run(ctx, planned.Verb{
+		Texts: texts, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Same: func(one, other *steps.Plan) bool { return reflect.DeepEqual(one, other) },
+		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
+	})
 }
 
-// plan reads the hub and plans. Each deletion is tried, so that what the hub refuses is in the plan.
-func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
-	fleet, err := o.Fleet(ctx)
-	if err != nil {
-		return nil, nil, err
+func check(on *planned.Fleet, addOn string) error {
+	if !slices.Contains(on.Declared.AddOns(), addOn) && !on.IsInstalled(addOn, "") {
+		return fmt.Errorf("add-on %q is neither registered nor installed: kubectl addon status -A lists what is installed", addOn)
 	}
-	for _, name := range o.AddOns {
-		if !slices.Contains(fleet.Declared.AddOns(), name) && !fleet.IsInstalled(name, "") {
-			return nil, nil, fmt.Errorf("add-on %q is neither registered nor installed: kubectl addon status -A lists what is installed", name)
-		}
-	}
-	plan := steps.Remove(fleet.Declared, steps.Removal{
-		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.flags.IsData(),
-	}, fleet.Clusters)
-	if o.Source.IsFile() {
-		return fleet, plan, nil
-	}
-	if o.hub == nil {
-		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return fleet, plan, o.try(ctx, plan)
+	return nil
+}
+
+func (o *options) plan(_ context.Context, on *planned.Fleet) *steps.Plan {
+	return steps.Remove(on.Declared, steps.Removal{
+		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData(),
+	}, on.Clusters)
+}
+
+func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
+	return o.Flags.Print(o.Out, report.RemovalOf(plan), func() error { return o.Print(on, plan, texts) })
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -83,13 +82,10 @@ writes nothing.`,
   # With a package of new releases, and a file that kubectl addon snapshot has written
   kubectl addon upgrade addons.yaml --index addons.tar --from fleet.json`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.flags.Validate(); err != nil {
-				return cmdline.UsageError(err)
-			}
+		RunE: cmdline.RunE(func(args []string) error {
 			o.Named(args)
-			return o.run(command.Context())
-		},
+			return o.flags.Validate()
+		}, o.run),
 	}
 	o.AddTo(command)
 	command.Flags().BoolVar(&o.live, "live", false, "Try the new versions on the managed clusters of the hub.")
@@ -99,12 +95,9 @@ writes nothing.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	before, err := index.ReadLock(o.Lock)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: kubectl addon resolve writes it", err)
-	}
+	before, err := o.ReadLock()
 	if err != nil {
-		return cmdline.UsageError(err)
+		return err
 	}
 	after, entries, err := o.Resolve(ctx)
 	if err != nil {
@@ -186,13 +179,7 @@ func (o *options) show() error {
 	if o.live || o.source.IsFile() {
 		parts = append(parts, "tried on "+text.Count(o.found.Clusters, "managed cluster"))
 	}
-	if o.found.NotReached > 0 {
-		parts = append(parts, fmt.Sprintf("%d that cannot be reached", o.found.NotReached))
-	}
-	if o.found.NotLocked > 0 {
-		parts = append(parts, fmt.Sprintf("%d of no kind in the lock", o.found.NotLocked))
-	}
-	fmt.Fprintln(o.ErrOut, strings.Join(parts, ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.found.NotReached, o.found.NotLocked)...), ", ")+".")
 	return nil
 }
 

@@ -87,13 +87,10 @@ It exits with 1 when anything differs.`,
   # The fleet too
   kubectl addon verify addons.yaml --index index --live`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.flags.Validate(); err != nil {
-				return cmdline.UsageError(err)
-			}
+		RunE: cmdline.RunE(func(args []string) error {
 			o.Named(args)
-			return o.run(command.Context())
-		},
+			return o.flags.Validate()
+		}, o.run),
 	}
 	o.AddTo(command)
 	cmdline.NotEmptyVar(command, &o.to, "to", "", "", "Compare with the `FOLDER` that kubectl addon build has written.")
@@ -185,12 +182,6 @@ func (o *options) show() error {
 	if o.live || o.source.IsFile() {
 		parts = append(parts, text.Count(o.found.Clusters, "managed cluster")+" compared")
 	}
-	if o.found.NotReached > 0 {
-		parts = append(parts, fmt.Sprintf("%d that cannot be reached", o.found.NotReached))
-	}
-	if o.found.NotLocked > 0 {
-		parts = append(parts, fmt.Sprintf("%d of no kind in the lock", o.found.NotLocked))
-	}
-	fmt.Fprintln(o.ErrOut, strings.Join(parts, ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.found.NotReached, o.found.NotLocked)...), ", ")+".")
 	return nil
 }

@@ -68,12 +68,7 @@ it exits with 1, and prints what is missing and what to run next.`,
 
   # Until it is uninstalled
   kubectl addon wait cluster-gateway -n cluster1 --for=gone`,
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for all managed clusters, which is the default without -n.")

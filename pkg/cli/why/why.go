@@ -50,12 +50,7 @@ whose Degraded is out of date.`,
   # Why does it fail on cluster1?
   kubectl addon why cluster-gateway -n cluster1`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
-				return cmdline.UsageError(err)
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
 	o.flags.AddTo(command)

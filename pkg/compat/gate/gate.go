@@ -8,6 +8,7 @@ package gate
 import (
 	stdjson "encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
@@ -102,10 +103,5 @@ func leaveOut(stored, now *written, dryRun bool) []jsonpatch.Operation {
 
 // registered returns the index of the condition; a negative one: there is none.
 func (w *written) registered() int {
-	for i := range w.Status.Conditions {
-		if w.Status.Conditions[i].Type == TypeRegistered {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(w.Status.Conditions, func(one writtenCondition) bool { return one.Type == TypeRegistered })
 }

@@ -182,11 +182,7 @@ func shaped(bytes []byte) []byte {
 
 func compiled(t testing.TB) *guardpolicy.Policy {
 	t.Helper()
-	objects, err := Rule.Policy("v1beta1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := guardpolicy.New(objects[0])
+	policy, err := guardpolicy.New(&Rule)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,7 @@ func FuzzPolicyDoesTheSame(f *testing.F) {
 
 func compiled(t testing.TB) *guardpolicy.Policy {
 	t.Helper()
-	objects, err := Rule.Policy("v1beta1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := guardpolicy.New(objects[0])
+	policy, err := guardpolicy.New(&Rule)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package installation
 
-import "time"
+import (
+	"time"
+
+	"open-cluster-management.io/interlock/pkg/dependency/undone"
+)
 
 // History remembers what was installed, or removed, and when. Its zero value remembers nothing. It is not safe for concurrent use.
 type History struct {
@@ -37,7 +41,7 @@ func (h *History) Installed(target Target, now time.Time) {
 		h.tries = map[Target]try{}
 	}
 	before := h.tries[target]
-	if now.Sub(before.at) > before.pause()+undoneWithin+h.Rest { // it stayed for a while
+	if now.Sub(before.at) > before.pause()+undone.Within+h.Rest { // it stayed for a while
 		before.count = 0
 	}
 	if before.undone() || before.count == 0 {
@@ -49,7 +53,7 @@ func (h *History) Installed(target Target, now time.Time) {
 // Forget drops what no longer matters at a moment.
 func (h *History) Forget(now time.Time) {
 	for target, tried := range h.tries {
-		if now.Sub(tried.at) > 2*longestGivenUp {
+		if now.Sub(tried.at) > 2*undone.Longest {
 			delete(h.tries, target)
 		}
 	}
@@ -67,13 +71,4 @@ func (t try) again() time.Time {
 }
 
 // pause is how long a target that was undone again and again is given up.
-func (t try) pause() time.Duration {
-	if t.count < undoneAtMost {
-		return 0
-	}
-	pause := undoneWithin
-	for range min(t.count, 10) - undoneAtMost { // by then, it is the longest
-		pause = min(2*pause, longestGivenUp)
-	}
-	return pause
-}
+func (t try) pause() time.Duration { return undone.Pause(t.count) }

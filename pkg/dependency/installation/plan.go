@@ -23,13 +23,6 @@ const (
 	oneChange          = time.Hour
 )
 
-// What is undone twice within an hour is given up for an hour, then for two hours, at most for a day.
-const (
-	undoneWithin   = time.Hour
-	undoneAtMost   = 2
-	longestGivenUp = 24 * time.Hour
-)
-
 // Target is an add-on that is to be installed on a managed cluster.
 type Target struct{ Cluster, AddOn string }
 

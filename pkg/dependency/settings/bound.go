@@ -4,22 +4,17 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-)
 
-// What is undone twice within an hour is given up for an hour, then for two hours, at most for a day.
-const (
-	undoneWithin   = time.Hour
-	undoneAtMost   = 2
-	longestGivenUp = 24 * time.Hour
+	"open-cluster-management.io/interlock/pkg/dependency/undone"
 )
 
 // Bound remembers which settings other writers undo. Its zero value remembers nothing. It is not safe for concurrent use.
 type Bound struct {
-	undone map[types.NamespacedName]undone
+	undone map[types.NamespacedName]undoing
 }
 
-// undone is when settings were undone last, how many times, and until when they are given up.
-type undone struct {
+// undoing is when settings were undone last, how many times, and until when they are given up.
+type undoing struct {
 	at, until time.Time
 	count     int
 }
@@ -28,7 +23,7 @@ type undone struct {
 // whether that begins now; zero: they are put back.
 func (b *Bound) Undone(addOn types.NamespacedName, now time.Time) (until time.Time, begins bool) {
 	if b.undone == nil {
-		b.undone = map[types.NamespacedName]undone{}
+		b.undone = map[types.NamespacedName]undoing{}
 	}
 	before := b.undone[addOn]
 	switch {
@@ -38,15 +33,11 @@ func (b *Bound) Undone(addOn types.NamespacedName, now time.Time) (until time.Ti
 		before.until, before.at = time.Time{}, now
 		b.undone[addOn] = before
 		return time.Time{}, false
-	case now.Sub(before.at) > undoneWithin:
+	case now.Sub(before.at) > undone.Within:
 		before.count = 0
 	}
 	before.at, before.count = now, before.count+1
-	if before.count >= undoneAtMost {
-		pause := undoneWithin
-		for range min(before.count, 10) - undoneAtMost {
-			pause = min(2*pause, longestGivenUp)
-		}
+	if pause := undone.Pause(before.count); pause > 0 {
 		before.until = now.Add(pause)
 	}
 	b.undone[addOn] = before

@@ -29,11 +29,7 @@ type Installation struct {
 // Install plans what is installed on managed clusters: the named add-ons, and all that they need and is not installed. What is
 // installed is not touched.
 func Install(declared *evaluation.Evaluator, wanted Installation, clusters []Cluster) *Plan {
-	plans := make(map[string]*onCluster, len(clusters))
-	for _, cluster := range clusters {
-		plans[cluster.Name] = install(declared, wanted, cluster)
-	}
-	return merged(plans)
+	return merged(clusters, func(on Cluster) *onCluster { return install(declared, wanted, on) })
 }
 
 // installing is the plan of an installation on a managed cluster, while it is being made.

@@ -27,11 +27,7 @@ type Removal struct {
 
 // Remove plans what is removed from managed clusters, dependents first.
 func Remove(declared *evaluation.Evaluator, wanted Removal, clusters []Cluster) *Plan {
-	plans := make(map[string]*onCluster, len(clusters))
-	for _, cluster := range clusters {
-		plans[cluster.Name] = remove(declared, wanted, cluster)
-	}
-	return merged(plans)
+	return merged(clusters, func(on Cluster) *onCluster { return remove(declared, wanted, on) })
 }
 
 // removing is the plan of a removal from a managed cluster, while it is being made.

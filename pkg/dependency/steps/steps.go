@@ -117,7 +117,11 @@ func (c *onCluster) need(addOn, dependent string) {
 func (c *onCluster) has(addOn string) bool { return c.because[addOn] != nil }
 
 // merged is the plan for all managed clusters, by their names.
-func merged(plans map[string]*onCluster) *Plan {
+func merged(clusters []Cluster, planOn func(Cluster) *onCluster) *Plan {
+	plans := make(map[string]*onCluster, len(clusters))
+	for _, cluster := range clusters {
+		plans[cluster.Name] = planOn(cluster)
+	}
 	steps, problems, findings := map[stepKey]*Step{}, map[string][]string{}, map[string][]string{}
 	for _, cluster := range slices.Sorted(maps.Keys(plans)) {
 		one := plans[cluster]

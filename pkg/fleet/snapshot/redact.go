@@ -39,8 +39,8 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		u.keys[addOn.Name] = keys
 	}
 	addOn.UID, addOn.ResourceVersion = "", ""
-	addOn.Labels = only(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
-	addOn.Annotations = only(addOn.Annotations, func(name string) bool {
+	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
+	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})
 	if config, refers := fleet.ConfigOf(addOn); refers && keys.Config.Any() {
@@ -56,20 +56,6 @@ func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) (
 	config.Spec.CustomizedVariables = slices.DeleteFunc(slices.Clone(config.Spec.CustomizedVariables),
 		func(variable ocmv1alpha1.CustomizedVariable) bool { return !keys.Config.Has(variable.Name) })
 	return keys.Config.Any()
-}
-
-// only returns the entries to keep, nil for none.
-func only(all map[string]string, keeps func(name string) bool) (kept map[string]string) {
-	for name, value := range all {
-		if !keeps(name) {
-			continue
-		}
-		if kept == nil {
-			kept = map[string]string{}
-		}
-		kept[name] = value
-	}
-	return kept
 }
 
 // Removed stands for what looked like a credential in a file.
@@ -130,55 +116,46 @@ func (c Content) redacted() Content {
 	c.Hosting = Hosting{r.clusters(c.Hosting.Clusters), r.addOns(c.Hosting.AddOns), r.facts(c.Hosting.Facts)}
 	c.HubAPIs = r.apis(c.HubAPIs)
 	c.PoliciesUnread = r.text(c.PoliciesUnread)
-	c.Policies = slices.Clone(c.Policies)
-	for i := range c.Policies {
-		spec := c.Policies[i].Spec.DeepCopy()
-		for j := range spec.Overrides {
-			if waive := spec.Overrides[j].Waive; waive != nil {
-				waive.Reason = r.text(waive.Reason)
+	c.Policies = changed(c.Policies, func(one *dependencyv1alpha1.AddOnDependencyPolicy) {
+		one.Spec = *one.Spec.DeepCopy()
+		for _, override := range one.Spec.Overrides {
+			if override.Waive != nil {
+				override.Waive.Reason = r.text(override.Waive.Reason)
 			}
 		}
-		c.Policies[i].Spec = *spec
-	}
+	})
 	return c
 }
 
 func (r redaction) addOns(all []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Status.Conditions = r.conditions(all[i].Status.Conditions)
-	}
-	return all
+	return changed(all, func(one *addonv1alpha1.ManagedClusterAddOn) {
+		one.Status.Conditions = r.conditions(one.Status.Conditions)
+	})
 }
 
 func (r redaction) clusters(all []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
-	all = slices.Clone(all)
-	for i := range all {
-		status := &all[i].Status
-		status.Conditions, status.ClusterClaims = r.conditions(status.Conditions), slices.Clone(status.ClusterClaims)
-		for j := range status.ClusterClaims {
-			status.ClusterClaims[j].Value = r.text(status.ClusterClaims[j].Value)
-		}
-	}
-	return all
+	return changed(all, func(one *clusterv1.ManagedCluster) {
+		one.Status.Conditions = r.conditions(one.Status.Conditions)
+		one.Status.ClusterClaims = changed(one.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) { claim.Value = r.text(claim.Value) })
+	})
 }
 
 func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []dependencyv1alpha1.ManagedClusterFacts {
-	all = slices.Clone(all)
-	for i := range all {
-		status := &all[i].Status
-		status.APIs, status.AddOns = r.apis(status.APIs), slices.Clone(status.AddOns)
-		for j := range status.AddOns {
-			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
-		}
-	}
-	return all
+	return changed(all, func(one *dependencyv1alpha1.ManagedClusterFacts) {
+		one.Status.APIs = r.apis(one.Status.APIs)
+		one.Status.AddOns = changed(one.Status.AddOns, func(fact *dependencyv1alpha1.AddOnFact) { fact.Message = r.text(fact.Message) })
+	})
 }
 
 func (r redaction) apis(all []dependencyv1alpha1.APIFact) []dependencyv1alpha1.APIFact {
+	return changed(all, func(one *dependencyv1alpha1.APIFact) { one.Message = r.text(one.Message) })
+}
+
+// changed returns a copy with each one changed.
+func changed[T any](all []T, change func(*T)) []T {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Message = r.text(all[i].Message)
+		change(&all[i])
 	}
 	return all
 }

@@ -35,7 +35,8 @@ import (
 // add-on that may be installed must not wait for messages of others.
 const workers = 16
 
-type installed = *addonv1alpha1.ManagedClusterAddOn
+// Installed is an add-on on a managed cluster.
+type Installed = *addonv1alpha1.ManagedClusterAddOn
 
 // AddOns is how such a controller reads and writes add-ons.
 type AddOns struct {
@@ -51,17 +52,17 @@ type AddOns struct {
 
 // Setup registers the controller. It begins with every add-on that concerns it. Such an add-on is decided on when it changes itself;
 // its evaluation enqueues it for everything else.
-func (a AddOns) Setup(mgr ctrl.Manager, name string, reconciler reconcile.Reconciler, concerns func(installed) bool) error {
+func (a AddOns) Setup(mgr ctrl.Manager, name string, reconciler reconcile.Reconciler, concerns func(Installed) bool) error {
 	return controllers.Setup(mgr, name, reconciler, workers, controllers.RetryOnHub, a.Evaluate.Source(), changes(mgr.GetCache(), concerns))
 }
 
-func changes(of cache.Cache, concerns func(installed) bool) source.SyncingSource {
+func changes(of cache.Cache, concerns func(Installed) bool) source.SyncingSource {
 	return source.Kind(of, &addonv1alpha1.ManagedClusterAddOn{},
-		&handler.TypedEnqueueRequestForObject[installed]{}, predicate.NewTypedPredicateFuncs(concerns))
+		&handler.TypedEnqueueRequestForObject[Installed]{}, predicate.NewTypedPredicateFuncs(concerns))
 }
 
 // EnqueueIf enqueues an add-on that has been evaluated, if it concerns the controller.
-func (a AddOns) EnqueueIf(concerns func(installed) bool, key types.NamespacedName) {
+func (a AddOns) EnqueueIf(concerns func(Installed) bool, key types.NamespacedName) {
 	found, err := a.Fleet.AddOn(context.Background(), key) // of the cache
 	if err == nil && found != nil && concerns(found) {
 		a.Evaluate.Enqueue(key)
@@ -69,7 +70,7 @@ func (a AddOns) EnqueueIf(concerns func(installed) bool, key types.NamespacedNam
 }
 
 // Read returns the add-on of a key, and what is declared. nil: the add-on is gone, or is being deleted.
-func (a AddOns) Read(ctx context.Context, key types.NamespacedName) (installed, *evaluation.Evaluator, error) {
+func (a AddOns) Read(ctx context.Context, key types.NamespacedName) (Installed, *evaluation.Evaluator, error) {
 	declared, err := a.Declarations.Wait(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +99,7 @@ type Condition struct {
 
 // Write writes a condition, after a time if another writer has just overwritten it. The event of that write brings the add-on
 // back. now is the resourceVersion that it was stored with; empty: it was not.
-func (a AddOns) Write(ctx context.Context, addOn installed, desired Condition) (now string, result reconcile.Result, err error) {
+func (a AddOns) Write(ctx context.Context, addOn Installed, desired Condition) (now string, result reconcile.Result, err error) {
 	key := client.ObjectKeyFromObject(addOn)
 	if wait := a.Backoff.Wait(key, desired.Condition); wait > 0 {
 		return "", reconcile.Result{RequeueAfter: wait}, nil

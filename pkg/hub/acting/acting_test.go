@@ -18,9 +18,7 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-type installed = *addonv1alpha1.ManagedClusterAddOn
-
-func isLeaf(addOn installed) bool { return addOn.Name == "leaf" }
+func isLeaf(addOn acting.Installed) bool { return addOn.Name == "leaf" }
 
 // An add-on is decided on when it changes so that it concerns the controller, and when one that did is deleted.
 func TestAnAddOnIsDecidedOnWhenItChanges(t *testing.T) {

@@ -84,14 +84,16 @@ func TestReconcile(t *testing.T) {
 
 func newAvailable(t *testing.T) (*actingbench.Hub, reconcile.Reconciler) {
 	t.Helper()
-	return newBench(t, true, false, actingbench.AddOn("leaf"), actingbench.AddOn("base", actingbench.Condition("Available", isTrue, "Fine", "")))
+	base := actingbench.AddOn("base", actingbench.Condition("Available", isTrue, "Fine", ""))
+	return newBench(t, true, false, actingbench.AddOn("leaf"), base)
 }
 
 func TestFaults(t *testing.T) {
-	actingbench.Faults(t, "write Available=True/BundleAvailable of bundle cluster1/leaf", newAvailable, func(leaf *addonv1alpha1.ManagedClusterAddOn) bool {
-		available := fleet.Available(leaf)
-		return available != nil && available.Status == isTrue
-	})
+	actingbench.Faults(t, "write Available=True/BundleAvailable of bundle cluster1/leaf", newAvailable,
+		func(leaf *addonv1alpha1.ManagedClusterAddOn) bool {
+			available := fleet.Available(leaf)
+			return available != nil && available.Status == isTrue
+		})
 }
 
 // A writer that insists is followed at growing intervals.

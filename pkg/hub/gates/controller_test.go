@@ -325,7 +325,7 @@ func TestAnotherWriterIsNotFought(t *testing.T) {
 	}
 }
 
-func TestOnlyClosedGatesAreEnqueued(t *testing.T) {
+func TestOnlyGatesWithSomethingToDecideAreEnqueued(t *testing.T) {
 	for name, test := range map[string]struct {
 		is   given
 		want bool
@@ -333,6 +333,7 @@ func TestOnlyClosedGatesAreEnqueued(t *testing.T) {
 		"closed":  {given{gate: addonv1alpha1.GateClosed}, true},
 		"open":    {given{gate: addonv1alpha1.GateOpen}, false},
 		"no gate": {given{}, false},
+		"opened by hand, and it says that it waits": {given{gate: addonv1alpha1.GateOpen, conditions: []metav1.Condition{waits()}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.is)

@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -205,7 +206,7 @@ func (r *Reconciler) asking(ctx context.Context, of need, placed placements) (de
 			continue
 		}
 		from, itself := found.CreationTimestamp.Time, installation.Target{Cluster: of.Cluster, AddOn: dependent}
-		if asked := r.history.AskedSince(itself); !asked.IsZero() && (created(found) || placed.has(itself)) {
+		if asked := r.history.AskedSince(itself); !asked.IsZero() && (fleet.InstalledByInterlock(found) || placed.has(itself)) {
 			from = asked
 		}
 		if len(dependents) == 0 || from.Before(since) {

@@ -21,6 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
@@ -87,7 +88,7 @@ func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClust
 	if declared.Consent(found.Name) == catalog.ByPlacement {
 		return !installation.Configured(found.ManagedFields)
 	}
-	return created(found) && !installation.TakenOver(found.ManagedFields)
+	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields)
 }
 
 // installedBy returns where Interlock has an add-on installed, and OCM would remove it.
@@ -111,7 +112,7 @@ func (r *Reconciler) installedBy(
 		if found == nil || !found.DeletionTimestamp.IsZero() {
 			continue
 		}
-		isOurs := consent == catalog.ByAnnotation && created(found)
+		isOurs := consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found)
 		if consent == catalog.ByPlacement && placed.has(target) {
 			selected, read, err := r.selectedByOthers(ctx, declared, target)
 			if err != nil {
@@ -124,11 +125,6 @@ func (r *Reconciler) installedBy(
 		}
 	}
 	return on, nil
-}
-
-// created reports whether an add-on says that Interlock has created it.
-func created(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
 }
 
 // used reports whether one of the users of an add-on is on its managed cluster, and uses it there. One that is being deleted does.

@@ -5,7 +5,6 @@ package records
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,10 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	k8sevents "k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -24,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/events"
@@ -96,19 +94,8 @@ func (r *Reconciler) CRDChanged() {
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	c, err := controller.New("records", mgr, controller.Options{Reconciler: r})
-	if err != nil {
-		return fmt.Errorf("create records controller: %w", err)
-	}
-	for _, s := range []source.Source{
-		r.trigger.Source(key),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, r.changes()),
-	} {
-		if err := c.Watch(s); err != nil {
-			return fmt.Errorf("watch for records controller: %w", err)
-		}
-	}
-	return nil
+	return controllers.Setup(mgr, "records", r, 1, retryLast, r.trigger.Source(key),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, r.changes()))
 }
 
 type registration = *addonv1alpha1.ClusterManagementAddOn
@@ -116,15 +103,14 @@ type registration = *addonv1alpha1.ClusterManagementAddOn
 // changes enqueues changes after which a record or fields are to be written, or one add-on
 // less is counted as lost.
 func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Request] {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	request := reconcile.Request{NamespacedName: key}
 	return handler.TypedFuncs[registration, reconcile.Request]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[registration], q queue) {
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[registration], q trigger.Queue) {
 			if !declaration.Settled(e.Object) {
 				q.Add(request)
 			}
 		},
-		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q queue) {
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q trigger.Queue) {
 			// A watch may have delivered the add-on without fields that it had. Then their loss is no change.
 			present := r.Present()
 			if catalog.Same(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {

@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	wishes, read, complete := r.Wishes.On(key)
-	if !read || !ours(addOn) || !declared.Registered(key.Name) {
+	if !read || !fleet.InstalledByInterlock(addOn) || !declared.Registered(key.Name) {
 		return reconcile.Result{}, nil
 	}
 	of, problem, err := r.read(ctx, key)
@@ -126,11 +126,6 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.bound.Forget(addOn)
 	r.emitted.forget(addOn)
 	r.Changes.displaces(types.NamespacedName{}, addOn)
-}
-
-// ours reports whether Interlock has installed an add-on.
-func ours(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
 }
 
 // read reads the AddOnDeploymentConfig of an add-on, and what it rests on. Without one that Interlock may write, the problem says why.

@@ -23,13 +23,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // installed: Interlock has installed an add-on, which now refers to another AddOnDeploymentConfig, or is deleted.
 func installed() predicate.TypedPredicate[addOn] {
 	return predicate.TypedFuncs[addOn]{
-		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return ours(e.Object) },
+		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return fleet.InstalledByInterlock(e.Object) },
 		UpdateFunc: func(e event.TypedUpdateEvent[addOn]) bool {
 			before, referred := fleet.ConfigOf(e.ObjectOld)
 			after, refers := fleet.ConfigOf(e.ObjectNew)
-			return ours(e.ObjectNew) && (!ours(e.ObjectOld) || before != after || referred != refers ||
+			return fleet.InstalledByInterlock(e.ObjectNew) && (!fleet.InstalledByInterlock(e.ObjectOld) || before != after || referred != refers ||
 				e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero())
 		},
-		DeleteFunc: func(e event.TypedDeleteEvent[addOn]) bool { return ours(e.Object) },
+		DeleteFunc: func(e event.TypedDeleteEvent[addOn]) bool { return fleet.InstalledByInterlock(e.Object) },
 	}
 }

@@ -164,14 +164,13 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
+	return is(entry, availability.ConditionDegraded, condition.Reasons...) || is(entry, availability.ConditionAvailable, bundle.Reasons...) ||
+		is(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
+}
+
+// is reports whether a condition is of a type, with one of these reasons.
+func is(entry any, kind string, reasons ...string) bool {
 	stored, _ := entry.(map[string]any)
 	reason, _ := stored["reason"].(string)
-	switch stored["type"] {
-	case addonv1alpha1.ManagedClusterAddOnConditionDegraded:
-		return slices.Contains(condition.Reasons, reason)
-	case availability.ConditionAvailable:
-		return reason == availability.ReasonRequiredDependencyNotSatisfied || reason == availability.ReasonAwaitingHealthCheck ||
-			slices.Contains(bundle.Reasons, reason)
-	}
-	return false
+	return stored["type"] == kind && slices.Contains(reasons, reason)
 }

@@ -2,13 +2,10 @@ package uninstall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
@@ -25,9 +22,5 @@ func (u *uninstallation) removeFinalizer(ctx context.Context, addOn *unstructure
 	if len(kept) == len(addOn.GetFinalizers()) {
 		return false, nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), "finalizers": kept}})
-	if err != nil {
-		return false, err
-	}
-	return true, u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+	return true, u.patch(ctx, addOn, "finalizers", kept)
 }

@@ -2,13 +2,9 @@ package uninstall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
@@ -28,25 +24,11 @@ func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Uns
 	if _, err := u.removeEach(ctx, addOn, func(entry any) bool { return isInstallable(entry) || isUpgradable(entry) }); err != nil {
 		return false, err
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": addOn.GetResourceVersion(), "annotations": map[string]any{addonv1alpha1.GateAnnotation: nil},
-	}})
-	if err != nil {
-		return false, err
-	}
-	return true, u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
+	return true, u.patch(ctx, addOn, "annotations", map[string]any{addonv1alpha1.GateAnnotation: nil})
 }
 
 // isUpgradable reports whether a condition lets AddOnTemplates wait. Without it, none does.
-func isUpgradable(entry any) bool {
-	stored, _ := entry.(map[string]any)
-	reason, _ := stored["reason"].(string)
-	return stored["type"] == gate.ConditionUpgradable && slices.Contains(gate.UpgradeReasons, reason)
-}
+func isUpgradable(entry any) bool { return is(entry, gate.ConditionUpgradable, gate.UpgradeReasons...) }
 
 // isInstallable reports whether a condition is that of a gate. Without a gate, the add-on's own manager may have set it.
-func isInstallable(entry any) bool {
-	stored, _ := entry.(map[string]any)
-	reason, _ := stored["reason"].(string)
-	return stored["type"] == gate.ConditionInstallable && slices.Contains(gate.Reasons, reason)
-}
+func isInstallable(entry any) bool { return is(entry, gate.ConditionInstallable, gate.Reasons...) }

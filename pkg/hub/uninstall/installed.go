@@ -66,9 +66,9 @@ func (u *uninstallation) removeInstalled(ctx context.Context, addOn *unstructure
 	return true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
-// patch writes labels or annotations of an add-on, in the state that was read.
-func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, field string, values map[string]any) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), field: values}})
+// patch writes a field of the metadata of an add-on, in the state that was read.
+func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, field string, value any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), field: value}})
 	if err != nil {
 		return err
 	}

@@ -45,14 +45,11 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	if !concerns(was, is) {
 		return found{}, nil
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) {
-		return found{}, nil
-	}
 	c := change{was: was, is: is}
 	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
 		return found{}, err

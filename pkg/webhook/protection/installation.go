@@ -25,12 +25,12 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || registration == nil {
 		return found{}, err
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) || !protection.MayContradict(under.Catalog, after.Name) {
+	if !protection.MayContradict(under.Catalog, after.Name) {
 		return found{}, nil
 	}
 	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)

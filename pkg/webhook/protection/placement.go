@@ -48,14 +48,11 @@ func (v *PlacementValidator) review(ctx context.Context, placement *clusterv1bet
 	if err != nil || len(placed) == 0 || !placement.DeletionTimestamp.IsZero() {
 		return found{}, err
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) {
-		return found{}, nil
-	}
 	var stored clusterv1beta1.Placement
 	if err := v.live.Get(ctx, key, &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)

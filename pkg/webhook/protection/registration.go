@@ -108,14 +108,11 @@ func (v *RegistrationValidator) review(ctx context.Context, name string, find fu
 	if err != nil || len(dependents) == 0 {
 		return found{}, err
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) {
-		return found{}, nil
-	}
 	var stored addonv1alpha1.ClusterManagementAddOn
 	if err := v.live.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
 		return found{}, client.IgnoreNotFound(err)

@@ -27,14 +27,11 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 	if err != nil || len(dependents) == 0 {
 		return found{}, err
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) {
-		return found{}, nil
-	}
 	dependents = under.dependentsOf([]string{addOn.Name})
 	on, err := v.among(ctx, addOn.Namespace, under.read(dependents))
 	if err != nil || !slices.ContainsFunc(dependents, on.stays) {

@@ -43,9 +43,16 @@ func (r reviewer) begin(ctx context.Context) (under declared, done func(), err e
 	return under, func() { r.reads.Release(1) }, nil
 }
 
-// off reports whether protection is off on all managed clusters, so that nothing need be read.
-func (r reviewer) off(under declared) bool {
-	return r.mode == dependencyv1alpha1.ProtectionOff && !under.policies.Protects()
+// beginProtected is begin where protection is on anywhere. Else done is nil, and nothing need be read.
+func (r reviewer) beginProtected(ctx context.Context) (under declared, done func(), err error) {
+	if under, done, err = r.begin(ctx); err != nil {
+		return declared{}, nil, err
+	}
+	if r.mode == dependencyv1alpha1.ProtectionOff && !under.policies.Protects() {
+		done()
+		return declared{}, nil, nil
+	}
+	return under, done, nil
 }
 
 // modeOf returns what is done on a managed cluster, and the policies that set it.

@@ -60,14 +60,11 @@ func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1
 	if !known || !before.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
-	under, done, err := v.begin(ctx)
-	if err != nil {
+	under, done, err := v.beginProtected(ctx)
+	if done == nil {
 		return found{}, err
 	}
 	defer done()
-	if v.off(under) {
-		return found{}, nil
-	}
 	released, err := v.released(ctx, under)
 	if err != nil {
 		return found{}, err

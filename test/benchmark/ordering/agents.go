@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -23,13 +20,10 @@ import (
 
 // register registers an add-on that OCM deploys from an AddOnTemplate with one Deployment.
 func (f *fleet) register(ctx context.Context, name string, needs []string, ordered bool) error {
-	content, err := json.Marshal(deployment(name))
+	template, err := ocm.Template(name)
 	if err != nil {
 		return err
 	}
-	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	template.Spec.AddonName = name
-	template.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
 	if err := f.hub.Client.Create(ctx, template); err != nil {
 		return err
 	}
@@ -42,21 +36,6 @@ func (f *fleet) register(ctx context.Context, name string, needs []string, order
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
 	}}
 	return f.hub.Client.Create(ctx, registered)
-}
-
-func deployment(name string) *appsv1.Deployment {
-	labels := map[string]string{"app": name}
-	return &appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "registry.example/agent"}}},
-			},
-		},
-	}
 }
 
 // answer has the agents report each work as applied and running, and again when OCM changes it, as OCM's work agent does.

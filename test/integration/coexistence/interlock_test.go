@@ -22,15 +22,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
 const (
 	namespace = "interlock-system"
-	deploy    = "../../../deploy"
+	account   = "system:serviceaccount:" + namespace + ":interlock-"
 )
 
 // binary are Interlock's programs.
@@ -50,47 +50,12 @@ func installInterlock(ctx context.Context) {
 	GinkgoHelper()
 	logs = GinkgoT().TempDir()
 	crd := &unstructured.Unstructured{}
-	read("hub/managedclusterfacts-crd.yaml", &crd.Object)
+	setup.Read("hub/managedclusterfacts-crd.yaml", &crd.Object)
 	Expect(hub.Client.Create(ctx, crd)).To(Succeed())
 	Expect(apiextensionsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 	Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
-	managerUser = userWith(ctx, "addon-manager", "hub/role.yaml", testenv.ManagerRoles...)
+	managerUser = setup.Manager.User(ctx, hub.Cluster, hub.Client, namespace, account+"addon-manager")
 	serveWebhook(ctx)
-}
-
-func read(file string, into any) {
-	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join(deploy, file))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.Unmarshal(content, into)).To(Succeed())
-}
-
-// userWith is a new user of the hub with roles of deploy.
-func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
-	GinkgoHelper()
-	user, err := hub.AddUser("system:serviceaccount:" + namespace + ":interlock-" + name)
-	Expect(err).NotTo(HaveOccurred())
-	clusterRole, err := testenv.ClusterRole(filepath.Join(deploy, "hub"), clusterRoleFiles...)
-	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.Role{}
-	read(roleFile, role)
-	role.Namespace = namespace
-	account := "system:serviceaccount:" + namespace + ":interlock-" + name
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: account}}
-	for _, object := range []client.Object{
-		clusterRole, role,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-	} {
-		Expect(hub.Client.Create(ctx, object)).To(Succeed())
-	}
-	return user
 }
 
 // serveWebhook runs addon-manager webhook. Its Service is a name of the loopback
@@ -103,9 +68,9 @@ func serveWebhook(ctx context.Context) {
 
 	secret, configuration := &corev1.Secret{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	configMap := &corev1.ConfigMap{}
-	read("hub/webhook-secret.yaml", secret)
-	read("hub/webhook-ca-configmap.yaml", configMap)
-	read("hub/webhook-configuration.yaml", configuration)
+	setup.Read("hub/webhook-secret.yaml", secret)
+	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
+	setup.Read("hub/webhook-configuration.yaml", configuration)
 	secret.Namespace, configMap.Namespace = namespace, namespace
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
@@ -116,7 +81,7 @@ func serveWebhook(ctx context.Context) {
 	}} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	user := userWith(ctx, "webhook", "hub/webhook-role.yaml", "webhook-clusterrole.yaml")
+	user := setup.Webhook.User(ctx, hub.Cluster, hub.Client, namespace, account+"webhook")
 	webhook, err := process.Start(binary.manager, filepath.Join(logs, "webhook.log"), "webhook", "--kubeconfig", user.Kubeconfig,
 		"--namespace", namespace, "--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	Expect(err).NotTo(HaveOccurred())
@@ -229,8 +194,8 @@ func (s *site) admitAgent(ctx context.Context) {
 	onManaged, err := s.cluster.AddUser("addon-agent")
 	Expect(err).NotTo(HaveOccurred())
 	role, clusterRole := &rbacv1.Role{}, &rbacv1.ClusterRole{}
-	read("agent/hub-role.yaml", role)
-	read("agent/managed-clusterrole.yaml", clusterRole)
+	setup.Read("agent/hub-role.yaml", role)
+	setup.Read("agent/managed-clusterrole.yaml", clusterRole)
 	role.Namespace = s.name
 	subject := func(name string) []rbacv1.Subject {
 		return []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}

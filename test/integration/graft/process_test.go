@@ -3,9 +3,7 @@ package graft
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,17 +13,16 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -33,14 +30,6 @@ import (
 var webhookAddress string
 
 var webhookUser *testenv.User
-
-// deployed reads an object of deploy/hub.
-func deployed(file string, object client.Object) {
-	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
-}
 
 // deployWebhook creates all that the webhook needs but the process. Its
 // Service is a name of the loopback interface, where the process listens.
@@ -51,57 +40,35 @@ func deployWebhook(ctx context.Context) {
 	port := int64(free.Port)
 
 	secret, configMap, service := &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.Service{}
-	deployed("webhook-secret.yaml", secret)
-	deployed("webhook-ca-configmap.yaml", configMap)
-	deployed("webhook-service.yaml", service)
+	setup.Read("hub/webhook-secret.yaml", secret)
+	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
+	setup.Read("hub/webhook-service.yaml", service)
 	secret.Namespace, configMap.Namespace, service.Namespace = namespace, namespace, namespace
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	deployed("webhook-configuration.yaml", configuration)
+	setup.Read("hub/webhook-configuration.yaml", configuration)
 	Expect(configuration.Name).To(Equal(endpoint.ConfigurationName))
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}
 	recording := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	deployed("webhook-record-configuration.yaml", recording)
+	setup.Read("hub/webhook-record-configuration.yaml", recording)
 	for i := range recording.Webhooks {
 		recording.Webhooks[i].ClientConfig.Service.Port = ptr.To(int32(port))
 	}
 	for _, object := range []client.Object{secret, configMap, service, configuration, recording} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
-	webhookUser = userWith(ctx, "webhook", "webhook-role.yaml", "webhook-clusterrole.yaml")
+	webhookUser = userWith(ctx, setup.Webhook)
 }
 
 var users int
 
-// userWith is a new user with roles of deploy/hub.
-func userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
+// userWith is a new user with rights of deploy/hub.
+func userWith(ctx context.Context, rights setup.Rights) *testenv.User {
 	GinkgoHelper()
 	users++
-	name = fmt.Sprintf("%s-%d", name, users)
-	user, err := hub.AddUser(name)
-	Expect(err).NotTo(HaveOccurred())
-	clusterRole, err := testenv.ClusterRole("../../../deploy/hub", clusterRoleFiles...)
-	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.Role{}
-	deployed(roleFile, role)
-	role.Namespace = namespace
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
-	for _, object := range []client.Object{
-		clusterRole, role,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-	} {
-		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, object))).To(Succeed())
-	}
-	return user
+	return rights.User(ctx, hub.Cluster, admin, namespace, fmt.Sprintf("user-%d", users))
 }
 
 // serveWebhook runs the only replica of addon-manager webhook until the
@@ -128,7 +95,7 @@ const grace = 5 * time.Second
 func manage(ctx context.Context, on bool) *process {
 	GinkgoHelper()
 	p := &process{registry: prometheus.NewRegistry()}
-	config := rest.CopyConfig(userWith(ctx, "addon-manager", "role.yaml", testenv.ManagerRoles...).Config)
+	config := rest.CopyConfig(userWith(ctx, setup.Manager).Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		WebhookNamespace: namespace,

@@ -7,12 +7,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kubetypes "k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
 // auto is a Required edge that has its add-on installed.
@@ -179,16 +181,12 @@ var _ = Describe("Nothing is installed", func() {
 
 	It("where a managed cluster is lost", func(ctx context.Context) {
 		join(ctx, "lost")
-		cluster := &unstructured.Unstructured{}
-		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
-		cluster.SetKind("ManagedCluster")
-		cluster.SetName("lost")
 		register(ctx, "l-base", consenting("l-base"), "[]", "")
 		register(ctx, "l-leaf", manual, auto("l-base"), "")
-		report(ctx, cluster, "Unknown")
+		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		install(ctx, "lost", "l-leaf")
 		Consistently(installed(ctx, "l-base")).Should(BeEmpty())
-		report(ctx, cluster, "True")
+		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionTrue)
 		Eventually(installed(ctx, "l-base")).Should(ConsistOf("lost"))
 	})
 

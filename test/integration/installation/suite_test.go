@@ -5,32 +5,23 @@ package installation
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/test/setup"
-	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 var (
 	hub *ocm.Hub
-	// account has the rights of addon-manager.
-	account *testenv.User
+	// interlocked is what addon-manager needs on the hub.
+	interlocked *interlock.Interlock
 )
 
 func TestInstallation(t *testing.T) {
@@ -39,18 +30,9 @@ func TestInstallation(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(30 * time.Second)
-	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(3 * time.Second)
-	EnforceDefaultTimeoutsWhenUsingContexts()
-	klog.SetLogger(GinkgoLogr)
-	ctrl.SetLogger(GinkgoLogr)
-	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
-	Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
-	grant(ctx)
+	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
+	interlocked = interlock.DeployManager(ctx, hub)
 	for _, name := range []string{"east", "west", "edge"} {
 		join(ctx, name)
 	}
@@ -58,58 +40,20 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	setup.Run(setup.Program("addon-manager"), "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s",
-		"--lifecycle-removal-delay=2s")
+	manager := interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay=0s", "--lifecycle-removal-delay=2s")
+	DeferCleanup(manager.Kill)
 })
 
-// grant gives addon-manager's account the rights of deploy/lifecycle, and no other, with the policies that limit them.
-func grant(ctx context.Context) {
-	GinkgoHelper()
-	const user = "system:serviceaccount:interlock-system:interlock-addon-manager"
-	var err error
-	account, err = hub.AddUser(user)
-	Expect(err).NotTo(HaveOccurred())
-	role, err := testenv.ClusterRole("../../../deploy/hub", testenv.ManagerRoles...)
-	Expect(err).NotTo(HaveOccurred())
-	objects, err := testenv.WritePolicies("../../../deploy/hub")
-	Expect(err).NotTo(HaveOccurred())
-	for _, object := range append(objects, role, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-	}) {
-		Expect(hub.Client.Create(ctx, object)).To(Succeed())
-	}
-}
-
-// join creates a managed cluster that is available, with its name as the label name.
+// join has OCM manage a cluster that is available, with its name as the label name.
 func join(ctx context.Context, name string) {
 	GinkgoHelper()
-	created := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
-		metadata: {name: `+name+`, labels: {name: `+name+`}}, spec: {hubAcceptsClient: true}}`)[0]
-	report(ctx, created, "True")
-}
-
-// report sets whether a managed cluster is available.
-func report(ctx context.Context, cluster *unstructured.Unstructured, status string) {
-	GinkgoHelper()
-	patch := `{"status": {"conditions": [{"type": "ManagedClusterConditionAvailable", "status": "` + status + `",
-		"reason": "Test", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
-	Expect(hub.Client.Status().Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+	ocmsuite.Accept(ctx, hub, name, map[string]string{"name": name})
 }
 
 // create creates objects, and deletes them after the spec.
-func create(ctx context.Context, manifests string) (all []*unstructured.Unstructured) {
+func create(ctx context.Context, manifests string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	for _, manifest := range strings.Split(manifests, "\n---\n") {
-		object := &unstructured.Unstructured{}
-		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM makes the namespaces
-		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
-		all = append(all, object)
-	}
-	return all
+	return ocmsuite.Create(ctx, hub, manifests)
 }
 
 // register registers an add-on that declares edges. Its install strategy and annotations are YAML.
@@ -152,14 +96,5 @@ func installed(ctx context.Context, addOn string) func() ([]string, error) {
 
 // notes are those of the events with a reason on an object.
 func notes(ctx context.Context, about, reason string) func() ([]string, error) {
-	return func() (notes []string, err error) {
-		var all eventsv1.EventList
-		err = hub.Client.List(ctx, &all)
-		for _, event := range all.Items {
-			if event.Regarding.Name == about && event.Reason == reason {
-				notes = append(notes, event.Note)
-			}
-		}
-		return notes, err
-	}
+	return ocmsuite.Notes(ctx, hub, "", about, reason)
 }

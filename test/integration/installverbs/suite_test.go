@@ -13,20 +13,16 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/klog/v2"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -41,45 +37,17 @@ func TestInstallVerbs(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(20 * time.Second)
-	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(time.Second)
-	EnforceDefaultTimeoutsWhenUsingContexts()
-	klog.SetLogger(GinkgoLogr)
-	ctrl.SetLogger(GinkgoLogr)
-	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
+	hub = ocmsuite.Begin(ctx, 20*time.Second, ocm.HubOptions{InterlockCRDs: true})
 	for _, name := range clusters {
-		create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
-			metadata: {name: `+name+`, labels: {tier: edge}}, spec: {hubAcceptsClient: true}}`)
-		Eventually(func() error {
-			cluster := &clusterv1.ManagedCluster{}
-			if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster); err != nil {
-				return err
-			}
-			meta.SetStatusCondition(&cluster.Status.Conditions,
-				metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Test"})
-			return hub.Client.Status().Update(ctx, cluster)
-		}).Should(Succeed())
-		Eventually(func() error { // OCM makes it
-			return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
-		}).Should(Succeed())
+		ocmsuite.Accept(ctx, hub, name, map[string]string{"tier": "edge"})
 	}
 }, NodeTimeout(3*time.Minute))
 
 // create creates objects, and deletes them after the spec.
-func create(ctx context.Context, manifests string) (all []*unstructured.Unstructured) {
+func create(ctx context.Context, manifests string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	for _, manifest := range strings.Split(manifests, "\n---\n") {
-		object := &unstructured.Unstructured{}
-		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM makes the namespaces
-		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
-		all = append(all, object)
-	}
-	return all
+	return ocmsuite.Create(ctx, hub, manifests)
 }
 
 // register registers an add-on that declares edges by annotation. Its install strategy is YAML.

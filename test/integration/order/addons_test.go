@@ -2,23 +2,14 @@ package order
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/ptr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,22 +53,8 @@ func registerTemplated(ctx context.Context, name, declares string) {
 
 func template(addOn string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
-	labels := map[string]string{"app": addOn}
-	content, err := json.Marshal(&appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: addOn},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "registry.example/agent"}}},
-			},
-		},
-	})
+	of, err := ocm.Template(addOn)
 	Expect(err).NotTo(HaveOccurred())
-	of := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: addOn}}
-	of.Spec.AddonName = addOn
-	of.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
 	return of
 }
 
@@ -157,83 +134,7 @@ func annotate(ctx context.Context, name, value string) {
 	Expect(hub.Client.Patch(ctx, found, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// runWorkloads has each Deployment of the managed cluster become available, as with nodes, until the suite ends.
-func runWorkloads() {
-	GinkgoHelper()
-	ctx, stop := context.WithCancel(context.Background())
-	DeferCleanup(stop)
-	Expect(appsv1.AddToScheme(managed.Client.Scheme())).To(Succeed())
-	watching, err := managed.Client.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(ocm.AddOnNamespace))
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
-	go func() {
-		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
-			if event.Type != watch.Added {
-				continue
-			}
-			const status = `{"status":{"observedGeneration":1,"replicas":1,"readyReplicas":1,"availableReplicas":1}}`
-			err := managed.Client.Status().Patch(ctx, event.Object.(*appsv1.Deployment), client.RawPatch(types.MergePatchType, []byte(status)))
-			if !apierrors.IsNotFound(err) && ctx.Err() == nil {
-				Expect(err).NotTo(HaveOccurred())
-			}
-		}
-	}()
-}
-
-// history has the version of the hub at which each work was made, and at which each add-on first became available.
-var history = struct {
-	sync.Mutex
-	made, available map[string]uint64
-}{made: map[string]uint64{}, available: map[string]uint64{}}
-
-// followTheHub keeps the history until the suite ends. All objects of a hub share one count of versions.
-func followTheHub() {
-	GinkgoHelper()
-	follow(&workv1.ManifestWorkList{}, func(object client.Object, version uint64) {
-		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
-		if history.made[name] == 0 {
-			history.made[name] = version
-		}
-	})
-	follow(&addonv1alpha1.ManagedClusterAddOnList{}, func(object client.Object, version uint64) {
-		conditions := object.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions
-		if history.available[object.GetName()] == 0 && meta.IsStatusConditionTrue(conditions, "Available") {
-			history.available[object.GetName()] = version
-		}
-	})
-}
-
-func follow(list client.ObjectList, record func(client.Object, uint64)) {
-	GinkgoHelper()
-	watching, err := hub.Client.Watch(context.Background(), list, client.InNamespace(cluster))
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
-	go func() {
-		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
-			object, isObject := event.Object.(client.Object)
-			if !isObject || event.Type == watch.Deleted {
-				continue
-			}
-			version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-			Expect(err).NotTo(HaveOccurred())
-			history.Lock()
-			record(object, version)
-			history.Unlock()
-		}
-	}()
-}
-
 // whenMade and whenAvailable are versions of the hub; zero: not yet.
-func whenMade(name string) uint64 {
-	history.Lock()
-	defer history.Unlock()
-	return history.made[name]
-}
+func whenMade(name string) uint64 { return history.Made.Of(cluster, name) }
 
-func whenAvailable(name string) uint64 {
-	history.Lock()
-	defer history.Unlock()
-	return history.available[name]
-}
+func whenAvailable(name string) uint64 { return history.Available.Of(cluster, name) }

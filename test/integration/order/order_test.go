@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +20,7 @@ import (
 	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -89,7 +89,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 					Expect(installable(ctx, of(name))).To(HavePrefix("True RequiredDependenciesSatisfied"))
 				}
 				Expect(gate(ctx, of("base"))).To(BeEmpty(), "it never had to wait")
-				Eventually(emitted).WithContext(ctx).WithArguments(of("top")).Should(ContainElement("GateOpened"))
+				Eventually(emitted).WithContext(ctx).WithArguments(of("top"), "GateOpened").ShouldNot(BeEmpty())
 			}, NodeTimeout(2*time.Minute))
 		})
 	}
@@ -262,19 +262,9 @@ func dryRunGate(ctx context.Context, name string) (string, error) {
 	return created.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// emitted are the reasons of the events on an add-on.
-func emitted(ctx context.Context, name string) (reasons []string, err error) {
-	var all eventsv1.EventList
-	if err = eventsv1.AddToScheme(hub.Client.Scheme()); err != nil {
-		return nil, err
-	}
-	err = hub.Client.List(ctx, &all, client.InNamespace(cluster))
-	for _, event := range all.Items {
-		if event.Regarding.Name == name {
-			reasons = append(reasons, event.Reason)
-		}
-	}
-	return reasons, err
+// emitted are the notes of the events on an add-on with a reason.
+func emitted(ctx context.Context, name, reason string) ([]string, error) {
+	return ocmsuite.Notes(ctx, hub, cluster, name, reason)()
 }
 
 // ruleIsInstalled reports whether the hub has any object of the gate rule.

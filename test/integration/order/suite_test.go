@@ -10,17 +10,15 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
 var (
 	hub     *ocm.Hub
-	managed *ocm.ManagedCluster
+	history *ocmsuite.History
 	// interlocked is Interlock on the hub.
 	interlocked      *interlock.Interlock
 	manager, webhook *interlock.Running
@@ -32,16 +30,7 @@ func TestOrder(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(30 * time.Second)
-	EnforceDefaultTimeoutsWhenUsingContexts()
-	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	klog.SetLogger(GinkgoLogr)
-	ctrl.SetLogger(GinkgoLogr)
-	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
-	Expect(dependencyv1alpha1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	interlocked = interlock.Deploy(ctx, hub)
 	serve("--lifecycle")
 	DeferCleanup(func() error {
@@ -51,10 +40,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		}
 		return errors.Join(failed, webhook.Kill())
 	})
-	managed, err = hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
+	managed, err := hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 	Expect(err).NotTo(HaveOccurred())
-	runWorkloads()
-	followTheHub()
+	ocmsuite.RunWorkloads(managed)
+	history = ocmsuite.Follow(hub)
 	// An add-on of any kind, with which the form of the gate rule is probed.
 	register(ctx, "probed", "", false)
 	install(ctx, "probed")

@@ -11,11 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -47,25 +43,9 @@ func rollOut(ctx context.Context, template string) {
 			return err
 		}
 		before := registered.DeepCopy()
-		registered.Spec.InstallStrategy = oneByOne(template)
+		registered.Spec.InstallStrategy = ocm.OneByOne(template)
 		return hub.Client.Patch(ctx, registered, client.MergeFrom(before))
 	}).WithContext(ctx).Should(Succeed())
-}
-
-func oneByOne(template string) addonv1alpha1.InstallStrategy {
-	return addonv1alpha1.InstallStrategy{
-		Type: addonv1alpha1.AddonInstallStrategyPlacements,
-		Placements: []addonv1alpha1.PlacementStrategy{{
-			PlacementRef: addonv1alpha1.PlacementRef{Namespace: "default", Name: "everywhere"},
-			Configs: []addonv1alpha1.AddOnConfig{{
-				ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
-				ConfigReferent:      addonv1alpha1.ConfigReferent{Name: template},
-			}},
-			RolloutStrategy: clusterv1alpha1.RolloutStrategy{
-				Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)},
-			},
-		}},
-	}
 }
 
 func rollingOn(ctx context.Context, cluster string) (*addonv1alpha1.ManagedClusterAddOn, error) {
@@ -117,13 +97,7 @@ func mark(ctx context.Context, cluster, key, value string) {
 
 func registerOneByOne(ctx context.Context) {
 	GinkgoHelper()
-	for _, object := range []client.Object{
-		&clusterv1beta2.ManagedClusterSetBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"},
-			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
-		},
-		&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"}},
-	} {
+	for _, object := range ocm.Everywhere() {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	registered := registration(rolling, "{ordering: InstallAndUpgrade}")
@@ -131,7 +105,7 @@ func registerOneByOne(ctx context.Context) {
 	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 	}}
-	registered.Spec.InstallStrategy = oneByOne("rolling-1")
+	registered.Spec.InstallStrategy = ocm.OneByOne("rolling-1")
 	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
 }
 

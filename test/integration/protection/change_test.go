@@ -8,7 +8,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -62,7 +61,6 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
 
 	BeforeEach(func(ctx context.Context) {
-		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		register(ctx, friend, "[{name: base, type: Optional, version: \"< 2.0\"}]")

@@ -6,7 +6,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -44,7 +43,6 @@ var _ = Describe("The installation of an add-on that what is installed contradic
 		"it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"
 
 	BeforeEach(func() {
-		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{friend, leaf, base} {
 				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())

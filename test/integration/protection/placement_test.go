@@ -6,7 +6,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -79,7 +78,6 @@ var _ = Describe("What a Placement installs and others require", func() {
 	var here, elsewhere *clusterv1beta1.Placement
 
 	BeforeEach(func(ctx context.Context) {
-		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "")

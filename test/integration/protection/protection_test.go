@@ -8,10 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	gomegatypes "github.com/onsi/gomega/types"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -22,6 +19,7 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
 // cluster has joined. Others are accepted, and have no agents.
@@ -52,27 +50,7 @@ func register(ctx context.Context, name, dependencies string) {
 // accept has OCM manage another cluster, which has no agents.
 func accept(ctx context.Context, name string) {
 	GinkgoHelper()
-	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	accepted.Spec.HubAcceptsClient = true
-	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, accepted)) })
-	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
-	reach(ctx, name, metav1.ConditionTrue)
-}
-
-// reach sets whether OCM reaches a cluster.
-func reach(ctx context.Context, name string, status metav1.ConditionStatus) {
-	GinkgoHelper()
-	Eventually(func() error {
-		of := &clusterv1.ManagedCluster{}
-		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, of); err != nil {
-			return err
-		}
-		meta.SetStatusCondition(&of.Status.Conditions, metav1.Condition{
-			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Tested",
-		})
-		return hub.Client.Status().Update(ctx, of)
-	}).Should(Succeed())
+	ocmsuite.Accept(ctx, hub, name, nil)
 }
 
 func label(ctx context.Context, name, value string) {
@@ -128,23 +106,13 @@ func as(user string, groups ...string) (client.Client, *warnings) {
 	return made, received
 }
 
-// emitted returns the notes of events on an add-on with a reason.
+// emitted returns the notes of events on an object with a reason.
 func emitted(ctx context.Context, on, name, reason string) func() ([]string, error) {
-	return func() (notes []string, err error) {
-		var all eventsv1.EventList
-		err = hub.Client.List(ctx, &all, client.InNamespace(on))
-		for _, event := range all.Items {
-			if event.Regarding.Name == name && event.Reason == reason {
-				notes = append(notes, event.Note)
-			}
-		}
-		return notes, err
-	}
+	return ocmsuite.Notes(ctx, hub, on, name, reason)
 }
 
 var _ = Describe("The removal of an add-on that others require", func() {
 	BeforeEach(func(ctx context.Context) {
-		Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "[{name: base, type: Optional}]")
@@ -300,7 +268,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 	It("is not refused on a cluster that is lost", func(ctx context.Context) {
 		accept(ctx, "lost")
 		installed(ctx, "lost")
-		reach(ctx, "lost", metav1.ConditionUnknown)
+		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		Expect(hub.Client.Delete(ctx, addOn("lost", base))).To(Succeed())
 	})
 })

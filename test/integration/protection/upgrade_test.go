@@ -12,7 +12,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +22,8 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 	"open-cluster-management.io/interlock/test/process"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -30,17 +31,11 @@ import (
 // of Interlock beside it. No kubelet runs the Deployments of the operator: OCM's components run as processes.
 func useOperatedHub(ctx context.Context) {
 	GinkgoHelper()
-	othersHub, othersAddress, othersAccount, othersWebhook := hub, address, account, webhook
-	DeferCleanup(func() { hub, address, account, webhook = othersHub, othersAddress, othersAccount, othersWebhook })
-	operated, err := ocm.StartHub(ctx, ocm.HubOptions{Operator: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(operated.Stop)
-	hub = operated
+	othersHub, others, othersWebhook := hub, deployed, webhook
+	DeferCleanup(func() { hub, deployed, webhook = othersHub, others, othersWebhook })
+	hub = ocmsuite.Start(ctx, ocm.HubOptions{Operator: true})
 	Expect(operatorv1.Install(hub.Client.Scheme())).To(Succeed())
-	Expect(eventsv1.AddToScheme(hub.Client.Scheme())).To(Succeed())
-	install(ctx)
-	serve(ctx, "--protection=enforce", "--protection-delay=0")
-	DeferCleanup(func() error { return webhook.Kill() })
+	deploy(ctx)
 }
 
 // clusterManager is the one that the operator installs OCM for.
@@ -129,8 +124,8 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 	})
 
 	It("leaves a hub from which Interlock can be uninstalled", func(ctx context.Context) {
-		uninstall, err := process.Start(program, filepath.Join(logs, "uninstall.log"), "uninstall", "--kubeconfig", hub.Kubeconfig(),
-			"--namespace", namespace, "--timeout", "1m")
+		uninstall, err := process.Start(deployed.Program, filepath.Join(GinkgoT().TempDir(), "uninstall.log"), "uninstall",
+			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace, "--timeout", "1m")
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(uninstall.Done()).Should(BeClosed())
 		Expect(uninstall.Err()).To(Succeed())

@@ -4,8 +4,6 @@ package rights
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,7 +28,6 @@ import (
 	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -70,37 +67,6 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	setup.Policies(ctx, admin)
 })
 
-func read(file string, into any) {
-	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join(deployed, file))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
-}
-
-// grant binds the roles of deploy/hub to the user.
-func grant(ctx context.Context, user string) {
-	GinkgoHelper()
-	clusterRole, err := testenv.ClusterRole(deployed, testenv.ManagerRoles...)
-	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.Role{}
-	read("role.yaml", role)
-	role.Namespace = namespace
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
-	for _, object := range []client.Object{
-		clusterRole, role,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-	} {
-		Expect(admin.Create(ctx, object)).To(Succeed())
-	}
-}
-
 // runTemplate installs an add-on on cluster1 that is available and runs an
 // AddOnTemplate of its name and that version.
 func runTemplate(ctx context.Context, name, version string) {
@@ -134,9 +100,7 @@ func start(user *testenv.User, arguments ...string) *gexec.Session {
 
 var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
 	It("elects itself, writes Degraded, tells events, and stops cleanly, without ever being forbidden anything", func(ctx context.Context) {
-		user, err := hub.AddUser(account)
-		Expect(err).NotTo(HaveOccurred())
-		grant(ctx, account)
+		user := setup.Manager.User(ctx, hub, admin, namespace, account)
 		session := start(user)
 
 		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
@@ -204,7 +168,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-		read("webhook-configuration.yaml", configuration)
+		setup.Read("hub/webhook-configuration.yaml", configuration)
 		configuration.Webhooks[0].ClientConfig.CABundle = authority()
 		Expect(admin.Create(ctx, configuration)).To(Succeed())
 		DeferCleanup(admin.Delete, configuration)

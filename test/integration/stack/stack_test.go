@@ -36,7 +36,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			}
 			mend, disturbed := disturb(ctx, w, run, random)
 			for _, cluster := range clusters {
-				Eventually(when).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(history.available, cluster, of(portal, run)).
+				Eventually(history.Available.Of).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(cluster, of(portal, run)).
 					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
 			}
 			AddReportEntry("run", map[string]any{"seed": run, "disturbed": disturbed, "took": time.Since(began).String()})
@@ -134,7 +134,7 @@ func disturb(ctx context.Context, w *witness.Witness, run uint64, random *rand.R
 func made(run uint64) (count int) {
 	for _, cluster := range clusters {
 		for name := range needs {
-			if when(history.made, cluster, of(name, run)) > 0 {
+			if history.Made.Of(cluster, of(name, run)) > 0 {
 				count++
 			}
 		}
@@ -152,14 +152,14 @@ func inOrder(ctx context.Context, run uint64) {
 	ungated := map[string]bool{}
 	for _, cluster := range clusters {
 		for name, required := range needs {
-			work := when(history.made, cluster, of(name, run))
+			work := history.Made.Of(cluster, of(name, run))
 			Expect(work).To(BeNumerically(">", 0))
 			for _, need := range required {
-				if gitOps(run) && work <= when(history.available, cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
+				if gitOps(run) && work <= history.Available.Of(cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
 					ungated[cluster+"/"+name] = true
 					continue
 				}
-				Expect(work).To(BeNumerically(">", when(history.available, cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
+				Expect(work).To(BeNumerically(">", history.Available.Of(cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
 					cluster)
 			}
 		}
@@ -192,16 +192,16 @@ func remove(ctx context.Context, run uint64, random *rand.Rand) {
 	unprepared := map[string]bool{}
 	for _, cluster := range clusters {
 		for name := range needs {
-			Eventually(when).WithContext(ctx).WithArguments(history.gone, cluster, of(name, run)).Should(BeNumerically(">", 0), name)
+			Eventually(history.Gone.Of).WithContext(ctx).WithArguments(cluster, of(name, run)).Should(BeNumerically(">", 0), name)
 		}
 		for name, required := range needs {
 			for _, need := range required {
-				if gitOps(run) && when(history.waits, cluster, of(need, run)) == 0 {
+				if gitOps(run) && history.Waits.Of(cluster, of(need, run)) == 0 {
 					unprepared[cluster+"/"+need] = true
 					continue
 				}
-				Expect(when(history.gone, cluster, of(need, run))).To(
-					BeNumerically(">", when(history.gone, cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+				Expect(history.Gone.Of(cluster, of(need, run))).To(
+					BeNumerically(">", history.Gone.Of(cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
 			}
 		}
 	}

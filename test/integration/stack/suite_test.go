@@ -12,12 +12,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -31,6 +29,7 @@ var clusters = []string{"cluster1", "cluster2", "cluster3"}
 
 var (
 	hub      *ocm.Hub
+	history  *ocmsuite.History
 	managed  = map[string]*ocm.ManagedCluster{}
 	deployed *interlock.Interlock
 	managers []*interlock.Running
@@ -45,27 +44,17 @@ func TestStack(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(time.Minute)
-	EnforceDefaultTimeoutsWhenUsingContexts()
-	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	klog.SetLogger(GinkgoLogr)
-	ctrl.SetLogger(GinkgoLogr)
-	var err error
-	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
-	Expect(dependencyv1alpha1.AddToScheme(hub.Client.Scheme())).To(Succeed())
+	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	deployed, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
 	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
 	for _, name := range clusters {
-		managed[name], err = hub.Join(ctx, name, ocm.JoinOptions{
-			WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2,
-		})
+		joined, err := hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
 		Expect(err).NotTo(HaveOccurred())
-		runWorkloads(managed[name])
+		managed[name] = joined
+		ocmsuite.RunWorkloads(joined)
 	}
-	followTheHub()
+	history = ocmsuite.Follow(hub)
 	probe(ctx)
 }, NodeTimeout(5*time.Minute))
 

@@ -12,11 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -106,33 +102,6 @@ func watchRollout(ctx context.Context, name string) *rollout {
 	return r
 }
 
-// everywhere selects all managed clusters.
-func everywhere(ctx context.Context) addonv1alpha1.PlacementRef {
-	GinkgoHelper()
-	create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"},
-		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
-	})
-	create(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"}})
-	return addonv1alpha1.PlacementRef{Namespace: "default", Name: "everywhere"}
-}
-
-// oneByOne installs a template on the clusters of a Placement, a cluster at a time.
-func oneByOne(on addonv1alpha1.PlacementRef, template string) addonv1alpha1.InstallStrategy {
-	return addonv1alpha1.InstallStrategy{
-		Type: addonv1alpha1.AddonInstallStrategyPlacements,
-		Placements: []addonv1alpha1.PlacementStrategy{{
-			PlacementRef: on,
-			Configs: []addonv1alpha1.AddOnConfig{{
-				ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: template},
-			}},
-			RolloutStrategy: clusterv1alpha1.RolloutStrategy{
-				Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)},
-			},
-		}},
-	}
-}
-
 var _ = Describe("A rollout over a fleet", func() {
 	It("changes verdicts cluster by cluster, where the new template runs", func(ctx context.Context) {
 		size := fleetSize()
@@ -148,8 +117,10 @@ var _ = Describe("A rollout over a fleet", func() {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "rolling"}}
 		//nolint:staticcheck // v1alpha1 has no other field for it
 		registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ConfigGroupResource: templates}}
-		on := everywhere(ctx)
-		registration.Spec.InstallStrategy = oneByOne(on, v1.Name)
+		for _, object := range ocm.Everywhere() {
+			create(ctx, object)
+		}
+		registration.Spec.InstallStrategy = ocm.OneByOne(v1.Name)
 		seen := watchRollout(ctx, "rolling")
 		create(ctx, registration)
 		patience := time.Duration(size)*15*time.Second + time.Minute
@@ -157,7 +128,7 @@ var _ = Describe("A rollout over a fleet", func() {
 
 		observer.Cause("another template is rolled out")
 		before := registration.DeepCopy()
-		registration.Spec.InstallStrategy = oneByOne(on, v2.Name)
+		registration.Spec.InstallStrategy = ocm.OneByOne(v2.Name)
 		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
 		started := time.Now()
 		Eventually(func(g Gomega) {

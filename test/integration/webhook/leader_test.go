@@ -21,13 +21,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
-	"open-cluster-management.io/interlock/test/testenv"
+	"open-cluster-management.io/interlock/test/setup"
 )
 
 // lead runs addon-manager with the rights of deploy/hub until the spec ends.
 func lead(ctx context.Context, name string) {
 	GinkgoHelper()
-	user := grantRoles(ctx, name, "role.yaml", testenv.ManagerRoles...)
+	user := setup.Manager.User(ctx, hub, hubClient, namespace, name)
 	mgr, err := interlock.NewManager(user.Config, interlock.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 1,
 		Registry: prometheus.NewRegistry(), WebhookNamespace: namespace,
@@ -48,7 +48,7 @@ func deploy(ctx context.Context, objects ...client.Object) {
 func deploySecret(ctx context.Context) *corev1.Secret {
 	GinkgoHelper()
 	secret := &corev1.Secret{}
-	deployed("webhook-secret.yaml", secret)
+	setup.Read("hub/webhook-secret.yaml", secret)
 	secret.Namespace = namespace
 	deploy(ctx, secret)
 	return secret
@@ -57,7 +57,7 @@ func deploySecret(ctx context.Context) *corev1.Secret {
 func deployConfigMap(ctx context.Context) *corev1.ConfigMap {
 	GinkgoHelper()
 	configMap := &corev1.ConfigMap{}
-	deployed("webhook-ca-configmap.yaml", configMap)
+	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
 	configMap.Namespace = namespace
 	deploy(ctx, configMap)
 	return configMap
@@ -68,8 +68,8 @@ func deployConfigurations(ctx context.Context) (
 ) {
 	GinkgoHelper()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
-	deployed("webhook-configuration.yaml", validating)
-	deployed("webhook-record-configuration.yaml", mutating)
+	setup.Read("hub/webhook-configuration.yaml", validating)
+	setup.Read("hub/webhook-record-configuration.yaml", mutating)
 	deploy(ctx, validating, mutating)
 	return validating, mutating
 }

@@ -17,11 +17,10 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -33,35 +32,7 @@ const (
 // grant gives a new user the rights of the webhook in deploy/hub.
 func grant(ctx context.Context, name string) *testenv.User {
 	GinkgoHelper()
-	return grantRoles(ctx, name, "webhook-role.yaml", "webhook-clusterrole.yaml")
-}
-
-// grantRoles gives a new user a role of deploy/hub, and the ClusterRoles.
-func grantRoles(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
-	GinkgoHelper()
-	user, err := hub.AddUser(name)
-	Expect(err).NotTo(HaveOccurred())
-	clusterRole, err := testenv.ClusterRole("../../../deploy/hub", clusterRoleFiles...)
-	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.Role{}
-	deployed(roleFile, role)
-	role.Namespace, role.Name = namespace, name
-	clusterRole.Name = "interlock-" + name
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
-	for _, object := range []client.Object{
-		clusterRole, role,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-	} {
-		Expect(hubClient.Create(ctx, object)).To(Succeed())
-	}
-	return user
+	return setup.Webhook.User(ctx, hub, hubClient, namespace, name)
 }
 
 // convert sends one review to a replica as the API server would, trusting

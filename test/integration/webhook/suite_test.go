@@ -6,8 +6,6 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -26,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	webhookadmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-	"sigs.k8s.io/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
@@ -96,14 +93,6 @@ func serve(registered client.Reader) *httptest.Server {
 	return server
 }
 
-// deployed reads an object of deploy/hub.
-func deployed(file string, object client.Object) {
-	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join("../../../deploy/hub", file))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
-}
-
 // convertBy points the CRD to the conversion at the address, and waits until
 // one is used.
 func convertBy(ctx context.Context, url string, authority []byte) {
@@ -145,7 +134,7 @@ func convertTrusting(ctx context.Context, url string, authority []byte) {
 func admitBy(ctx context.Context, name, url string, authority []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	GinkgoHelper()
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	deployed("webhook-configuration.yaml", configuration)
+	setup.Read("hub/webhook-configuration.yaml", configuration)
 	configuration.Name = name
 	configuration.Webhooks = configuration.Webhooks[:2] // the suite protection has the third
 	for i, path := range []string{admission.Path, admission.PolicyPath} {

@@ -5,6 +5,7 @@ package interlock
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -12,12 +13,11 @@ import (
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/process"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
@@ -27,8 +27,8 @@ import (
 // Namespace is that of Interlock.
 const Namespace = "interlock-system"
 
-// folder is deploy, from the folder of a suite.
-const folder = "../../../deploy"
+// account begins the names of Interlock's service accounts.
+const account = "system:serviceaccount:" + Namespace + ":interlock-"
 
 // Interlock is what runs of Interlock. Its processes end with the suite.
 type Interlock struct {
@@ -37,81 +37,94 @@ type Interlock struct {
 	Program string
 	logs    string
 	// address is the one at which the API server calls the webhook.
-	address string
+	address *net.TCPAddr
 	// ManagerUser has the rights of addon-manager.
 	ManagerUser, webhookUser *testenv.User
 	// starts counts processes, for the names of their logs.
 	starts int
 }
 
-// Deploy creates what deploy/hub and deploy/lifecycle have, apart from Deployments. The Service of the webhook is a name of
-// the loopback interface.
+// Deploy creates what deploy/hub and deploy/lifecycle have, apart from Deployments.
 func Deploy(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
-	free := testenv.FreeAddress()
-	i := &Interlock{hub: hub, Program: setup.Program("addon-manager"), logs: GinkgoT().TempDir(), address: free.String()}
-	setup.Policies(ctx, hub.Client)
-	secret, configMap := &corev1.Secret{}, &corev1.ConfigMap{}
-	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
-	read("hub/webhook-secret.yaml", secret)
-	read("hub/webhook-ca-configmap.yaml", configMap)
-	read("hub/webhook-configuration.yaml", validating)
-	read("lifecycle/webhook-configuration.yaml", mutating)
-	secret.Namespace, configMap.Namespace = Namespace, Namespace
-	port := ptr.To(int32(free.Port))
-	for one := range validating.Webhooks {
-		validating.Webhooks[one].ClientConfig.Service.Port = port
-	}
+	i := newInterlock(ctx, hub)
+	i.deployManager(ctx)
+	i.deployWebhook(ctx)
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	setup.Read("lifecycle/webhook-configuration.yaml", mutating)
 	for one := range mutating.Webhooks {
-		mutating.Webhooks[one].ClientConfig.Service.Port = port
+		mutating.Webhooks[one].ClientConfig.Service.Port = i.port()
 	}
-	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}, secret, configMap, validating, mutating,
-		&corev1.Service{
-			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "interlock-webhook"},
-			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
-		},
-	} {
-		Expect(hub.Client.Create(ctx, object)).To(Succeed())
-	}
-	i.ManagerUser = i.userWith(ctx, "addon-manager", "hub/role.yaml", testenv.ManagerRoles...)
-	i.webhookUser = i.userWith(ctx, "webhook", "hub/webhook-role.yaml", "webhook-clusterrole.yaml")
+	Expect(hub.Client.Create(ctx, mutating)).To(Succeed())
 	return i
 }
 
-func read(file string, into any) {
+// DeployManager creates what addon-manager needs of deploy/hub and deploy/lifecycle.
+func DeployManager(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join(folder, file))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.Unmarshal(content, into)).To(Succeed())
+	i := newInterlock(ctx, hub)
+	i.deployManager(ctx)
+	return i
 }
 
-// userWith is a new user of the hub with the name of a service account, and with roles of deploy.
-func (i *Interlock) userWith(ctx context.Context, name, roleFile string, clusterRoleFiles ...string) *testenv.User {
+// DeployWebhook creates what addon-manager webhook needs of deploy/hub.
+func DeployWebhook(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
-	account := "system:serviceaccount:" + Namespace + ":interlock-" + name
-	user, err := i.hub.AddUser(account)
-	Expect(err).NotTo(HaveOccurred())
-	clusterRole, err := testenv.ClusterRole(folder+"/hub", clusterRoleFiles...)
-	Expect(err).NotTo(HaveOccurred())
-	role := &rbacv1.Role{}
-	read(roleFile, role)
-	role.Namespace = Namespace
-	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: account}}
-	for _, object := range []client.Object{
-		clusterRole, role,
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: clusterRole.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
-		},
-		&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: role.Name}, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		},
-	} {
+	i := newInterlock(ctx, hub)
+	i.deployWebhook(ctx)
+	return i
+}
+
+func newInterlock(ctx context.Context, hub *ocm.Hub) *Interlock {
+	GinkgoHelper()
+	Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}})).To(Succeed())
+	return &Interlock{hub: hub, Program: setup.Program("addon-manager"), logs: GinkgoT().TempDir()}
+}
+
+func (i *Interlock) deployManager(ctx context.Context) {
+	GinkgoHelper()
+	setup.Policies(ctx, i.hub.Client)
+	i.ManagerUser = setup.Manager.User(ctx, i.hub.Cluster, i.hub.Client, Namespace, account+"addon-manager")
+}
+
+// deployWebhook makes the Service of the webhook a name of the loopback interface.
+func (i *Interlock) deployWebhook(ctx context.Context) {
+	GinkgoHelper()
+	i.address = testenv.FreeAddress()
+	secret, configMap := &corev1.Secret{}, &corev1.ConfigMap{}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	setup.Read("hub/webhook-secret.yaml", secret)
+	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
+	setup.Read("hub/webhook-configuration.yaml", validating)
+	secret.Namespace, configMap.Namespace = Namespace, Namespace
+	for one := range validating.Webhooks {
+		validating.Webhooks[one].ClientConfig.Service.Port = i.port()
+	}
+	for _, object := range []client.Object{secret, configMap, validating, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: names.Webhook},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
+	}} {
 		Expect(i.hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	return user
+	i.webhookUser = setup.Webhook.User(ctx, i.hub.Cluster, i.hub.Client, Namespace, account+"webhook")
+}
+
+func (i *Interlock) port() *int32 { return ptr.To(int32(i.address.Port)) }
+
+// Trust has the API server trust the webhook, where no addon-manager does.
+func (i *Interlock) Trust(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		published := &corev1.ConfigMap{}
+		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names.WebhookCA}, published)).To(Succeed())
+		g.Expect(published.Data).To(HaveKeyWithValue("ca.crt", Not(BeEmpty())))
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Name: names.Webhook}, configuration)).To(Succeed())
+		for one := range configuration.Webhooks {
+			configuration.Webhooks[one].ClientConfig.CABundle = []byte(published.Data["ca.crt"])
+		}
+		g.Expect(i.hub.Client.Update(ctx, configuration)).To(Succeed())
+	}).Should(Succeed())
 }
 
 // Running is a process of Interlock.
@@ -144,7 +157,7 @@ func (i *Interlock) Serve(flags ...string) *Running {
 	GinkgoHelper()
 	return i.start("webhook", append([]string{
 		"webhook", "--kubeconfig", i.webhookUser.Kubeconfig, "--namespace", Namespace, "--protection=off",
-		"--webhook-bind-address", i.address, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--webhook-bind-address", i.address.String(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
 	}, flags...)...)
 }
 

@@ -40,19 +40,10 @@ type Component struct {
 
 	mutex   sync.Mutex
 	running *process.Process
-	// restarts counts how often it ended by itself.
-	restarts int
 }
 
 // Log is the file with all that the component has printed.
 func (c *Component) Log() string { return c.log }
-
-// Restarts is how often the component has ended by itself.
-func (c *Component) Restarts() int {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.restarts
-}
 
 // Start starts the component and returns once it is healthy. It does nothing when
 // the component runs.
@@ -112,11 +103,7 @@ func (c *Component) restart(ended *process.Process) {
 func (c *Component) endedByItself(ended *process.Process) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.running != ended {
-		return false
-	}
-	c.restarts++
-	return true
+	return c.running == ended
 }
 
 // Stop ends the component as a pod is ended, and waits until it has. How it exits

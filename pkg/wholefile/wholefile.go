@@ -1,0 +1,70 @@
+// Package wholefile writes files and folders as a whole: a reader sees the former content or the new one.
+package wholefile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a file that all may read.
+func Write(path string, write func(io.Writer) error) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), pattern(path))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name()) // the first error counts
+		}
+	}()
+	err = write(file)
+	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// WriteFolder writes a folder that all may read, with files by their paths in it. remove removes the former one.
+func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(string) error) (err error) {
+	parent := filepath.Dir(filepath.Clean(folder))
+	if err := os.MkdirAll(parent, 0o750); err != nil {
+		return err
+	}
+	made, err := os.MkdirTemp(parent, pattern(folder))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(made) // the first error counts
+		}
+	}()
+	if err := fill(made, files); err != nil {
+		return err
+	}
+	if err := remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(made, folder)
+}
+
+// fill writes files below a folder, and nowhere else.
+func fill(folder string, files iter.Seq2[string, []byte]) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := errors.Join(root.MkdirAll(filepath.Dir(name), 0o755), root.WriteFile(name, content, 0o644)); err != nil {
+			return errors.Join(err, root.Close())
+		}
+	}
+	return errors.Join(root.Chmod(".", 0o755), root.Close())
+}
+
+// pattern is that of the names under which something is written first, beside where it will be.
+func pattern(path string) string { return "." + filepath.Base(path) + "-*" }

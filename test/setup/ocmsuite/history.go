@@ -1,0 +1,91 @@
+package ocmsuite
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// History has the versions of a hub at which something was first so. All objects of a hub share one count of versions.
+type History struct {
+	// Made is when the work of each add-on was made, and Available and Gone when it was so.
+	Made, Available, Gone Versions
+	// Waits is when each add-on had the finalizer that lets it wait for its dependents.
+	Waits Versions
+}
+
+// Versions are those at which something was first so, by add-on.
+type Versions struct {
+	mutex sync.Mutex
+	first map[types.NamespacedName]uint64
+}
+
+// Of returns the version for an add-on on a cluster; zero: not yet.
+func (v *Versions) Of(cluster, addOn string) uint64 {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.first[types.NamespacedName{Namespace: cluster, Name: addOn}]
+}
+
+func (v *Versions) record(cluster, addOn string, version uint64, is bool) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if v.first == nil {
+		v.first = map[types.NamespacedName]uint64{}
+	}
+	if key := (types.NamespacedName{Namespace: cluster, Name: addOn}); is && v.first[key] == 0 {
+		v.first[key] = version
+	}
+}
+
+// Follow keeps the history of a hub until the suite ends.
+func Follow(hub *ocm.Hub) *History {
+	GinkgoHelper()
+	h := &History{}
+	follow(hub, &workv1.ManifestWorkList{}, func(object client.Object, version uint64, deleted bool) {
+		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
+		h.Made.record(object.GetNamespace(), name, version, !deleted)
+	})
+	follow(hub, &addonv1alpha1.ManagedClusterAddOnList{}, func(object client.Object, version uint64, deleted bool) {
+		cluster, name := object.GetNamespace(), object.GetName()
+		conditions := object.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions
+		h.Available.record(cluster, name, version,
+			!deleted && meta.IsStatusConditionTrue(conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
+		h.Waits.record(cluster, name, version, slices.Contains(object.GetFinalizers(), interlockv1alpha1.WaitForDependentsFinalizer))
+		h.Gone.record(cluster, name, version, deleted)
+	})
+	return h
+}
+
+func follow(hub *ocm.Hub, list client.ObjectList, record func(object client.Object, version uint64, deleted bool)) {
+	GinkgoHelper()
+	watching, err := hub.Client.Watch(context.Background(), list)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watching.Stop)
+	go func() {
+		defer GinkgoRecover()
+		for event := range watching.ResultChan() {
+			object, isObject := event.Object.(client.Object)
+			if !isObject {
+				continue
+			}
+			version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+			Expect(err).NotTo(HaveOccurred())
+			record(object, version, event.Type == watch.Deleted)
+		}
+	}()
+}
