@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,9 @@ var (
 	hub *ocm.Hub
 	// account has the rights of addon-manager.
 	account *testenv.User
+	// program is addon-manager, and manager what runs of it.
+	program string
+	manager *gexec.Session
 )
 
 func TestInstallation(t *testing.T) {
@@ -58,10 +62,17 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	setup.Run(setup.Program("addon-manager"), "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s",
-		"--lifecycle-removal-delay=2s")
+	program = setup.Program("addon-manager")
+	manager = manage("2s")
 })
+
+// manage starts an addon-manager that removes add-ons after a delay.
+func manage(removalDelay string) *gexec.Session {
+	GinkgoHelper()
+	return setup.Run(program, "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s",
+		"--lifecycle-removal-delay="+removalDelay)
+}
 
 // grant gives addon-manager's account the rights of deploy/lifecycle, and no other, with the policies that limit them.
 func grant(ctx context.Context) {
@@ -72,13 +83,12 @@ func grant(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	role, err := testenv.ClusterRole("../../../deploy/hub", testenv.ManagerRoles...)
 	Expect(err).NotTo(HaveOccurred())
-	objects, err := testenv.WritePolicies("../../../deploy/hub")
-	Expect(err).NotTo(HaveOccurred())
-	for _, object := range append(objects, role, &rbacv1.ClusterRoleBinding{
+	setup.Policies(ctx, hub.Client)
+	for _, object := range []client.Object{role, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-	}) {
+	}} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 }
