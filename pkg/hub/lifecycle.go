@@ -34,6 +34,8 @@ type acting struct {
 
 // lifecycle is what the controllers that act rest on.
 type lifecycle struct {
+	needs        *installation.Needs
+	evaluate     *trigger.Trigger
 	inputs       hubcache.Inputs
 	declarations *declarations.Store
 	loader       fleet.Loader
@@ -64,7 +66,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 	}
 	evaluated := each(opened.Evaluated, bundled.Evaluated, upgraded.Evaluated)
 	installed := &installation.Reconciler{
-		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
+		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
 		RemovalDelay: options.RemovalDelay,
@@ -82,6 +84,14 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (acting, er
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})
+}
+
+// waits returns what installations wait for; nothing where the lifecycle is off.
+func waits(options Options, needs *installation.Needs) func(types.NamespacedName) (evaluation.Wait, bool) {
+	if !options.Lifecycle {
+		return func(types.NamespacedName) (evaluation.Wait, bool) { return evaluation.NoWait, true }
+	}
+	return needs.Waits
 }
 
 // each calls all of these.
