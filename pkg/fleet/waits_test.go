@@ -33,7 +33,8 @@ func installing(t *testing.T) *evaluation.Evaluator {
 func waitingFor(t *testing.T, declared *evaluation.Evaluator, wait evaluation.Wait) *addonv1alpha1.ManagedClusterAddOn {
 	t.Helper()
 	on := evaluation.Cluster{Waits: map[string]evaluation.Wait{"base": wait}}
-	findings := declared.Evaluate(leaf.Name, declared.State(leaf.Name, on, func(string) evaluation.Observation { return evaluation.Observation{} }))
+	none := func(string) evaluation.Observation { return evaluation.Observation{} }
+	findings := declared.Evaluate(leaf.Name, declared.State(leaf.Name, on, none))
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: leaf.Name}}
 	addOn.Status.Conditions = []metav1.Condition{{
 		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "Fails",

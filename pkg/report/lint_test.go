@@ -83,7 +83,8 @@ func TestFindTemplateLint(t *testing.T) {
 		},
 		"not registered": {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
 		"a name that is not declared": {
-			`[{name: a, message: m, when: {expression: "has(dependencies.b)"}}]`, hub{deployed("x"), deployed("a")},
+			`[{name: a, message: m, when: {expression: "has(dependencies.b)"}}]`,
+			hub{deployed("x"), deployed("a")},
 			at + "[0].when.expression UndeclaredDependency error",
 		},
 		"no message":   {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},

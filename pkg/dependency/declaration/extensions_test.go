@@ -22,20 +22,26 @@ func TestUndeclaredDependencies(t *testing.T) {
 		return `dependencies: [` + base + `, {name: b, when: {expression: "` + expression + `"}}]`
 	}
 	from := func(expression string) string {
-		return `dependencies: [` + base + `, {name: b, install: Auto, settings: {variables: [{name: x, value: y}, {name: p, valueFrom: "` + expression + `"}]}}]`
+		return `dependencies: [` + base + `, {name: b, install: Auto, settings: {variables: [{name: x, value: y}, ` +
+			`{name: p, valueFrom: "` + expression + `"}]}}]`
 	}
 	const atWhen, atFrom = "spec.dependencies[2].when.expression: ", "spec.dependencies[2].settings.variables[1].valueFrom: "
 	for name, test := range map[string]struct {
 		spec string
 		want []string
 	}{
-		"declared":            {from("dependencies['proxy'].config[?'port']"), nil},
-		"itself":              {from("dependencies.b.config[?'port']"), nil},
-		"its add-on":          {from("dependencies['cluster-proxy'].config[?'port']"), []string{atFrom + `dependencies["cluster-proxy"] ` + problem}},
-		"no edge":             {from("dependencies.prox.config[?'port']"), []string{atFrom + `dependencies["prox"] ` + problem}},
-		"an API":              {when("'role' in dependencies"), []string{atWhen + `dependencies["role"] ` + problem}},
-		"a condition":         {when("dependencies['c'].config.?a.hasValue()"), []string{atWhen + `dependencies["c"] ` + problem}},
-		"two":                 {when("has(dependencies.d) && has(dependencies.c)"), []string{atWhen + `dependencies["c"] ` + problem, atWhen + `dependencies["d"] ` + problem}},
+		"declared": {from("dependencies['proxy'].config[?'port']"), nil},
+		"itself":   {from("dependencies.b.config[?'port']"), nil},
+		"its add-on": {
+			from("dependencies['cluster-proxy'].config[?'port']"), []string{atFrom + `dependencies["cluster-proxy"] ` + problem},
+		},
+		"no edge":     {from("dependencies.prox.config[?'port']"), []string{atFrom + `dependencies["prox"] ` + problem}},
+		"an API":      {when("'role' in dependencies"), []string{atWhen + `dependencies["role"] ` + problem}},
+		"a condition": {when("dependencies['c'].config.?a.hasValue()"), []string{atWhen + `dependencies["c"] ` + problem}},
+		"two": {
+			when("has(dependencies.d) && has(dependencies.c)"),
+			[]string{atWhen + `dependencies["c"] ` + problem, atWhen + `dependencies["d"] ` + problem},
+		},
 		"a name from a label": {when("dependencies[cluster.name].config.size() == 0"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package evaluation_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,21 +136,33 @@ func TestInstallationsThatStop(t *testing.T) {
 		"Selected":  {auto, "", onEdge, []string{edge}, fails + denies},
 		"Allowed":   {auto, "", onEdge, []string{"install: Allow"}, fails + ")"},
 		"Conflicting": {
-			auto, "", onEdge, []string{deny, "install: Allow", edge},
+			auto, "", onEdge,
+			[]string{deny, "install: Allow", edge},
 			fails + "; install: Auto has no effect, because installations on this cluster are denied by AddOnDependencyPolicies 'p0', 'p2')",
 		},
 		"Unusable": {auto, "", onEdge, []string{"install: Sometimes"}, fails + denies},
 		"NotAsked": {never, "", evaluation.Cluster{}, []string{deny}, fails + ")"},
-		"NoConsent": {auto, `installStrategy: {type: Manual}`, evaluation.Cluster{}, []string{deny}, fails + "; for install: Auto, its owner must annotate " +
-			"ClusterManagementAddOn 'a' with dependency.addon.open-cluster-management.io/install-on-demand=true" + denies},
-		"ByItself": {auto, `{}`, evaluation.Cluster{}, []string{deny}, "Required addon 'a' is not installed or not available. " +
-			"(not installed: install: Auto has no effect, because another component installs it)"},
-		"Approval": {auto, "", waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
-			"installed on many clusters; the event InstallationUnapproved of ClusterManagementAddOn 'a' says how to give it)"},
-		"GivenUp": {auto, "", waits(evaluation.WaitGivenUp), nil,
-			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)"},
-		"DeniedMeanwhile": {auto, "", waits(evaluation.WaitGivenUp), []string{deny}, fails + denies},
-		"WaitsNoMore":     {never, "", waits(evaluation.WaitGivenUp), nil, fails + ")"},
+		"NoConsent": {
+			auto, `installStrategy: {type: Manual}`,
+			evaluation.Cluster{},
+			[]string{deny},
+			fails + "; for install: Auto, its owner must annotate ClusterManagementAddOn 'a' with " +
+				"dependency.addon.open-cluster-management.io/install-on-demand=true" + denies,
+		},
+		"ByItself": {
+			auto, `{}`, evaluation.Cluster{}, []string{deny}, "Required addon 'a' is not installed or not available. " +
+				"(not installed: install: Auto has no effect, because another component installs it)",
+		},
+		"Approval": {
+			auto, "", waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
+				"installed on many clusters; the event InstallationUnapproved of ClusterManagementAddOn 'a' says how to give it)",
+		},
+		"GivenUp": {
+			auto, "", waits(evaluation.WaitGivenUp), nil,
+			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
+		},
+		"DeniedMeanwhile":   {auto, "", waits(evaluation.WaitGivenUp), []string{deny}, fails + denies},
+		"NotAskedMeanwhile": {never, "", waits(evaluation.WaitGivenUp), nil, fails + ")"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registered := consenting
@@ -160,9 +173,12 @@ func TestInstallationsThatStop(t *testing.T) {
 				spec: test.spec, others: []addonv1alpha1.ClusterManagementAddOn{registered}, cluster: test.cluster,
 				want: "a=NotInstalled", message: test.message,
 			}.under(t, policies(t, test.policies...))
-			stored := evaluation.WaitIn("Two fail: "+test.message, "a")
-			if want := test.cluster.Waits["a"]; name != "DeniedMeanwhile" && name != "WaitsNoMore" && stored != want || evaluation.WaitIn(test.message, "b") != "" {
-				t.Errorf("the stored message says %q", stored)
+			want := test.cluster.Waits["a"]
+			if strings.HasSuffix(name, "Meanwhile") {
+				want = evaluation.NoWait
+			}
+			if of, ofAnother := evaluation.WaitIn("Two fail: "+test.message, "a"), evaluation.WaitIn(test.message, "b"); of != want || ofAnother != "" {
+				t.Errorf("the stored message says %q, and of another add-on %q", of, ofAnother)
 			}
 		})
 	}
@@ -170,8 +186,9 @@ func TestInstallationsThatStop(t *testing.T) {
 
 // A policy that denies installations makes the labels of clusters matter to those that ask for one.
 func TestInputsOfDenials(t *testing.T) {
-	asking, not := fixture.Specified(t, "x", `dependencies: [{name: a, install: Auto}]`), fixture.Specified(t, "y", `dependencies: [{name: a}]`)
-	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{asking, not})
+	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `dependencies: [{name: a, install: Auto}]`), fixture.Specified(t, "y", `dependencies: [{name: a}]`),
+	})
 	for spec, want := range map[string][]string{"install: Deny": {"x"}, "install: Allow": nil} {
 		if got := evaluation.New(declared.Under(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", spec, got, want)

@@ -70,7 +70,8 @@ func left(t *testing.T, hub client.Client) (all []string) {
 		t.Fatal(err)
 	}
 	for _, addOn := range addOns.Items {
-		if addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock || addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation] != "" {
+		_, marked := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation]
+		if marked || addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
 			addOn.Name += "!"
 		}
 		all = append(all, addOn.Name)
