@@ -35,13 +35,13 @@ func absent(g *given, f *Finding) {
 		f.detail().Because = unselected
 	}
 	advice, denial := withoutConsent(g), denied(g)
-	for _, stopped := range []string{advice, denial} {
-		if stopped != "" {
-			f.explain(stopped)
+	for _, because := range []string{advice, denial} {
+		if because != "" {
+			f.stop(because)
 		}
 	}
 	if waits := g.cluster.Waits[g.edge.AddOn]; advice == "" && denial == "" && waits != NoWait && declaration.Installs(&g.edge.Dependency) {
-		f.explain(waits.explanation(g.edge.AddOn))
+		f.stop(waits.Explanation(g.edge.AddOn))
 	}
 }
 
@@ -57,8 +57,8 @@ const (
 	WaitGivenUp Wait = "GivenUp"
 )
 
-// explanation is what a message says of it. It has no number, which could change from one message to the next.
-func (w Wait) explanation(addOn string) string {
+// Explanation is what a message says of it. It has no number, which could change from one message to the next.
+func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
 	if w == WaitForApproval {
 		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; the event InstallationUnapproved of "+
@@ -70,7 +70,7 @@ func (w Wait) explanation(addOn string) string {
 // WaitIn returns what the installation of an add-on waits for by a message that is stored.
 func WaitIn(message, addOn string) Wait {
 	for _, one := range []Wait{WaitForApproval, WaitGivenUp} {
-		if strings.Contains(message, one.explanation(addOn)) {
+		if strings.Contains(message, one.Explanation(addOn)) {
 			return one
 		}
 	}
@@ -81,6 +81,15 @@ func WaitIn(message, addOn string) Wait {
 func (f *Finding) explain(more string) {
 	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
 }
+
+// stop sets why Interlock does not install the add-on, although the edge asks for it.
+func (f *Finding) stop(because string) {
+	f.explain(because)
+	f.Detail.Stopped = true
+}
+
+// Stopped reports whether Interlock does not install the add-on, although the edge asks for it.
+func (f Finding) Stopped() bool { return f.Detail != nil && f.Detail.Stopped }
 
 // withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.
 func withoutConsent(g *given) string {
