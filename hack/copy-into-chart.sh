@@ -10,7 +10,7 @@ for name in managedclusterfacts addondependencyreports addondependencypolicies; 
 done
 files=deploy/charts/interlock/files
 rm -rf "$files"
-mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/reports" "$files/lifecycle" "$files/agent-addon" "$files/uninstall" "$files"/{servicemonitor,alerts,dashboard,plugin-reader}
+mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/reports" "$files/lifecycle" "$files/agent-addon" "$files/uninstall" "$files/uninstall-remove" "$files"/{servicemonitor,alerts,dashboard,plugin-reader}
 for file in deploy/hub/*.yaml; do
   case $(basename "$file") in
   # These have values, and templates of their own.
@@ -23,6 +23,7 @@ for file in deploy/hub/*.yaml; do
   esac
 done
 cp deploy/uninstall/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding}.yaml "$files/uninstall/"
+cp deploy/uninstall-remove/{clusterrole,clusterrolebinding}.yaml "$files/uninstall-remove/"
 cp deploy/graft/clusterrolebinding.yaml "$files/graft/"
 cp deploy/reports/clusterrolebinding.yaml "$files/reports/"
 cp deploy/lifecycle/{clusterrolebinding,webhook-configuration}.yaml "$files/lifecycle/"

@@ -33,6 +33,8 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	release, hooks := chart(t, "")
 	same(t, base(t, "../../deploy/hub").without(ownNamespace), release)
 	same(t, base(t, "../../deploy/uninstall"), hooks)
+	_, hooks = chart(t, "uninstall: {installed: remove}")
+	same(t, base(t, "testdata/uninstall-remove"), hooks)
 }
 
 func TestChartAndKustomizeInstallTheSameAgent(t *testing.T) {
@@ -262,6 +264,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		`alerts: {runbook: 'https://wiki/"'}`:               "runbook",
 		"dashboard: {labels: {a: 1}}":                       "labels",
 		"uninstall: {timeout: 5}":                           "timeout",
+		"uninstall: {installed: hand-over}":                 "installed",
 		"replicas: 2":                                       "additional properties 'replicas' not allowed",
 		"webhook: {resources: {cpu: 100m}}":                 "additional properties 'cpu' not allowed",
 		"nodeSelector: {infra: true}":                       "nodeSelector",

@@ -55,7 +55,7 @@ func commands(t *testing.T, program string) map[string][]string {
 	return found
 }
 
-// The chart takes the values of each helm command of the pages, and each of these values changes what is installed.
+// The chart takes the values of each helm command of the pages, and each of these values changes what is installed, or how it is uninstalled.
 func TestTheChartTakesTheValuesOfThePages(t *testing.T) {
 	tried := 0
 	for page, all := range commands(t, "helm") {
@@ -75,8 +75,8 @@ func TestTheChartTakesTheValuesOfThePages(t *testing.T) {
 				if err := strvals.ParseInto(words[i+1], with); err != nil {
 					t.Errorf("%s: %s: %v", page, command, err)
 				}
-				before, _ := chart(t, asYAML(t, without))
-				if after, _ := chart(t, asYAML(t, with)); reflect.DeepEqual(before, after) {
+				before, ending := chart(t, asYAML(t, without))
+				if after, ends := chart(t, asYAML(t, with)); reflect.DeepEqual(before, after) && reflect.DeepEqual(ending, ends) {
 					t.Errorf("%s: %s changes nothing: %s", page, words[i+1], command)
 				}
 			}

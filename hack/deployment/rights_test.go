@@ -70,7 +70,8 @@ var (
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
 		"list placements *", "create placements *", "delete placements *",
-		"get placementdecisions *", "create placementdecisions *", "delete placementdecisions *", "update placementdecisions/status *",
+		"get placementdecisions *", "create placementdecisions *", "patch placementdecisions *", "delete placementdecisions *",
+		"update placementdecisions/status *",
 		"create namespaces *", "create addondeploymentconfigs *", "patch addondeploymentconfigs *",
 		"update mutatingwebhookconfigurations interlock-lifecycle",
 		"create mutatingadmissionpolicies interlock-gate", "patch mutatingadmissionpolicies interlock-gate",

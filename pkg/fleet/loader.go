@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -62,6 +63,9 @@ type Loader struct {
 	// Memory is nil where nothing is remembered.
 	Memory  Memory
 	Offline evaluation.OfflinePolicy
+	// Waits returns what the installation of an add-on on a managed cluster waits for, if that is known; nil: it is not. Then the
+	// conditions of dependents say it.
+	Waits func(addOn types.NamespacedName) (waits evaluation.Wait, known bool)
 	// Demand is called with an input that only the state of a cluster shows to be needed;
 	// nil: nothing needs to know.
 	Demand func(input.Set)
@@ -94,6 +98,9 @@ func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key ty
 	}
 	installed := func(addOn string) bool { return state.AddOns.Named(addOn).Installed }
 	if err := l.loadUnselected(ctx, declared, key.Name, installed, &state.Cluster); err != nil {
+		return evaluation.State{}, err
+	}
+	if err := l.loadWaits(ctx, declared, key, installed, &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
 	return state, l.loadNamedOCM(ctx, declared, key.Name, &state)
@@ -137,7 +144,9 @@ func (l Loader) Whole(
 	}
 	installed := func(addOn string) bool { return observed[addOn].Installed }
 	for _, name := range addOns {
-		if err := l.loadUnselected(ctx, declared, name, installed, &described); err != nil {
+		of := types.NamespacedName{Namespace: cluster, Name: name}
+		err := errors.Join(l.loadUnselected(ctx, declared, name, installed, &described), l.loadWaits(ctx, declared, of, installed, &described))
+		if err != nil {
 			return described, nil, err
 		}
 	}

@@ -47,7 +47,7 @@ import (
 //	guard ─evaluate→ degraded
 //	degraded ─Evaluated→ reports, where these are on
 //	degraded ─Found→ installations, where the lifecycle is on
-//	declarations ─install→ installations
+//	declarations ─install→ installations ─evaluate→ degraded
 //	degraded ─Found→ settings, where the lifecycle is on
 //	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
 //	degraded ─Evaluated→ gates, bundles and upgrades, where the lifecycle is on
@@ -107,7 +107,8 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	}
 	reported := &facts.Reader{Fleet: reader, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, memory.Outages)}
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
-	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand}
+	needs := &installation.Needs{Changed: on.install}
+	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand, Waits: waits(options, needs)}
 	toReports, reportErr := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
@@ -115,7 +116,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
-		recorder: recorder, install: on.install, configs: configs,
+		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate,
 	})
 	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err

@@ -35,6 +35,8 @@ type hooks struct {
 
 // lifecycle is what the controllers that act rest on.
 type lifecycle struct {
+	needs        *installation.Needs
+	evaluate     *trigger.Trigger
 	inputs       hubcache.Inputs
 	declarations *declarations.Store
 	loader       fleet.Loader
@@ -60,7 +62,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 	bundled, upgraded := &bundles.Reconciler{AddOns: addOns()}, &upgrades.Reconciler{AddOns: addOns(), Live: mgr.GetAPIReader()}
 	evaluated := []func(types.NamespacedName){opened.Evaluated, bundled.Evaluated, upgraded.Evaluated}
 	installed := &installation.Reconciler{
-		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: &installation.Needs{Changed: on.install},
+		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
 		RemovalDelay: options.RemovalDelay,
@@ -78,6 +80,14 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})
+}
+
+// waits returns what installations wait for; nothing where the lifecycle is off.
+func waits(options Options, needs *installation.Needs) func(types.NamespacedName) (evaluation.Wait, bool) {
+	if !options.Lifecycle {
+		return func(types.NamespacedName) (evaluation.Wait, bool) { return evaluation.NoWait, true }
+	}
+	return needs.Waits
 }
 
 // each calls all of these.

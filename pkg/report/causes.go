@@ -74,6 +74,8 @@ type RootCause struct {
 	cause.Ranked `json:",inline"`
 	// Message is the one of addon-manager on the edge, for one of the victims.
 	Message string `json:"message"`
+	// Stopped: Interlock does not install the add-on although the edge of that victim asks for it. Message says why.
+	Stopped bool `json:"stopped,omitempty"`
 	// Providers are registered add-ons that bring an API that is not served.
 	Providers []string `json:"providers,omitempty"`
 	// First is the victim that was broken first.
@@ -115,7 +117,7 @@ func FindRootCauses(of *snapshot.Snapshot, filter Filter) *RootCauses {
 			continue
 		}
 		clusters, finding := ranked.Clusters(), f.findings[ranked.Cause]
-		item := RootCause{Ranked: ranked, Message: message(finding), First: ranked.First()}
+		item := RootCause{Ranked: ranked, Message: message(finding), Stopped: finding.Stopped(), First: ranked.First()}
 		if finding.Detail != nil {
 			item.Providers = finding.Detail.Providers
 		}
@@ -166,7 +168,8 @@ func (f *finder) look(of *snapshot.Snapshot, cluster string, filter Filter) {
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
-			if f.findings[root] == nil {
+			// That of an edge which asks for the installation explains more.
+			if f.findings[root] == nil || path.Root().Finding.Stopped() && !f.findings[root].Stopped() {
 				f.findings[root] = path.Root().Finding
 			}
 		}

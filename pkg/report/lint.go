@@ -22,7 +22,7 @@ type Lint struct {
 // Severity is how bad a finding is.
 type Severity string
 
-// The severities. Admission denies what has an error.
+// The severities. Admission denies what has an error, apart from an UndeclaredDependency.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"

@@ -82,8 +82,13 @@ func TestFindTemplateLint(t *testing.T) {
 			`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, at + "[0].version InvalidDependencies error",
 		},
 		"not registered": {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
-		"no message":     {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
-		"no templates":   {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
+		"a name that is not declared": {
+			`[{name: a, message: m, when: {expression: "has(dependencies.b)"}}]`,
+			hub{deployed("x"), deployed("a")},
+			at + "[0].when.expression UndeclaredDependency error",
+		},
+		"no message":   {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
+		"no templates": {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
 		"a possible cycle": {
 			`[{name: a, message: m}]`, hub{deployed("x"), deployed("a", "x")}, at + " ConditionalDependencyCycle warning",
 		},

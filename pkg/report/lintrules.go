@@ -46,6 +46,7 @@ var LintRules = []LintRule{
 	{review.Rule(declaration.ProblemDuplicate), SeverityError, "A dependency is listed twice."},
 	{review.Rule(declaration.ProblemCycle), SeverityError, "Add-ons require each other, so none of them can ever be available."},
 	{review.RuleImpossible, SeverityError, "The dependency can never be satisfied: no add-on can have its name, or the add-on conflicts with itself, with one that it requires, or with all alternatives."},
+	{review.Rule(declaration.ProblemUndeclared), SeverityError, "An expression reads the settings of a dependency that is not declared, or is on no add-on."},
 	{review.Rule(declaration.ProblemInterlockVersion), SeverityWarning, "The declaration is for another version of Interlock than that of the plugin."},
 	{review.Rule(declaration.ProblemDeclaredTwice), SeverityWarning, "Fields and annotation both declare, and differ. The fields count."},
 	{review.Rule(declaration.ProblemNotRegistered), SeverityWarning, "The dependency has no ClusterManagementAddOn."},

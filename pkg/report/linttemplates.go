@@ -59,7 +59,7 @@ func closed(with, without *catalog.Catalog, addOn string) []declaration.Problem 
 func judgements(problems []declaration.Problem) (judged []review.Judgement) {
 	for _, problem := range problems {
 		wrong := slices.Contains([]declaration.ProblemReason{
-			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle,
+			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle, declaration.ProblemUndeclared,
 		}, problem.Reason)
 		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field(), Message: problem.Message})
 	}

@@ -61,10 +61,10 @@ func As(user *rest.Config, administrator client.Client) client.Client {
 	return acting
 }
 
-// Policies installs the policies of deploy/hub that limit what Interlock itself writes.
+// Policies installs all admission policies of deploy/hub.
 func Policies(ctx context.Context, hub client.Client) {
 	GinkgoHelper()
-	policies, err := testenv.WritePolicies("../../../deploy/hub")
+	policies, err := testenv.Policies("../../../deploy/hub")
 	Expect(err).NotTo(HaveOccurred())
 	for _, policy := range policies {
 		Expect(hub.Create(ctx, policy)).To(Succeed())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,15 +40,11 @@ func ClusterRole(folder string, files ...string) (*rbacv1.ClusterRole, error) {
 	return all, nil
 }
 
-// WritePolicies returns the admission policies of a folder like deploy/hub that limit what
-// Interlock's own identities write, with their bindings.
-func WritePolicies(folder string) ([]client.Object, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*-writes-policy*.yaml"))
+// Policies returns all admission policies of a folder like deploy/hub, with their bindings, as a user gets them.
+func Policies(folder string) ([]client.Object, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {
 		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no policies in %s", folder)
 	}
 	var policies []client.Object
 	for _, file := range files {
@@ -59,7 +56,12 @@ func WritePolicies(folder string) ([]client.Object, error) {
 		if err := yaml.UnmarshalStrict(content, &object.Object); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		policies = append(policies, object)
+		if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
+			policies = append(policies, object)
+		}
+	}
+	if len(policies) == 0 {
+		return nil, fmt.Errorf("no policies in %s", folder)
 	}
 	return policies, nil
 }

@@ -137,7 +137,7 @@ func isOrAre(n int, what string) string {
 // paragraph is all that is shown of a cause.
 func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
 	clusters, message := item.Clusters(), ""
-	if item.AddOn == "" || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
+	if item.AddOn == "" || item.Stopped || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
 		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
 		message = text.OneLine(item.Message) // only it says what was found
 	}

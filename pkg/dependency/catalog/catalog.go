@@ -9,6 +9,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
@@ -35,6 +36,8 @@ type Catalog struct {
 	usesTemplates map[string]bool
 	// templatesUnread: the AddOnTemplates could not be read yet.
 	templatesUnread bool
+	// policies are those that Under has taken.
+	policies policy.Set
 	// partial: other add-ons may be registered.
 	partial bool
 	// others has the add-ons that this catalog leaves out, see Outline; nil: none.

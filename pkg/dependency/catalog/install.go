@@ -168,8 +168,9 @@ func (c *Catalog) PlacedBy(placement types.NamespacedName) (addOns []string) {
 }
 
 // Reworded returns the add-ons, ascending, that depend on one which is registered, or installed
-// by OCM, in another way than in the catalog before. Their verdicts are the same, but where
-// the dependency is not installed, another explanation holds.
+// by OCM, in another way than in the catalog before, or whose dependencies policies keep from being
+// installed in another way. Their verdicts are the same, but where the dependency is not installed,
+// another explanation holds.
 func (c *Catalog) Reworded(before *Catalog) []string {
 	reworded := map[string]bool{}
 	for _, registered := range []map[string]Install{c.installs, before.installs} {
@@ -180,6 +181,11 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 			for _, dependent := range c.Dependents(addOn) {
 				reworded[dependent] = true
 			}
+		}
+	}
+	for addOn := range c.declarations {
+		if !c.policies.InstallsAlike(before.policies) && c.installsFor(addOn) {
+			reworded[addOn] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(reworded))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
@@ -15,6 +16,7 @@ import (
 // others did before.
 func (c *Catalog) Under(policies policy.Set) *Catalog {
 	under := *c
+	under.policies = policies
 	under.declarations = make(map[string]declaration.Declaration, len(c.declarations))
 	changed := false
 	overridden := func(addOn string, declared declaration.Declaration) declaration.Declaration {
@@ -30,11 +32,28 @@ func (c *Catalog) Under(policies policy.Set) *Catalog {
 		template.declaration = overridden(template.addOn, template.declaration)
 		under.templates[name] = template
 	}
-	if !changed {
+	switch {
+	case changed:
+		under.connect()
+	case policies.InstallsAlike(c.policies):
 		return c
 	}
-	under.connect()
 	return &under
+}
+
+// Denying returns the policies, ascending, that deny installations on a managed cluster with these labels.
+func (c *Catalog) Denying(clusterLabels map[string]string) []string {
+	return c.policies.Denying(clusterLabels)
+}
+
+// MayBeDenied reports whether, on some managed clusters, a policy denies what edges of the add-on with install Auto have installed.
+func (c *Catalog) MayBeDenied(addOn string) bool { return c.policies.MayDeny() && c.installsFor(addOn) }
+
+// installsFor reports whether an edge of the add-on asks for the installation of what it is on.
+func (c *Catalog) installsFor(addOn string) bool {
+	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool {
+		return slices.ContainsFunc(v.declared.Dependencies, func(of addonv1alpha1.AddonDependency) bool { return declaration.Installs(&of) })
+	})
 }
 
 // Declarations returns all that the add-on can declare on a managed cluster: by its

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -43,6 +44,38 @@ func TestChangedByPolicies(t *testing.T) {
 			after := before.Renew(addOns, catalog.Templates{}).Under(read(t, test.after...))
 			if diff := cmp.Diff(test.want, after.Changed(before)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// What policies say of installations changes no verdict, but the messages of the add-ons that ask for one.
+func TestRewordedByPolicies(t *testing.T) {
+	addOns := []addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", "dependencies: [{name: a, install: Auto}]"), fixture.Specified(t, "y", "dependencies: [{name: a}]"),
+		fixture.Specified(t, "a", "{}"),
+	}
+	const deny = "install: Deny"
+	for name, test := range map[string]struct {
+		before, after []string
+		want          []string
+	}{
+		"none":           {nil, nil, nil},
+		"the same":       {[]string{deny}, []string{deny}, nil},
+		"denied":         {nil, []string{deny}, []string{"x"}},
+		"allowed again":  {[]string{deny}, []string{"install: Allow"}, []string{"x"}},
+		"removed":        {[]string{deny}, nil, []string{"x"}},
+		"other clusters": {[]string{deny}, []string{"{install: Deny, clusterSelector: {matchLabels: {a: b}}}"}, []string{"x"}},
+		"something else": {nil, []string{"protection: Warn"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := catalog.New(addOns).Under(read(t, test.before...))
+			after := before.Renew(addOns, catalog.Templates{}).Under(read(t, test.after...))
+			if diff := cmp.Diff(test.want, after.Reworded(before)); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+			if got := after.Changed(before); len(got) > 0 {
+				t.Errorf("verdicts of %q change", got)
 			}
 		})
 	}

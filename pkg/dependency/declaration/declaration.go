@@ -220,6 +220,7 @@ func declare(d declared) Declaration {
 			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
 	}
 	link(declaration.Edges)
+	declaration.Problems = append(declaration.Problems, undeclared(declaration.Edges, d.path)...)
 	for _, entry := range declaration.Edges {
 		declaration.Dependencies = append(declaration.Dependencies, entry.Dependency)
 	}

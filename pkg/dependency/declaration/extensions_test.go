@@ -2,6 +2,7 @@ package declaration_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,62 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 	"open-cluster-management.io/interlock/test/fixture"
 )
+
+// An expression that reads the settings of no dependency never has a value. The declaration counts all the same.
+func TestUndeclaredDependencies(t *testing.T) {
+	const (
+		base    = `{name: proxy, addOn: cluster-proxy}, {name: role, api: {kind: Role}}`
+		problem = "is no dependency on an add-on in this declaration; correct the name, or declare the dependency"
+	)
+	when := func(expression string) string {
+		return `dependencies: [` + base + `, {name: b, when: {expression: "` + expression + `"}}]`
+	}
+	from := func(expression string) string {
+		return `dependencies: [` + base + `, {name: b, install: Auto, settings: {variables: [{name: x, value: y}, ` +
+			`{name: p, valueFrom: "` + expression + `"}]}}]`
+	}
+	const atWhen, atFrom = "spec.dependencies[2].when.expression: ", "spec.dependencies[2].settings.variables[1].valueFrom: "
+	for name, test := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"declared": {from("dependencies['proxy'].config[?'port']"), nil},
+		"itself":   {from("dependencies.b.config[?'port']"), nil},
+		"its add-on": {
+			from("dependencies['cluster-proxy'].config[?'port']"), []string{atFrom + `dependencies["cluster-proxy"] ` + problem},
+		},
+		"no edge":     {from("dependencies.prox.config[?'port']"), []string{atFrom + `dependencies["prox"] ` + problem}},
+		"an API":      {when("'role' in dependencies"), []string{atWhen + `dependencies["role"] ` + problem}},
+		"a condition": {when("dependencies['c'].config.?a.hasValue()"), []string{atWhen + `dependencies["c"] ` + problem}},
+		"two": {
+			when("has(dependencies.d) && has(dependencies.c)"),
+			[]string{atWhen + `dependencies["c"] ` + problem, atWhen + `dependencies["d"] ` + problem},
+		},
+		"a name from a label": {when("dependencies[cluster.name].config.size() == 0"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addOn := fixture.Specified(t, "x", test.spec)
+			declared := declaration.Read(&addOn)
+			var got []string
+			for _, one := range declared.Problems {
+				if one.Reason != declaration.ProblemUndeclared || one.Field()+": " != one.Message[:len(one.Field())+2] {
+					t.Errorf("%s at %s: %s", one.Reason, one.Field(), one.Message)
+				}
+				got = append(got, one.Message)
+			}
+			if !slices.Equal(got, test.want) || len(declared.Edges) != 3 {
+				t.Errorf("%d edges, got %q, want %q", len(declared.Edges), got, test.want)
+			}
+			var reviewer review.Reviewer
+			result := reviewer.Review(&addOn, nil, nil)
+			for _, want := range test.want {
+				if !slices.Contains(result.Warnings, want) || len(result.Denials) > 0 {
+					t.Errorf("admission warns %q, and denies %q", result.Warnings, result.Denials)
+				}
+			}
+		})
+	}
+}
 
 // What is wrong names field and value, in the field and in the annotation.
 func TestInvalidExtensions(t *testing.T) {

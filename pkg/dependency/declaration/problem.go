@@ -26,6 +26,8 @@ const (
 	ProblemDeclaredTwice ProblemReason = "DependenciesDeclaredTwice"
 	// ProblemNotRegistered: a dependency has no ClusterManagementAddOn on this hub.
 	ProblemNotRegistered ProblemReason = "DependencyNotRegistered"
+	// ProblemUndeclared: an expression reads the settings of a dependency that is not declared.
+	ProblemUndeclared ProblemReason = "UndeclaredDependency"
 	// ProblemCycle: the add-on is on a cycle of Required dependencies.
 	ProblemCycle ProblemReason = "DependencyCycle"
 	// ProblemConditionalCycle: it is on one wherever the conditions of some
@@ -35,8 +37,8 @@ const (
 
 // ProblemReasons lists every ProblemReason.
 var ProblemReasons = []ProblemReason{
-	ProblemInvalid, ProblemInterlockVersion, ProblemDuplicate, ProblemDeclaredTwice, ProblemNotRegistered, ProblemCycle,
-	ProblemConditionalCycle,
+	ProblemInvalid, ProblemInterlockVersion, ProblemDuplicate, ProblemDeclaredTwice, ProblemNotRegistered, ProblemUndeclared,
+	ProblemCycle, ProblemConditionalCycle,
 }
 
 // Problem is one thing wrong with a declaration.

@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -51,6 +52,35 @@ func link(edges []Edge) {
 			}
 		}
 	}
+}
+
+// undeclared are the problems of expressions that read the settings of a dependency which is not declared, or is on no add-on. They never have a
+// value.
+func undeclared(edges []Edge, path *field.Path) (problems []Problem) {
+	check := func(of *expression.Expression, at *field.Path) {
+		if of == nil {
+			return
+		}
+		for _, name := range of.Dependencies().Named() {
+			if !slices.ContainsFunc(edges, func(e Edge) bool { return e.AddOn != "" && e.Dependency.Name == name }) {
+				problems = append(problems, NewProblem(ProblemUndeclared,
+					fmt.Sprintf("%s: dependencies[%q] is no dependency on an add-on in this declaration", at, text.Name(name)),
+					"correct the name, or declare the dependency"))
+			}
+		}
+	}
+	for i := range edges {
+		at := path.Index(edges[i].Index)
+		if edges[i].When != nil {
+			check(edges[i].When.Expression, at.Child("when", "expression"))
+		}
+		for j := range edges[i].Settings {
+			if from := edges[i].Settings[j].From; from != nil {
+				check(from.Expression, at.Child("settings", "variables").Index(j).Child("valueFrom"))
+			}
+		}
+	}
+	return problems
 }
 
 // Reads are the add-ons whose settings the expressions of an edge read.

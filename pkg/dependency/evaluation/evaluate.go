@@ -55,6 +55,9 @@ func New(declared *catalog.Catalog) *Evaluator {
 	for _, addOn := range declared.AddOns() {
 		p := prepare(declared.Declaration(addOn))
 		p.addVariants(declared, addOn)
+		if declared.MayBeDenied(addOn) {
+			p.own |= input.Labels
+		}
 		p.all = p.own | cycleInputs(declared, addOn)
 		p.needs = p.findNeeds(declared, addOn)
 		e.addOns[addOn] = p

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/expression"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
@@ -13,7 +14,7 @@ import (
 type Need struct {
 	Name string
 	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, and
-	// input.Placements where it is not installed; for the conditions of its own edges
+	// input.Placements and input.Installations where it is not installed; for the conditions of its own edges
 	// input.AddOn, input.Config and input.Version; input.Template for which of its
 	// declarations counts; and input.Hosting for which cluster runs its agent.
 	Inputs input.Set
@@ -85,6 +86,9 @@ func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Se
 	}
 	if s.edge.MayExplain() && declared.Install(on).Placed {
 		read[on] |= input.Placements
+	}
+	if declaration.Installs(&s.edge.Dependency) && declared.Consent(on) != catalog.NoConsent {
+		read[on] |= input.Installations
 	}
 }
 

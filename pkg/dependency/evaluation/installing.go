@@ -9,6 +9,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -33,15 +34,62 @@ func absent(g *given, f *Finding) {
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
 		f.detail().Because = unselected
 	}
-	if advice := withoutConsent(g); advice != "" {
-		f.explain(advice)
+	advice, denial := withoutConsent(g), denied(g)
+	for _, because := range []string{advice, denial} {
+		if because != "" {
+			f.stop(because)
+		}
 	}
+	if waits := g.cluster.Waits[g.edge.AddOn]; advice == "" && denial == "" && waits != NoWait && declaration.Installs(&g.edge.Dependency) {
+		f.stop(waits.Explanation(g.edge.AddOn))
+	}
+}
+
+// Wait is what the installation of an add-on on a managed cluster waits for, longer than a minute.
+type Wait string
+
+const (
+	// NoWait is that of an installation which is not needed, or is under way.
+	NoWait Wait = ""
+	// WaitForApproval is that a change would install it on too many managed clusters.
+	WaitForApproval Wait = "Approval"
+	// WaitGivenUp is that it was removed again and again.
+	WaitGivenUp Wait = "GivenUp"
+)
+
+// Explanation is what a message says of it. It has no number, which could change from one message to the next.
+func (w Wait) Explanation(addOn string) string {
+	name := text.Name(addOn)
+	if w == WaitForApproval {
+		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; the event InstallationUnapproved of "+
+			"ClusterManagementAddOn '%s' says how to give it", name, name)
+	}
+	return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
+}
+
+// WaitIn returns what the installation of an add-on waits for by a message that is stored.
+func WaitIn(message, addOn string) Wait {
+	for _, one := range []Wait{WaitForApproval, WaitGivenUp} {
+		if strings.Contains(message, one.Explanation(addOn)) {
+			return one
+		}
+	}
+	return NoWait
 }
 
 // explain adds to why an add-on is not installed.
 func (f *Finding) explain(more string) {
 	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
 }
+
+// stop sets why Interlock does not install the add-on, although the edge asks for it.
+func (f *Finding) stop(because string) {
+	f.explain(because)
+	f.Detail.Stopped = true
+}
+
+// Stopped reports whether Interlock does not install the add-on, although the edge asks for it.
+func (f Finding) Stopped() bool { return f.Detail != nil && f.Detail.Stopped }
 
 // withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.
 func withoutConsent(g *given) string {
@@ -59,6 +107,21 @@ func withoutConsent(g *given) string {
 			text.Name(catalog.OnDemandPlacement(addOn).String()), name)
 	}
 	return "install: Auto has no effect, because another component installs it"
+}
+
+// denied names the policies that keep an edge with install Auto from having its add-on installed; empty: none does, or Interlock would
+// not install it anyway.
+func denied(g *given) string {
+	addOn := g.edge.AddOn
+	install := g.catalog.Install(addOn)
+	if !declaration.Installs(&g.edge.Dependency) || !install.Manual && !install.Placed {
+		return ""
+	}
+	policies := g.catalog.Denying(g.cluster.Labels)
+	if len(policies) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("install: Auto has no effect, because installations on this cluster are denied by %s", text.Cut(policy.Named(policies...), maxReason))
 }
 
 // Unexplained reports whether it could not be read yet why the dependency is not installed.

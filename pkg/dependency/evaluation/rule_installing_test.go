@@ -2,12 +2,14 @@ package evaluation_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
@@ -104,6 +106,93 @@ func TestInstalling(t *testing.T) {
 	want := fails + "(not installed: it has no ClusterManagementAddOn on this hub)"
 	if got := condition.Message(findings, condition.MaxMessage); got != want {
 		t.Errorf("not registered: got %q", got)
+	}
+}
+
+// Where an installation is denied or waits, the message says why.
+func TestInstallationsThatStop(t *testing.T) {
+	const (
+		auto   = `dependencies: [{name: a, install: Auto}]`
+		never  = `dependencies: [{name: a}]`
+		fails  = "Required addon 'a' is not installed or not available. (not installed: its install strategy is Manual"
+		denies = "; install: Auto has no effect, because installations on this cluster are denied by AddOnDependencyPolicy 'p0')"
+		deny   = "install: Deny"
+		edge   = "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"
+	)
+	consenting := fixture.Specified(t, "a", `installStrategy: {type: Manual}`)
+	consenting.Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
+	onEdge := evaluation.Cluster{Labels: map[string]string{"tier": "edge"}}
+	waits := func(wait evaluation.Wait) evaluation.Cluster {
+		return evaluation.Cluster{Waits: map[string]evaluation.Wait{"a": wait}}
+	}
+	for name, test := range map[string]struct {
+		spec, registered string
+		cluster          evaluation.Cluster
+		policies         []string
+		message          string
+	}{
+		"Denied":    {auto, "", evaluation.Cluster{}, []string{deny}, fails + denies},
+		"Elsewhere": {auto, "", evaluation.Cluster{}, []string{edge}, fails + ")"},
+		"Selected":  {auto, "", onEdge, []string{edge}, fails + denies},
+		"Allowed":   {auto, "", onEdge, []string{"install: Allow"}, fails + ")"},
+		"Conflicting": {
+			auto, "", onEdge,
+			[]string{deny, "install: Allow", edge},
+			fails + "; install: Auto has no effect, because installations on this cluster are denied by AddOnDependencyPolicies 'p0', 'p2')",
+		},
+		"Unusable": {auto, "", onEdge, []string{"install: Sometimes"}, fails + denies},
+		"NotAsked": {never, "", evaluation.Cluster{}, []string{deny}, fails + ")"},
+		"NoConsent": {
+			auto, `installStrategy: {type: Manual}`,
+			evaluation.Cluster{},
+			[]string{deny},
+			fails + "; for install: Auto, its owner must annotate ClusterManagementAddOn 'a' with " +
+				"dependency.addon.open-cluster-management.io/install-on-demand=true" + denies,
+		},
+		"ByItself": {
+			auto, `{}`, evaluation.Cluster{}, []string{deny}, "Required addon 'a' is not installed or not available. " +
+				"(not installed: install: Auto has no effect, because another component installs it)",
+		},
+		"Approval": {
+			auto, "", waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
+				"installed on many clusters; the event InstallationUnapproved of ClusterManagementAddOn 'a' says how to give it)",
+		},
+		"GivenUp": {
+			auto, "", waits(evaluation.WaitGivenUp), nil,
+			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
+		},
+		"DeniedMeanwhile":   {auto, "", waits(evaluation.WaitGivenUp), []string{deny}, fails + denies},
+		"NotAskedMeanwhile": {never, "", waits(evaluation.WaitGivenUp), nil, fails + ")"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registered := consenting
+			if test.registered != "" {
+				registered = fixture.Specified(t, "a", test.registered)
+			}
+			ruleCase{
+				spec: test.spec, others: []addonv1alpha1.ClusterManagementAddOn{registered}, cluster: test.cluster,
+				want: "a=NotInstalled", message: test.message,
+			}.under(t, policies(t, test.policies...))
+			want := test.cluster.Waits["a"]
+			if strings.HasSuffix(name, "Meanwhile") {
+				want = evaluation.NoWait
+			}
+			if of, ofAnother := evaluation.WaitIn("Two fail: "+test.message, "a"), evaluation.WaitIn(test.message, "b"); of != want || ofAnother != "" {
+				t.Errorf("the stored message says %q, and of another add-on %q", of, ofAnother)
+			}
+		})
+	}
+}
+
+// A policy that denies installations makes the labels of clusters matter to those that ask for one.
+func TestInputsOfDenials(t *testing.T) {
+	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `dependencies: [{name: a, install: Auto}]`), fixture.Specified(t, "y", `dependencies: [{name: a}]`),
+	})
+	for spec, want := range map[string][]string{"install: Deny": {"x"}, "install: Allow": nil} {
+		if got := evaluation.New(declared.Under(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", spec, got, want)
+		}
 	}
 }
 

@@ -52,6 +52,8 @@ type Cluster struct {
 	Unselected []string `json:"unselected,omitempty"`
 	// PlacementsUnread: which clusters Placements select could not be read yet.
 	PlacementsUnread bool `json:"placementsUnread,omitempty"`
+	// Waits are what installations wait for, by add-on.
+	Waits map[string]Wait `json:"waits,omitempty"`
 	// Facts is what the cluster's agent has reported.
 	Facts Facts `json:"facts,omitzero"`
 	// HubAPIs are the APIs that edges require of the hub. What is not in the map is not known yet.

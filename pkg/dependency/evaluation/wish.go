@@ -36,7 +36,7 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 	}
 	f.detail().Settings = wished
 	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
-		f.explain(lacking)
+		f.stop(lacking)
 	}
 	if g.catalog.Install(g.edge.AddOn).Placed && (f.Verdict == NotInstalled || f.Verdict == SettingMismatch) {
 		f.explain("settings have no effect, because Placements install it")

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -25,6 +26,9 @@ func (n Names) Has(key string) bool { return n.All || n.named[key] }
 
 // Any reports whether any entry may be read.
 func (n Names) Any() bool { return n.All || len(n.named) > 0 }
+
+// Named returns the keys that are written out, ascending.
+func (n Names) Named() []string { return slices.Sorted(maps.Keys(n.named)) }
 
 func (n *Names) add(key string, isKnown bool) {
 	if !isKnown {

@@ -11,6 +11,8 @@ type Removals struct {
 	history History
 	// unused are the targets that are not used.
 	unused map[Target]unused
+	// planned: a plan was made. Before, marks of another leader count.
+	planned bool
 }
 
 // unused is since when a target is not used, whether it was read who it belongs to, and whether that is another writer.
@@ -33,17 +35,37 @@ func (r *Removals) Unread(target Target, now time.Time) bool {
 	return !is.read || is.taken && !is.since.Add(r.Delay).After(now)
 }
 
-// Read remembers whether a target that is not used belongs to another writer.
-func (r *Removals) Read(target Target, taken bool, now time.Time) {
+// Read remembers whether a target that is not used belongs to another writer. It may be marked by the leader before: not used since a
+// moment.
+func (r *Removals) Read(target Target, taken bool, marked, now time.Time) {
 	if r.unused == nil {
 		r.unused = map[Target]unused{}
 	}
 	is := r.unused[target]
-	if is.since.IsZero() || taken {
+	switch {
+	case taken:
+		is.since = now
+	case is.since.IsZero() && r.goesOn(marked, now):
+		is.since = marked
+	case is.since.IsZero():
 		is.since = now
 	}
 	is.read, is.taken = true, taken
 	r.unused[target] = is
+}
+
+// goesOn reports whether the delay goes on that the leader before has begun. What it has marked long ago, it would have removed, so no
+// leader has watched since then.
+func (r *Removals) goesOn(marked, now time.Time) bool {
+	return !r.planned && !marked.IsZero() && !marked.After(now) && now.Sub(marked) < 2*r.Delay
+}
+
+// Since is since when a target is not used; zero: it is used, may be, or belongs to another writer.
+func (r *Removals) Since(target Target) time.Time {
+	if is := r.unused[target]; !is.taken {
+		return is.since
+	}
+	return time.Time{}
 }
 
 // Make plans what is removed at a moment, of all targets that are not used and not another writer's. What was used meanwhile, or may have been, is not among
@@ -70,7 +92,7 @@ func (r *Removals) Make(targets []Target, fleet Fleet, now time.Time) (plan Remo
 			plan.Kept = append(plan.Kept, target)
 		}
 	}
-	r.unused, r.history.Rest = still, r.Delay
+	r.unused, r.history.Rest, r.planned = still, r.Delay, true
 	r.history.Forget(now)
 	plan.Plan = r.history.Make(due, fleet, now)
 	if !next.IsZero() {

@@ -118,7 +118,7 @@ func TestWhatIsTakenOverIsNotPlanned(t *testing.T) {
 			t.Errorf("after %s: unread %t", step.at, got)
 		}
 		if step.unread {
-			removals.Read(targets[0], step.taken, at)
+			removals.Read(targets[0], step.taken, time.Time{}, at)
 		}
 		plan := removals.Make(targets, fleetOf(10, nil), at)
 		next := 0
@@ -131,5 +131,45 @@ func TestWhatIsTakenOverIsNotPlanned(t *testing.T) {
 	}
 	if removals.Keep(targets[0], now); !removals.Unread(targets[0], now) {
 		t.Error("what is kept after all may be taken over")
+	}
+}
+
+func TestANewLeaderGoesOn(t *testing.T) {
+	const delay = time.Hour
+	target := Target{"cluster000", "base"}
+	for _, test := range []struct {
+		name   string
+		marked time.Duration // before now; zero: not marked
+		later  bool
+		taken  bool
+		want   time.Duration
+	}{
+		{name: "not marked"},
+		{name: "marked", marked: 40 * time.Minute, want: 40 * time.Minute},
+		{name: "marked before the delay", marked: 90 * time.Minute, want: 90 * time.Minute},
+		{name: "marked long ago, so no leader has watched", marked: 2 * delay},
+		{name: "marked in the future", marked: -time.Minute},
+		{name: "after the first plan, a mark is its own", marked: 40 * time.Minute, later: true},
+		{name: "another writer's", marked: 40 * time.Minute, taken: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			removals := Removals{Delay: delay}
+			if test.later {
+				removals.Make(nil, fleetOf(100, nil), now)
+			}
+			var marked time.Time
+			if test.marked != 0 {
+				marked = now.Add(-test.marked)
+			}
+			removals.Read(target, test.taken, marked, now)
+			plan := removals.Make([]Target{target}, fleetOf(100, nil), now)
+			want := now.Add(-test.want)
+			if test.taken {
+				want = time.Time{}
+			}
+			if since := removals.Since(target); !since.Equal(want) || (len(plan.Now) > 0) != (test.want >= delay) {
+				t.Errorf("unused since %s, want %s; removed: %v", since, want, plan.Now)
+			}
+		})
 	}
 }

@@ -108,6 +108,30 @@ func (s Set) Protected(clusterLabels map[string]string) Agreed[dependencyv1alpha
 	return s.protections.on(clusterLabels, protections)
 }
 
+// Denying returns the policies, ascending, that deny installations on a managed cluster with these labels.
+func (s Set) Denying(clusterLabels map[string]string) (policies []string) {
+	for _, one := range s.installs {
+		if one.is == dependencyv1alpha1.InstallDeny && one.selector.Matches(labels.Set(clusterLabels)) {
+			policies = append(policies, one.policy)
+		}
+	}
+	return policies
+}
+
+// MayDeny reports whether any policy denies installations on some managed clusters.
+func (s Set) MayDeny() bool {
+	return slices.ContainsFunc(s.installs, func(one statement[dependencyv1alpha1.Install]) bool {
+		return one.is == dependencyv1alpha1.InstallDeny
+	})
+}
+
+// InstallsAlike reports whether both say the same of installations.
+func (s Set) InstallsAlike(other Set) bool {
+	return slices.EqualFunc(s.installs, other.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
+		return a.policy == b.policy && a.is == b.is && a.selector.String() == b.selector.String()
+	})
+}
+
 // OfClusters reports whether any policy says something of managed clusters, whatever add-ons are there.
 func (s Set) OfClusters() bool { return len(s.protections)+len(s.installs) > 0 }
 

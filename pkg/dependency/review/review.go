@@ -80,6 +80,9 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemInterlockVersion, declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered,
 			declaration.ProblemConditionalCycle:
 			review.warn(problem)
+		case declaration.ProblemUndeclared: // what was stored before works, apart from that expression
+			review.warn(problem)
+			review.Judgements[len(review.Judgements)-1].Wrong = true
 		}
 	}
 	for _, judged := range impossible(addOn.Name, declared.Declaration(addOn.Name)) {

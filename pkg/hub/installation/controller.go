@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -50,8 +51,8 @@ type Reconciler struct {
 	Writer       client.Client
 	Recorder     events.EventRecorder
 	Metrics      *Metrics
-	// Changed triggers this controller.
-	Changed *trigger.Trigger
+	// Changed triggers this controller, and Evaluate the one that writes what installations wait for to the conditions of dependents.
+	Changed, Evaluate *trigger.Trigger
 	// Configs returns what a new ManagedClusterAddOn refers to, so that it gets the settings that its dependents wish; nil: nothing.
 	Configs func(context.Context, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
 	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
@@ -62,6 +63,8 @@ type Reconciler struct {
 	begun    time.Time
 	history  installation.History
 	removals installation.Removals
+	// marked are the ManagedClusterAddOns that say since when they are not needed; nil: not known yet.
+	marked sets.Set[installation.Target]
 	// emitted is what events have said of installations, and of removals.
 	emitted, emittedRemovals emitted
 }
@@ -95,16 +98,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	plan := r.history.Make(targets(needs), installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).Approved },
 	}, now)
+	r.Evaluate.Enqueue(r.Needs.planned(plan, needs)...)
 	removing, err := r.planRemovals(ctx, declared, clusters, placed, now)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	again, kept := r.remove(ctx, declared, removing, placed)
+	unmarked := r.mark(ctx, declared, removing, placed)
 	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
 	again = controllers.Sooner(again, recheck, plan.Next, removing.Next,
-		r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing, len(clusters)))
-	return controllers.At(again, now), errors.Join(kept, failed)
+		r.report(plan, done, needs, len(clusters)), r.reportRemovals(removing.RemovalPlan, len(clusters)))
+	return controllers.At(again, now), errors.Join(kept, unmarked, failed)
 }
 
 // install carries out a plan, and returns what is being installed. What fails does not keep the rest from being installed.

@@ -52,6 +52,8 @@ type bench struct {
 	// refuse is asked with each write: its verb and kind, and the object.
 	refuse func(write, name string) error
 	writes []string
+	// patches is how many there were.
+	patches int
 }
 
 func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
@@ -85,6 +87,13 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 				}
 				return hub.Delete(ctx, object, options...)
 			},
+			Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				b.patches++
+				if err := b.refuse("patch", object.GetNamespace()+"/"+object.GetName()); err != nil {
+					return err
+				}
+				return hub.Patch(ctx, object, patch, options...)
+			},
 			SubResourceUpdate: func(
 				ctx context.Context, hub client.Client, of string, object client.Object, options ...client.SubResourceUpdateOption,
 			) error {
@@ -104,7 +113,7 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 		Inputs: hubcache.Inputs{
 			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true },
 		},
-		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(),
+		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(), Evaluate: trigger.New(),
 		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },
 	}
 	b.declare(t, base, onDemand)

@@ -38,6 +38,10 @@ type placements map[string]*placed
 type placed struct {
 	// stored are the clusters of each PlacementDecision, and decided what they are to be.
 	stored, decided map[string][]string
+	// marks are, by PlacementDecision and managed cluster, since when the add-on is not needed there, as it is stored.
+	marks map[string]marks
+	// versions are those of the PlacementDecisions that are stored.
+	versions map[string]string
 	// added are the clusters that are to be added, and dropped those that are to be removed because the add-on is not needed there.
 	added, dropped []string
 	// exists: the Placement does.
@@ -69,7 +73,9 @@ func (r *Reconciler) readPlaced(ctx context.Context) (placements, error) {
 		for _, decision := range one.Status.Decisions {
 			clusters = append(clusters, decision.ClusterName)
 		}
-		all.of(addOn).stored[one.Name], all.of(addOn).decided[one.Name] = clusters, clusters
+		of := all.of(addOn)
+		of.stored[one.Name], of.decided[one.Name] = clusters, clusters
+		of.marks[one.Name], of.versions[one.Name] = readMarks(one.Annotations[addonv1alpha1.UnusedSinceAnnotation]), one.ResourceVersion
 	}
 	return all, nil
 }
@@ -78,7 +84,9 @@ func decisionPrefix(addOn string) string { return addOn + "-interlock-" }
 
 func (p placements) of(addOn string) *placed {
 	if p[addOn] == nil {
-		p[addOn] = &placed{stored: map[string][]string{}, decided: map[string][]string{}}
+		p[addOn] = &placed{
+			stored: map[string][]string{}, decided: map[string][]string{}, marks: map[string]marks{}, versions: map[string]string{},
+		}
 	}
 	return p[addOn]
 }

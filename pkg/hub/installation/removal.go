@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -25,10 +26,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
+// removing is what is removed of what Interlock has installed, and what is kept.
+type removing struct {
+	installation.RemovalPlan
+	// unused are the targets that no add-on needs, and doubtful those of which that is not certain.
+	unused, doubtful []installation.Target
+}
+
 // planRemovals plans what is removed of what Interlock has installed.
 func (r *Reconciler) planRemovals(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
-) (installation.RemovalPlan, error) {
+) (removing, error) {
 	removable := installation.Removable(declared.Catalog)
 	users := make(map[string][]string, len(removable))
 	for _, addOn := range removable {
@@ -37,36 +45,52 @@ func (r *Reconciler) planRemovals(
 	r.Needs.follow(users)
 	var unused []installation.Target
 	for _, addOn := range removable {
-		on, err := r.installedBy(ctx, declared, addOn, placed)
+		on, err := r.unusedOf(ctx, declared, addOn, users[addOn], placed)
 		if err != nil {
-			return installation.RemovalPlan{}, err
+			return removing{}, err
 		}
-		for _, target := range on {
-			used, err := r.used(ctx, target, users[addOn])
-			if err != nil {
-				return installation.RemovalPlan{}, err
-			}
-			if !used {
-				unused = append(unused, target)
-			}
-		}
+		unused = append(unused, on...)
 	}
-	unused, err := r.certain(ctx, unused, clusters)
+	certain, err := r.certain(ctx, unused, clusters)
 	if err != nil {
-		return installation.RemovalPlan{}, err
+		return removing{}, err
 	}
 	r.removals.Delay = r.RemovalDelay
-	if err := r.readTaken(ctx, declared, unused, now); err != nil {
-		return installation.RemovalPlan{}, err
+	if err := r.readTaken(ctx, declared, certain, placed, now); err != nil {
+		return removing{}, err
 	}
-	return r.removals.Make(unused, installation.Fleet{
+	plan := r.removals.Make(certain, installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).RemovalApproved },
-	}, now), nil
+	}, now)
+	doubtful := sets.New(unused...).Difference(sets.New(certain...))
+	return removing{plan, certain, doubtful.UnsortedList()}, nil
+}
+
+// unusedOf returns where Interlock has an add-on installed, OCM would remove it, and none of its users is.
+func (r *Reconciler) unusedOf(
+	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements,
+) (unused []installation.Target, err error) {
+	on, err := r.installedBy(ctx, declared, addOn, placed)
+	if err != nil {
+		return nil, err
+	}
+	for _, target := range on {
+		used, err := r.used(ctx, target, users)
+		if err != nil {
+			return nil, err
+		}
+		if !used {
+			unused = append(unused, target)
+		}
+	}
+	return unused, nil
 }
 
 // readTaken reads which targets belong to another writer, so that they are not counted as removals that wait. The cache does not have
 // who has written what.
-func (r *Reconciler) readTaken(ctx context.Context, declared *evaluation.Evaluator, targets []installation.Target, now time.Time) error {
+func (r *Reconciler) readTaken(
+	ctx context.Context, declared *evaluation.Evaluator, targets []installation.Target, placed placements, now time.Time,
+) error {
 	for _, target := range targets {
 		if !r.removals.Unread(target, now) {
 			continue
@@ -77,7 +101,7 @@ func (r *Reconciler) readTaken(ctx context.Context, declared *evaluation.Evaluat
 		case err != nil:
 			return fmt.Errorf("read ManagedClusterAddOn %s: %w", key, err)
 		default:
-			r.removals.Read(target, !stillOurs(declared, found), now)
+			r.removals.Read(target, !stillOurs(declared, found), marked(found, placed), now)
 		}
 	}
 	return nil
@@ -151,7 +175,7 @@ func (r *Reconciler) certain(
 		return nil, err
 	}
 	policies := policy.Read(stated)
-	return slices.DeleteFunc(targets, func(target installation.Target) bool {
+	return slices.DeleteFunc(slices.Clone(targets), func(target installation.Target) bool {
 		return !acts(clusters[target.Cluster], policies)
 	}), nil
 }
@@ -165,7 +189,7 @@ func acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
 // remove carries out a plan, and returns when what it keeps nevertheless is due again; zero: never. Placements are only changed in
 // memory; install writes them. What fails does not keep the rest from being removed.
 func (r *Reconciler) remove(
-	ctx context.Context, declared *evaluation.Evaluator, plan installation.RemovalPlan, placed placements,
+	ctx context.Context, declared *evaluation.Evaluator, plan removing, placed placements,
 ) (again time.Time, failed error) {
 	var failures []error
 	for _, target := range plan.Now {

@@ -22,5 +22,5 @@ func (u *uninstallation) removeFinalizer(ctx context.Context, addOn *unstructure
 	if len(kept) == len(addOn.GetFinalizers()) {
 		return false, nil
 	}
-	return true, u.patch(ctx, addOn, "finalizers", kept)
+	return true, u.patch(ctx, addOn, map[string]any{"finalizers": kept})
 }

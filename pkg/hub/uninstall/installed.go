@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,41 +35,53 @@ func (u *uninstallation) settleInstalled(ctx context.Context) (string, error) {
 		return fmt.Sprintf("%d ManagedClusterAddOns stay, and are not Interlock's any more; so do Placements in namespace %s",
 			cleaned, addonv1alpha1.InstallNamespace), err
 	}
-	cleaned, _, err := u.cleanAll(ctx, "installed", u.removeInstalled)
+	var deleted atomic.Int64
+	settled, _, err := u.cleanAll(ctx, "installed", func(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+		removed, changed, err := u.removeInstalled(ctx, addOn)
+		if removed && err == nil {
+			deleted.Add(1)
+		}
+		return changed, err
+	})
 	if err == nil {
 		err = u.deletePlacements(ctx)
 	}
-	return fmt.Sprintf("%d ManagedClusterAddOns deleted, or handed over to who changed them, and the namespace %s",
-		cleaned, addonv1alpha1.InstallNamespace), err
+	return fmt.Sprintf("%d ManagedClusterAddOns deleted, %d handed over because other writers have changed them; Placements in namespace %s deleted",
+		deleted.Load(), settled-deleted.Load(), addonv1alpha1.InstallNamespace), err
 }
 
 func isInstalled(addOn *unstructured.Unstructured) bool {
 	return addOn.GetLabels()[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock && addOn.GetDeletionTimestamp() == nil
 }
 
-// handOver removes the label of an add-on by which Interlock may remove it.
+// handOver removes the label of an add-on by which Interlock may remove it, and since when it was to be removed.
 func (u *uninstallation) handOver(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
 	if !isInstalled(addOn) {
 		return false, nil
 	}
-	return true, u.patch(ctx, addOn, "labels", map[string]any{addonv1alpha1.InstalledByLabel: nil})
+	return true, u.patch(ctx, addOn, map[string]any{
+		"labels":      map[string]any{addonv1alpha1.InstalledByLabel: nil},
+		"annotations": map[string]any{addonv1alpha1.UnusedSinceAnnotation: nil},
+	})
 }
 
-// removeInstalled deletes an add-on, unless another writer has taken it over.
-func (u *uninstallation) removeInstalled(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
+// removeInstalled deletes an add-on, unless another writer has taken it over. changed is whether it was handed over or deleted.
+func (u *uninstallation) removeInstalled(ctx context.Context, addOn *unstructured.Unstructured) (removed, changed bool, err error) {
 	if !isInstalled(addOn) || installation.TakenOver(addOn.GetManagedFields()) {
-		return u.handOver(ctx, addOn)
+		changed, err = u.handOver(ctx, addOn)
+		return false, changed, err
 	}
-	if err := u.patch(ctx, addOn, "annotations", map[string]any{addonv1alpha1.ForceAnnotation: forced}); err != nil {
-		return false, err
+	if err := u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{addonv1alpha1.ForceAnnotation: forced}}); err != nil {
+		return false, false, err
 	}
 	uid, version := addOn.GetUID(), addOn.GetResourceVersion() // after the patch
-	return true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
+	return true, true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
-// patch writes a field of the metadata of an add-on, in the state that was read.
-func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, field string, value any) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion(), field: value}})
+// patch writes metadata of an add-on, in the state that was read.
+func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, metadata map[string]any) error {
+	metadata["resourceVersion"] = addOn.GetResourceVersion()
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}

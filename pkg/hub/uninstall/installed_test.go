@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client
 		if by != "" {
 			addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
 		}
+		if by == addonv1alpha1.InstalledByInterlock {
+			addOn.Annotations = map[string]string{addonv1alpha1.UnusedSinceAnnotation: "2026-08-01T12:00:00Z"}
+		}
 		create(addOn, names.AddonManager)
 	}
 	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "taken"}}
@@ -66,7 +70,8 @@ func left(t *testing.T, hub client.Client) (all []string) {
 		t.Fatal(err)
 	}
 	for _, addOn := range addOns.Items {
-		if addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
+		_, marked := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation]
+		if marked || addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
 			addOn.Name += "!"
 		}
 		all = append(all, addOn.Name)
@@ -82,18 +87,27 @@ func TestWhatWasInstalled(t *testing.T) {
 	for name, test := range map[string]struct {
 		installed, namespaceOf string
 		want                   []string
+		done                   string
 	}{
-		"is handed over":           {Keep, names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}},
-		"by default":               {"", names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}},
-		"is removed":               {Remove, names.AddonManager, []string{"plugin", "taken", "theirs"}},
-		"in a namespace of others": {Remove, "another", []string{"plugin", "taken", "theirs", placements}},
+		"is handed over": {
+			Keep, names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}, "2 ManagedClusterAddOns stay",
+		},
+		"by default": {
+			"", names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}, "2 ManagedClusterAddOns stay",
+		},
+		"is removed": {
+			Remove, names.AddonManager, []string{"plugin", "taken", "theirs"}, "1 ManagedClusterAddOns deleted, 1 handed over",
+		},
+		"in a namespace of others": {
+			Remove, "another", []string{"plugin", "taken", "theirs", placements}, "1 ManagedClusterAddOns deleted, 1 handed over",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fails error
 			hub := withInstalled(t, test.namespaceOf, &fails)
 			u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}, Installed: test.installed}}
-			for range 2 { // it can be repeated
-				if done, err := u.settleInstalled(t.Context()); err != nil || done == "" {
+			for _, want := range []string{test.done, "0 ManagedClusterAddOns"} { // it can be repeated
+				if done, err := u.settleInstalled(t.Context()); err != nil || !strings.HasPrefix(done, want) {
 					t.Fatalf("%q, %v", done, err)
 				}
 				if got := left(t, hub); !slices.Equal(got, test.want) {

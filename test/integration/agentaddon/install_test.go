@@ -146,7 +146,6 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("is deployed by OCM, and given its rights on each cluster", func(ctx context.Context) {
 		for _, file := range []string{
-			"hub/agent-certificates-policy", "hub/agent-certificates-policybinding",
 			"agent-addon/addontemplate", "agent-addon/clustermanagementaddon",
 		} {
 			create(ctx, "deploy/"+file+".yaml")

@@ -65,7 +65,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	}
 
 	BeforeAll(func(ctx context.Context) {
-		deployed, uninstallation = kustomized("../hack/deployment/testdata/all"), kustomized("uninstall")
+		deployed, uninstallation = kustomized("../hack/deployment/testdata/all"), kustomized("../hack/deployment/testdata/uninstall-remove")
 		served = testenv.FreeAddress().String()
 		serveOnLoopback(deployed, served)
 		furnish(ctx)
@@ -365,8 +365,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: alone.Namespace, Name: alone.Name}}
 		Expect(admin.Patch(ctx, gated, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
 		apply(ctx, uninstallation)
-		requests.begin("uninstalls")
-		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		gone := leaveInstalled(ctx)
+		requests.begin("uninstalls, and removes what was installed (--installed=remove)")
+		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m", "--installed=remove")
 
 		By("the Deployment being scaled down, which here only this test does")
 		Eventually(func() (*int32, error) {
@@ -379,6 +380,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
+		Expect(uninstall.Out).To(gbytes.Say("installed +1 ManagedClusterAddOns deleted, 0 handed over"))
+		Eventually(gone).Should(BeTrue())
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
 		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
 		Expect(uninstall.Out).To(gbytes.Say("gates +1 opened and removed"))

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // expectInstallations has addon-manager --lifecycle install one add-on by itself and another by OCM, and removes all of it.
@@ -37,7 +38,7 @@ func expectInstallations(ctx context.Context) {
 	}
 	needing := registered("needing", map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent, " +
-			"settings: {variables: [{name: mode, value: grpc}]}}, {name: brought-by-ocm, install: Auto}]",
+			"settings: {variables: [{name: mode, value: grpc}]}}, {name: brought-by-ocm, install: Auto, removal: WithLastDependent}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
@@ -57,21 +58,41 @@ func expectInstallations(ctx context.Context) {
 	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-" + manual.Name}}
 	Eventually(absent(config)).Should(BeFalse())
 
+	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
+	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
+	Eventually(absent(addOn(placed.Name))).Should(BeTrue(), "OCM has removed it")
+	Expect(requests.used(managerUser, "patch", "placementdecisions")()).To(BeTrue(), "since when it is not needed")
+
 	withdrawn := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"installStrategy": {"placements": []}}}`))
 	Expect(hub.Client.Patch(ctx, placed, withdrawn)).To(Succeed())
-	Eventually(absent(addOn(placed.Name))).Should(BeTrue(), "OCM has removed it")
 	Eventually(absent(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: addonv1alpha1.InstallNamespace, Name: placed.Name,
 	}})).Should(BeTrue())
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace}}
-	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
-	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
 	for _, object := range []client.Object{needing, manual, placed, namespace} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
 	for _, object := range []client.Object{addOn(needing.Name), namespace} {
 		Eventually(absent(object)).Should(BeTrue(), object.GetName())
+	}
+}
+
+// leaveInstalled leaves an add-on as if Interlock had created it, and the namespace of what it has OCM install. It returns whether both are gone.
+func leaveInstalled(ctx context.Context) (gone func() bool) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: cluster, Name: "brought", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+	}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: addonv1alpha1.InstallNamespace, Labels: map[string]string{names.ManagedBy: names.AddonManager},
+	}}
+	for _, object := range []client.Object{addOn, namespace} {
+		Expect(admin.Create(ctx, object, client.FieldOwner(names.AddonManager))).To(Succeed())
+	}
+	return func() bool {
+		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)) &&
+			apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(namespace), namespace))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -71,11 +72,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	for _, f := range []*form{asPolicy, asWebhook, changing} {
 		f.client = administrator(f.cluster)
 		dropDefault(ctx, f.client)
-		policies, err := testenv.WritePolicies("../../../deploy/hub")
-		Expect(err).NotTo(HaveOccurred())
-		for _, policy := range policies {
-			Expect(f.client.Create(ctx, policy)).To(Succeed())
-		}
+		setup.Policies(ctx, f.client)
 	}
 	asPolicy.objects = policyObjects()
 	asWebhook.server = newServer()

@@ -142,6 +142,7 @@ var _ = Describe("An add-on that OCM does not install", func() {
 			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
 		}
 		Eventually(notes(ctx, "g-base", "InstallationGivenUp")).Should(HaveLen(1))
+		Eventually(message(ctx, "east", "g-leaf")).Should(ContainSubstring("'g-base' was removed from this cluster again and again"))
 		Consistently(installed(ctx, "g-base")).Should(BeEmpty())
 	})
 
@@ -179,6 +180,19 @@ var _ = Describe("Nothing is installed", func() {
 			"[{name: %s, install: Auto, when: {clusterSelector: {matchLabels: {name: east}}}}, {name: absent}]", "", ConsistOf("east")),
 	)
 
+	It("where a policy denies it, and the message names the policy", func(ctx context.Context) {
+		register(ctx, "d-base", manual, "[]", onDemand)
+		register(ctx, "d-leaf", manual, auto("d-base"), "")
+		policy := create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
+			metadata: {name: no-installations}, spec: {install: Deny, clusterSelector: {matchLabels: {name: edge}}}}`)[0]
+		install(ctx, "edge", "d-leaf")
+		Eventually(message(ctx, "edge", "d-leaf")).Should(ContainSubstring(
+			"installations on this cluster are denied by AddOnDependencyPolicy 'no-installations'"))
+		Expect(installed(ctx, "d-base")()).To(BeEmpty())
+		Expect(hub.Client.Delete(ctx, policy)).To(Succeed())
+		Eventually(installed(ctx, "d-base")).Should(ConsistOf("edge"))
+	})
+
 	It("where a managed cluster is lost", func(ctx context.Context) {
 		join(ctx, "lost")
 		register(ctx, "l-base", consenting("l-base"), "[]", "")
@@ -202,6 +216,7 @@ var _ = Describe("Nothing is installed", func() {
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
 		Eventually(notes(ctx, "f-base", "InstallationUnapproved")).Should(ConsistOf(SatisfyAll(
 			HavePrefix("Installing 'f-base' on 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-install=25"))))
+		Eventually(message(ctx, "many24", "f-leaf")).Should(ContainSubstring("waits for an approval"))
 		Expect(installed(ctx, "f-base")()).To(BeEmpty())
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveInstallAnnotation+`": "25"}}}`)
 		Eventually(installed(ctx, "f-base")).ShouldNot(BeEmpty())

@@ -2,9 +2,13 @@ package installation
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -20,6 +24,18 @@ func uninstall(ctx context.Context, cluster, name string) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Namespace, addOn.Name = cluster, name
 	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
+}
+
+// unusedSince returns since when an add-on is not needed, as its ManagedClusterAddOn or its PlacementDecision shows it; empty: it does not.
+func unusedSince(ctx context.Context, addOn string) func() (string, error) {
+	return func() (string, error) {
+		found, decision := &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1beta1.PlacementDecision{}
+		err := errors.Join(
+			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, found)),
+			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: addonv1alpha1.InstallNamespace, Name: addOn + "-interlock-1"}, decision)),
+		)
+		return found.Annotations[addonv1alpha1.UnusedSinceAnnotation] + decision.Annotations[addonv1alpha1.UnusedSinceAnnotation], err
+	}
 }
 
 var _ = Describe("An add-on that is not needed any more", func() {
@@ -50,6 +66,60 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		Entry("by itself", "ra", onDemand, false),
 		Entry("by OCM", "rb", "", true),
 	)
+
+	DescribeTable("is removed by a new leader, which goes on with the delay", func(ctx context.Context, prefix, annotations string, placed bool) {
+		Expect(manager.Kill()).To(Succeed())
+		manager = manage("1h")
+		base, leaf := prefix+"-base", prefix+"-leaf"
+		strategy := manual
+		if placed {
+			strategy = consenting(base)
+		}
+		register(ctx, base, strategy, "[]", annotations)
+		register(ctx, leaf, manual, removing(base), "")
+		install(ctx, "east", leaf)
+		Eventually(installed(ctx, base)).Should(ConsistOf("east"))
+		Expect(unusedSince(ctx, base)()).To(BeEmpty())
+		uninstall(ctx, "east", leaf)
+		Eventually(unusedSince(ctx, base)).ShouldNot(BeEmpty())
+		Expect(manager.Kill()).To(Succeed())
+
+		By("the hour being over while another leads")
+		early := time.Now().Add(-61 * time.Minute).UTC().Format(time.RFC3339)
+		object, value := client.Object(&addonv1alpha1.ManagedClusterAddOn{}), early
+		object.SetNamespace("east")
+		object.SetName(base)
+		if placed {
+			object, value = &clusterv1beta1.PlacementDecision{}, `{"east": "`+early+`"}`
+			object.SetNamespace(addonv1alpha1.InstallNamespace)
+			object.SetName(base + "-interlock-1")
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
+			addonv1alpha1.UnusedSinceAnnotation: value,
+		}}})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+		manager = manage("1h")
+		Eventually(installed(ctx, base)).Should(BeEmpty())
+		Eventually(unusedSince(ctx, base)).Should(BeEmpty())
+	},
+		Entry("by itself", "rd", onDemand, false),
+		Entry("by OCM", "re", "", true),
+	)
+
+	It("is not marked any more once an add-on needs it", func(ctx context.Context) {
+		Expect(manager.Kill()).To(Succeed())
+		manager = manage("1h")
+		register(ctx, "rf-base", manual, "[]", onDemand)
+		register(ctx, "rf-leaf", manual, removing("rf-base"), "")
+		install(ctx, "east", "rf-leaf")
+		Eventually(installed(ctx, "rf-base")).Should(ConsistOf("east"))
+		uninstall(ctx, "east", "rf-leaf")
+		Eventually(unusedSince(ctx, "rf-base")).ShouldNot(BeEmpty())
+		install(ctx, "east", "rf-leaf")
+		Eventually(unusedSince(ctx, "rf-base")).Should(BeEmpty())
+		Expect(installed(ctx, "rf-base")()).To(ConsistOf("east"))
+	})
 
 	It("stays where another writer has taken it over, and where another one installed it", func(ctx context.Context) {
 		register(ctx, "rc-base", manual, "[]", onDemand)

@@ -3,7 +3,6 @@ package installation
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -142,11 +141,6 @@ var _ = Describe("Settings", func() {
 		Eventually(rendered(ctx)).Should(HavePrefix("mode=http "))
 
 		By("warning a user who changes them")
-		for _, file := range []string{"sealed-settings-policy.yaml", "sealed-settings-policybinding.yaml"} {
-			content, err := os.ReadFile("../../../deploy/hub/" + file)
-			Expect(err).NotTo(HaveOccurred())
-			create(ctx, string(content))
-		}
 		Eventually(func() (warned, error) { return change(ctx, kept(ctx, "s-base")) }).Should(ContainElement(
 			ContainSubstring("Interlock puts sealed variables back")))
 		Expect(change(ctx, source)).To(BeEmpty())

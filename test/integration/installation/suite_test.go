@@ -22,6 +22,8 @@ var (
 	hub *ocm.Hub
 	// interlocked is what addon-manager needs on the hub.
 	interlocked *interlock.Interlock
+	// manager is what runs of addon-manager.
+	manager *interlock.Running
 )
 
 func TestInstallation(t *testing.T) {
@@ -40,9 +42,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	manager := interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay=0s", "--lifecycle-removal-delay=2s")
-	DeferCleanup(manager.Kill)
+	manager = manage("2s")
+	DeferCleanup(func() { _ = manager.Kill() })
 })
+
+// manage starts an addon-manager that removes add-ons after a delay.
+func manage(removalDelay string) *interlock.Running {
+	GinkgoHelper()
+	return interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay=0s",
+		"--lifecycle-removal-delay="+removalDelay)
+}
 
 // join has OCM manage a cluster that is available, with its name as the label name.
 func join(ctx context.Context, name string) {

@@ -8,8 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"os"
-	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -18,10 +16,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // OCM's gRPC server requests for agents, and names them in an annotation.
@@ -61,13 +57,6 @@ func approve(ctx context.Context, requested *certificatesv1.CertificateSigningRe
 
 var _ = Describe("A certificate of addon-agent", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
-		for _, file := range []string{"agent-certificates-policy.yaml", "agent-certificates-policybinding.yaml"} {
-			content, err := os.ReadFile(filepath.Join(deployed, file))
-			Expect(err).NotTo(HaveOccurred())
-			object := &unstructured.Unstructured{}
-			Expect(yaml.UnmarshalStrict(content, &object.Object)).To(Succeed())
-			Expect(admin.Create(ctx, object)).To(Succeed())
-		}
 		everyone := &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "everyone"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "everything"},

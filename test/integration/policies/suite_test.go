@@ -25,10 +25,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-const (
-	group    = "addon.open-cluster-management.io"
-	deployed = "../../../deploy/hub"
-)
+const group = "addon.open-cluster-management.io"
 
 // The users that the policies limit.
 const (

@@ -3,8 +3,6 @@ package policies
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -73,20 +70,21 @@ func graftedCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// protect installs the policy of deploy/hub for the CRD.
+// protect has the policy look at another CRD.
 func protect(ctx context.Context, crd string) {
 	GinkgoHelper()
-	for _, file := range []string{"webhook-deletion-policy.yaml", "webhook-deletion-policybinding.yaml"} {
-		content, err := os.ReadFile(filepath.Join(deployed, file))
-		Expect(err).NotTo(HaveOccurred())
-		object := &unstructured.Unstructured{}
-		Expect(yaml.UnmarshalStrict(content, &object.Object)).To(Succeed())
-		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
-			Expect(unstructured.SetNestedField(object.Object, crd, "spec", "paramRef", "name")).To(Succeed())
-		}
-		Expect(admin.Create(ctx, object)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, object) })
+	binding := &unstructured.Unstructured{}
+	binding.SetAPIVersion("admissionregistration.k8s.io/v1")
+	binding.SetKind("ValidatingAdmissionPolicyBinding")
+	binding.SetName("interlock-webhook-deletion")
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(binding), binding)).To(Succeed())
+	before, _, err := unstructured.NestedString(binding.Object, "spec", "paramRef", "name")
+	Expect(err).NotTo(HaveOccurred())
+	look := func(ctx context.Context, at string) error {
+		return admin.Patch(ctx, binding, merge(`{"spec":{"paramRef":{"name":"`+at+`"}}}`))
 	}
+	Expect(look(ctx, crd)).To(Succeed())
+	DeferCleanup(look, before)
 }
 
 // deletion is a request that would delete objects of the webhook, among others.

@@ -1,0 +1,58 @@
+package installation
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/test/triggertest"
+)
+
+// What an installation waits for is known once it is planned, and the dependents are evaluated when it changes.
+func TestWhatInstallationsWaitFor(t *testing.T) {
+	b := newBench(t, listed, false, 50)
+	enqueued := triggertest.Enqueued(t, b.Evaluate)
+	base := types.NamespacedName{Namespace: "cluster000", Name: "base"}
+	want := func(when string, wait evaluation.Wait, isKnown bool, evaluated int) {
+		t.Helper()
+		got, known := b.Needs.Waits(base)
+		if keys := enqueued(); got != wait || known != isKnown || len(keys) != evaluated {
+			t.Errorf("%s: waits for %q, known %t, evaluated: %v", when, got, known, keys)
+		}
+	}
+	want("before the first plan", evaluation.NoWait, false, 0)
+	b.later(t, 0)
+	want("50 of 50 clusters are too many", evaluation.WaitForApproval, true, 50)
+	b.later(t, time.Minute)
+	want("nothing has changed", evaluation.WaitForApproval, true, 0)
+
+	b.declare(t, manual, true) // approved
+	b.later(t, time.Minute)
+	want("it was approved", evaluation.NoWait, true, 50)
+}
+
+func TestGivingUpIsAWait(t *testing.T) {
+	b := newBench(t, manual, true, 1)
+	remove := func() {
+		t.Helper()
+		base := leaf(0)
+		base.Name = "base"
+		if err := b.hub.Delete(t.Context(), base); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []evaluation.Wait
+	for range 3 {
+		b.later(t, time.Minute)
+		wait, _ := b.Needs.Waits(types.NamespacedName{Namespace: "cluster000", Name: "base"})
+		if got = append(got, wait); wait == evaluation.NoWait {
+			remove()
+		}
+	}
+	if want := []evaluation.Wait{"", "", evaluation.WaitGivenUp}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
