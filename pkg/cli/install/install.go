@@ -116,7 +116,7 @@ func (o *options) run(ctx context.Context) error {
 
 // plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
 func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
-	on, err := o.Fleet(ctx)
+	on, err := o.Fleet(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +133,7 @@ func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error)
 		return on, plan, nil
 	}
 	if o.hub == nil {
-		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
+		if o.hub, o.host, err = o.Source.ConnectToWrite(nil); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,11 +39,13 @@ type options struct {
 	force string
 	hub   client.Client
 	host  string
+	// planned are warnings that the plan has, so that the hub's are not shown, too.
+	planned sets.Set[string]
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from}, flags: output.NewFlags()}
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from}, flags: output.NewFlags(), planned: sets.New[string]()}
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
@@ -133,7 +136,7 @@ func (o *options) run(ctx context.Context) error {
 
 // plan reads the hub and plans. Each deletion is tried, so that what the hub refuses is in the plan.
 func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error) {
-	fleet, err := o.Fleet(ctx)
+	fleet, err := o.Fleet(ctx, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,11 +148,12 @@ func (o *options) plan(ctx context.Context) (*planned.Fleet, *steps.Plan, error)
 	plan := steps.Remove(fleet.Declared, steps.Removal{
 		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.flags.IsData(),
 	}, fleet.Clusters)
+	o.warnOfObjects(fleet, plan)
 	if o.Source.IsFile() {
 		return fleet, plan, nil
 	}
 	if o.hub == nil {
-		if o.hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
+		if o.hub, o.host, err = o.Source.ConnectToWrite(o.planned.Has); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -171,6 +171,10 @@ func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []depende
 		for j := range status.AddOns {
 			status.AddOns[j].Message = r.text(status.AddOns[j].Message)
 		}
+		status.Objects = slices.Clone(status.Objects)
+		for j := range status.Objects {
+			status.Objects[j].Message = r.text(status.Objects[j].Message)
+		}
 	}
 	return all
 }
