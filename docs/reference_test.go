@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/gates"
@@ -52,6 +53,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 		dependencyv1alpha1.PolicyAccepted, dependencyv1alpha1.PolicyConflicting, dependencyv1alpha1.ReasonAccepted,
 		dependencyv1alpha1.ReasonInvalid, dependencyv1alpha1.ReasonNoConflict, dependencyv1alpha1.ReasonStricterCounts,
+		dependencyv1alpha1.AggregateToCountLabel,
 	}
 	for _, reason := range dependencyv1alpha1.FactReasons {
 		visible = append(visible, string(reason))
@@ -91,6 +93,15 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
 		}
+	}
+}
+
+// TestTheWarningOfObjectsLinksASection that exists.
+func TestTheWarningOfObjectsLinksASection(t *testing.T) {
+	linked, home := strings.CutPrefix(protection.CountingPage, "https://github.com/open-cluster-management-io/interlock/blob/main/")
+	page, section, _ := strings.Cut(linked, "#")
+	if !home || !anchors(pages(t)[page])[section] {
+		t.Errorf("%s is not a section of the documentation", protection.CountingPage)
 	}
 }
 

@@ -97,6 +97,7 @@ func newManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 //	lease of an add-on changed ──────────────→ available
 //	version in such a lease changed ─────────→ facts
 //	APIs of the managed cluster changed ─────→ facts
+//	number of its objects changed ───────────→ facts
 type triggers struct {
 	cluster          string
 	available, facts *trigger.Trigger
@@ -124,7 +125,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	}
 	return (&facts.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AgentAddOn: options.OwnLease.Name,
-		Facts: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases,
+		Facts: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases, Objects: watches.objects,
 		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
 		Trigger: on.facts,
 	}).SetupWithManager(mgr)

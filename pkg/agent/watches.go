@@ -15,6 +15,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/objectcount"
 	"open-cluster-management.io/interlock/pkg/agent/ownlease"
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -48,6 +49,8 @@ func unthrottled(given *rest.Config) *rest.Config {
 type watches struct {
 	leases *leases.Watcher
 	apis   *apidiscovery.Watcher
+	// objects are not watched, but counted at intervals.
+	objects *objectcount.Counter
 	// facts is a cache of its own: the hub may lack the CRD of ManagedClusterFacts, and
 	// then this cache does not sync.
 	facts cache.Cache
@@ -59,7 +62,7 @@ func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on trigger
 	if err != nil {
 		return watches{}, err
 	}
-	apiWatcher, err := newAPIWatcher(clusters, on)
+	apiWatcher, counter, err := newAPIWatcher(clusters, on)
 	if err != nil {
 		return watches{}, err
 	}
@@ -67,12 +70,12 @@ func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on trigger
 	if err != nil {
 		return watches{}, fmt.Errorf("create cache of ManagedClusterFacts: %w", err)
 	}
-	for _, watch := range []manager.Runnable{leaseWatcher, apiWatcher, factsCache} {
+	for _, watch := range []manager.Runnable{leaseWatcher, apiWatcher, counter, factsCache} {
 		if err := mgr.Add(watch); err != nil {
 			return watches{}, fmt.Errorf("add %T: %w", watch, err)
 		}
 	}
-	return watches{leases: leaseWatcher, apis: apiWatcher, facts: factsCache}, nil
+	return watches{leases: leaseWatcher, apis: apiWatcher, objects: counter, facts: factsCache}, nil
 }
 
 func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
@@ -91,17 +94,19 @@ func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
 	return leases.New(managed, hosting, on.decideOn, versionChanged), nil
 }
 
-func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, error) {
+// newAPIWatcher returns what discovers the APIs of the managed cluster, and what counts their objects.
+func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, *objectcount.Counter, error) {
 	config := unthrottled(clusters.Managed)
-	definitions, err := metadata.NewForConfig(config)
+	objects, err := metadata.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("create metadata client of the managed cluster: %w", err)
+		return nil, nil, fmt.Errorf("create metadata client of the managed cluster: %w", err)
 	}
 	documents, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
+		return nil, nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
 	}
-	return apidiscovery.New(definitions, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-agent"}, on.report), nil
+	watcher := apidiscovery.New(objects, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-agent"}, on.report)
+	return watcher, objectcount.New(objects, on.report), nil
 }
 
 // addOwnLease renews the agent's own lease where the agent runs, like every add-on. It

@@ -79,7 +79,10 @@ func (g *Group) add(group, version string, resources *metav1.APIResourceList) {
 			continue
 		}
 		if g.Kinds == nil {
-			g.Kinds = map[string][]string{}
+			g.Kinds, g.Resources = map[string][]string{}, map[string]string{}
+		}
+		if len(g.Kinds[resource.Kind]) == 0 {
+			g.Resources[resource.Kind] = resource.Name
 		}
 		g.Kinds[resource.Kind] = append(g.Kinds[resource.Kind], version)
 	}

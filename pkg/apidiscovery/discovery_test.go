@@ -108,12 +108,15 @@ func TestDiscover(t *testing.T) {
 			responses: map[string]any{
 				"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": resources("Thing"), "/apis/a.io/v1": resources("Thing", "Other"),
 			},
-			want: Group{Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}}},
+			want: Group{
+				Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}},
+				Resources: map[string]string{"Thing": "Things", "Other": "Others"},
+			},
 		},
 		{
 			name: "the core group", group: "",
 			responses: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
-			want:      Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}},
+			want:      Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}, Resources: map[string]string{"Pod": "Pods"}},
 		},
 		{
 			name: "a version whose aggregated API server is down", group: "a.io",
@@ -123,7 +126,8 @@ func TestDiscover(t *testing.T) {
 				"/apis/a.io/v1": resources("Thing"),
 			},
 			want: Group{
-				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503 ServiceUnavailable"},
+				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"},
+				Failures: map[string]string{"v2": "503 ServiceUnavailable"},
 			},
 		},
 		{

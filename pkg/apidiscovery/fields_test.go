@@ -138,7 +138,7 @@ func failing(cause string) Schemas {
 func TestFieldsAreLookedUpWhenADefinitionOrTheRequestChanges(t *testing.T) {
 	b := newBench(t)
 	known := func(fields map[string]bool, hash string) Group {
-		return Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}}, Schemas: Schemas{
+		return Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}}, Resources: map[string]string{"Role": "Roles"}, Schemas: Schemas{
 			Fields: map[Kind]map[string]bool{roleV1: fields}, Failures: map[Kind]string{},
 			Hashes: map[string]string{"v1": rolesPath + "?hash=" + hash},
 		}}

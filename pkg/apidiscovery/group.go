@@ -12,6 +12,8 @@ type Group struct {
 	// Kinds maps each kind to the versions in which it is served, in the API
 	// server's order of preference. It is shared and must not be changed.
 	Kinds map[string][]string
+	// Resources maps each kind to its resource in the first of these versions, for requests of its objects. It is shared, too.
+	Resources map[string]string
 	// Failures maps each version whose discovery failed to the cause.
 	Failures map[string]string
 	// Schemas are what is known of the schemas of its kinds, as far as their fields are requested.

@@ -74,7 +74,7 @@ func (b *bench) define(t *testing.T, name string) {
 	}
 }
 
-var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"}}
 
 func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 	b := newBench(t)

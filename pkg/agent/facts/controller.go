@@ -1,6 +1,6 @@
 // Package facts reports what the hub requests of the managed cluster: which APIs it
-// serves, with which fields, and which versions of add-ons run. Both are fields of the cluster's
-// ManagedClusterFacts: the hub writes the requests in spec, the agent reports in status.
+// serves, with which fields, which versions of add-ons run, and how many objects of a kind exist. All are fields of the
+// cluster's ManagedClusterFacts: the hub writes the requests in spec, the agent reports in status.
 package facts
 
 import (
@@ -19,6 +19,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/objectcount"
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -44,6 +45,12 @@ type Leases interface {
 	Version(leases.Reference) leases.Version
 }
 
+// Objects counts objects on the managed cluster; see objectcount.Counter.
+type Objects interface {
+	CountOnly(resources []objectcount.Resource)
+	Count(resource objectcount.Resource) (objectcount.Count, bool)
+}
+
 // Reconciler reports what the hub requests of one cluster.
 type Reconciler struct {
 	Clock   clock.PassiveClock
@@ -55,6 +62,7 @@ type Reconciler struct {
 	AddOns  client.Reader
 	APIs    APIs
 	Leases  Leases
+	Objects Objects
 	Status  client.StatusClient
 	Backoff *backoff.Tracker
 	Metrics *metrics.Metrics
@@ -119,10 +127,17 @@ func (r *Reconciler) installed(ctx context.Context, requested dependencyv1alpha1
 	return references, nil
 }
 
-// watch watches the requested APIs and these leases, and nothing else.
+// watch watches the requested APIs and these leases, and counts the requested objects, and nothing else.
 func (r *Reconciler) watch(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) {
-	r.APIs.Watch(apidiscovery.Groups(requested.APIs))
+	r.APIs.Watch(apidiscovery.Groups(append(kindsOf(requested.Objects), requested.APIs...)))
 	r.Leases.WatchVersions(installed)
+	var counted []objectcount.Resource
+	for _, kind := range requested.Objects {
+		if resource, served := resourceOf(kind, r.APIs.Group(kind.Group)); served {
+			counted = append(counted, resource)
+		}
+	}
+	r.Objects.CountOnly(counted)
 }
 
 // observe returns what is known of all that is requested.
@@ -131,12 +146,21 @@ func (r *Reconciler) observe(requested dependencyv1alpha1.ManagedClusterFactsSpe
 		agentAddOn: r.AgentAddOn,
 		groups:     make(map[string]apidiscovery.Group, len(requested.APIs)),
 		versions:   make(map[string]leases.Version, len(installed)),
+		counts:     make(map[dependencyv1alpha1.ObjectKind]objectcount.Count, len(requested.Objects)),
 	}
 	for _, api := range requested.APIs {
 		known.groups[api.Group] = r.APIs.Group(api.Group)
 	}
 	for _, lease := range installed {
 		known.versions[lease.Name] = r.Leases.Version(lease)
+	}
+	for _, kind := range requested.Objects {
+		known.groups[kind.Group] = r.APIs.Group(kind.Group)
+		if resource, served := resourceOf(kind, known.groups[kind.Group]); served {
+			if count, counted := r.Objects.Count(resource); counted {
+				known.counts[kind] = count
+			}
+		}
 	}
 	return known
 }
@@ -153,7 +177,7 @@ func (r *Reconciler) gatheringTime(facts *dependencyv1alpha1.ManagedClusterFacts
 func (r *Reconciler) write(
 	ctx context.Context, facts *dependencyv1alpha1.ManagedClusterFacts, status dependencyv1alpha1.ManagedClusterFactsStatus,
 ) (reconcile.Result, error) {
-	configuration, err := factsobject.Configuration(r.key(), facts.UID, "status", &status, emptyStatus)
+	configuration, err := factsobject.Configuration(r.key(), facts.UID, "status", &status, emptyStatus(facts))
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -171,11 +195,17 @@ func (r *Reconciler) write(
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
 	contested := r.Backoff.Wrote(r.key(), factsobject.Content(status))
 	log.FromContext(ctx).Info("Facts changed", "generation", status.ObservedGeneration,
-		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "contested", contested)
+		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "objects", len(status.Objects), "contested", contested)
 	return reconcile.Result{}, nil
 }
 
-// emptyStatus has every field of a status that JSON leaves out where it is empty.
-var emptyStatus = map[string]any{
-	"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
+// emptyStatus has every field of a status that JSON leaves out where it is empty. A CRD of an earlier Interlock has no objects.
+func emptyStatus(facts *dependencyv1alpha1.ManagedClusterFacts) map[string]any {
+	empty := map[string]any{
+		"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},
+	}
+	if len(facts.Status.Objects) > 0 {
+		empty["objects"] = []any{}
+	}
+	return empty
 }

@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/addons"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/objectcount"
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -40,6 +41,8 @@ type bench struct {
 	watched  map[string]apidiscovery.Fields
 	versions map[string]leases.Version
 	leases   []leases.Reference
+	counted  []objectcount.Resource
+	counts   map[objectcount.Resource]objectcount.Count
 	writes   int
 	response error // of the hub to the next write
 }
@@ -47,7 +50,12 @@ type bench struct {
 func (b *bench) Watch(groups map[string]apidiscovery.Fields) { b.watched = groups }
 func (b *bench) Group(name string) apidiscovery.Group        { return b.groups[name] }
 func (b *bench) WatchVersions(references []leases.Reference) { b.leases = references }
-func (b *bench) Version(r leases.Reference) leases.Version   { return b.versions[r.Name] }
+func (b *bench) CountOnly(resources []objectcount.Resource)  { b.counted = resources }
+func (b *bench) Count(resource objectcount.Resource) (objectcount.Count, bool) {
+	count, known := b.counts[resource]
+	return count, known
+}
+func (b *bench) Version(r leases.Reference) leases.Version { return b.versions[r.Name] }
 
 // cached is the cache of the bench's facts.
 type cached struct {
@@ -81,7 +89,7 @@ func newBench(t *testing.T, installed ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Cluster: "cluster1", Facts: cached{bench: b}, AddOns: hub, APIs: b, Leases: b, Status: hub,
+		Clock: b.clock, Cluster: "cluster1", Facts: cached{bench: b}, AddOns: hub, APIs: b, Leases: b, Objects: b, Status: hub,
 		Backoff: backoff.New(b.clock), Metrics: metrics.New(prometheus.NewRegistry()),
 	}
 	return b
@@ -184,15 +192,18 @@ func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
 func TestObserveReadsWhatIsRequested(t *testing.T) {
 	b := newBench(t)
 	b.AgentAddOn = "interlock-agent"
-	b.groups = map[string]apidiscovery.Group{"a.io": {Known: true}, "other.io": {Known: true}}
+	b.groups = map[string]apidiscovery.Group{"a.io": served, "other.io": {Known: true}}
+	b.counts = map[objectcount.Resource]objectcount.Count{thingsAt: {Number: 3}}
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
 	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
 		APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy, {Name: "missing"}},
+		Objects: []objectKind{things, {Group: "a.io", Kind: "Other"}},
 	}, []leases.Reference{{Name: "proxy"}})
 	want := observed{
 		agentAddOn: "interlock-agent",
-		groups:     map[string]apidiscovery.Group{"a.io": {Known: true}},
+		groups:     map[string]apidiscovery.Group{"a.io": served},
 		versions:   map[string]leases.Version{"proxy": b.versions["proxy"]},
+		counts:     map[objectKind]objectcount.Count{things: {Number: 3}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(observed{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -249,7 +260,7 @@ func TestAgentReportsItsAddOn(t *testing.T) {
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{}); err != nil || b.writes != 1 {
 			t.Errorf("%q: %d writes, error %v; want no more", name, b.writes, err)
 		}
-		written, err := factsobject.Configuration(b.key(), b.facts.UID, "status", &status{AgentAddOn: name}, emptyStatus)
+		written, err := factsobject.Configuration(b.key(), b.facts.UID, "status", &status{AgentAddOn: name}, emptyStatus(b.facts))
 		if got, set, _ := unstructured.NestedString(written.Object, "status", "agentAddOn"); err != nil || !set || got != name {
 			t.Errorf("writes %q, set %t; want %q", got, set, name)
 		}

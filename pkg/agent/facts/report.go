@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/interlock/pkg/agent/leases"
+	"open-cluster-management.io/interlock/pkg/agent/objectcount"
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -26,6 +27,8 @@ type observed struct {
 	// versions are what the leases report, by add-on. An add-on that is not installed
 	// has no entry.
 	versions map[string]leases.Version
+	// counts are those of objects, by kind. A kind that has not been counted has no entry.
+	counts map[dependencyv1alpha1.ObjectKind]objectcount.Count
 }
 
 // report returns the status for what is requested, and whether each requested fact is
@@ -53,6 +56,16 @@ func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (depen
 		}
 		if known {
 			status.AddOns = append(status.AddOns, fact)
+		}
+	}
+	for _, kind := range facts.Spec.Objects {
+		fact, known := objectsFact(kind, from)
+		if !known {
+			complete = false
+			fact, known = find(facts.Status.Objects, func(f dependencyv1alpha1.ObjectsFact) bool { return f.ObjectKind == kind })
+		}
+		if known {
+			status.Objects = append(status.Objects, fact)
 		}
 	}
 	if !complete {

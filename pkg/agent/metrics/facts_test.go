@@ -25,13 +25,15 @@ func TestFactsMetrics(t *testing.T) {
 			},
 			{Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed},
 		},
-		AddOns: []dependencyv1alpha1.AddOnFact{{Version: "1.0.0"}, {Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
+		AddOns:  []dependencyv1alpha1.AddOnFact{{Version: "1.0.0"}, {Reason: dependencyv1alpha1.ReasonLeaseNotFound}},
+		Objects: []dependencyv1alpha1.ObjectsFact{{Count: new(int64)}, {Reason: dependencyv1alpha1.ReasonForbidden}},
 	})
 	want := `
 # HELP interlock_agent_facts_unknown ` + Help[NameFactsUnknown] + `
 # TYPE interlock_agent_facts_unknown gauge
 interlock_agent_facts_unknown{about="api",reason="DiscoveryFailed"} 1
 interlock_agent_facts_unknown{about="api",reason="SchemaNotPublished"} 1
+interlock_agent_facts_unknown{about="objects",reason="Forbidden"} 1
 interlock_agent_facts_unknown{about="version",reason="LeaseNotFound"} 1
 # HELP interlock_agent_facts_writes_total ` + Help[NameFactsWrites] + `
 # TYPE interlock_agent_facts_writes_total counter

@@ -30,7 +30,7 @@ var Help = map[string]string{
 	NameLeases:       "Leases that are watched, by add-on and cluster (managed or hosting): 1 once its API server has responded, 0 until then.",
 	NameSkew:         "How far an add-on's lease was renewed in the future, where that is more than the grace period: the add-on's clock or addon-agent's is wrong.",
 	NameFactsWrites:  "Writes of the status of ManagedClusterFacts, by result (success, conflict or error).",
-	NameFactsUnknown: "Facts that the hub requests and addon-agent does not know, by what they are about (api or version) and reason.",
+	NameFactsUnknown: "Facts that the hub requests and addon-agent does not know, by what they are about (api, version or objects) and reason.",
 }
 
 const labelAddOn = "addon"
@@ -138,6 +138,11 @@ func (m *Metrics) FactsReported(status dependencyv1alpha1.ManagedClusterFactsSta
 	for _, fact := range status.AddOns {
 		if fact.Version == "" {
 			m.factsUnknown.WithLabelValues("version", string(fact.Reason)).Inc()
+		}
+	}
+	for _, fact := range status.Objects {
+		if fact.Count == nil {
+			m.factsUnknown.WithLabelValues("objects", string(fact.Reason)).Inc()
 		}
 	}
 }

@@ -20,13 +20,13 @@ type Fleet struct {
 	Clusters []steps.Cluster
 }
 
-// fleet reads the managed clusters that the flags name.
-func (o *Options) fleet(ctx context.Context) (*Fleet, error) {
+// fleet reads the managed clusters that the flags name. objects: also how many objects of APIs exist there.
+func (o *Options) fleet(ctx context.Context, objects bool) (*Fleet, error) {
 	one := ""
 	if len(o.clusters) == 1 {
 		one = o.clusters[0]
 	}
-	read, err := o.Source.Snapshot(ctx, one, snapshot.Also{Placements: true})
+	read, err := o.Source.Snapshot(ctx, one, snapshot.Also{Placements: true, Objects: objects})
 	if err != nil {
 		return nil, err
 	}

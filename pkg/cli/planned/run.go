@@ -14,6 +14,10 @@ import (
 // Verb is what a verb does in its own way.
 type Verb struct {
 	Texts
+	// Objects: the plan needs to know how many objects of APIs exist.
+	Objects bool
+	// Known reports whether the plan has a warning of the hub, which is then not shown again; nil: it has none.
+	Known func(warning string) bool
 	// Check returns an error for an add-on that cannot be named.
 	Check func(on *Fleet, addOn string) error
 	// Plan plans on the managed clusters as they are, and Try adds what the hub would refuse.
@@ -60,7 +64,7 @@ func (o *Options) Run(ctx context.Context, verb Verb) error {
 
 // plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
 func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, error) {
-	on, err := o.fleet(ctx)
+	on, err := o.fleet(ctx, verb.Objects)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,7 +78,7 @@ func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, err
 		return on, plan, nil
 	}
 	if o.Hub == nil {
-		if o.Hub, o.host, err = o.Source.ConnectToWrite(); err != nil {
+		if o.Hub, o.host, err = o.Source.ConnectToWrite(verb.Known); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -178,15 +178,29 @@ func (s *Source) Connect() (hub client.WithWatch, host string, err error) {
 	return s.connect(timeout, fleet.SkipUnread)
 }
 
-// ConnectToWrite is Connect for a client that writes. What the hub warns of, such as that a deletion breaks other add-ons, is shown.
-func (s *Source) ConnectToWrite() (hub client.WithWatch, host string, err error) {
+// ConnectToWrite is Connect for a client that writes. What the hub warns of, such as that a deletion breaks other add-ons, is
+// shown, unless it is known already; known may be nil.
+func (s *Source) ConnectToWrite(known func(warning string) bool) (hub client.WithWatch, host string, err error) {
 	return s.connect(timeout, func(config *rest.Config) *rest.Config {
 		config = fleet.SkipUnread(config)
 		if s.ErrOut != nil {
-			config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+			config.WarningHandler = unknown{rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true}), known}
 		}
 		return config
 	})
+}
+
+// unknown shows the warnings that are not known.
+type unknown struct {
+	rest.WarningHandler
+	known func(warning string) bool
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (u unknown) HandleWarningHeader(code int, agent, text string) {
+	if u.known == nil || !u.known(text) {
+		u.WarningHandler.HandleWarningHeader(code, agent, text)
+	}
 }
 
 // ConnectToWatch is Connect for requests that last.

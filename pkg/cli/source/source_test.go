@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 )
 
 func TestAMissingRightIsNamed(t *testing.T) {
@@ -19,5 +20,19 @@ func TestAMissingRightIsNamed(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
+	}
+}
+
+// TestKnownWarningsAreNotShown: a plan has them already.
+func TestKnownWarningsAreNotShown(t *testing.T) {
+	var shown strings.Builder
+	writer := rest.NewWarningWriter(&shown, rest.WarningWriterOptions{})
+	for _, handler := range []unknown{{writer, func(warning string) bool { return warning == "known" }}, {writer, nil}} {
+		for _, warning := range []string{"known", "new"} {
+			handler.HandleWarningHeader(299, "-", warning)
+		}
+	}
+	if got := shown.String(); got != "Warning: new\nWarning: known\nWarning: new\n" {
+		t.Errorf("shows %q", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
@@ -33,11 +34,13 @@ type options struct {
 	cascade string
 	// force is the reason of a removal although add-ons that stay require it; empty: none.
 	force string
+	// planned are warnings that the plan has, so that the hub's are not shown, too.
+	planned sets.Set[string]
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}}
+	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}, planned: sets.New[string]()}
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
@@ -92,7 +95,7 @@ func (o *options) complete(args []string, forced bool) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Texts: texts, Objects: true, Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
 		Same: func(one, other *steps.Plan) bool { return reflect.DeepEqual(one, other) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})
@@ -106,9 +109,11 @@ func check(on *planned.Fleet, addOn string) error {
 }
 
 func (o *options) plan(_ context.Context, on *planned.Fleet) *steps.Plan {
-	return steps.Remove(on.Declared, steps.Removal{
+	plan := steps.Remove(on.Declared, steps.Removal{
 		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData(),
 	}, on.Clusters)
+	o.warnOfObjects(on, plan)
+	return plan
 }
 
 func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {

@@ -48,3 +48,21 @@ func (c *Catalog) Providers(api addonv1alpha1.AddonAPI) []string {
 	}
 	return slices.Compact(names)
 }
+
+// Provided returns the kinds, each once and sorted, that the add-ons declare to provide, in any of their declarations that can
+// be used: the names in others may be none. Versions do not count: an object is the same in all of them.
+func (c *Catalog) Provided(addOns ...string) []addonv1alpha1.AddonAPI {
+	var kinds []addonv1alpha1.AddonAPI
+	for _, addOn := range addOns {
+		for _, v := range c.variants(addOn) {
+			if v.declared.Invalid {
+				continue
+			}
+			for _, api := range v.declared.Provides {
+				kinds = append(kinds, addonv1alpha1.AddonAPI{Group: api.Group, Kind: api.Kind})
+			}
+		}
+	}
+	slices.SortFunc(kinds, CompareAPIs)
+	return slices.Compact(kinds)
+}

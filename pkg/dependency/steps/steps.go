@@ -58,6 +58,8 @@ type Finding struct {
 	Text string
 	// Clusters are ascending.
 	Clusters []string
+	// Named: the text names them.
+	Named bool
 }
 
 // Feasible reports whether all of it can be done.
@@ -80,7 +82,12 @@ func On(clusters []string) string {
 }
 
 // String is the sentence, with the managed clusters.
-func (f Finding) String() string { return f.Text + " (" + On(f.Clusters) + ")" }
+func (f Finding) String() string {
+	if f.Named {
+		return f.Text
+	}
+	return f.Text + " (" + On(f.Clusters) + ")"
+}
 
 // onCluster is a plan for one managed cluster.
 type onCluster struct {

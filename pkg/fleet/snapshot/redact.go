@@ -144,6 +144,7 @@ func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []depende
 	return changed(all, func(one *dependencyv1alpha1.ManagedClusterFacts) {
 		one.Status.APIs = r.apis(one.Status.APIs)
 		one.Status.AddOns = changed(one.Status.AddOns, func(fact *dependencyv1alpha1.AddOnFact) { fact.Message = r.text(fact.Message) })
+		one.Status.Objects = changed(one.Status.Objects, func(fact *dependencyv1alpha1.ObjectsFact) { fact.Message = r.text(fact.Message) })
 	})
 }
 

@@ -209,6 +209,11 @@ func (s *Snapshot) Facts(ctx context.Context, declared *catalog.Catalog, name st
 	})
 }
 
+// FactsObject is what the agent of a managed cluster has reported; nil: nothing is requested of it, or was read.
+func (s *Snapshot) FactsObject(name string) *dependencyv1alpha1.ManagedClusterFacts {
+	return s.has(name).facts
+}
+
 // placed are the add-ons that may need to know something of a managed cluster.
 func (s *Snapshot) placed(name string) (placed catalog.Installed) {
 	for _, addOn := range s.has(name).addOns {

@@ -46,6 +46,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	}
 	t := &taking{
 		hub: hub, namespace: cluster, into: &content, placements: slices.ContainsFunc(also, func(one Also) bool { return one.Placements }),
+		objects: slices.ContainsFunc(also, func(one Also) bool { return one.Objects }),
 	}
 	declared, err := t.declared(ctx, also)
 	if err != nil {
@@ -70,6 +71,8 @@ type Also struct {
 	Templates []addonv1alpha1.AddOnTemplate
 	// Placements: any add-on may be installed or removed, so what all of their Placements select matters.
 	Placements bool
+	// Objects: add-ons may be removed that provide APIs, so it matters how many objects of these exist.
+	Objects bool
 }
 
 // taking is a snapshot that is being read.
@@ -80,6 +83,8 @@ type taking struct {
 	unread    *unread
 	// placements: what all Placements of add-ons select is read.
 	placements bool
+	// objects: how many objects exist of APIs that add-ons provide is read.
+	objects bool
 }
 
 // declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
@@ -180,6 +185,11 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			continue
 		}
 		if err := needed.read(ctx); err != nil {
+			return err
+		}
+	}
+	if t.objects && !declared.AnyInput(input.Facts) && len(declared.Provided(declared.AddOns()...)) > 0 {
+		if err := t.facts(ctx); err != nil && !apierrors.IsForbidden(err) { // they only warn
 			return err
 		}
 	}

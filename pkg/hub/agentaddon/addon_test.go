@@ -14,26 +14,35 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// deployed reads the manifest of a kind from an AddOnTemplate.
+// deployed reads the first manifest of a kind from an AddOnTemplate.
 func deployed[T any](t *testing.T, template *unstructured.Unstructured, kind string) (object T) {
+	t.Helper()
+	return named[T](t, template, kind, "")
+}
+
+// named reads the manifest of a kind with a name; empty: the first one.
+func named[T any](t *testing.T, template *unstructured.Unstructured, kind, name string) (object T) {
 	t.Helper()
 	var typed ocmv1alpha1.AddOnTemplate
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template.Object, &typed); err != nil {
 		t.Fatal(err)
 	}
 	for _, manifest := range typed.Spec.AgentSpec.Workload.Manifests {
-		var meta struct{ Kind string }
+		var meta struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
 		if err := yaml.Unmarshal(manifest.Raw, &meta); err != nil {
 			t.Fatal(err)
 		}
-		if meta.Kind == kind {
+		if meta.Kind == kind && (name == "" || meta.Metadata.Name == name) {
 			if err := yaml.UnmarshalStrict(manifest.Raw, &object); err != nil {
 				t.Fatal(err)
 			}
 			return object
 		}
 	}
-	t.Fatalf("the AddOnTemplate has no %s", kind)
+	t.Fatalf("the AddOnTemplate has no %s %s", kind, name)
 	return object
 }
 
@@ -78,6 +87,15 @@ func TestTheAgentHasTheSameRightsHoweverItIsInstalled(t *testing.T) {
 	onManaged := deployed[rbacv1.ClusterRole](t, template, "ClusterRole")
 	if difference := cmp.Diff(role(t, "agent/managed-clusterrole.yaml").Rules, onManaged.Rules); difference != "" {
 		t.Errorf("copy the rules of deploy/agent/managed-clusterrole.yaml (-) to deploy/agent-addon/addontemplate.yaml (+):\n%s", difference)
+	}
+	const objects = "interlock-addon-agent-objects"
+	if !cmp.Equal(role(t, "agent/managed-objects-clusterrole.yaml"), named[rbacv1.ClusterRole](t, template, "ClusterRole", objects)) {
+		t.Error("copy deploy/agent/managed-objects-clusterrole.yaml to deploy/agent-addon/addontemplate.yaml")
+	}
+	first := deployed[rbacv1.ClusterRoleBinding](t, template, "ClusterRoleBinding")
+	binding := named[rbacv1.ClusterRoleBinding](t, template, "ClusterRoleBinding", objects)
+	if first.Subjects[0] != binding.Subjects[0] || binding.RoleRef.Name != objects {
+		t.Errorf("%v may list objects", binding)
 	}
 	onHub := role(t, "hub/agent-hub-clusterrole.yaml")
 	if difference := cmp.Diff(role(t, "agent/hub-role.yaml").Rules, onHub.Rules); difference != "" {

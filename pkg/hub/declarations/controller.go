@@ -97,7 +97,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	changed := declared.Changed(before.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
-		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared), r.enqueueReworded(ctx, before, declared)); err != nil {
+		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared), r.enqueueProviders(ctx, before, declared),
+			r.enqueueReworded(ctx, before, declared)); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
@@ -211,6 +212,23 @@ func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluati
 			if err := r.requestFacts(ctx, addOn, before, now); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// enqueueProviders enqueues the clusters of add-ons that provide other kinds than before: their objects are counted.
+func (r *Reconciler) enqueueProviders(ctx context.Context, before, now *evaluation.Evaluator) error {
+	for _, addOn := range now.AddOns() {
+		if slices.Equal(before.Provided(addOn), now.Provided(addOn)) {
+			continue
+		}
+		installed, err := r.Fleet.Installed(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+			return err
 		}
 	}
 	return nil

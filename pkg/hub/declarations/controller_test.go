@@ -141,6 +141,42 @@ func TestAChangeEnqueuesTheAddOnsThatItConcerns(t *testing.T) {
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf") // no cycle any more
 }
 
+// TestProvidedKindsAreCounted: which kinds an add-on provides changes no verdict, but what the agents count.
+func TestProvidedKindsAreCounted(t *testing.T) {
+	b := newBench(t, registered("base"), registered("leaf"), installed("cluster1", "base"), installed("cluster2", "leaf"))
+	b.expect(t)
+	provide := func(provides ...addonv1alpha1.AddonAPI) {
+		base := registered("base")
+		if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(base), base); err != nil {
+			t.Fatal(err)
+		}
+		before := base.DeepCopy()
+		base.Spec.Provides = provides
+		if !declarationChanged().Update(event.TypedUpdateEvent[registration]{ObjectOld: before, ObjectNew: base}) {
+			t.Error("what is provided does not count as declared")
+		}
+		if err := b.hub.Update(t.Context(), base); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, provides := range [][]addonv1alpha1.AddonAPI{{{Group: "a.io", Kind: "Widget"}}, nil} {
+		provide(provides...)
+		b.expect(t)
+		if got := b.requested(); !slices.Equal(got, []string{"/cluster1"}) {
+			t.Errorf("provides %v: requests facts of %q", provides, got)
+		}
+		b.expect(t)
+		if got := b.requested(); len(got) > 0 {
+			t.Errorf("nothing changed: requests facts of %q", got)
+		}
+	}
+	b.listError = errors.New("the hub is busy")
+	provide(addonv1alpha1.AddonAPI{Kind: "Gadget"})
+	if _, err := b.reconcile(t); !errors.Is(err, b.listError) {
+		t.Errorf("ends with %v", err)
+	}
+}
+
 func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
 	b := newBench(t, registered("leaf"))
 	var versions, configs bool

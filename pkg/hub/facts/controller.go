@@ -20,7 +20,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -88,10 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	addOns := on.all()
 	r.enqueueChanged(ctx, cluster, declared, addOns, current)
-	needed := fleet.Requestable(declared.RequestsOf(on.Installed))
-	if current.object != nil && undecided(declared, addOns) {
-		needed = merged(needed, current.object.Spec)
-	}
+	needed, spec := wanted(declared, on, current.object)
 	if needed.Empty() {
 		r.Reader.Memory.forget(cluster)
 	}
@@ -101,10 +97,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
 	case current.state != Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
-	case needed.Empty():
+	case needed.Empty() && len(spec.Objects) == 0:
 		return reconcile.Result{}, r.retract(ctx, current.object)
 	default:
-		return r.request(ctx, cluster, current.object, specOf(needed))
+		return r.request(ctx, cluster, current.object, spec)
 	}
 }
 
@@ -117,7 +113,7 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.E
 		r.Request.Enqueue(clusterKey(object.Namespace))
 	}
 	for _, addOn := range declared.AddOns() {
-		if declared.Requests(addOn).Empty() {
+		if !requests(declared.Catalog, addOn) {
 			continue
 		}
 		installed, err := r.Fleet.Installed(ctx, addOn)
@@ -155,7 +151,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	if wait := r.Backoff.Wait(key, factsobject.Content(spec)); wait > 0 && current != nil {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	configuration, err := factsobject.Configuration(key, "", "spec", &spec, map[string]any{"apis": []any{}, "addOns": []any{}})
+	configuration, err := factsobject.Configuration(key, "", "spec", &spec, emptySpec(current))
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -170,8 +166,17 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
 	contested := r.Backoff.Wrote(key, factsobject.Content(spec))
 	log.FromContext(ctx).Info("Requested facts of a cluster", "cluster", cluster,
-		"apis", len(spec.APIs), "addOns", len(spec.AddOns), "contested", contested)
+		"apis", len(spec.APIs), "addOns", len(spec.AddOns), "objects", len(spec.Objects), "contested", contested)
 	return reconcile.Result{}, nil
+}
+
+// emptySpec has the fields of a spec that JSON leaves out where they are empty. A CRD of an earlier Interlock has no objects.
+func emptySpec(current *facts) map[string]any {
+	empty := map[string]any{"apis": []any{}, "addOns": []any{}}
+	if current != nil && len(current.Spec.Objects) > 0 {
+		empty["objects"] = []any{}
+	}
+	return empty
 }
 
 // retract deletes the object of a cluster without requested facts.

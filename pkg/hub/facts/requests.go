@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -25,6 +26,18 @@ type (
 // it is invalid.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllKnown(addOn.Name) })
+}
+
+// wanted returns what verdicts need of a cluster, and the spec that requests it and what is to be counted. While a declaration
+// is not known, what an object requests stays.
+func wanted(declared *evaluation.Evaluator, on placed, object *facts) (needs, requested) {
+	needed, stay := fleet.Requestable(declared.RequestsOf(on.Installed)), []dependencyv1alpha1.ObjectKind(nil)
+	if object != nil && undecided(declared, on.all()) {
+		needed, stay = merged(needed, object.Spec), object.Spec.Objects
+	}
+	spec := specOf(needed)
+	spec.Objects = counted(declared.Catalog, on.Installed, stay)
+	return needed, spec
 }
 
 // merged adds what an object requests already. So no request is removed from a
@@ -59,6 +72,25 @@ func specOf(all needs) requested {
 		spec.AddOns = append(spec.AddOns, addOnOf(addOn))
 	}
 	return spec
+}
+
+// counted returns the kinds whose objects are to be counted, as many as an object can hold: those that the add-ons on a cluster
+// provide there, and those that stay.
+func counted(declared *catalog.Catalog, on catalog.Installed, stay []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.ObjectKind {
+	kinds := slices.Clone(stay)
+	for _, api := range declared.Provided(slices.Concat(on.Own, on.Hosted)...) {
+		kinds = append(kinds, dependencyv1alpha1.ObjectKind{Group: api.Group, Kind: api.Kind})
+	}
+	slices.SortFunc(kinds, func(a, b dependencyv1alpha1.ObjectKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	kinds = slices.Compact(kinds)
+	return kinds[:min(len(kinds), dependencyv1alpha1.MaxRequests)]
+}
+
+// requests reports whether anything is requested because of an add-on.
+func requests(declared *catalog.Catalog, addOn string) bool {
+	return !declared.Requests(addOn).Empty() || len(declared.Provided(addOn)) > 0
 }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }

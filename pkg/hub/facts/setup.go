@@ -102,7 +102,7 @@ func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
 	if r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
-	if declared := r.Declarations.Current(); declared != nil && !declared.Requests(addOn.Name).Empty() {
+	if declared := r.Declarations.Current(); declared != nil && requests(declared.Catalog, addOn.Name) {
 		q.Add(requestFor(addOn.Namespace))
 		if fleet.Hosted(addOn) && !neededOf(declared.Catalog, keyOf(addOn), fleet.HostingCluster(addOn)).Empty() {
 			q.Add(requestFor(fleet.HostingCluster(addOn)))

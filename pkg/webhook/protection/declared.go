@@ -79,6 +79,17 @@ func (d *declarations) dependents(ctx context.Context, addOn string) ([]string, 
 	return d.catalog(read).Dependents(addOn), nil
 }
 
+// provides reports whether an add-on declares that it provides APIs.
+func (d *declarations) provides(ctx context.Context, addOn string) (bool, error) {
+	read, err := d.read(ctx)
+	if err != nil {
+		return false, err
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return len(d.catalog(read).Provided(addOn)) > 0, nil
+}
+
 // registration returns that of an add-on; nil where it has none, or nothing that depends on anything: neither declares
 // the add-on a dependency or requirement, nor has any add-on an edge on it.
 func (d *declarations) registration(ctx context.Context, addOn string) (*addonv1alpha1.ClusterManagementAddOn, error) {

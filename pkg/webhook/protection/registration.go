@@ -19,6 +19,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -56,7 +57,8 @@ func (v *RegistrationValidator) Handle(ctx context.Context, request admission.Re
 		}
 		review, err := v.review(ctx, before.Name, func(context.Context) (leaves, error) { return func(string) bool { return true }, nil })
 		review.does = removing(before.Name)
-		return v.respond(request, review, requiring(before.Name), err)
+		response := v.respond(request, review, requiring(before.Name), err)
+		return warnOfObjects(request, err, response, before.Name, func() (protection.Objects, error) { return v.leftObjects(ctx, before.Name) })
 	case admissionv1.Update:
 		review, err := v.reviewStrategy(ctx, before, after)
 		response := v.respond(request, review, requiring(before.Name), err)

@@ -18,6 +18,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -88,7 +89,8 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	switch request.Operation {
 	case admissionv1.Delete:
 		review, err := v.reviewRemoval(ctx, before, request.UserInfo)
-		return v.respond(request, review, requiring(before.Name), err)
+		response := v.respond(request, review, requiring(before.Name), err)
+		return warnOfObjects(request, err, response, before.Name, func() (protection.Objects, error) { return v.leftObjects(ctx, before) })
 	case admissionv1.Create:
 		review, err := v.reviewInstallation(ctx, nil, after)
 		return v.respond(request, review, contradicting(after.Name), err)

@@ -98,10 +98,10 @@ func files(secret *corev1.Secret) string {
 }
 
 // hubOf is what the agent on a cluster may do with the kubeconfig it was given.
-func hubOf(ctx context.Context, cluster client.Client, namespace string) (dir string, config *rest.Config) {
+func hubOf(ctx context.Context, cluster client.Client) (dir string, config *rest.Config) {
 	GinkgoHelper()
 	secret := &corev1.Secret{}
-	Eventually(get(ctx, cluster, secret, namespace, addOnName+"-hub-kubeconfig")).Should(HaveField("Data", HaveKey("tls.crt")))
+	Eventually(get(ctx, cluster, secret, defaultNamespace, addOnName+"-hub-kubeconfig")).Should(HaveField("Data", HaveKey("tls.crt")))
 	dir = files(secret)
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
 	Expect(err).NotTo(HaveOccurred())
@@ -171,7 +171,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(hub.Create(
 			ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}},
 		)).To(Succeed())
-		dir, _ := hubOf(ctx, one(), defaultNamespace)
+		dir, _ := hubOf(ctx, one())
 		deployment, err := deploymentOn(ctx, one(), defaultNamespace)()
 		Expect(err).NotTo(HaveOccurred())
 		running := startAgent(deployment, dir, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
@@ -181,6 +181,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Eventually(running.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(string(running.Err.Contents())).NotTo(ContainSubstring("forbidden"))
 	})
+
+	It("counts the objects whose provider lets it, and reads no others", countsObjects)
 
 	It("is available while its pod is ready, as OCM sees it", func(ctx context.Context) {
 		probe(ctx, one(), 1)
@@ -226,7 +228,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	It("may do on the whole API of the hub what its role says, in the namespace of its cluster, and nothing elsewhere", wholeAPI)
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
-		_, ours := hubOf(ctx, one(), defaultNamespace)
+		_, ours := hubOf(ctx, one())
 		acting := setup.As(ours, hub)
 		theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
 		own := &addonv1alpha1.ManagedClusterAddOn{}

@@ -181,7 +181,7 @@ func impersonated(ctx context.Context, user *rest.Config) (possible []rest.Imper
 
 // wholeAPI tries all that the hub serves, with the certificate of the agent on cluster1.
 func wholeAPI(ctx context.Context) {
-	_, user := hubOf(ctx, administrator(managed["cluster1"].Cluster), defaultNamespace)
+	_, user := hubOf(ctx, administrator(managed["cluster1"].Cluster))
 	user = rest.CopyConfig(user)
 	user.QPS = -1
 	role := &rbacv1.ClusterRole{}

@@ -45,9 +45,9 @@ type cluster struct {
 }
 
 // traffic counts what is sent to one API server: writes, questions to
-// discovery, reads of schemas, what was refused, watches on definitions that are open, and writes
+// discovery, reads of schemas, lists of one object, what was refused, watches on definitions that are open, and writes
 // of ManagedClusterFacts, with how many of these there were at the same time.
-type traffic struct{ writes, asked, schemas, refused, watching, facts, factsNow, factsMost atomic.Int64 }
+type traffic struct{ writes, asked, schemas, counted, refused, watching, facts, factsNow, factsMost atomic.Int64 }
 
 // began counts a write of ManagedClusterFacts; the result ends it.
 func (t *traffic) began(r *http.Request) func() {
@@ -77,6 +77,9 @@ func (t *traffic) watch(config *rest.Config) *rest.Config {
 			}
 			if strings.HasPrefix(r.URL.Path, "/openapi/v3/") {
 				t.schemas.Add(1)
+			}
+			if r.URL.Query().Get("limit") == "1" {
+				t.counted.Add(1)
 			}
 			if err == nil && response.StatusCode == http.StatusForbidden {
 				t.refused.Add(1)

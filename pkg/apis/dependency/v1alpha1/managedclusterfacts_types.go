@@ -18,6 +18,10 @@ const (
 	MaxMessageLength = 512
 )
 
+// AggregateToCountLabel is the label of ClusterRoles on managed clusters whose rules addon-agent gets, if the value is
+// "true": a provider of APIs ships one with the right to list their objects, so that addon-agent can count these.
+const AggregateToCountLabel = "dependency.addon.open-cluster-management.io/aggregate-to-count"
+
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,path=managedclusterfacts,singular=managedclusterfacts,shortName=mcfacts,categories=ocm
@@ -28,8 +32,8 @@ const (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 
 // ManagedClusterFacts is what dependencies need to know of one managed cluster, and what addon-agent found
-// there. It is in the cluster's namespace on the hub and has the cluster's name. It exists while any dependency needs it:
-// addon-manager writes spec, addon-agent writes status.
+// there. It is in the cluster's namespace on the hub and has the cluster's name. It exists while any dependency needs it, or
+// an add-on there provides APIs: addon-manager writes spec, addon-agent writes status.
 type ManagedClusterFacts struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -56,6 +60,27 @@ type ManagedClusterFactsSpec struct {
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
 	AddOns []AddOn `json:"addOns,omitempty"`
+
+	// objects are the kinds that an add-on on this cluster provides, sorted. Their objects are counted.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	Objects []ObjectKind `json:"objects,omitempty"`
+}
+
+// ObjectKind is a kind of objects, in any version of its API.
+type ObjectKind struct {
+	// group is the API group; empty is the core group.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
+	Group string `json:"group,omitempty"`
+
+	// kind is the API's kind.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`
+	Kind string `json:"kind"`
 }
 
 // API is one kind that the cluster's API server may serve.
@@ -135,6 +160,37 @@ type ManagedClusterFactsStatus struct {
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
 	AddOns []AddOnFact `json:"addOns,omitempty"`
+
+	// objects are the reports on the objects of kinds, in the order of spec. One without a report yet is missing.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	// +listType=atomic
+	Objects []ObjectsFact `json:"objects,omitempty"`
+}
+
+// ObjectsFact reports how many objects of a kind exist on the cluster.
+type ObjectsFact struct {
+	ObjectKind `json:",inline"`
+
+	// count is how many objects exist, or at least exist. It is missing where that is not known, and then reason and
+	// message say why.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Count *int64 `json:"count,omitempty"`
+
+	// atLeast is true where there may be more objects than count: more than 10 are rounded down to one significant digit.
+	// +optional
+	AtLeast bool `json:"atLeast,omitempty"`
+
+	// reason is why no count is known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason FactReason `json:"reason,omitempty"`
+
+	// message is the reason in words.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
 }
 
 // APIFact reports whether the cluster serves an API.
@@ -230,6 +286,8 @@ const (
 	ReasonSchemaNotPublished FactReason = "SchemaNotPublished"
 	// ReasonForbidden: the agent lacks a right on the managed cluster.
 	ReasonForbidden FactReason = "Forbidden"
+	// ReasonCountFailed: the API server, or the one that it delegates the API to, did not list the objects of a kind.
+	ReasonCountFailed FactReason = "CountFailed"
 	// ReasonNotInstalled: the cluster has no ManagedClusterAddOn of the name.
 	ReasonNotInstalled FactReason = "NotInstalled"
 	// ReasonLeaseNotFound: the add-on has no lease.
@@ -242,7 +300,7 @@ const (
 
 // FactReasons lists every FactReason.
 var FactReasons = []FactReason{
-	ReasonDiscoveryFailed, ReasonSchemaNotPublished, ReasonForbidden,
+	ReasonDiscoveryFailed, ReasonSchemaNotPublished, ReasonForbidden, ReasonCountFailed,
 	ReasonNotInstalled, ReasonLeaseNotFound, ReasonVersionNotReported, ReasonVersionUnusable,
 }
 

@@ -1,0 +1,54 @@
+package facts
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"open-cluster-management.io/interlock/pkg/agent/objectcount"
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// kindsOf returns requests of the APIs of kinds: which resource to count, only discovery shows.
+func kindsOf(kinds []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.APIRequest {
+	requests := make([]dependencyv1alpha1.APIRequest, len(kinds))
+	for i, kind := range kinds {
+		requests[i] = request(kind)
+	}
+	return requests
+}
+
+func request(kind dependencyv1alpha1.ObjectKind) dependencyv1alpha1.APIRequest {
+	return dependencyv1alpha1.APIRequest{API: dependencyv1alpha1.API{Group: kind.Group, Kind: kind.Kind}}
+}
+
+// resourceOf returns where the objects of a kind are; false: the API server is not known to serve it.
+func resourceOf(kind dependencyv1alpha1.ObjectKind, group apidiscovery.Group) (objectcount.Resource, bool) {
+	if fact, known := group.Fact(request(kind)); !known || fact.Served != metav1.ConditionTrue {
+		return objectcount.Resource{}, false
+	}
+	return objectcount.Resource{Group: kind.Group, Version: group.Kinds[kind.Kind][0], Resource: group.Resources[kind.Kind]}, true
+}
+
+// objectsFact returns the fact on the objects of a kind; false: not known yet. A kind that is not served has none.
+func objectsFact(kind dependencyv1alpha1.ObjectKind, from observed) (dependencyv1alpha1.ObjectsFact, bool) {
+	fact := dependencyv1alpha1.ObjectsFact{ObjectKind: kind}
+	api, known := from.groups[kind.Group].Fact(request(kind))
+	switch {
+	case !known:
+		return fact, false
+	case api.Served == metav1.ConditionFalse:
+		fact.Count = ptr.To[int64](0)
+		return fact, true
+	case api.Served == metav1.ConditionUnknown:
+		fact.Reason, fact.Message = api.Reason, api.Message
+		return fact, true
+	}
+	count, counted := from.counts[kind]
+	if count.Reason != "" {
+		fact.Reason, fact.Message = count.Reason, bounded(count.Message)
+		return fact, counted
+	}
+	fact.Count, fact.AtLeast = &count.Number, count.AtLeast
+	return fact, counted
+}

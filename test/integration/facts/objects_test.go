@@ -1,0 +1,102 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+)
+
+// mayList gives the agent the right to list kinds, as the aggregation of its provider's ClusterRole does.
+func (c *cluster) mayList(ctx context.Context, group string, resources ...string) {
+	GinkgoHelper()
+	name := "objects-of-" + c.name
+	Expect(managed.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{group}, Resources: resources, Verbs: []string{"list"}},
+	}})).To(Succeed())
+	Expect(managed.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "agent-of-" + c.name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	})).To(Succeed())
+	acting, err := dynamic.NewForConfig(c.managedUser)
+	Expect(err).NotTo(HaveOccurred())
+	for _, resource := range resources { // the API server takes up roles a moment after they are created
+		Eventually(func() error {
+			_, err := acting.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}).List(ctx, metav1.ListOptions{})
+			return err
+		}).Should(Succeed())
+	}
+}
+
+// makeWidgets creates Widgets in the cluster's namespace.
+func (c *cluster) makeWidgets(ctx context.Context, group string, number int) {
+	GinkgoHelper()
+	acting, err := dynamic.NewForConfig(fleet.Managed[0].Config)
+	Expect(err).NotTo(HaveOccurred())
+	widgets := acting.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}).Namespace(c.name)
+	for n := range number {
+		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Widget"}}
+		widget.SetName(fmt.Sprintf("w%d", n))
+		Eventually(func() error { _, err := widgets.Create(ctx, widget, metav1.CreateOptions{}); return err }).Should(Succeed())
+	}
+}
+
+// counts returns what is reported of objects, each kind as one line.
+func (c *cluster) counts(ctx context.Context) func() ([]string, error) {
+	return func() ([]string, error) {
+		facts, err := c.facts(ctx)()
+		var lines []string
+		for _, fact := range facts.Status.Objects {
+			count := string(fact.Reason)
+			if fact.Count != nil {
+				count = fmt.Sprint(*fact.Count)
+			}
+			lines = append(lines, fmt.Sprintf("%s %s %t", fact.Kind, count, fact.AtLeast))
+		}
+		return lines, err
+	}
+}
+
+var _ = Describe("The objects of kinds that an add-on provides", func() {
+	It("are counted where it is installed, by one request a kind, and cause no evaluation", func(ctx context.Context) {
+		c, group, provider := newCluster(ctx), unique("group")+".example.com", unique("provider")
+		for _, kind := range []string{"Widget", "Gadget", "Secretive"} {
+			define(ctx, group, kind, "v1")
+		}
+		c.mayList(ctx, group, "widgets", "gadgets")
+		c.makeWidgets(ctx, group, 12)
+		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
+		registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		for _, kind := range []string{"Widget", "Gadget", "Secretive", "Unserved"} {
+			registered.Spec.Provides = append(registered.Spec.Provides, addonv1alpha1.AddonAPI{Group: group, Kind: kind})
+		}
+		Expect(hub.Create(ctx, registered)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(hub.Delete(ctx, registered)).To(Succeed()) })
+		m := startManager(ctx)
+		c.startAgent()
+		c.install(ctx, provider)
+
+		Eventually(c.counts(ctx)).Should(HaveExactElements("Gadget 0 false", "Secretive Forbidden false", "Unserved 0 false", "Widget 10 true"))
+		Expect(now(c.facts(ctx)).Status.ObservedGeneration).To(Equal(now(c.facts(ctx)).Generation))
+		Expect(c.onManaged.counted.Load()).To(BeEquivalentTo(3), "Widgets, Gadgets and what may not be listed")
+		m.rest()
+		evaluated, written := m.evaluations(), now(c.facts(ctx)).ResourceVersion
+		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
+		Expect(m.evaluations()).To(Equal(evaluated))
+
+		By("nothing being provided there any more")
+		c.uninstall(ctx, provider)
+		Eventually(func() error { _, err := c.facts(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
+	})
+})
