@@ -3,6 +3,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,7 @@ type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Loader       fleet.Loader
-	// Conditions writes Installable, and Client the annotation. Live reads registrations from the API server.
+	// Conditions writes Installable, and Client the annotation. Live reads registrations and AddOnTemplates from the API server.
 	Conditions condition.Writer
 	Client     client.Client
 	Live       client.Reader
@@ -81,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	if opens {
-		if current, err := r.current(ctx, declared, addOn.Name); err != nil || !current {
+		if current, err := r.current(ctx, declared, addOn); err != nil || !current {
 			return controllers.AfterConflict, err
 		}
 	}
@@ -117,18 +118,15 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	return gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings), nil
 }
 
-// current reports whether the catalog has what the add-on declares at this moment. Different watches fill the caches of
-// registrations and of add-ons, and a gate that is opened too early cannot be closed again.
-func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := r.Live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
-	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
+// current reports whether the catalog has what the add-on declares at this moment, by its registration and by the AddOnTemplate that Open
+// Cluster Management is about to install: a gate that is opened too early cannot be closed again.
+func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (bool, error) {
+	registered, err := declarations.Current(ctx, r.Live, declared, addOn.Name)
+	if err != nil || !registered {
+		return false, err
 	}
-	if err != nil {
-		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
-	}
-	return declared.Has(registered), nil
+	templates := fleet.TemplatesOf(addOn)
+	return declarations.CurrentTemplate(ctx, r.Live, declared, cmp.Or(templates.RollingOut, templates.Running))
 }
 
 // report writes Installable. The event of that write brings the add-on back.

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
 // planRemovals plans what is removed of what Interlock has installed.
@@ -206,7 +207,7 @@ func (r *Reconciler) confirm(
 			found = one
 			continue
 		}
-		current, err := r.current(ctx, declared, one.Name)
+		current, err := declarations.Current(ctx, r.Live, declared, one.Name)
 		if err != nil || !current {
 			return nil, err
 		}
@@ -218,19 +219,6 @@ func (r *Reconciler) confirm(
 		return nil, nil
 	}
 	return found, nil
-}
-
-// current reports whether the catalog has what an add-on declares at this moment.
-func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := r.Live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
-	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
-	}
-	return declared.Has(registered), nil
 }
 
 // delete deletes an add-on in the state that was confirmed.
