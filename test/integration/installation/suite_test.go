@@ -4,6 +4,7 @@ package installation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +31,10 @@ import (
 
 var (
 	hub *ocm.Hub
-	// account has the rights of addon-manager.
+	// account has the rights of addon-manager, and program is addon-manager.
 	account *testenv.User
+	program string
+	manager *gexec.Session
 )
 
 func TestInstallation(t *testing.T) {
@@ -45,6 +49,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	klog.SetLogger(GinkgoLogr)
 	ctrl.SetLogger(GinkgoLogr)
+	program = setup.Program("addon-manager")
 	var err error
 	hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true})
 	Expect(err).NotTo(HaveOccurred())
@@ -57,11 +62,18 @@ var _ = BeforeSuite(func(ctx context.Context) {
 }, NodeTimeout(5*time.Minute))
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
-var _ = BeforeEach(func() {
-	setup.Run(setup.Program("addon-manager"), "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay=0s",
+var _ = BeforeEach(func() { manage(0) })
+
+// manage starts an addon-manager that begins to act after a delay. One that the spec has started before ends.
+func manage(delay time.Duration) {
+	GinkgoHelper()
+	if manager != nil {
+		manager.Kill().Wait()
+	}
+	manager = setup.Run(program, "--kubeconfig", account.Kubeconfig, "--leader-elect=false", "--guard=off",
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--lifecycle", "--lifecycle-delay="+delay.String(),
 		"--lifecycle-removal-delay=2s")
-})
+}
 
 // grant gives addon-manager's account the rights of deploy/lifecycle, and no other, with the policies that limit them.
 func grant(ctx context.Context) {
@@ -84,11 +96,29 @@ func grant(ctx context.Context) {
 }
 
 // join creates a managed cluster that is available, with its name as the label name.
-func join(ctx context.Context, name string) {
+func join(ctx context.Context, name string) *unstructured.Unstructured {
 	GinkgoHelper()
 	created := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
 		metadata: {name: `+name+`, labels: {name: `+name+`}}, spec: {hubAcceptsClient: true}}`)[0]
 	report(ctx, created, "True")
+	return created
+}
+
+// managed is a managed cluster, as far as a patch needs it.
+func managed(name string) *unstructured.Unstructured {
+	cluster := &unstructured.Unstructured{}
+	cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
+	cluster.SetKind("ManagedCluster")
+	cluster.SetName(name)
+	return cluster
+}
+
+// annotating is a patch that sets annotations.
+func annotating(annotations map[string]string) []byte {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	Expect(err).NotTo(HaveOccurred())
+	return patch
 }
 
 // report sets whether a managed cluster is available.
