@@ -172,7 +172,8 @@ func TestCarvelExamples(t *testing.T) {
 		}
 	}
 	user := map[string]string{
-		"pkg": "{dependencies: [{name: dep1, addOn: pkg1, version: ~1.0.0}, {name: dep3, addOn: pkg3, version: 0.1.0}]}", "pkg1": "{}", "pkg3": "{}",
+		"pkg":  "{dependencies: [{name: dep1, addOn: pkg1, version: ~1.0.0}, {name: dep3, addOn: pkg3, version: 0.1.0}]}",
+		"pkg1": "{}", "pkg3": "{}",
 	}
 	gvk := map[string]string{
 		"pkg":      "{dependencies: [{name: dep2, api: {group: some.api.com, version: v1, kind: MainApi}, install: Auto}]}",

@@ -295,7 +295,7 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 	b.Declarations.Set(evaluation.New(catalog.New(all, template)))
-	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || !strings.HasPrefix(installable, "False WaitingForDependencies") {
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || !strings.HasPrefix(installable, "False Waiting") {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 }
