@@ -85,6 +85,19 @@ func (c *Catalog) Template(name string) (addOn string, declared declaration.Decl
 	return entry.addOn, entry.declaration, declares
 }
 
+// HasTemplate reports whether the catalog has what an AddOnTemplate declares, in that state of it. That of an add-on which is not deployed
+// from templates counts nowhere.
+func (c *Catalog) HasTemplate(template *addonv1alpha1.AddOnTemplate) bool {
+	if !c.usesTemplates[template.Spec.AddonName] {
+		return true
+	}
+	entry, known := c.templates[template.Name]
+	if _, declares := declaration.ReadTemplate(template); !declares || !known {
+		return declares == known
+	}
+	return entry.text == template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation] && entry.addOn == template.Spec.AddonName
+}
+
 // TemplateNames returns the AddOnTemplates that declare something, ascending.
 func (c *Catalog) TemplateNames() []string { return slices.Sorted(maps.Keys(c.templates)) }
 

@@ -8,10 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -47,18 +43,4 @@ func (s *Store) Current() *evaluation.Evaluator {
 func (s *Store) Set(catalog *evaluation.Evaluator) {
 	s.current.Store(catalog)
 	s.once.Do(func() { close(s.filled) })
-}
-
-// UpToDate reports whether a catalog has what an add-on declares at this moment. Different watches fill the caches of registrations and
-// of add-ons, and some acts cannot be undone.
-func UpToDate(ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
-	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
-	}
-	return declared.Has(registered), nil
 }

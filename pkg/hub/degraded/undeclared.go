@@ -6,13 +6,12 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
 // confirmedFor is how long one request confirms for all clusters that an add-on
@@ -54,16 +53,13 @@ func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn, tem
 
 // declaredNow reads a declaration from the API server. A list of one needs no further right.
 func declaredNow(ctx context.Context, live client.Reader, addOn, template string) (declared declaration.Declaration, err error) {
-	only := func(name string) *client.ListOptions {
-		return &client.ListOptions{Raw: &metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}}
-	}
 	if template == "" {
 		var registered addonv1alpha1.ClusterManagementAddOnList
-		err = live.List(ctx, &registered, only(addOn))
+		err = live.List(ctx, &registered, declarations.Named(addOn))
 		return catalog.New(registered.Items).Declaration(addOn), err
 	}
 	var templates addonv1alpha1.AddOnTemplateList
-	err = live.List(ctx, &templates, only(template))
+	err = live.List(ctx, &templates, declarations.Named(template))
 	for i := range templates.Items {
 		if templates.Items[i].Name == template {
 			declared, _ = declaration.ReadTemplate(&templates.Items[i])

@@ -3,6 +3,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ const EventOpened = "GateOpened"
 // Reconciler decides on the gate of one add-on on one managed cluster.
 type Reconciler struct {
 	acting.AddOns
-	// Client writes the annotation, and Live reads registrations from the API server.
+	// Client writes the annotation, and Live reads registrations and AddOnTemplates from the API server.
 	Client   client.Client
 	Live     client.Reader
 	Recorder toolsevents.EventRecorder
@@ -74,7 +75,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if wait := r.Backoff.Wait(request.NamespacedName, desired); wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, nil
 		}
-		if current, err := declarations.UpToDate(ctx, r.Live, declared, addOn.Name); err != nil || !current {
+		if current, err := r.current(ctx, declared, addOn); err != nil || !current {
 			return controllers.AfterConflict, err
 		}
 	}
@@ -115,6 +116,17 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	}
 	findings := declared.Evaluate(addOn.Name, state)
 	return gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings), nil
+}
+
+// current reports whether the catalog has what the add-on declares at this moment, by its registration and by the AddOnTemplate that Open
+// Cluster Management is about to install: a gate that is opened too early cannot be closed again.
+func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (bool, error) {
+	registered, err := declarations.Current(ctx, r.Live, declared, addOn.Name)
+	if err != nil || !registered {
+		return false, err
+	}
+	templates := fleet.TemplatesOf(addOn)
+	return declarations.CurrentTemplate(ctx, r.Live, declared, cmp.Or(templates.RollingOut, templates.Running))
 }
 
 // open opens the gate, in the state that was decided on. It cannot be closed again.

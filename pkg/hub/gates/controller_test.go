@@ -21,6 +21,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/actingbench"
@@ -211,6 +213,34 @@ func TestReconcile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The catalog does not know yet what the template declares that Open Cluster Management is about to install.
+func TestTheCatalogIsBehindATemplate(t *testing.T) {
+	const declares = "{ordering: Install}"
+	b := newBench(t, given{declares: declares, gate: addonv1alpha1.GateClosed})
+	registered, template := fixture.Deployed(fixture.Specified(t, leaf.Name, declares)), fixture.Template(leaf.Name, "v1", "[{name: base}]")
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := b.hub.Get(t.Context(), leaf, addOn); err != nil {
+		t.Fatal(err)
+	}
+	addOn.Status.ConfigReferences = fleet.WithTemplate(addOn, template.Name, false).Status.ConfigReferences
+	stored := &addonv1alpha1.ClusterManagementAddOn{}
+	err := errors.Join(b.hub.Status().Update(t.Context(), addOn), b.hub.Create(t.Context(), &template),
+		b.hub.Get(t.Context(), client.ObjectKeyFromObject(&registered), stored))
+	registered.ResourceVersion = stored.ResourceVersion
+	if err = errors.Join(err, b.hub.Update(t.Context(), &registered)); err != nil {
+		t.Fatal(err)
+	}
+	all := []addonv1alpha1.ClusterManagementAddOn{registered}
+	b.Declarations.Set(evaluation.New(catalog.New(all)))
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || installable != "" {
+		t.Errorf("gate %q, Installable %q", gateIs, installable)
+	}
+	b.Declarations.Set(evaluation.New(catalog.New(all, template)))
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || !strings.HasPrefix(installable, "False Waiting") {
+		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 }
 

@@ -228,7 +228,7 @@ func (r *Reconciler) confirm(
 			found = one
 			continue
 		}
-		current, err := declarations.UpToDate(ctx, r.Live, declared, one.Name)
+		current, err := declarations.Current(ctx, r.Live, declared, one.Name)
 		if err != nil || !current {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/acting"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -93,7 +94,17 @@ func (r *Reconciler) decide(
 	if err != nil {
 		return gate.Decision{}, err
 	}
-	return gate.DecideUpgrade(registered, declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade)), upgrade), nil
+	decision := gate.DecideUpgrade(registered, declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade)), upgrade)
+	if decision.Step == gate.Open {
+		// One that is rolled out too early cannot be taken back.
+		switch current, err := declarations.CurrentTemplate(ctx, r.Live, declared, waiting); {
+		case err != nil:
+			return gate.Decision{}, err
+		case !current:
+			return gate.Decision{}, nil // the catalog that follows triggers another decision
+		}
+	}
+	return decision, nil
 }
 
 // wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration. Different watches

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -31,6 +32,8 @@ type given struct {
 	runs, desires string
 	base          bool
 	lost          bool
+	// edited: v2 needs more by now than the catalog knows.
+	edited bool
 }
 
 func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
@@ -60,6 +63,16 @@ func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
 	if is.live != "" {
 		registered.Spec.SupportedConfigs[0].DefaultConfig.Name = is.live //nolint:staticcheck // v1alpha1 has no other field for it
 		if err := hub.Create(t.Context(), &registered); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is.edited {
+		stored := &addonv1alpha1.AddOnTemplate{}
+		if err := hub.Get(t.Context(), client.ObjectKeyFromObject(&v2), stored); err != nil {
+			t.Fatal(err)
+		}
+		stored.Annotations[addonv1alpha1.TemplateDependenciesAnnotation] = "[{name: base}, {name: more}]"
+		if err := hub.Update(t.Context(), stored); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,6 +131,9 @@ func TestReconcile(t *testing.T) {
 		},
 		"CatalogIsBehind": {
 			given{declares: upgradesOrdered, wants: "v1", live: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0,
+		},
+		"CatalogIsBehindATemplate": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, edited: true, stored: waits(missing)}, "False Waiting", 0,
 		},
 		"OnlyForItself": {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
 		"NotForItself":  {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},

@@ -2,7 +2,9 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
@@ -53,6 +56,16 @@ func merge(ctx context.Context, object *unstructured.Unstructured, patch string)
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(kubetypes.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
+// installedBefore creates an add-on as an earlier addon-manager has.
+func installedBefore(ctx context.Context, cluster, name string) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	addOn.Namespace, addOn.Name = cluster, name
+	addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock}
+	Eventually(func() error { return hub.Client.Create(ctx, addOn, client.FieldOwner(names.AddonManager)) }).Should(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn)) })
+}
+
 var _ = Describe("An add-on that OCM installs by Placements", func() {
 	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
 		register(ctx, "p-base", consenting("p-base"), "[]", "")
@@ -75,11 +88,7 @@ var _ = Describe("An add-on that OCM installs by Placements", func() {
 		join(ctx, "leaving")
 		install(ctx, "leaving", "p-leaf")
 		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west", "leaving"))
-		cluster := &unstructured.Unstructured{}
-		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
-		cluster.SetKind("ManagedCluster")
-		cluster.SetName("leaving")
-		Expect(hub.Client.Delete(ctx, cluster)).To(Succeed())
+		Expect(hub.Client.Delete(ctx, managed("leaving"))).To(Succeed())
 		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west"))
 	})
 
@@ -146,6 +155,48 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		Consistently(installed(ctx, "g-base")).Should(BeEmpty())
 	})
 
+	It("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context) {
+		unit := []string{"u-leaf", "u-mid", "u-base"}
+		register(ctx, "u-base", manual, "[]", onDemand)
+		register(ctx, "u-mid", manual, auto("u-base"), onDemand)
+		register(ctx, "u-leaf", manual, auto("u-mid"), "")
+		for range 2 {
+			install(ctx, "east", "u-leaf")
+			Eventually(installed(ctx, "u-base")).Should(ConsistOf("east"))
+			base := &addonv1alpha1.ManagedClusterAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "u-base"}, base)).To(Succeed())
+			for _, name := range unit {
+				uninstall(ctx, "east", name)
+			}
+			// The time of a creation has whole seconds. What is created within the same second is not known to be new.
+			Eventually(time.Since).WithArguments(base.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
+			for _, name := range unit {
+				Eventually(installed(ctx, name)).Should(BeEmpty())
+			}
+		}
+
+		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
+			metadata: {name: u-leaf, namespace: east, finalizers: [example.com/cleaning-up]}, spec: {}}`)
+		Eventually(installed(ctx, "u-base")).Should(ConsistOf("east"), "removing a unit twice undoes nothing")
+		Expect(notes(ctx, "u-base", "InstallationGivenUp")()).To(BeEmpty())
+		for _, name := range unit {
+			uninstall(ctx, "east", name)
+		}
+		Consistently(func() (all []string, err error) {
+			for _, name := range unit {
+				on, failed := installed(ctx, name)()
+				all, err = append(all, on...), errors.Join(err, failed)
+			}
+			return all, err
+		}).Should(BeEmpty())
+		leaf := &unstructured.Unstructured{}
+		leaf.SetAPIVersion(addonv1alpha1.GroupVersion.String())
+		leaf.SetKind("ManagedClusterAddOn")
+		leaf.SetNamespace("east")
+		leaf.SetName("u-leaf")
+		merge(ctx, leaf, `{"metadata": {"finalizers": null}}`)
+	})
+
 	It("is installed with all that it needs itself", func(ctx context.Context) {
 		register(ctx, "t-base", consenting("t-base"), "[]", "")
 		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
@@ -204,25 +255,34 @@ var _ = Describe("Nothing is installed", func() {
 		Eventually(installed(ctx, "l-base")).Should(ConsistOf("lost"))
 	})
 
-	It("before an approval, on more than half of the fleet", func(ctx context.Context) {
+	It("before an approval, on more than half of the fleet, and nothing is removed from it", func(ctx context.Context) {
 		base := register(ctx, "f-base", manual, "[]", "")
 		register(ctx, "f-leaf", manual, auto("f-base"), "")
+		unused := register(ctx, "f-unused", manual, "[]", onDemand)
 		for i := range 25 {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)
 			install(ctx, name, "f-leaf")
+			installedBefore(ctx, name, "f-unused")
 		}
+		register(ctx, "f-gone", manual, removing("f-unused"), "")
 		Eventually(message(ctx, "many24", "f-leaf")).ShouldNot(BeEmpty())
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
 		Eventually(notes(ctx, "f-base", "InstallationUnapproved")).Should(ConsistOf(SatisfyAll(
 			HavePrefix("Installing 'f-base' on 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-install=25"))))
 		Eventually(message(ctx, "many24", "f-leaf")).Should(ContainSubstring("waits for an approval"))
+		Eventually(notes(ctx, "f-unused", "RemovalUnapproved")).Should(ConsistOf(SatisfyAll(
+			HavePrefix("Removing 'f-unused' from 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-removal=25"))))
 		Expect(installed(ctx, "f-base")()).To(BeEmpty())
+		Expect(installed(ctx, "f-unused")()).To(HaveLen(25))
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveInstallAnnotation+`": "25"}}}`)
-		Eventually(installed(ctx, "f-base")).ShouldNot(BeEmpty())
-		Consistently(func() (int, error) {
-			on, err := installed(ctx, "f-base")()
-			return len(on), err
-		}).Should(BeNumerically("<=", 20), "the budget of a minute")
+		merge(ctx, unused, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveRemovalAnnotation+`": "25"}}}`)
+		for name, budget := range map[string]int{"f-base": 20, "f-unused": 5} {
+			Eventually(installed(ctx, name)).Should(HaveLen(budget), name)
+		}
+		Consistently(func(g Gomega) {
+			g.Expect(installed(ctx, "f-base")()).To(HaveLen(20), "the budget of a minute")
+			g.Expect(installed(ctx, "f-unused")()).To(HaveLen(5), "the budget of a minute")
+		}).Should(Succeed())
 	})
 })

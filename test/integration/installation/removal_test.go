@@ -68,8 +68,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 	)
 
 	DescribeTable("is removed by a new leader, which goes on with the delay", func(ctx context.Context, prefix, annotations string, placed bool) {
-		Expect(manager.Kill()).To(Succeed())
-		manager = manage("1h")
+		manage("0s", "1h")
 		base, leaf := prefix+"-base", prefix+"-leaf"
 		strategy := manual
 		if placed {
@@ -82,7 +81,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		Expect(unusedSince(ctx, base)()).To(BeEmpty())
 		uninstall(ctx, "east", leaf)
 		Eventually(unusedSince(ctx, base)).ShouldNot(BeEmpty())
-		Expect(manager.Kill()).To(Succeed())
+		stopManaging()
 
 		By("the hour being over while another leads")
 		early := time.Now().Add(-61 * time.Minute).UTC().Format(time.RFC3339)
@@ -99,7 +98,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		}}})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
-		manager = manage("1h")
+		manage("0s", "1h")
 		Eventually(installed(ctx, base)).Should(BeEmpty())
 		Eventually(unusedSince(ctx, base)).Should(BeEmpty())
 	},
@@ -108,8 +107,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 	)
 
 	It("is not marked any more once an add-on needs it", func(ctx context.Context) {
-		Expect(manager.Kill()).To(Succeed())
-		manager = manage("1h")
+		manage("0s", "1h")
 		register(ctx, "rf-base", manual, "[]", onDemand)
 		register(ctx, "rf-leaf", manual, removing("rf-base"), "")
 		install(ctx, "east", "rf-leaf")

@@ -168,10 +168,7 @@ var _ = Describe("Settings", func() {
 		Eventually(message(ctx, "edge", "r-leaf")).Should(ContainSubstring(
 			"setting 'region' is required and has no value: valueFrom has none on this cluster"))
 		Consistently(installed(ctx, "r-base")).Should(BeEmpty())
-		cluster := &unstructured.Unstructured{}
-		cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
-		cluster.SetKind("ManagedCluster")
-		cluster.SetName("edge")
+		cluster := managed("edge")
 		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error {

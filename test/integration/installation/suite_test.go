@@ -4,6 +4,7 @@ package installation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -42,21 +43,47 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	manager = manage("2s")
-	DeferCleanup(func() { _ = manager.Kill() })
+	manage("0s", "2s")
+	DeferCleanup(stopManaging)
 })
 
-// manage starts an addon-manager that removes add-ons after a delay.
-func manage(removalDelay string) *interlock.Running {
+// manage starts an addon-manager that begins to act after a delay, and removes add-ons after another one. One that runs ends.
+func manage(delay, removalDelay string) {
 	GinkgoHelper()
-	return interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay=0s",
+	stopManaging()
+	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay="+delay,
 		"--lifecycle-removal-delay="+removalDelay)
+}
+
+func stopManaging() {
+	GinkgoHelper()
+	if manager != nil {
+		Expect(manager.Kill()).To(Succeed())
+		manager = nil
+	}
 }
 
 // join has OCM manage a cluster that is available, with its name as the label name.
 func join(ctx context.Context, name string) {
 	GinkgoHelper()
 	ocmsuite.Accept(ctx, hub, name, map[string]string{"name": name})
+}
+
+// managed is a managed cluster, as far as a patch needs it.
+func managed(name string) *unstructured.Unstructured {
+	cluster := &unstructured.Unstructured{}
+	cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
+	cluster.SetKind("ManagedCluster")
+	cluster.SetName(name)
+	return cluster
+}
+
+// annotating is a patch that sets annotations.
+func annotating(annotations map[string]string) []byte {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	Expect(err).NotTo(HaveOccurred())
+	return patch
 }
 
 // create creates objects, and deletes them after the spec.

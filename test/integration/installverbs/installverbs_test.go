@@ -40,6 +40,13 @@ func registerStack(ctx context.Context) {
 	})
 }
 
+// hold sets the finalizers of an add-on.
+func hold(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, finalizers string) {
+	GinkgoHelper()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": [`+finalizers+`]}}`))
+	Expect(hub.Client.Patch(ctx, addOn, patch)).To(Succeed())
+}
+
 var _ = Describe("kubectl addon install", func() {
 	It("installs layer by layer, and uninstall removes in reverse", func(ctx context.Context) {
 		registerStack(ctx)
@@ -87,12 +94,7 @@ var _ = Describe("kubectl addon install", func() {
 		By("waiting for dependents before what they need")
 		held, err := get(ctx, "north", "portal")
 		Expect(err).NotTo(HaveOccurred())
-		hold := func(finalizers string) {
-			GinkgoHelper()
-			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": [`+finalizers+`]}}`))
-			Expect(hub.Client.Patch(ctx, held, patch)).To(Succeed())
-		}
-		hold(`"example.com/hold"`)
+		hold(ctx, held, `"example.com/hold"`)
 		ended = plugin(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait --timeout 2s")
 		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
 		Expect(on(ctx, "portal")()).To(ConsistOf("north"))
@@ -104,7 +106,7 @@ var _ = Describe("kubectl addon install", func() {
 		uninstalling := began(ctx, left+" --yes")
 		Eventually(on(ctx, "gateway")).Should(ConsistOf("north"))
 		Consistently(on(ctx, "gateway")).Should(ConsistOf("north"))
-		hold("")
+		hold(ctx, held, "")
 		Eventually(uninstalling).Should(Receive(&ended))
 		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
 		for _, addOn := range slices.Concat(stack...) {

@@ -92,8 +92,14 @@ func bringing(dependencies ...string) string {
 // consent lets Interlock install an add-on where others need it.
 func consent(ctx context.Context, name string) {
 	GinkgoHelper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"true"}}}`, interlockv1alpha1.InstallOnDemandAnnotation)
-	Expect(hub.Client.Patch(ctx, registration(name, ""), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	setAnnotation(ctx, registration(name, ""), interlockv1alpha1.InstallOnDemandAnnotation, "true")
+}
+
+// setAnnotation sets an annotation of an object that the hub has.
+func setAnnotation(ctx context.Context, object client.Object, key, value string) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, value)
+	Expect(hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 func addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
@@ -130,8 +136,7 @@ func deployed(ctx context.Context, name string) (bool, error) {
 func annotate(ctx context.Context, name, value string) {
 	GinkgoHelper()
 	found := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.GateAnnotation, value)
-	Expect(hub.Client.Patch(ctx, found, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	setAnnotation(ctx, found, interlockv1alpha1.GateAnnotation, value)
 }
 
 // whenMade and whenAvailable are versions of the hub; zero: not yet.

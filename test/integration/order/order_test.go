@@ -217,6 +217,15 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 				Expect(found.Finalizers).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer), "%s goes after those that need it", name)
 			}
 		}
+
+		By("removing all of it at once")
+		hold(ctx, "portal", true)
+		for name := range stack {
+			remove(ctx, name)
+		}
+		Consistently(func() []string { return absent(ctx, stack) }).WithTimeout(4 * time.Second).Should(BeEmpty())
+		hold(ctx, "portal", false)
+		Eventually(func() []string { return absent(ctx, stack) }).Should(HaveLen(len(stack)))
 	}, NodeTimeout(time.Minute))
 
 	It("is released when Interlock is uninstalled", func(ctx context.Context) {

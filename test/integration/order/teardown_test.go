@@ -30,6 +30,16 @@ func gone(ctx context.Context, name string) bool {
 	return apierrors.IsNotFound(err)
 }
 
+// absent are those of these add-ons that are gone.
+func absent[T any](ctx context.Context, of map[string]T) (names []string) {
+	for name := range of {
+		if gone(ctx, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func finalizers(ctx context.Context, name string) ([]string, error) {
 	found, err := addOn(ctx, name)
 	return found.Finalizers, err

@@ -8,124 +8,32 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup/interlock"
-	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 )
-
-const rolling, further = "rolling", "cluster2"
-
-// release creates an AddOnTemplate of the add-on, which needs another add-on unless that is empty.
-func release(ctx context.Context, name, version, needs string) {
-	GinkgoHelper()
-	released := template(name)
-	released.Spec.AddonName = rolling
-	released.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
-	if needs != "" {
-		released.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + needs + "}]"
-	}
-	Expect(hub.Client.Create(ctx, released)).To(Succeed())
-}
-
-// rollOut rolls an AddOnTemplate out, a cluster at a time.
-func rollOut(ctx context.Context, template string) {
-	GinkgoHelper()
-	Eventually(func() error {
-		registered := registration(rolling, "")
-		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
-			return err
-		}
-		before := registered.DeepCopy()
-		registered.Spec.InstallStrategy = ocm.OneByOne(template)
-		return hub.Client.Patch(ctx, registered, client.MergeFrom(before))
-	}).WithContext(ctx).Should(Succeed())
-}
-
-func rollingOn(ctx context.Context, cluster string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: rolling}, found)
-}
-
-// templatesOn are the AddOnTemplate that OCM wants on a cluster, and the one that runs there.
-func templatesOn(ctx context.Context, cluster string) (string, error) {
-	found, err := rollingOn(ctx, cluster)
-	for _, reference := range found.Status.ConfigReferences {
-		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
-			return reference.DesiredConfig.Name + " " + reference.LastAppliedConfig.Name, err
-		}
-	}
-	return "", err
-}
-
-func upgradableOn(ctx context.Context, cluster string) (string, error) {
-	found, err := rollingOn(ctx, cluster)
-	one := meta.FindStatusCondition(found.Status.Conditions, "Upgradable")
-	if one == nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s %s: %s", one.Status, one.Reason, one.Message), err
-}
-
-// provide installs an add-on that is available, whatever runs.
-func provide(ctx context.Context, cluster, name string) {
-	GinkgoHelper()
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
-	Eventually(func() error {
-		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
-			return err
-		}
-		addOn.Status.HealthCheck.Mode = addonv1alpha1.HealthCheckModeCustomized
-		meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
-		return hub.Client.Status().Update(ctx, addOn)
-	}).WithContext(ctx).Should(Succeed())
-}
-
-func mark(ctx context.Context, cluster, key, value string) {
-	GinkgoHelper()
-	found := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: rolling}}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, value)
-	Expect(hub.Client.Patch(ctx, found, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-}
-
-func registerOneByOne(ctx context.Context) {
-	GinkgoHelper()
-	for _, object := range ocm.Everywhere() {
-		Expect(hub.Client.Create(ctx, object)).To(Succeed())
-	}
-	registered := registration(rolling, "{ordering: InstallAndUpgrade}")
-	//nolint:staticcheck // v1alpha1 has no other field for it
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
-		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
-	}}
-	registered.Spec.InstallStrategy = ocm.OneByOne("rolling-1")
-	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
-}
 
 var _ = Describe("Another AddOnTemplate", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		lifecycleOn(ctx)
-		joined, err := hub.Join(ctx, further, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(joined.Stop)
+		joinEarly(ctx)
 		release(ctx, "rolling-1", "1.0.0", "")
 		release(ctx, "rolling-2", "2.0.0", "needed")
 		for i := 3; i <= 4; i++ {
 			release(ctx, fmt.Sprintf("rolling-%d", i), fmt.Sprintf("%d.0.0", i), "missing")
 		}
+		release(ctx, "rolling-5", "5.0.0", `needed, version: ">= 2"`)
 		register(ctx, "needed", "", false)
+		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
 		provide(ctx, further, "needed")
+		provide(ctx, last, "needed")
 		register(ctx, "sentinel", ordered("missing"), false)
 		registerOneByOne(ctx)
 		Eventually(dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed))
-		for _, on := range []string{cluster, further} {
+		for _, on := range []string{cluster, further, last} {
 			Eventually(templatesOn).WithContext(ctx).WithArguments(on).Should(Equal("rolling-1 rolling-1"))
 			Eventually(upgradableOn).WithContext(ctx).WithArguments(on).Should(HavePrefix("True NothingWaits: "))
 		}
@@ -184,6 +92,30 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Eventually(templatesOn).WithContext(ctx).WithArguments(cluster).Should(Equal("rolling-2 rolling-2"))
 		Expect(templatesOn(ctx, further)).To(Equal("rolling-2 rolling-2"))
 	}, NodeTimeout(time.Minute))
+
+	It("waits in its group for a new version of what it needs, and OCM's next group waits for both", func(ctx context.Context) {
+		// While addon-agent may report a version, no template waits: it is not known.
+		Eventually(reportNoVersion).WithContext(ctx).WithArguments(last, "needed").Should(Succeed())
+		for _, ready := range []string{cluster, further} {
+			needed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: ready, Name: "needed"}}
+			setAnnotation(ctx, needed, interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		}
+		Eventually(templatesOn).WithContext(ctx).WithArguments(last).Should(Equal("rolling-2 rolling-2"))
+		follows(ctx, byGroup("rolling-5"))
+		Eventually(templatesOn).WithContext(ctx).WithArguments(further).Should(Equal("rolling-5 rolling-5"), "the rest of the group goes on")
+		Eventually(upgradableOn).WithContext(ctx).WithArguments(last).Should(HavePrefix("False WaitingForDependencies: AddOnTemplate " +
+			"'rolling-5' (version 5.0.0) waits: Required addon 'needed' is not installed or not available in version '>= 2'"))
+		Consistently(templatesOn).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(cluster).Should(Equal("rolling-2 rolling-2"))
+
+		By("the version that only the template which waits requires")
+		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		for _, on := range []string{last, cluster} {
+			Eventually(templatesOn).WithContext(ctx).WithArguments(on).Should(Equal("rolling-5 rolling-5"))
+		}
+		Expect(upgradableOn(ctx, last)).To(Equal(
+			"True RequiredDependenciesSatisfied: All that AddOnTemplate 'rolling-5' (version 5.0.0) requires is satisfied."))
+		Expect(upgradableOn(ctx, cluster)).NotTo(ContainSubstring("rolling-5"), "it never had to wait")
+	}, NodeTimeout(2*time.Minute))
 
 	It("is rolled out when Interlock is uninstalled, and OCM's agent reports on bundles", func(ctx context.Context) {
 		bundled(ctx, "left-bundle", "{dependencies: []}")

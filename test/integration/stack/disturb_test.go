@@ -28,11 +28,17 @@ var disturbances = []disturbance{
 
 func killAgents(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
+	killBoth(on)
+	startAgents(ctx, on)
+	return nil
+}
+
+// killBoth kills the agents of a cluster, which is lost ten seconds later unless they are started again.
+func killBoth(on *ocm.ManagedCluster) {
+	GinkgoHelper()
 	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
 		Expect(agent.Kill()).To(Succeed())
 	}
-	startAgents(ctx, on)
-	return nil
 }
 
 func startAgents(ctx context.Context, on *ocm.ManagedCluster) {
@@ -60,9 +66,7 @@ func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Contex
 
 func cutOff(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
-		Expect(agent.Kill()).To(Succeed())
-	}
+	killBoth(on)
 	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionUnknown))
 	startAgents(ctx, on)
 	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionTrue))

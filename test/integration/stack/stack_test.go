@@ -57,6 +57,8 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	}, NodeTimeout(25*time.Minute))
+
+	It("holds up neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
 })
 
 // gitOps reports whether GitOps applies the stack of a run.

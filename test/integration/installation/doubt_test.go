@@ -1,0 +1,150 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+)
+
+// unusable is a declaration that cannot be read.
+const unusable = `[{name: x, install: Auto, when: {expression: "1 +"}}]`
+
+// registerByAnnotation registers an add-on that declares by annotation.
+func registerByAnnotation(ctx context.Context, name, declares string) *unstructured.Unstructured {
+	GinkgoHelper()
+	return create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: `+name+
+		`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+declares+`'}}, spec: {installStrategy: `+manual+`}}`)[0]
+}
+
+// hide registers an add-on that uses another one and declares that by field, with the record that admission makes of it. The hub then
+// loses the field, by a write that converts the registration as OCM does.
+func hide(ctx context.Context, name, uses string) *unstructured.Unstructured {
+	GinkgoHelper()
+	registered := register(ctx, name, manual, "[{name: "+uses+", type: Optional}]", "")
+	spec := map[string]any{"dependencies": registered.Object["spec"].(map[string]any)["dependencies"]}
+	record, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)
+	Expect(problem).To(BeEmpty())
+	registered.SetAnnotations(record)
+	Eventually(func() error {
+		return hub.Client.Patch(ctx, registered.DeepCopy(), client.RawPatch(types.MergePatchType, annotating(record)))
+	}).Should(Succeed())
+	converted := &addonv1beta1.ClusterManagementAddOn{}
+	converted.Name = name
+	write := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"by": "ocm"}}}`))
+	Expect(hub.Client.Patch(ctx, converted, write)).To(Succeed())
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered)).To(Succeed())
+	Expect(registered.Object["spec"]).NotTo(HaveKey("dependencies"))
+	return registered
+}
+
+// claimZone sets the claim zone of the managed cluster west; empty: it has none.
+func claimZone(ctx context.Context, value string) {
+	GinkgoHelper()
+	claims := "null"
+	if value != "" {
+		claims = fmt.Sprintf(`[{"name": "zone", "value": %q}]`, value)
+	}
+	Expect(hub.Client.Status().Patch(ctx, managed("west"), client.RawPatch(types.MergePatchType,
+		[]byte(`{"status": {"clusterClaims": `+claims+`}}`)))).To(Succeed())
+}
+
+var _ = Describe("While something is not known", func() {
+	It("nothing is installed", func(ctx context.Context) {
+		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+			metadata: {name: v-base, annotations: {`+onDemand+`}}, spec: {installStrategy: `+manual+`,
+			provides: [{group: example.com, kind: Tunnel}], dependencies: []}}`)
+		register(ctx, "v-other", manual, "[]", onDemand)
+		register(ctx, "v-held", manual, "[{name: api, api: {group: example.com, kind: Tunnel}, install: Auto}, {name: v-absent}]", "")
+		registerByAnnotation(ctx, "v-unusable", `[{name: v-base, install: Auto}, {name: x, when: {expression: "1 +"}}]`)
+		register(ctx, "v-leaf", manual, auto("v-other"), "")
+		for _, name := range []string{"v-held", "v-unusable", "v-leaf"} {
+			install(ctx, "east", name)
+		}
+		Eventually(message(ctx, "east", "v-held")).Should(ContainSubstring("v-absent"))
+		Eventually(installed(ctx, "v-other")).Should(ConsistOf("east"), "what is known is installed")
+		Consistently(installed(ctx, "v-base")).WithTimeout(2 * time.Second).Should(BeEmpty())
+	})
+
+	It("nothing is removed", func(ctx context.Context) {
+		const lost = "lost-while-removed"
+		join(ctx, lost)
+		on := map[string]string{"wl": lost, "wc": "west", "wd": "edge", "wu": "east", "wh": "west", "known": "west"}
+		of := func(prefix string) func() ([]string, error) { return installed(ctx, prefix+"-base") }
+		claimZone(ctx, "a")
+		DeferCleanup(func(ctx context.Context) { claimZone(ctx, "") })
+		for prefix, cluster := range on {
+			base, leaf := prefix+"-base", prefix+"-leaf"
+			register(ctx, base, manual, "[]", onDemand)
+			edge := removing(base)
+			if prefix == "wc" {
+				edge = "[{name: " + base + `, install: Auto, removal: WithLastDependent, when: {expression: "cluster.claims['zone'] == 'a'"}}]`
+			}
+			register(ctx, leaf, manual, edge, "")
+			install(ctx, cluster, leaf)
+		}
+		for prefix, cluster := range on {
+			Eventually(of(prefix)).Should(ConsistOf(cluster), prefix)
+		}
+		broken, hidden := registerByAnnotation(ctx, "wu-user", unusable), hide(ctx, "wh-user", "wh-base")
+		install(ctx, "east", "wu-user")
+		install(ctx, "west", "wh-user")
+		denies := create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
+			metadata: {name: wd}, spec: {install: Deny, clusterSelector: {matchLabels: {name: edge}}}}`)[0]
+		ocmsuite.Reach(ctx, hub, lost, metav1.ConditionUnknown)
+		claimZone(ctx, "")
+		for prefix, cluster := range on {
+			if prefix != "wc" {
+				uninstall(ctx, cluster, prefix+"-leaf")
+			}
+		}
+		Eventually(of("known")).Should(BeEmpty(), "what is known is removed")
+		delete(on, "known")
+		Consistently(func(g Gomega) {
+			for prefix, cluster := range on {
+				g.Expect(of(prefix)()).To(ConsistOf(cluster), prefix)
+			}
+		}).WithTimeout(2 * time.Second).Should(Succeed())
+
+		By("all of that being known")
+		ocmsuite.Reach(ctx, hub, lost, metav1.ConditionTrue)
+		claimZone(ctx, "b")
+		Expect(hub.Client.Delete(ctx, denies)).To(Succeed())
+		for _, user := range []*unstructured.Unstructured{broken, hidden} {
+			merge(ctx, user, string(annotating(map[string]string{addonv1alpha1.DependenciesAnnotation: "[]"})))
+		}
+		for prefix := range on {
+			Eventually(of(prefix)).Should(BeEmpty(), prefix)
+		}
+	})
+
+	It("nothing is done, also right after addon-manager has started", func(ctx context.Context) {
+		register(ctx, "y-old", manual, "[]", onDemand)
+		register(ctx, "y-user", manual, removing("y-old"), "")
+		install(ctx, "east", "y-user")
+		Eventually(installed(ctx, "y-old")).Should(ConsistOf("east"))
+
+		const young = 5 * time.Second
+		manage(young.String(), "2s")
+		started := time.Now()
+		uninstall(ctx, "east", "y-user")
+		register(ctx, "y-base", manual, "[]", onDemand)
+		register(ctx, "y-leaf", manual, auto("y-base"), "")
+		install(ctx, "east", "y-leaf")
+		Eventually(installed(ctx, "y-base")).Should(ConsistOf("east"))
+		Expect(time.Since(started)).To(BeNumerically(">=", young))
+		Eventually(installed(ctx, "y-old")).Should(BeEmpty())
+		Expect(time.Since(started)).To(BeNumerically(">=", young+2*time.Second), "what is not needed is kept for its whole time after that")
+	})
+})

@@ -1,0 +1,193 @@
+package order
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// rolling is an add-on that Placements install on three managed clusters. early is a label of those that a rollout by groups begins with.
+const (
+	rolling       = "rolling"
+	further, last = "cluster2", "cluster3"
+	early         = "early"
+)
+
+// release creates an AddOnTemplate of the add-on, which needs another add-on unless that is empty.
+func release(ctx context.Context, name, version, needs string) {
+	GinkgoHelper()
+	released := template(name)
+	released.Spec.AddonName = rolling
+	released.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
+	if needs != "" {
+		released.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + needs + "}]"
+	}
+	Expect(hub.Client.Create(ctx, released)).To(Succeed())
+}
+
+// rollOut rolls an AddOnTemplate out, a cluster at a time.
+func rollOut(ctx context.Context, template string) {
+	GinkgoHelper()
+	follows(ctx, oneByOne(template))
+}
+
+// follows sets the install strategy of the add-on.
+func follows(ctx context.Context, strategy addonv1alpha1.InstallStrategy) {
+	GinkgoHelper()
+	Eventually(func() error {
+		registered := registration(rolling, "")
+		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
+			return err
+		}
+		before := registered.DeepCopy()
+		registered.Spec.InstallStrategy = strategy
+		return hub.Client.Patch(ctx, registered, client.MergeFrom(before))
+	}).WithContext(ctx).Should(Succeed())
+}
+
+func oneByOne(template string) addonv1alpha1.InstallStrategy {
+	return addonv1alpha1.InstallStrategy{
+		Type: addonv1alpha1.AddonInstallStrategyPlacements,
+		Placements: []addonv1alpha1.PlacementStrategy{{
+			PlacementRef: addonv1alpha1.PlacementRef{Namespace: "default", Name: "everywhere"},
+			Configs: []addonv1alpha1.AddOnConfig{{
+				ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
+				ConfigReferent:      addonv1alpha1.ConfigReferent{Name: template},
+			}},
+			RolloutStrategy: clusterv1alpha1.RolloutStrategy{
+				Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)},
+			},
+		}},
+	}
+}
+
+// byGroup rolls an AddOnTemplate out, a group of clusters at a time.
+func byGroup(template string) addonv1alpha1.InstallStrategy {
+	strategy := oneByOne(template)
+	strategy.Placements[0].RolloutStrategy = clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{},
+	}
+	return strategy
+}
+
+func rollingOn(ctx context.Context, cluster string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: rolling}, found)
+}
+
+// templatesOn are the AddOnTemplate that OCM wants on a cluster, and the one that runs there.
+func templatesOn(ctx context.Context, cluster string) (string, error) {
+	found, err := rollingOn(ctx, cluster)
+	for _, reference := range found.Status.ConfigReferences {
+		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
+			return reference.DesiredConfig.Name + " " + reference.LastAppliedConfig.Name, err
+		}
+	}
+	return "", err
+}
+
+func upgradableOn(ctx context.Context, cluster string) (string, error) {
+	found, err := rollingOn(ctx, cluster)
+	one := meta.FindStatusCondition(found.Status.Conditions, "Upgradable")
+	if one == nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s: %s", one.Status, one.Reason, one.Message), err
+}
+
+// provide installs an add-on that is available, whatever runs.
+func provide(ctx context.Context, cluster, name string) {
+	GinkgoHelper()
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
+	Eventually(reportAvailable).WithContext(ctx).WithArguments(cluster, name).Should(Succeed())
+}
+
+func reportAvailable(ctx context.Context, cluster, name string) error {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn); err != nil {
+		return err
+	}
+	addOn.Status.HealthCheck.Mode = addonv1alpha1.HealthCheckModeCustomized
+	meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
+	return hub.Client.Status().Update(ctx, addOn)
+}
+
+// reportNoVersion reports what addon-agent would: the agent of an add-on has no version on its lease.
+func reportNoVersion(ctx context.Context, cluster, name string) error {
+	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
+	patch := fmt.Appendf(nil, `{"status":{"addOns":[{"name":%q}]}}`, name)
+	return hub.Client.Status().Patch(ctx, facts, client.RawPatch(types.MergePatchType, patch))
+}
+
+func mark(ctx context.Context, cluster, key, value string) {
+	GinkgoHelper()
+	setAnnotation(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: rolling}}, key, value)
+}
+
+// joinEarly joins the clusters that a rollout by groups begins with.
+func joinEarly(ctx context.Context) {
+	GinkgoHelper()
+	var joining errgroup.Group
+	joined := make([]*ocm.ManagedCluster, 2)
+	for i, name := range []string{further, last} {
+		joining.Go(func() (err error) {
+			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
+			return err
+		})
+	}
+	Expect(joining.Wait()).To(Succeed())
+	for _, one := range joined {
+		DeferCleanup(one.Stop)
+	}
+	for _, name := range []string{further, last} {
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, early)
+		Expect(hub.Client.Patch(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}},
+			client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	}
+}
+
+func registerOneByOne(ctx context.Context) {
+	GinkgoHelper()
+	for _, object := range []client.Object{
+		&clusterv1beta2.ManagedClusterSetBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "global"},
+			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
+		},
+		&clusterv1beta1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"},
+			Spec: clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
+				DecisionGroups: []clusterv1beta1.DecisionGroup{{GroupName: early, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+					LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{early: "true"}},
+				}}},
+			}}},
+		},
+	} {
+		Expect(hub.Client.Create(ctx, object)).To(Succeed())
+	}
+	registered := registration(rolling, "{ordering: InstallAndUpgrade}")
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
+		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
+	}}
+	registered.Spec.InstallStrategy = oneByOne("rolling-1")
+	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+}
