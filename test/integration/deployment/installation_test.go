@@ -78,7 +78,8 @@ func expectInstallations(ctx context.Context) {
 	}
 }
 
-// leaveInstalled leaves an add-on as if Interlock had created it, and the namespace of what it has OCM install. It returns whether both are gone.
+// leaveInstalled leaves an add-on as if Interlock had created it, and the namespace of what it has OCM install. It returns
+// whether both are gone.
 func leaveInstalled(ctx context.Context) (gone func() bool) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{

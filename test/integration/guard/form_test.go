@@ -52,17 +52,20 @@ func (f *form) leave(ctx context.Context) {
 }
 
 // awaitForce waits until the API server heeds the guard, or no longer does: it
-// learns of both by watch, and reads policies anew every second only.
+// learns of both by watch, and reads policies anew every second only. It may know the
+// schema of one version, and not yet that of the other.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
 	probe := f.install(ctx)
 	probe.write(ctx, viaStorage, withConditions(fails(missing)))
 	want := map[bool]string{true: "False", false: "True"}[force]
 	Eventually(func(g Gomega) {
-		object := probe.read(ctx, viaStorage)
-		setConditions(object, fails(missing), runs())
-		g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
-		g.Expect(find(object, "Available")["status"]).To(Equal(want))
+		for _, version := range []string{viaStorage, viaBeta} {
+			object := probe.read(ctx, version)
+			setConditions(object, fails(missing), runs())
+			g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
+			g.Expect(find(object, "Available")["status"]).To(Equal(want))
+		}
 	}).Should(Succeed())
 	Expect(probe.uninstall(ctx)).To(Succeed())
 }

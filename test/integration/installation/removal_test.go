@@ -30,9 +30,10 @@ func uninstall(ctx context.Context, cluster, name string) {
 func unusedSince(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
 		found, decision := &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1beta1.PlacementDecision{}
+		decided := client.ObjectKey{Namespace: addonv1alpha1.InstallNamespace, Name: addOn + "-interlock-1"}
 		err := errors.Join(
 			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, found)),
-			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: addonv1alpha1.InstallNamespace, Name: addOn + "-interlock-1"}, decision)),
+			client.IgnoreNotFound(hub.Client.Get(ctx, decided, decision)),
 		)
 		return found.Annotations[addonv1alpha1.UnusedSinceAnnotation] + decision.Annotations[addonv1alpha1.UnusedSinceAnnotation], err
 	}
@@ -67,7 +68,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		Entry("by OCM", "rb", "", true),
 	)
 
-	DescribeTable("is removed by a new leader, which goes on with the delay", func(ctx context.Context, prefix, annotations string, placed bool) {
+	DescribeTable("is removed by a new leader, which goes on", func(ctx context.Context, prefix, annotations string, placed bool) {
 		manage("0s", "1h")
 		base, leaf := prefix+"-base", prefix+"-leaf"
 		strategy := manual
