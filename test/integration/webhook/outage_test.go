@@ -36,8 +36,8 @@ func serveFrom(ctx context.Context, files *mounted, replicas ...string) {
 func withoutSecrets(ctx context.Context, name string) *testenv.User {
 	GinkgoHelper()
 	user := grant(ctx, name)
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	Expect(hubClient.Delete(ctx, role)).To(Succeed())
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	Expect(hubClient.Delete(ctx, binding)).To(Succeed())
 	return user
 }
 
