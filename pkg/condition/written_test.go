@@ -43,7 +43,9 @@ func TestWhatACacheHasNotSeenIsAConflict(t *testing.T) {
 	}
 	requests := 0
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourceApply: func(_ context.Context, _ client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			_ context.Context, _ client.Client, _ string, of runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
 			requests++
 			of.(interface{ SetResourceVersion(version string) }).SetResourceVersion("2")
 			return nil
@@ -55,11 +57,12 @@ func TestWhatACacheHasNotSeenIsAConflict(t *testing.T) {
 	if err != nil || now != "2" {
 		t.Fatalf("%q, %v", now, err)
 	}
-	if _, err := writer.Apply(t.Context(), "another", cached, metav1.Condition{Type: "Installable"}); !apierrors.IsConflict(err) || requests != 1 {
+	installable := metav1.Condition{Type: "Installable"}
+	if _, err := writer.Apply(t.Context(), "another", cached, installable); !apierrors.IsConflict(err) || requests != 1 {
 		t.Errorf("%v, %d requests", err, requests)
 	}
 	cached.ResourceVersion = "2"
-	if _, err := writer.Apply(t.Context(), "another", cached, metav1.Condition{Type: "Installable"}); err != nil || requests != 2 {
+	if _, err := writer.Apply(t.Context(), "another", cached, installable); err != nil || requests != 2 {
 		t.Errorf("%v, %d requests", err, requests)
 	}
 }

@@ -123,7 +123,8 @@ func TestTheWholeUserIsReviewed(t *testing.T) {
 	}}
 	get(t, server.filter(), http.MethodGet, "Bearer right")
 	is := server.spec
-	if is.User != "prometheus" || is.UID != "1" || !slices.Equal(is.Groups, []string{"monitoring"}) || !slices.Equal(is.Extra["scope"], []string{"read"}) {
+	if is.User != "prometheus" || is.UID != "1" || !slices.Equal(is.Groups, []string{"monitoring"}) ||
+		!slices.Equal(is.Extra["scope"], []string{"read"}) {
 		t.Errorf("%+v", is)
 	}
 	if wanted := is.NonResourceAttributes; wanted == nil || wanted.Path != "/metrics" || wanted.Verb != "get" {
