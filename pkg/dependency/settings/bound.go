@@ -44,5 +44,13 @@ func (b *Bound) Undone(addOn types.NamespacedName, now time.Time) (until time.Ti
 	return before.until, !before.until.IsZero()
 }
 
+// GivenUp returns until when settings are given up; zero: they are not.
+func (b *Bound) GivenUp(addOn types.NamespacedName, now time.Time) time.Time {
+	if until := b.undone[addOn].until; now.Before(until) {
+		return until
+	}
+	return time.Time{}
+}
+
 // Forget drops what is remembered of an add-on that is gone.
 func (b *Bound) Forget(addOn types.NamespacedName) { delete(b.undone, addOn) }

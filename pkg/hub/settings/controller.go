@@ -39,9 +39,12 @@ type Reconciler struct {
 
 	begun   time.Time
 	bound   settings.Bound
+	pace    settings.Pace
 	emitted emitted
 	// written are the add-ons whose AddOnDeploymentConfig this process has seen.
 	written map[types.NamespacedName]bool
+	// unsteady is until when add-ons wait whose settings change all the time, as an event has said.
+	unsteady map[types.NamespacedName]time.Time
 }
 
 // Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it is not as it has to be.
@@ -84,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.settle(ctx, of, agreed, now)
 }
 
-// settle writes what the dependents agree on, unless another writer has undone it too often.
+// settle writes what the dependents agree on, unless another writer has undone it too often, or it changes all the time.
 func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(of.addOn)
 	content := settings.Make(agreed, of.state())
@@ -94,6 +97,13 @@ func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agree
 	if !content.Changed && of.owned() {
 		r.remember(key)
 		return reconcile.Result{}, nil
+	}
+	if until := r.bound.GivenUp(key, now); !until.IsZero() {
+		return controllers.At(until, now), nil
+	}
+	if until, pause := r.pace.Wait(key, now); pause > 0 {
+		r.reportUnsteady(key, until, pause)
+		return controllers.At(until, now), nil
 	}
 	if content.Undone {
 		until, begins := r.bound.Undone(key, now)
@@ -109,6 +119,7 @@ func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agree
 		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, ConfigName(key.Name), err)
 	}
 	r.remember(key)
+	r.pace.Changed(key, now)
 	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents wish", "cluster", key.Namespace, "addOn", key.Name,
 		"variables", content.Written.Variables, "putBack", content.Undone)
 	return reconcile.Result{}, nil
@@ -124,6 +135,8 @@ func (r *Reconciler) remember(addOn types.NamespacedName) {
 func (r *Reconciler) forget(addOn types.NamespacedName) {
 	delete(r.written, addOn)
 	r.bound.Forget(addOn)
+	r.pace.Forget(addOn)
+	delete(r.unsteady, addOn)
 	r.emitted.forget(addOn)
 	r.Changes.displaces(types.NamespacedName{}, addOn)
 }

@@ -229,6 +229,46 @@ func TestWhatIsDeletedAgainAndAgainIsGivenUp(t *testing.T) {
 }
 
 // What cannot be read or written is tried again, and nothing is emitted.
+func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
+	b := newBench(t)
+	config, _, _ := b.reconcile(t)
+	for range 2 {
+		if err := b.hub.Delete(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		if config, _, _ = b.reconcile(t); config.Name == "" {
+			break
+		}
+	}
+	before := b.applied
+	b.wish("leaf", "http")
+	if _, _, result := b.reconcile(t); b.applied != before || result.RequeueAfter == 0 {
+		t.Errorf("%d writes more, %+v", b.applied-before, result)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Hour))
+	if config, _, _ := b.reconcile(t); config.Name == "" || config.Spec.CustomizedVariables[0].Value != "http" {
+		t.Errorf("after the hour: %+v", config.Spec)
+	}
+}
+
+// A wish that changes with what it is given is written now and then.
+func TestSettingsThatNeverSettleArePaced(t *testing.T) {
+	b := newBench(t)
+	var said []string
+	for i := range 3600 {
+		b.clock.SetTime(fixture.Now.Add(time.Duration(i) * time.Second))
+		b.wish("leaf", []string{"one", "other"}[b.applied%2])
+		_, emitted, _ := b.reconcile(t)
+		said = append(said, emitted...)
+	}
+	if b.applied < 10 || b.applied > 20 {
+		t.Errorf("%d writes in an hour", b.applied)
+	}
+	if len(said) == 0 || len(said) > 10 || slices.ContainsFunc(said, func(reason string) bool { return reason != EventUnsteady }) {
+		t.Errorf("emitted %v", said)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, of := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
 		b := newBench(t)

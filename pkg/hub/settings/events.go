@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,8 @@ const (
 	EventUnset = "SettingUnset"
 	// EventGivenUp: another writer has changed settings again and again. It is on the add-on whose settings they are.
 	EventGivenUp = "SettingGivenUp"
+	// EventUnsteady: what the dependents wish changes again and again. It is on the add-on whose settings they are.
+	EventUnsteady = "SettingUnsteady"
 )
 
 const actionSet = "Set"
@@ -71,6 +74,19 @@ func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Wish, 
 		r.emitted.of = map[types.NamespacedName]map[[4]string]bool{}
 	}
 	r.emitted.of[addOn] = is
+}
+
+// reportUnsteady emits an event where settings wait long for their next change, once for each pause.
+func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
+	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
+		return
+	}
+	if r.unsteady == nil {
+		r.unsteady = map[types.NamespacedName]time.Time{}
+	}
+	r.unsteady[addOn] = until
+	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("What dependents of '%s' wish changes again and again, so its settings stay as they are until %s: "+
+		"does an expression in valueFrom or when read a setting that it changes?", addOn.Name, until.UTC().Format(time.RFC3339)))
 }
 
 func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {
