@@ -106,6 +106,16 @@ func change(ctx context.Context, config *unstructured.Unstructured) (got warned,
 }
 
 var _ = Describe("Settings", func() {
+	It("that never come to rest are written at growing intervals", func(ctx context.Context) {
+		registerSet(ctx, "u-base")
+		register(ctx, "u-leaf", manual, setting("u-base",
+			`{name: mode, valueFrom: "dependencies['u-base'].config[?'mode'].orValue('') == 'on' ? 'off' : 'on'"}`, "Seal"), "")
+		install(ctx, "east", "u-leaf")
+		generation := func() int64 { return kept(ctx, "u-base").GetGeneration() }
+		Eventually(generation).Should(BeNumerically(">=", 5), "the first changes are written at once")
+		Consistently(generation).WithTimeout(4 * time.Second).Should(BeNumerically("<=", 10))
+	})
+
 	It("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context) {
 		registerSet(ctx, "s-base")
 		register(ctx, "s-leaf", manual, setting("s-base",
