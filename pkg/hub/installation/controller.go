@@ -127,6 +127,11 @@ func (r *Reconciler) install(
 			placed.add(target)
 			continue
 		}
+		acts, err := r.actsNow(ctx, target.Cluster)
+		if err != nil || !acts {
+			failures = append(failures, err)
+			continue
+		}
 		created, err := r.create(ctx, declared, target)
 		if created {
 			installs(target)

@@ -54,10 +54,10 @@ func (b *bench) wantMark(t *testing.T, want string, patches int) {
 	b.patches = 0
 }
 
-// lose sets whether the first managed cluster can be reached.
-func (b *bench) lose(t *testing.T, status metav1.ConditionStatus) {
+// lose sets whether a managed cluster can be reached.
+func (b *bench) lose(t *testing.T, i int, status metav1.ConditionStatus) {
 	t.Helper()
-	lost := cluster(0)
+	lost := cluster(i)
 	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(lost), lost); err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +150,12 @@ func TestNothingIsMarkedInDoubt(t *testing.T) {
 			b.later(t, 0)
 			first := b.mark(t)
 			b.patches = 0
-			b.lose(t, metav1.ConditionUnknown)
+			b.lose(t, 0, metav1.ConditionUnknown)
 			b.later(t, time.Minute)
 			b.lead()
 			b.later(t, time.Minute)
 			b.wantMark(t, first, 0)
-			b.lose(t, metav1.ConditionTrue)
+			b.lose(t, 0, metav1.ConditionTrue)
 			again := markOf(b.clock.Now().Add(time.Minute))
 			b.later(t, time.Minute)
 			b.wantMark(t, again, 1)

@@ -152,6 +152,9 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(of.decided)) {
+		if err := r.recheck(ctx, of, name); err != nil {
+			return err
+		}
 		if slices.Equal(of.decided[name], of.stored[name]) {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -16,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -180,12 +178,6 @@ func (r *Reconciler) certain(
 	}), nil
 }
 
-// acts reports whether Interlock installs and removes add-ons on a managed cluster; nil: it is gone.
-func acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
-	return cluster != nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) &&
-		policies.Installs(cluster.Labels).Is != dependencyv1alpha1.InstallDeny
-}
-
 // remove carries out a plan, and returns when what it keeps nevertheless is due again; zero: never. Placements are only changed in
 // memory; install writes them. What fails does not keep the rest from being removed.
 func (r *Reconciler) remove(
@@ -214,7 +206,7 @@ func (r *Reconciler) remove(
 }
 
 // confirm reads from the API server what is on a managed cluster, and what it declares: caches may be behind. It returns the add-on to
-// remove; nil if it is to be kept.
+// remove; nil if it is to be kept, also because a policy denies it meanwhile.
 func (r *Reconciler) confirm(
 	ctx context.Context, declared *evaluation.Evaluator, target installation.Target,
 ) (found *addonv1alpha1.ManagedClusterAddOn, err error) {
@@ -238,6 +230,10 @@ func (r *Reconciler) confirm(
 	}
 	if found == nil || !found.DeletionTimestamp.IsZero() || !stillOurs(declared, found) {
 		return nil, nil
+	}
+	acts, err := r.actsNow(ctx, target.Cluster)
+	if err != nil || !acts {
+		return nil, err
 	}
 	return found, nil
 }
