@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,29 +26,35 @@ import (
 // removing is what is removed of what Interlock has installed, and what is kept.
 type removing struct {
 	installation.RemovalPlan
-	// unused are the targets that no add-on needs, and doubtful those of which that is not certain.
-	unused, doubtful []installation.Target
+	// unused are the targets that no add-on needs.
+	unused []installation.Target
 }
 
 // planRemovals plans what is removed of what Interlock has installed.
 func (r *Reconciler) planRemovals(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
 ) (removing, error) {
+	if err := r.findMarked(ctx); err != nil {
+		return removing{}, err
+	}
 	removable := installation.Removable(declared.Catalog)
 	users := make(map[string][]string, len(removable))
-	for _, addOn := range removable {
-		users[addOn] = installation.Users(declared.Catalog, addOn)
-	}
-	r.Needs.follow(users)
+	unknown := r.undeclared(declared, removable, placed)
 	var unused []installation.Target
 	for _, addOn := range removable {
-		on, err := r.unusedOf(ctx, declared, addOn, users[addOn], placed)
+		users[addOn] = installation.Users(declared.Catalog, addOn)
+		not, maybe, err := r.unusedOf(ctx, declared, addOn, users[addOn], placed)
 		if err != nil {
 			return removing{}, err
 		}
-		unused = append(unused, on...)
+		unused, unknown = append(unused, not...), append(unknown, maybe...)
 	}
+	r.Needs.follow(users, slices.Concat(unused, unknown))
 	certain, err := r.certain(ctx, unused, clusters)
+	if err != nil {
+		return removing{}, err
+	}
+	awaited, err := r.certain(ctx, unknown, clusters)
 	if err != nil {
 		return removing{}, err
 	}
@@ -57,31 +62,34 @@ func (r *Reconciler) planRemovals(
 	if err := r.readTaken(ctx, declared, certain, placed, now); err != nil {
 		return removing{}, err
 	}
+	r.removals.Await(awaited)
 	plan := r.removals.Make(certain, installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).RemovalApproved },
 	}, now)
-	doubtful := sets.New(unused...).Difference(sets.New(certain...))
-	return removing{plan, certain, doubtful.UnsortedList()}, nil
+	return removing{plan, certain}, nil
 }
 
-// unusedOf returns where Interlock has an add-on installed, OCM would remove it, and none of its users is.
+// unusedOf returns where Interlock has an add-on installed, OCM would remove it, and none of its users is. It also returns where that is
+// not known yet.
 func (r *Reconciler) unusedOf(
 	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements,
-) (unused []installation.Target, err error) {
-	on, err := r.installedBy(ctx, declared, addOn, placed)
+) (unused, unknown []installation.Target, err error) {
+	on, unknown, err := r.installedBy(ctx, declared, addOn, placed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, target := range on {
-		used, err := r.used(ctx, target, users)
-		if err != nil {
-			return nil, err
-		}
-		if !used {
+		used, known, err := r.used(ctx, declared, target, users)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !known:
+			unknown = append(unknown, target)
+		case !used:
 			unused = append(unused, target)
 		}
 	}
-	return unused, nil
+	return unused, unknown, nil
 }
 
 // readTaken reads which targets belong to another writer, so that they are not counted as removals that wait. The cache does not have
@@ -113,52 +121,78 @@ func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClust
 	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields)
 }
 
-// installedBy returns where Interlock has an add-on installed, and OCM would remove it.
+// installedBy returns where Interlock has an add-on installed, and OCM would remove it. It also returns where that is not known yet.
 func (r *Reconciler) installedBy(
 	ctx context.Context, declared *evaluation.Evaluator, addOn string, placed placements,
-) (on []installation.Target, err error) {
+) (on, unknown []installation.Target, err error) {
 	consent := declared.Consent(addOn)
 	if consent == catalog.NoConsent {
-		return nil, nil
+		return nil, nil, nil
 	}
 	keys, err := r.Inputs.Installed(ctx, addOn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, key := range keys {
 		target := installation.Target{Cluster: key.Namespace, AddOn: addOn}
 		found, err := r.Inputs.AddOn(ctx, key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if found == nil || !found.DeletionTimestamp.IsZero() {
 			continue
 		}
-		isOurs := consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found)
-		if consent == catalog.ByPlacement && placed.has(target) {
-			selected, read, err := r.selectedByOthers(ctx, declared, target)
-			if err != nil {
-				return nil, err
-			}
-			isOurs = read && !selected
+		if consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found) {
+			on = append(on, target)
 		}
-		if isOurs {
+		if consent != catalog.ByPlacement || !placed.has(target) {
+			continue
+		}
+		switch selected, read, err := r.selectedByOthers(ctx, declared, target); {
+		case err != nil:
+			return nil, nil, err
+		case !read:
+			unknown = append(unknown, target)
+		case !selected:
 			on = append(on, target)
 		}
 	}
-	return on, nil
+	return on, unknown, nil
 }
 
-// used reports whether one of the users of an add-on is on its managed cluster, and uses it there. One that is being deleted does.
-func (r *Reconciler) used(ctx context.Context, target installation.Target, users []string) (bool, error) {
+// used reports whether one of the users of an add-on is on its managed cluster, and uses it there, and whether that is known yet. One that
+// is being deleted does.
+func (r *Reconciler) used(
+	ctx context.Context, declared *evaluation.Evaluator, target installation.Target, users []string,
+) (used, known bool, err error) {
+	known = true
 	for _, user := range users {
 		key := types.NamespacedName{Namespace: target.Cluster, Name: user}
 		found, err := r.Inputs.AddOn(ctx, key)
-		if err != nil || found != nil && !r.Needs.hasReleased(key, target.AddOn) {
-			return true, err
+		switch {
+		case err != nil:
+			return false, false, err
+		case found == nil || r.Needs.hasReleased(key, target.AddOn):
+		case r.Needs.isUndecided(declared, key, target.AddOn):
+			known = false
+		default:
+			return true, true, nil
 		}
 	}
-	return false, nil
+	return false, known, nil
+}
+
+// undeclared returns what is marked of add-ons that none is known to have removed, while AddOnTemplates could not be read yet.
+func (r *Reconciler) undeclared(declared *evaluation.Evaluator, removable []string, placed placements) (unknown []installation.Target) {
+	if !slices.ContainsFunc(declared.AddOns(), declared.TemplatesUnread) {
+		return nil
+	}
+	for target := range r.marked.Union(placed.marked()) {
+		if !slices.Contains(removable, target.AddOn) {
+			unknown = append(unknown, target)
+		}
+	}
+	return unknown
 }
 
 // certain drops targets on managed clusters that cannot be reached, or where policies deny that Interlock acts.
