@@ -94,6 +94,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		configs  = &settings.Changes{Changed: on.settings}
 		addOns   = lazywatch.AddOns{
 			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,
+			Selectable: func() { on.install.Enqueue(installation.Key) },
 		}
 	)
 	watches, lazy, err := addLazyWatches(mgr, addOns)
@@ -116,7 +117,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
-		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate,
+		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
 	})
 	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err

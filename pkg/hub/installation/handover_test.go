@@ -133,6 +133,8 @@ func TestANewLeaderLeavesMarksUntilItHasReadPlacements(t *testing.T) {
 	b.lead()
 	alone := b.declared
 	b.Inputs.Ready = func(input.Set) bool { return false }
+	demanded := map[input.Set]bool{}
+	b.Demand = func(of input.Set) { demanded[of] = true }
 	b.declared = evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "base", `{installStrategy: {type: Placements, placements: [
 			{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}}`),
@@ -141,6 +143,9 @@ func TestANewLeaderLeavesMarksUntilItHasReadPlacements(t *testing.T) {
 	b.Declarations.Set(b.declared)
 	b.later(t, hour/2)
 	b.wantMark(t, since, 0)
+	if !demanded[input.Placements] {
+		t.Error("Placements are not read, because no dependency is missing")
+	}
 	b.Declarations.Set(alone)
 	b.goesOn(t, since)
 }
