@@ -52,7 +52,10 @@ func TestAPlanStopsWhereInterlockDoesNotActAnyMore(t *testing.T) {
 	}{
 		{"creations, denied", manual, false, "create ManagedClusterAddOn", false, []string{create}},
 		{"creations, one cluster lost", manual, false, "create ManagedClusterAddOn", true, []string{create, create}},
-		{"decisions, denied", listed, false, "create Placement", false, []string{"create Unstructured " + addonv1alpha1.InstallNamespace, "create Placement base"}},
+		{
+			"decisions, denied", listed, false, "create Placement", false,
+			[]string{"create Unstructured " + addonv1alpha1.InstallNamespace, "create Placement base"},
+		},
 		{"deletions, denied", manual, true, "delete ManagedClusterAddOn", false, []string{remove}},
 		{"deletions, one cluster lost", manual, true, "delete ManagedClusterAddOn", true, []string{remove, remove}},
 		{"withdrawals, denied", listed, true, "patch", false, nil},

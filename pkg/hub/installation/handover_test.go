@@ -207,7 +207,9 @@ func TestTheMarkOfAnotherWriterIsNotBelieved(t *testing.T) {
 }
 
 func decision() *clusterv1beta1.PlacementDecision {
-	return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: addonv1alpha1.InstallNamespace, Name: "base-interlock-1"}}
+	return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: addonv1alpha1.InstallNamespace, Name: "base-interlock-1",
+	}}
 }
 
 // The hour ends when an add-on uses what was not used, although nothing has to be installed for it.

@@ -84,7 +84,8 @@ func (r *Reconciler) mark(ctx context.Context, declared *evaluation.Evaluator, o
 	return errors.Join(failures...)
 }
 
-// marksOf are the marks that a PlacementDecision of an add-on is to have. A mark of another writer is not kept: it would become Interlock's.
+// marksOf are the marks that a PlacementDecision of an add-on is to have. A mark of another writer is not kept: it would
+// become Interlock's.
 func (r *Reconciler) marksOf(addOn string, of *placed, decision string) marks {
 	desired := marks{}
 	for _, cluster := range of.decided[decision] {
