@@ -61,8 +61,8 @@ const (
 func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
 	if w == WaitForApproval {
-		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; annotate ClusterManagementAddOn '%s' "+
-			"with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
+		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; annotate "+
+			"ClusterManagementAddOn '%s' with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
 	}
 	return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
 }

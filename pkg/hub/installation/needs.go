@@ -98,7 +98,7 @@ func (n *Needs) decide(addOn types.NamespacedName, declared *evaluation.Evaluato
 		}
 		n.decided.Insert(addOn)
 	}
-	return slices.ContainsFunc(n.watched[addOn.Namespace], func(other string) bool {
+	return !declared.TemplatesUnread(addOn.Name) && slices.ContainsFunc(n.watched[addOn.Namespace], func(other string) bool {
 		return slices.Contains(n.users[other], addOn.Name) && !slices.Contains(n.released[addOn], other) &&
 			(n.decided.Has(addOn) || !installation.MayRelease(declared.Catalog, addOn.Name, other))
 	})

@@ -30,6 +30,10 @@ type removing struct {
 	unused []installation.Target
 }
 
+// usage is where Interlock has add-ons installed, OCM would remove them, and no add-on needs them, or where that is not known yet: because
+// their users are not evaluated, or because of what Placements select.
+type usage struct{ unused, undecided, unread []installation.Target }
+
 // planRemovals plans what is removed of what Interlock has installed.
 func (r *Reconciler) planRemovals(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
@@ -39,21 +43,19 @@ func (r *Reconciler) planRemovals(
 	}
 	removable := installation.Removable(declared.Catalog)
 	users := make(map[string][]string, len(removable))
-	unknown := r.undeclared(declared, removable, placed)
-	var unused []installation.Target
+	var found usage
 	for _, addOn := range removable {
 		users[addOn] = installation.Users(declared.Catalog, addOn)
-		not, maybe, err := r.unusedOf(ctx, declared, addOn, users[addOn], placed)
-		if err != nil {
+		if err := r.addUnused(ctx, declared, addOn, users[addOn], placed, &found); err != nil {
 			return removing{}, err
 		}
-		unused, unknown = append(unused, not...), append(unknown, maybe...)
 	}
-	r.Needs.follow(users, slices.Concat(unused, unknown))
-	certain, err := r.certain(ctx, unused, clusters)
+	r.Needs.follow(users, slices.Concat(found.unused, found.undecided))
+	certain, err := r.certain(ctx, found.unused, clusters)
 	if err != nil {
 		return removing{}, err
 	}
+	unknown := slices.Concat(found.undecided, found.unread, r.undeclared(declared, removable, placed))
 	awaited, err := r.certain(ctx, unknown, clusters)
 	if err != nil {
 		return removing{}, err
@@ -69,27 +71,27 @@ func (r *Reconciler) planRemovals(
 	return removing{plan, certain}, nil
 }
 
-// unusedOf returns where Interlock has an add-on installed, OCM would remove it, and none of its users is. It also returns where that is
-// not known yet.
-func (r *Reconciler) unusedOf(
-	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements,
-) (unused, unknown []installation.Target, err error) {
-	on, unknown, err := r.installedBy(ctx, declared, addOn, placed)
+// addUnused adds where an add-on is installed and none of its users is.
+func (r *Reconciler) addUnused(
+	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements, to *usage,
+) error {
+	on, unread, err := r.installedBy(ctx, declared, addOn, placed)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	to.unread = append(to.unread, unread...)
 	for _, target := range on {
 		used, known, err := r.used(ctx, declared, target, users)
 		switch {
 		case err != nil:
-			return nil, nil, err
+			return err
 		case !known:
-			unknown = append(unknown, target)
+			to.undecided = append(to.undecided, target)
 		case !used:
-			unused = append(unused, target)
+			to.unused = append(to.unused, target)
 		}
 	}
-	return unused, unknown, nil
+	return nil
 }
 
 // readTaken reads which targets belong to another writer, so that they are not counted as removals that wait. The cache does not have
@@ -124,7 +126,7 @@ func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClust
 // installedBy returns where Interlock has an add-on installed, and OCM would remove it. It also returns where that is not known yet.
 func (r *Reconciler) installedBy(
 	ctx context.Context, declared *evaluation.Evaluator, addOn string, placed placements,
-) (on, unknown []installation.Target, err error) {
+) (on, unread []installation.Target, err error) {
 	consent := declared.Consent(addOn)
 	if consent == catalog.NoConsent {
 		return nil, nil, nil
@@ -152,12 +154,12 @@ func (r *Reconciler) installedBy(
 		case err != nil:
 			return nil, nil, err
 		case !read:
-			unknown = append(unknown, target)
+			unread = append(unread, target)
 		case !selected:
 			on = append(on, target)
 		}
 	}
-	return on, unknown, nil
+	return on, unread, nil
 }
 
 // used reports whether one of the users of an add-on is on its managed cluster, and uses it there, and whether that is known yet. One that
