@@ -82,6 +82,14 @@ func (t triggers) counted() {
 	t.install.Enqueue(installation.Key)
 }
 
+// addOns are those that follow what only some declarations use.
+func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
+	return lazywatch.AddOns{
+		Fleet: reader, Declarations: store, Evaluate: t.evaluate, Declare: t.declare, Policies: t.policies, Configured: configs.Config,
+		Selectable: func() { t.install.Enqueue(installation.Key) },
+	}
+}
+
 // setupControllers adds the controllers to the manager.
 func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
 	var (
@@ -92,11 +100,8 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
-		addOns   = lazywatch.AddOns{
-			Fleet: reader, Declarations: store, Evaluate: on.evaluate, Declare: on.declare, Policies: on.policies, Configured: configs.Config,
-		}
 	)
-	watches, lazy, err := addLazyWatches(mgr, addOns)
+	watches, lazy, err := addLazyWatches(mgr, on.addOns(reader, store, configs))
 	informer, informerErr := newFactsInformer(mgr, on.request)
 	if err := errors.Join(err, informerErr); err != nil {
 		return err
@@ -116,7 +121,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
-		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate,
+		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
 	})
 	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err

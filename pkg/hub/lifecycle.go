@@ -12,6 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/hub/bundles"
@@ -45,6 +46,7 @@ type lifecycle struct {
 	recorder     events.EventRecorder
 	install      *trigger.Trigger
 	configs      *settings.Changes
+	demand       func(input.Set)
 }
 
 // setupLifecycle adds the controllers that act, where the lifecycle is on.
@@ -65,7 +67,7 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
-		RemovalDelay: options.RemovalDelay,
+		RemovalDelay: options.RemovalDelay, Demand: on.demand,
 	}
 	set := &settings.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Wishes: &settings.Wishes{Changed: on.configs.Changed},

@@ -15,4 +15,15 @@ func TestApprovals(t *testing.T) {
 			t.Errorf("%q: %+v", value, got)
 		}
 	}
+	for value, want := range map[string]string{"": "", "12": "", "many": "many", "1 000": "1 000", "5%": "5%"} {
+		addOn := &addonv1alpha1.ClusterManagementAddOn{}
+		addOn.Annotations = map[string]string{addonv1alpha1.ApproveInstallAnnotation: value}
+		if got := catalog.InstallOf(addOn); got.WrongApproval != want || got.WrongRemovalApproval != "" {
+			t.Errorf("%q: %+v", value, got)
+		}
+		addOn.Annotations = map[string]string{addonv1alpha1.ApproveRemovalAnnotation: value}
+		if got := catalog.InstallOf(addOn); got.WrongRemovalApproval != want || got.WrongApproval != "" {
+			t.Errorf("removal, %q: %+v", value, got)
+		}
+	}
 }

@@ -31,6 +31,8 @@ type Install struct {
 	Approved int
 	// RemovalApproved is from how many managed clusters Interlock may have it removed by one change.
 	RemovalApproved int
+	// WrongApproval and WrongRemovalApproval are what their annotations say, where that is no number.
+	WrongApproval, WrongRemovalApproval string
 }
 
 // OnDemandPlacement is the Placement with which Interlock has an add-on installed. The owner of the add-on consents by listing
@@ -112,8 +114,8 @@ func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 		Manual: strategy.Type == ocmv1alpha1.AddonInstallStrategyManual,
 		Placed: strategy.Type == ocmv1alpha1.AddonInstallStrategyPlacements,
 	}
-	install.Approved = approval(addOn, addonv1alpha1.ApproveInstallAnnotation)
-	install.RemovalApproved = approval(addOn, addonv1alpha1.ApproveRemovalAnnotation)
+	install.Approved, install.WrongApproval = approval(addOn, addonv1alpha1.ApproveInstallAnnotation)
+	install.RemovalApproved, install.WrongRemovalApproval = approval(addOn, addonv1alpha1.ApproveRemovalAnnotation)
 	install.OnDemand = install.Manual && addOn.Annotations[addonv1alpha1.InstallOnDemandAnnotation] == "true"
 	if !install.Placed {
 		return install
@@ -125,13 +127,15 @@ func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	return install
 }
 
-// approval is the number of managed clusters that an annotation approves; 0 without one.
-func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) int {
-	approved, err := strconv.Atoi(addOn.Annotations[annotation])
+// approval is the number of managed clusters that an annotation approves; 0 without one. It also returns what the annotation says, if that
+// is no number.
+func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) (approved int, wrong string) {
+	says := addOn.Annotations[annotation]
+	approved, err := strconv.Atoi(says)
 	if err != nil {
-		return 0
+		return 0, says
 	}
-	return approved
+	return approved, ""
 }
 
 // Drops reports whether OCM removes the add-on from managed clusters where it was installed in the way before: from those
@@ -150,7 +154,8 @@ func (i Install) equal(other Install) bool {
 // alike reports whether OCM installs the add-on in the same way.
 func (i Install) alike(other Install) bool {
 	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.RemovalApproved == other.RemovalApproved && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+		i.RemovalApproved == other.RemovalApproved && i.WrongApproval == other.WrongApproval &&
+		i.WrongRemovalApproval == other.WrongRemovalApproval && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
 }
 
 // Install returns how OCM installs a registered add-on.

@@ -41,7 +41,7 @@ func absent(g *given, f *Finding) {
 		}
 	}
 	if waits := g.cluster.Waits[g.edge.AddOn]; advice == "" && denial == "" && waits != NoWait && declaration.Installs(&g.edge.Dependency) {
-		f.stop(waits.Explanation(g.edge.AddOn))
+		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
 	}
 }
 
@@ -61,10 +61,18 @@ const (
 func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
 	if w == WaitForApproval {
-		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; the event InstallationUnapproved of "+
-			"ClusterManagementAddOn '%s' says how to give it", name, name)
+		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; annotate "+
+			"ClusterManagementAddOn '%s' with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
 	}
 	return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
+}
+
+// wronglyApproved says why an approval is none; empty: there is none.
+func wronglyApproved(waits Wait, install catalog.Install) string {
+	if waits != WaitForApproval || install.WrongApproval == "" {
+		return ""
+	}
+	return fmt.Sprintf("; it says '%s', which is not a number", text.Name(install.WrongApproval))
 }
 
 // WaitIn returns what the installation of an add-on waits for by a message that is stored.

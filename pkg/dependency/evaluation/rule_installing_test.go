@@ -118,6 +118,10 @@ func TestInstallationsThatStop(t *testing.T) {
 		denies = "; install: Auto has no effect, because installations on this cluster are denied by AddOnDependencyPolicy 'p0')"
 		deny   = "install: Deny"
 		edge   = "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"
+		wrong  = "approved wrongly"
+
+		approve = "annotate ClusterManagementAddOn 'a' with dependency.addon.open-cluster-management.io/approve-install=N, " +
+			"as its event InstallationUnapproved says"
 	)
 	consenting := fixture.Specified(t, "a", `installStrategy: {type: Manual}`)
 	consenting.Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
@@ -155,8 +159,13 @@ func TestInstallationsThatStop(t *testing.T) {
 		},
 		"Approval": {
 			auto, "", waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
-				"installed on many clusters; the event InstallationUnapproved of ClusterManagementAddOn 'a' says how to give it)",
+				"installed on many clusters; " + approve + ")",
 		},
+		"WrongApproval": {
+			auto, wrong, waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
+				"installed on many clusters; " + approve + "; it says 'all of them', which is not a number)",
+		},
+		"WrongApprovalOfNothing": {auto, wrong, evaluation.Cluster{}, nil, fails + ")"},
 		"GivenUp": {
 			auto, "", waits(evaluation.WaitGivenUp), nil,
 			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
@@ -166,7 +175,10 @@ func TestInstallationsThatStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			registered := consenting
-			if test.registered != "" {
+			if test.registered == wrong {
+				registered = *consenting.DeepCopy()
+				registered.Annotations[addonv1alpha1.ApproveInstallAnnotation] = "all of them"
+			} else if test.registered != "" {
 				registered = fixture.Specified(t, "a", test.registered)
 			}
 			ruleCase{

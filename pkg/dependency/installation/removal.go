@@ -1,6 +1,10 @@
 package installation
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+)
 
 // Removals remembers since when add-ons are not used where Interlock has installed them, and what was removed. It is not safe for
 // concurrent use.
@@ -13,6 +17,8 @@ type Removals struct {
 	unused map[Target]unused
 	// planned: a plan was made. Before, marks of another leader count.
 	planned bool
+	// awaited are the targets whose marks of another leader still count: since the first plan, it is not known whether they are used.
+	awaited sets.Set[Target]
 }
 
 // unused is since when a target is not used, whether it was read who it belongs to, and whether that is another writer.
@@ -45,7 +51,7 @@ func (r *Removals) Read(target Target, taken bool, marked, now time.Time) {
 	switch {
 	case taken:
 		is.since = now
-	case is.since.IsZero() && r.goesOn(marked, now):
+	case is.since.IsZero() && r.goesOn(target, marked, now):
 		is.since = marked
 	case is.since.IsZero():
 		is.since = now
@@ -56,9 +62,22 @@ func (r *Removals) Read(target Target, taken bool, marked, now time.Time) {
 
 // goesOn reports whether the delay goes on that the leader before has begun. What it has marked long ago, it would have removed, so no
 // leader has watched since then.
-func (r *Removals) goesOn(marked, now time.Time) bool {
-	return !r.planned && !marked.IsZero() && !marked.After(now) && now.Sub(marked) < 2*r.Delay
+func (r *Removals) goesOn(target Target, marked, now time.Time) bool {
+	return (!r.planned || r.Awaits(target)) && !marked.IsZero() && !marked.After(now) && now.Sub(marked) < 2*r.Delay
 }
+
+// Await remembers, before each plan, of which targets it is not known yet whether they are used. A leader that has just started goes on
+// from their marks once it knows. A target that is known once, and then not any more, begins anew.
+func (r *Removals) Await(unknown []Target) {
+	awaited := sets.New(unknown...)
+	if r.planned {
+		awaited = awaited.Intersection(r.awaited)
+	}
+	r.awaited = awaited
+}
+
+// Awaits reports whether the mark of a target still counts, because it is not known yet whether the target is used.
+func (r *Removals) Awaits(target Target) bool { return r.awaited.Has(target) }
 
 // Since is since when a target is not used; zero: it is used, may be, or belongs to another writer.
 func (r *Removals) Since(target Target) time.Time {

@@ -79,6 +79,30 @@ func Released(declared *catalog.Catalog, dependent string, findings []evaluation
 	return sets.List(released)
 }
 
+// MayRelease reports whether it depends on the managed cluster if an add-on uses another one: an edge on it asks for its removal, and does
+// not apply everywhere.
+func MayRelease(declared *catalog.Catalog, dependent, addOn string) bool {
+	return len(declared.Declarations(dependent)) == 1 && declared.AllKnown(dependent) &&
+		removes(declared, dependent, func(installed string) bool { return installed == addOn })
+}
+
+// Decided reports whether an add-on may release others, and it is known whether it does, by the findings on a managed cluster.
+func Decided(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) bool {
+	return removes(declared, dependent, func(string) bool { return true }) && !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+		return f.Verdict == evaluation.Held && (f.Dependency == nil || declaration.Removes(f.Dependency))
+	})
+}
+
+// removes reports whether an edge of an add-on that does not apply everywhere asks for the removal of one that fits.
+func removes(declared *catalog.Catalog, dependent string, fits func(installed string) bool) bool {
+	for edge := range edges(declared, dependent) {
+		if edge.When != nil && declaration.Removes(&edge.Dependency) && fits(declared.Installer(&edge.Dependency)) {
+			return true
+		}
+	}
+	return false
+}
+
 // edges yields those of all declarations of an add-on, each alternative for itself.
 func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
 	return func(yield func(*declaration.Edge) bool) {

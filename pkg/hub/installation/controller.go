@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -55,6 +56,8 @@ type Reconciler struct {
 	Changed, Evaluate *trigger.Trigger
 	// Configs returns what a new ManagedClusterAddOn refers to, so that it gets the settings that its dependents wish; nil: nothing.
 	Configs func(context.Context, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
+	// Demand is called with an input that cannot be read yet; nil: all are read.
+	Demand func(input.Set)
 	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
 	Delay time.Duration
 	// RemovalDelay is how long what is installed has to be unused before it is removed.
@@ -125,6 +128,11 @@ func (r *Reconciler) install(
 	for _, target := range plan.Now {
 		if declared.Consent(target.AddOn) == catalog.ByPlacement {
 			placed.add(target)
+			continue
+		}
+		acts, err := r.actsNow(ctx, target.Cluster)
+		if err != nil || !acts {
+			failures = append(failures, err)
 			continue
 		}
 		created, err := r.create(ctx, declared, target)
@@ -239,7 +247,11 @@ func (r *Reconciler) selectedByOthers(
 	others := slices.DeleteFunc(slices.Clone(declared.Install(target.AddOn).Placements), func(placement types.NamespacedName) bool {
 		return placement == catalog.OnDemandPlacement(target.AddOn)
 	})
-	return r.Inputs.Selected(ctx, others, target.Cluster)
+	selected, read, err = r.Inputs.Selected(ctx, others, target.Cluster)
+	if !read && err == nil && r.Demand != nil {
+		r.Demand(input.Placements) // where nothing is missing, evaluation does not
+	}
+	return selected, read, err
 }
 
 func targets(needs []need) []installation.Target {

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -47,17 +49,23 @@ const (
 // event within minutes would only be counted.
 const settled = 5 * time.Second
 
+// repeated is after how long an event on what still waits for an approval is emitted again: it has the number to approve, and a hub keeps
+// events for an hour.
+const repeated = 50 * time.Minute
+
 // emitted remembers what events have said, so that each says it once.
 type emitted struct {
 	unapproved map[string]unapproved
 	givenUp    map[installation.Target]bool
 }
 
-// unapproved is on how many managed clusters an add-on waits for an approval, since when, and whether an event said so.
+// unapproved is on how many managed clusters an add-on waits for an approval, why the one that it has does not count, and since when. It is
+// also when an event said so; zero: none has.
 type unapproved struct {
 	clusters int
+	because  string
 	since    time.Time
-	emitted  bool
+	emitted  time.Time
 }
 
 // report emits events on what is done and what a plan does not do, and sets the metrics of what waits. It returns when to look again; zero:
@@ -100,14 +108,20 @@ type wording struct {
 	// waits is followed by the approval, with the add-on, on how many managed clusters, and of how many. left is of a target.
 	waits string
 	left  func(installation.Target) string
+	// approved is what is approved, or what the annotation says that is no number.
+	approved func(catalog.Install) (clusters int, wrong string)
 }
 
 var (
 	ofInstallations = wording{
 		actionInstall, EventUnapproved, EventGivenUp, addonv1alpha1.ApproveInstallAnnotation, "Installing '%s' on %d of %s", notInstalled,
+		func(install catalog.Install) (int, string) { return install.Approved, install.WrongApproval },
 	}
 	ofRemovals = wording{
 		actionRemove, EventRemovalUnapproved, EventRemovalGivenUp, addonv1alpha1.ApproveRemovalAnnotation, "Removing '%s' from %d of %s", notRemoved,
+		func(install catalog.Install) (int, string) {
+			return install.RemovalApproved, install.WrongRemovalApproval
+		},
 	}
 )
 
@@ -134,25 +148,36 @@ func (r *Reconciler) reportWaiting(plan installation.Plan, clusters int, emitted
 	return again
 }
 
+// notApproved says why the approval that an add-on has does not count; empty: it has none.
+func (w wording) notApproved(install catalog.Install) string {
+	switch approved, wrong := w.approved(install); {
+	case wrong != "":
+		return fmt.Sprintf(", because its annotation says '%s', which is not a number", text.Name(wrong))
+	case approved != 0:
+		return fmt.Sprintf(", because its annotation approves only %d", approved)
+	}
+	return ""
+}
+
 // reportUnapproved emits an event on each add-on that waits for an approval, and returns when to look again; zero: not before
 // something changes.
 func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int, emitted *emitted, words wording) (again time.Time) {
-	now, known := r.Clock.Now(), make(map[string]unapproved, len(waiting))
+	now, known, declared := r.Clock.Now(), make(map[string]unapproved, len(waiting)), r.Declarations.Current()
 	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
-		count, before := waiting[addOn], emitted.unapproved[addOn]
-		if before.clusters != count {
-			before = unapproved{clusters: count, since: now}
+		count, before, because := waiting[addOn], emitted.unapproved[addOn], words.notApproved(declared.Install(addOn))
+		if before.clusters != count || before.because != because {
+			before = unapproved{clusters: count, because: because, since: now}
 		}
-		switch due := before.since.Add(settled); {
-		case before.emitted:
-		case now.Before(due):
-			again = due
-		default:
-			before.emitted = true
-			r.warn(addOn, words.unapproved, words.action, fmt.Sprintf(words.waits+" waits for an approval: kubectl annotate --overwrite "+
-				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), addOn, words.approval, count))
+		due := before.since.Add(settled)
+		if !before.emitted.IsZero() {
+			due = before.emitted.Add(repeated)
 		}
-		known[addOn] = before
+		if !now.Before(due) {
+			before.emitted, due = now, now.Add(repeated)
+			r.warn(addOn, words.unapproved, words.action, fmt.Sprintf(words.waits+" waits for an approval%s: kubectl annotate --overwrite "+
+				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), because, addOn, words.approval, count))
+		}
+		again, known[addOn] = controllers.Sooner(again, due), before
 	}
 	emitted.unapproved = known
 	return again

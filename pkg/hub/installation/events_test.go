@@ -1,12 +1,18 @@
 package installation
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // related records the object that each event is also about.
@@ -32,5 +38,48 @@ func TestEventsOnSeveralDependenciesDiffer(t *testing.T) {
 	b.report(installation.Plan{}, done, needs, 1)
 	if len(recorder.all) != 2 || recorder.all[0] == recorder.all[1] {
 		t.Errorf("got %v", recorder.all)
+	}
+}
+
+// The event that has the number to approve says why the approval that there is does not count. It is there as long as the approval is not.
+func TestEventsOnWhatWaitsForAnApproval(t *testing.T) {
+	const key = "dependency.addon.open-cluster-management.io/approve-"
+	const command = ": kubectl annotate --overwrite clustermanagementaddon base " + key
+	b := newBench(t, manual, true, 1)
+	notes := func(after time.Duration) (all []string) {
+		t.Helper()
+		b.clock.SetTime(b.clock.Now().Add(after))
+		plan := installation.Plan{Unapproved: map[string]int{"base": 30}}
+		b.report(plan, nil, nil, 50)
+		b.reportRemovals(installation.RemovalPlan{Plan: plan}, 50)
+		for len(b.recorder.Events) > 0 {
+			_, note, _ := strings.Cut(<-b.recorder.Events, "waits for an approval")
+			all = append(all, note)
+		}
+		return all
+	}
+	for _, test := range []struct{ approved, because string }{
+		{"", ""},
+		{"abc", ", because its annotation says 'abc', which is not a number"},
+		{"abd", ", because its annotation says 'abd', which is not a number"},
+		{"5", ", because its annotation approves only 5"},
+	} {
+		base := fixture.Specified(t, "base", "{"+manual+"}")
+		base.Annotations = map[string]string{
+			addonv1alpha1.ApproveInstallAnnotation: test.approved, addonv1alpha1.ApproveRemovalAnnotation: test.approved,
+		}
+		b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{base})))
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 0}, {settled, 2}, {settled, 0}, {repeated - settled, 2}, {time.Minute, 0}} {
+			got := notes(step.after)
+			if len(got) != step.want {
+				t.Fatalf("%q, after %s: %q", test.approved, step.after, got)
+			}
+			if len(got) > 0 && (got[0] != test.because+command+"install=30" || got[1] != test.because+command+"removal=30") {
+				t.Errorf("%q: %q", test.approved, got)
+			}
+		}
 	}
 }

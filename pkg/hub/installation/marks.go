@@ -43,15 +43,19 @@ func markOf(since time.Time) string {
 	return since.UTC().Format(time.RFC3339)
 }
 
-// marked is since when an add-on is not needed by its mark, or by that of the PlacementDecision that has it; zero: it has none.
+// marked is since when an add-on is not needed by its mark, or by that of the PlacementDecision that has it; zero: it has none that
+// Interlock has written.
 func marked(addOn *addonv1alpha1.ManagedClusterAddOn, placed placements) time.Time {
-	text := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation]
+	text, believed := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation], installation.MarkedBy(names.AddonManager, addOn.ManagedFields)
 	if of := placed[addOn.Name]; of != nil {
 		for name, clusters := range of.stored {
 			if slices.Contains(clusters, addOn.Namespace) {
-				text = of.marks[name][addOn.Namespace]
+				text, believed = of.marks[name][addOn.Namespace], of.believed.Has(name)
 			}
 		}
+	}
+	if !believed {
+		return time.Time{}
 	}
 	since, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -60,22 +64,19 @@ func marked(addOn *addonv1alpha1.ManagedClusterAddOn, placed placements) time.Ti
 	return since
 }
 
-// mark lets the objects of the hub show since when add-ons are not needed that will be removed: a new leader goes on from there. What is in
-// doubt keeps its mark, and counts anew afterwards.
+// mark lets the objects of the hub show since when add-ons are not needed that will be removed: a new leader goes on from there. Where the
+// delay does not run, because the cluster is lost or a policy denies, there is no mark. A leader that does not know yet whether the delay
+// runs leaves the mark as it is.
 func (r *Reconciler) mark(ctx context.Context, declared *evaluation.Evaluator, of removing, placed placements) error {
-	if err := r.findMarked(ctx); err != nil {
-		return err
-	}
 	var failures []error
-	doubtful := sets.New(of.doubtful...)
-	for target := range sets.New(of.unused...).Union(r.marked).Difference(doubtful).Difference(sets.New(of.Now...)) {
-		if declared.Consent(target.AddOn) != catalog.ByPlacement {
+	for target := range sets.New(of.unused...).Union(r.marked).Difference(sets.New(of.Now...)) {
+		if declared.Consent(target.AddOn) != catalog.ByPlacement && !r.removals.Awaits(target) {
 			failures = append(failures, r.markAddOn(ctx, target, markOf(r.removals.Since(target))))
 		}
 	}
 	for addOn, one := range placed {
 		for name, version := range one.versions {
-			if desired := r.marksOf(addOn, one, name, doubtful); !maps.Equal(desired, one.marks[name]) {
+			if desired := r.marksOf(addOn, one, name); !maps.Equal(desired, one.marks[name]) {
 				failures = append(failures, r.markDecision(ctx, name, version, desired))
 			}
 		}
@@ -83,13 +84,14 @@ func (r *Reconciler) mark(ctx context.Context, declared *evaluation.Evaluator, o
 	return errors.Join(failures...)
 }
 
-// marksOf are the marks that a PlacementDecision of an add-on is to have.
-func (r *Reconciler) marksOf(addOn string, of *placed, decision string, doubtful sets.Set[installation.Target]) marks {
+// marksOf are the marks that a PlacementDecision of an add-on is to have. A mark of another writer is not kept: it would
+// become Interlock's.
+func (r *Reconciler) marksOf(addOn string, of *placed, decision string) marks {
 	desired := marks{}
 	for _, cluster := range of.decided[decision] {
 		target := installation.Target{Cluster: cluster, AddOn: addOn}
 		since := markOf(r.removals.Since(target))
-		if doubtful.Has(target) {
+		if r.removals.Awaits(target) && of.believed.Has(decision) {
 			since = of.marks[decision][cluster]
 		}
 		if since != "" {

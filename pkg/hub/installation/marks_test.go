@@ -54,10 +54,10 @@ func (b *bench) wantMark(t *testing.T, want string, patches int) {
 	b.patches = 0
 }
 
-// lose sets whether the first managed cluster can be reached.
-func (b *bench) lose(t *testing.T, status metav1.ConditionStatus) {
+// lose sets whether a managed cluster can be reached.
+func (b *bench) lose(t *testing.T, i int, status metav1.ConditionStatus) {
 	t.Helper()
-	lost := cluster(0)
+	lost := cluster(i)
 	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(lost), lost); err != nil {
 		t.Fatal(err)
 	}
@@ -142,27 +142,46 @@ func TestTheMarkEndsWithTheHour(t *testing.T) {
 	}
 }
 
-// What happens while the cluster is lost is not known, so the hour begins anew.
-func TestNothingIsMarkedInDoubt(t *testing.T) {
-	for name, way := range ways {
-		t.Run(name, func(t *testing.T) {
-			b := newInstalled(t, way.base, way.onDemand, 1)
-			b.later(t, 0)
-			first := b.mark(t)
-			b.patches = 0
-			b.lose(t, metav1.ConditionUnknown)
-			b.later(t, time.Minute)
-			b.lead()
-			b.later(t, time.Minute)
-			b.wantMark(t, first, 0)
-			b.lose(t, metav1.ConditionTrue)
-			again := markOf(b.clock.Now().Add(time.Minute))
-			b.later(t, time.Minute)
-			b.wantMark(t, again, 1)
-			if writes := b.later(t, hour-time.Second); len(writes) > 0 {
-				t.Errorf("removed before the hour: %v", writes)
+// What happens while the cluster is lost is not known, and what a policy denies has not been true for the whole hour. So it begins anew,
+// also if another leader takes over meanwhile, or afterwards.
+func TestThereIsNoMarkWhereTheHourDoesNotRun(t *testing.T) {
+	for name, doubt := range map[string]struct{ begin, end func(t *testing.T, b *bench) }{
+		"the cluster is lost": {
+			func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionUnknown) },
+			func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionTrue) },
+		},
+		"a policy denies": {
+			func(t *testing.T, b *bench) { t.Helper(); b.deny(t) },
+			func(t *testing.T, b *bench) { t.Helper(); b.allow() },
+		},
+	} {
+		for of, way := range ways {
+			for when, at := range map[string]int{"of one leader": 0, "as another leader begins": 1, "before another leader": 2} {
+				t.Run(name+", "+of+", "+when, func(t *testing.T) {
+					b := newInstalled(t, way.base, way.onDemand, 1)
+					b.later(t, 0)
+					b.patches = 0
+					doubt.begin(t, b)
+					if at == 1 {
+						b.lead()
+					}
+					b.later(t, time.Minute)
+					b.wantMark(t, "", 1)
+					b.later(t, time.Minute)
+					b.wantMark(t, "", 0)
+					doubt.end(t, b)
+					if at == 2 {
+						b.lead()
+					}
+					again := markOf(b.clock.Now().Add(time.Minute))
+					b.later(t, time.Minute)
+					b.wantMark(t, again, 1)
+					if writes := b.later(t, hour-time.Second); len(writes) > 0 {
+						t.Errorf("removed before the hour: %v", writes)
+					}
+				})
 			}
-		})
+		}
 	}
 }
 

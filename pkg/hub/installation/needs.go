@@ -24,8 +24,12 @@ type Needs struct {
 	of map[types.NamespacedName][]string
 	// released are what add-ons do not use on their managed clusters, although they declare to.
 	released map[types.NamespacedName][]string
-	// users are the add-ons that keep others from being removed.
-	users sets.Set[string]
+	// decided are the add-ons of which it is known what they use on their managed clusters, of those for which that depends on the cluster.
+	decided sets.Set[types.NamespacedName]
+	// users are the add-ons that keep others from being removed, by the others.
+	users map[string][]string
+	// watched are what is not used on managed clusters, or may not be: the controller has to know when it is.
+	watched map[string][]string
 	// waits are what installations wait for by the last plan; nil: there was none yet.
 	waits map[installation.Target]evaluation.Wait
 }
@@ -72,11 +76,32 @@ func (n *Needs) Found(addOn types.NamespacedName, declared *evaluation.Evaluator
 	n.mutex.Lock()
 	changed := set(&n.of, addOn, needed) && len(needed) > 0
 	changed = set(&n.released, addOn, released) || changed
-	changed = changed || len(findings) == 0 && n.users.Has(addOn.Name) // it may be gone
+	changed = n.decide(addOn, declared, findings) || changed
 	n.mutex.Unlock()
 	if changed {
 		n.Changed.EnqueueAfter(gather, Key)
 	}
+}
+
+// decide remembers whether it is known what an add-on uses, and reports whether it may be gone, or uses what was not used.
+func (n *Needs) decide(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding) (changed bool) {
+	if len(findings) == 0 {
+		n.decided.Delete(addOn)
+		for _, users := range n.users {
+			changed = changed || slices.Contains(users, addOn.Name)
+		}
+		return changed
+	}
+	if installation.Decided(declared.Catalog, addOn.Name, findings) {
+		if n.decided == nil {
+			n.decided = sets.New[types.NamespacedName]()
+		}
+		n.decided.Insert(addOn)
+	}
+	return !declared.TemplatesUnread(addOn.Name) && slices.ContainsFunc(n.watched[addOn.Namespace], func(other string) bool {
+		return slices.Contains(n.users[other], addOn.Name) && !slices.Contains(n.released[addOn], other) &&
+			(n.decided.Has(addOn) || !installation.MayRelease(declared.Catalog, addOn.Name, other))
+	})
 }
 
 // set stores the values of an add-on, and reports whether they are others than before.
@@ -100,13 +125,20 @@ func (n *Needs) hasReleased(addOn types.NamespacedName, used string) bool {
 	return slices.Contains(n.released[addOn], used)
 }
 
-// follow triggers the controller from now on when one of the users is gone.
-func (n *Needs) follow(users map[string][]string) {
+// isUndecided reports whether it is not known yet if an add-on uses another one on its managed cluster.
+func (n *Needs) isUndecided(declared *evaluation.Evaluator, addOn types.NamespacedName, used string) bool {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	n.users = sets.New[string]()
-	for _, of := range users {
-		n.users.Insert(of...)
+	return declared.TemplatesUnread(addOn.Name) || installation.MayRelease(declared.Catalog, addOn.Name, used) && !n.decided.Has(addOn)
+}
+
+// follow triggers the controller from now on when one of the users is gone, or uses one of the targets.
+func (n *Needs) follow(users map[string][]string, targets []installation.Target) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	n.users, n.watched = users, map[string][]string{}
+	for _, target := range targets {
+		n.watched[target.Cluster] = append(n.watched[target.Cluster], target.AddOn)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -40,6 +41,8 @@ type placed struct {
 	stored, decided map[string][]string
 	// marks are, by PlacementDecision and managed cluster, since when the add-on is not needed there, as it is stored.
 	marks map[string]marks
+	// believed are the PlacementDecisions whose marks Interlock has written, and no other writer.
+	believed sets.Set[string]
 	// versions are those of the PlacementDecisions that are stored.
 	versions map[string]string
 	// added are the clusters that are to be added, and dropped those that are to be removed because the add-on is not needed there.
@@ -76,6 +79,9 @@ func (r *Reconciler) readPlaced(ctx context.Context) (placements, error) {
 		of := all.of(addOn)
 		of.stored[one.Name], of.decided[one.Name] = clusters, clusters
 		of.marks[one.Name], of.versions[one.Name] = readMarks(one.Annotations[addonv1alpha1.UnusedSinceAnnotation]), one.ResourceVersion
+		if installation.MarkedBy(names.AddonManager, one.ManagedFields) {
+			of.believed.Insert(one.Name)
+		}
 	}
 	return all, nil
 }
@@ -86,6 +92,7 @@ func (p placements) of(addOn string) *placed {
 	if p[addOn] == nil {
 		p[addOn] = &placed{
 			stored: map[string][]string{}, decided: map[string][]string{}, marks: map[string]marks{}, versions: map[string]string{},
+			believed: sets.New[string](),
 		}
 	}
 	return p[addOn]
@@ -103,6 +110,19 @@ func (p placements) has(target installation.Target) bool {
 		}
 	}
 	return false
+}
+
+// marked returns the targets that have a mark.
+func (p placements) marked() sets.Set[installation.Target] {
+	all := sets.New[installation.Target]()
+	for addOn, of := range p {
+		for _, marks := range of.marks {
+			for cluster := range marks {
+				all.Insert(installation.Target{Cluster: cluster, AddOn: addOn})
+			}
+		}
+	}
+	return all
 }
 
 // add adds a target to the first PlacementDecision that has room.
@@ -152,6 +172,9 @@ func (r *Reconciler) applyPlaced(ctx context.Context, addOn string, all placemen
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(of.decided)) {
+		if err := r.recheck(ctx, of, name); err != nil {
+			return err
+		}
 		if slices.Equal(of.decided[name], of.stored[name]) {
 			continue
 		}

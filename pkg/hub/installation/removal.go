@@ -8,15 +8,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -29,29 +26,37 @@ import (
 // removing is what is removed of what Interlock has installed, and what is kept.
 type removing struct {
 	installation.RemovalPlan
-	// unused are the targets that no add-on needs, and doubtful those of which that is not certain.
-	unused, doubtful []installation.Target
+	// unused are the targets that no add-on needs.
+	unused []installation.Target
 }
+
+// usage is where Interlock has add-ons installed, OCM would remove them, and no add-on needs them, or where that is not known yet: because
+// their users are not evaluated, or because of what Placements select.
+type usage struct{ unused, undecided, unread []installation.Target }
 
 // planRemovals plans what is removed of what Interlock has installed.
 func (r *Reconciler) planRemovals(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
 ) (removing, error) {
+	if err := r.findMarked(ctx); err != nil {
+		return removing{}, err
+	}
 	removable := installation.Removable(declared.Catalog)
 	users := make(map[string][]string, len(removable))
+	var found usage
 	for _, addOn := range removable {
 		users[addOn] = installation.Users(declared.Catalog, addOn)
-	}
-	r.Needs.follow(users)
-	var unused []installation.Target
-	for _, addOn := range removable {
-		on, err := r.unusedOf(ctx, declared, addOn, users[addOn], placed)
-		if err != nil {
+		if err := r.addUnused(ctx, declared, addOn, users[addOn], placed, &found); err != nil {
 			return removing{}, err
 		}
-		unused = append(unused, on...)
 	}
-	certain, err := r.certain(ctx, unused, clusters)
+	r.Needs.follow(users, slices.Concat(found.unused, found.undecided))
+	certain, err := r.certain(ctx, found.unused, clusters)
+	if err != nil {
+		return removing{}, err
+	}
+	unknown := slices.Concat(found.undecided, found.unread, r.undeclared(declared, removable, placed))
+	awaited, err := r.certain(ctx, unknown, clusters)
 	if err != nil {
 		return removing{}, err
 	}
@@ -59,31 +64,34 @@ func (r *Reconciler) planRemovals(
 	if err := r.readTaken(ctx, declared, certain, placed, now); err != nil {
 		return removing{}, err
 	}
+	r.removals.Await(awaited)
 	plan := r.removals.Make(certain, installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).RemovalApproved },
 	}, now)
-	doubtful := sets.New(unused...).Difference(sets.New(certain...))
-	return removing{plan, certain, doubtful.UnsortedList()}, nil
+	return removing{plan, certain}, nil
 }
 
-// unusedOf returns where Interlock has an add-on installed, OCM would remove it, and none of its users is.
-func (r *Reconciler) unusedOf(
-	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements,
-) (unused []installation.Target, err error) {
-	on, err := r.installedBy(ctx, declared, addOn, placed)
+// addUnused adds where an add-on is installed and none of its users is.
+func (r *Reconciler) addUnused(
+	ctx context.Context, declared *evaluation.Evaluator, addOn string, users []string, placed placements, to *usage,
+) error {
+	on, unread, err := r.installedBy(ctx, declared, addOn, placed)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	to.unread = append(to.unread, unread...)
 	for _, target := range on {
-		used, err := r.used(ctx, target, users)
-		if err != nil {
-			return nil, err
-		}
-		if !used {
-			unused = append(unused, target)
+		used, known, err := r.used(ctx, declared, target, users)
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			to.undecided = append(to.undecided, target)
+		case !used:
+			to.unused = append(to.unused, target)
 		}
 	}
-	return unused, nil
+	return nil
 }
 
 // readTaken reads which targets belong to another writer, so that they are not counted as removals that wait. The cache does not have
@@ -115,52 +123,78 @@ func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClust
 	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields)
 }
 
-// installedBy returns where Interlock has an add-on installed, and OCM would remove it.
+// installedBy returns where Interlock has an add-on installed, and OCM would remove it. It also returns where that is not known yet.
 func (r *Reconciler) installedBy(
 	ctx context.Context, declared *evaluation.Evaluator, addOn string, placed placements,
-) (on []installation.Target, err error) {
+) (on, unread []installation.Target, err error) {
 	consent := declared.Consent(addOn)
 	if consent == catalog.NoConsent {
-		return nil, nil
+		return nil, nil, nil
 	}
 	keys, err := r.Inputs.Installed(ctx, addOn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, key := range keys {
 		target := installation.Target{Cluster: key.Namespace, AddOn: addOn}
 		found, err := r.Inputs.AddOn(ctx, key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if found == nil || !found.DeletionTimestamp.IsZero() {
 			continue
 		}
-		isOurs := consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found)
-		if consent == catalog.ByPlacement && placed.has(target) {
-			selected, read, err := r.selectedByOthers(ctx, declared, target)
-			if err != nil {
-				return nil, err
-			}
-			isOurs = read && !selected
+		if consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found) {
+			on = append(on, target)
 		}
-		if isOurs {
+		if consent != catalog.ByPlacement || !placed.has(target) {
+			continue
+		}
+		switch selected, read, err := r.selectedByOthers(ctx, declared, target); {
+		case err != nil:
+			return nil, nil, err
+		case !read:
+			unread = append(unread, target)
+		case !selected:
 			on = append(on, target)
 		}
 	}
-	return on, nil
+	return on, unread, nil
 }
 
-// used reports whether one of the users of an add-on is on its managed cluster, and uses it there. One that is being deleted does.
-func (r *Reconciler) used(ctx context.Context, target installation.Target, users []string) (bool, error) {
+// used reports whether one of the users of an add-on is on its managed cluster, and uses it there, and whether that is known yet. One that
+// is being deleted does.
+func (r *Reconciler) used(
+	ctx context.Context, declared *evaluation.Evaluator, target installation.Target, users []string,
+) (used, known bool, err error) {
+	known = true
 	for _, user := range users {
 		key := types.NamespacedName{Namespace: target.Cluster, Name: user}
 		found, err := r.Inputs.AddOn(ctx, key)
-		if err != nil || found != nil && !r.Needs.hasReleased(key, target.AddOn) {
-			return true, err
+		switch {
+		case err != nil:
+			return false, false, err
+		case found == nil || r.Needs.hasReleased(key, target.AddOn):
+		case r.Needs.isUndecided(declared, key, target.AddOn):
+			known = false
+		default:
+			return true, true, nil
 		}
 	}
-	return false, nil
+	return false, known, nil
+}
+
+// undeclared returns what is marked of add-ons that none is known to have removed, while AddOnTemplates could not be read yet.
+func (r *Reconciler) undeclared(declared *evaluation.Evaluator, removable []string, placed placements) (unknown []installation.Target) {
+	if !slices.ContainsFunc(declared.AddOns(), declared.TemplatesUnread) {
+		return nil
+	}
+	for target := range r.marked.Union(placed.marked()) {
+		if !slices.Contains(removable, target.AddOn) {
+			unknown = append(unknown, target)
+		}
+	}
+	return unknown
 }
 
 // certain drops targets on managed clusters that cannot be reached, or where policies deny that Interlock acts.
@@ -178,12 +212,6 @@ func (r *Reconciler) certain(
 	return slices.DeleteFunc(slices.Clone(targets), func(target installation.Target) bool {
 		return !acts(clusters[target.Cluster], policies)
 	}), nil
-}
-
-// acts reports whether Interlock installs and removes add-ons on a managed cluster; nil: it is gone.
-func acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
-	return cluster != nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) &&
-		policies.Installs(cluster.Labels).Is != dependencyv1alpha1.InstallDeny
 }
 
 // remove carries out a plan, and returns when what it keeps nevertheless is due again; zero: never. Placements are only changed in
@@ -214,7 +242,7 @@ func (r *Reconciler) remove(
 }
 
 // confirm reads from the API server what is on a managed cluster, and what it declares: caches may be behind. It returns the add-on to
-// remove; nil if it is to be kept.
+// remove; nil if it is to be kept, also because a policy denies it meanwhile.
 func (r *Reconciler) confirm(
 	ctx context.Context, declared *evaluation.Evaluator, target installation.Target,
 ) (found *addonv1alpha1.ManagedClusterAddOn, err error) {
@@ -238,6 +266,10 @@ func (r *Reconciler) confirm(
 	}
 	if found == nil || !found.DeletionTimestamp.IsZero() || !stillOurs(declared, found) {
 		return nil, nil
+	}
+	acts, err := r.actsNow(ctx, target.Cluster)
+	if err != nil || !acts {
+		return nil, err
 	}
 	return found, nil
 }

@@ -10,12 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -144,26 +142,10 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 			t.Helper()
 			patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`)
 		},
-		"another writer has labeled it": func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
-		"the cluster is lost": func(t *testing.T, b *bench) {
-			t.Helper()
-			lost := cluster(0)
-			if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(lost), lost); err != nil {
-				t.Fatal(err)
-			}
-			lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
-			if err := b.hub.Update(t.Context(), lost); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"a policy denies that Interlock acts": func(t *testing.T, b *bench) {
-			t.Helper()
-			deny := fixture.Policy(t, "p", "{install: Deny}")
-			b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
-				return []dependencyv1alpha1.AddOnDependencyPolicy{deny}, nil
-			}
-		},
-		"the leader is young": func(_ *testing.T, b *bench) { b.Delay = 3 * time.Hour },
+		"another writer has labeled it":       func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
+		"the cluster is lost":                 func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionUnknown) },
+		"a policy denies that Interlock acts": func(t *testing.T, b *bench) { t.Helper(); b.deny(t) },
+		"the leader is young":                 func(_ *testing.T, b *bench) { b.Delay = 3 * time.Hour },
 		"an installed add-on declares more than the catalog has": func(t *testing.T, b *bench) {
 			t.Helper()
 			b.install(t, 0, "new")
@@ -188,7 +170,6 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 
 func TestAnEdgeThatDoesNotApplyNeedsNothing(t *testing.T) {
 	b := newInstalled(t, manual, true, 1)
-	const conditional = `dependencies: [{name: base, install: Auto, removal: WithLastDependent, when: {expression: "false"}}]`
 	b.registered(t, conditional)
 	b.install(t, 0, "leaf")
 	if writes := append(b.later(t, 0), b.later(t, time.Hour)...); len(writes) > 0 {
@@ -250,7 +231,7 @@ func TestTheControllerFollowsWhatKeepsAnAddOn(t *testing.T) {
 	b := newInstalled(t, manual, true, 1)
 	b.later(t, 0)
 	for name, want := range map[string]bool{"leaf": true, "unrelated": false} {
-		before := b.Needs.users.Has(name)
+		before := slices.Contains(b.Needs.users["base"], name)
 		if before != want {
 			t.Errorf("%s is followed: %t", name, before)
 		}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // removing is a Required edge that has its add-on installed, and removed once none needs it.
@@ -98,7 +99,8 @@ var _ = Describe("An add-on that is not needed any more", func() {
 			addonv1alpha1.UnusedSinceAnnotation: value,
 		}}})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(names.AddonManager))).
+			To(Succeed()) // the mark of another writer is not believed
 		manage("0s", "1h")
 		Eventually(installed(ctx, base)).Should(BeEmpty())
 		Eventually(unusedSince(ctx, base)).Should(BeEmpty())
