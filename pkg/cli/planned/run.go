@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -78,10 +79,13 @@ func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, err
 		return on, plan, nil
 	}
 	if o.Hub == nil {
-		if o.Hub, o.host, err = o.Source.ConnectToWrite(verb.Known); err != nil {
+		o.warnings = &warnings{known: verb.Known, shown: sets.New[string]()}
+		if o.Hub, o.host, err = o.Source.ConnectToWrite(o.warnings.has); err != nil {
 			return nil, nil, err
 		}
 	}
+	o.warnings.collect(on)
+	defer o.warnings.show(o.ErrOut)
 	return on, plan, verb.Try(ctx, plan)
 }
 

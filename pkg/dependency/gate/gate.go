@@ -3,6 +3,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,7 +13,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
 )
+
+// Closed is what admission warns of where it closes the gate of an add-on on a managed cluster, which then waits.
+func Closed(addOn, cluster, message string) string {
+	return fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn), cluster, message)
+}
+
+// IsClosed reports whether a warning is that the gate of an add-on on a managed cluster is closed.
+func IsClosed(warning, addOn, cluster string) bool {
+	return strings.HasPrefix(warning, Closed(addOn, cluster, ""))
+}
 
 // Step is what is to be done about a gate that is closed.
 type Step int

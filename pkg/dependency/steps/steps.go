@@ -32,6 +32,9 @@ type Plan struct {
 	Problems []Finding
 	// Findings are what else matters, and keeps nothing from being done.
 	Findings []Finding
+	// Complete are the add-ons to be installed, by managed cluster, that wait there for nothing but what the plan has: what it
+	// installs, or why that cannot be done.
+	Complete map[string]sets.Set[string]
 }
 
 // Layer are steps that are done together, ascending by add-on.
@@ -98,6 +101,8 @@ type onCluster struct {
 	byOCM   sets.Set[string]
 	// waits are the add-ons with a step that is only waited for.
 	waits sets.Set[string]
+	// complete are the add-ons with a step that wait for nothing but what the plan has.
+	complete sets.Set[string]
 	// problems and findings are sentences.
 	problems, findings sets.Set[string]
 }
@@ -148,7 +153,10 @@ func merged(clusters []Cluster, planOn func(Cluster) *onCluster) *Plan {
 			findings[sentence] = append(findings[sentence], cluster)
 		}
 	}
-	plan := &Plan{Problems: listed(problems), Findings: listed(findings)}
+	plan := &Plan{Problems: listed(problems), Findings: listed(findings), Complete: map[string]sets.Set[string]{}}
+	for cluster, one := range plans {
+		plan.Complete[cluster] = one.complete
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(steps), stepKey.compare) {
 		for len(plan.Layers) <= key.layer {
 			plan.Layers = append(plan.Layers, nil)

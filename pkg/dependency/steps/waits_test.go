@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
@@ -118,6 +119,28 @@ func TestARemovalContinues(t *testing.T) {
 				if diff := cmp.Diff(want, shown(plan)); diff != "" {
 					t.Errorf("wait %v: -want, +got:\n%s", wait, diff)
 				}
+			}
+		})
+	}
+}
+
+// What the hub says of an add-on that waits is in the plan, unless it waits for what is installed already.
+func TestComplete(t *testing.T) {
+	all := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}, {name: other, type: Optional}"), "base": "{}", "other": "{}"}
+	for _, test := range []struct {
+		name, installed string
+		want            []string
+	}{
+		{"nothing is installed", "", []string{"base", "leaf", "mid"}},
+		{"all below is", "base other", []string{"leaf", "mid"}},
+		{"one is down", "~base other", []string{"leaf"}},
+		{"an Optional one is down", "base ~other", []string{"leaf", "mid"}},
+		{"one that is being removed", "-base", []string{"base", "leaf", "mid"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{on("c1", test.installed)})
+			if diff := cmp.Diff(test.want, sets.List(plan.Complete["c1"])); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
 	}
