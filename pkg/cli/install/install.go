@@ -81,12 +81,17 @@ func check(on *planned.Fleet, addOn string) error {
 	return nil
 }
 
-func (o *options) plan(ctx context.Context, on *planned.Fleet) *steps.Plan {
+func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
+	if o.Flags.IsData() && o.Hub != nil {
+		if err := o.again(ctx, on.Clusters); err != nil {
+			return nil, err
+		}
+	}
 	plan := steps.Install(on.Declared, steps.Installation{
 		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: templates(ctx, on.Snapshot),
 	}, on.Clusters)
 	o.complete = plan.Complete
-	return plan
+	return plan, nil
 }
 
 // has reports whether the plan has a warning of the hub: that an add-on waits, where it waits for what the plan installs.

@@ -83,8 +83,19 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 	if wanted.Wait {
 		i.waitForInstalled()
 	}
+	i.again()
 	i.layers = layersOf(i.reached, i.has)
 	return i.onCluster
+}
+
+// again gives what is installed already a step, where the cluster says so.
+func (i *installing) again() {
+	for name := range i.reached {
+		if _, installed := i.before[name]; installed && !i.has(name) && i.on.Again.Has(name) {
+			i.exist.Insert(name)
+			i.need(name, "")
+		}
+	}
 }
 
 // add gives an add-on a step if it is not installed. dependent is what needs it; empty: it was named.

@@ -145,3 +145,34 @@ func TestComplete(t *testing.T) {
 		})
 	}
 }
+
+// A list for GitOps has each add-on in the same place before it is installed and afterwards.
+func TestWhatIsInstalledIsListedAgain(t *testing.T) {
+	all := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}"), "base": "{}", "other": "{}"}
+	for _, test := range []struct{ installed, again, want string }{
+		{"", "", "base mid leaf"},
+		{"base", "base", "base* mid leaf"},
+		{"base mid leaf other", "base mid leaf other", "base* mid* leaf*"},
+		{"base mid leaf", "mid", "mid*"},
+		{"base", "", "mid leaf"},
+	} {
+		cluster := on("c1", test.installed)
+		cluster.Again = sets.New(strings.Fields(test.again)...)
+		plan := steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{cluster})
+		var got []string
+		for _, layer := range plan.Layers {
+			for _, step := range layer {
+				if step.Exists {
+					step.AddOn += "*"
+				}
+				if step.Exists == step.ByPlugin() {
+					t.Errorf("%+v", step)
+				}
+				got = append(got, step.AddOn)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q, and %q again: %q", test.installed, test.again, got)
+		}
+	}
+}
