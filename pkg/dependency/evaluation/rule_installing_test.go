@@ -157,6 +157,22 @@ func TestInstallationsThatStop(t *testing.T) {
 			auto, "", waits(evaluation.WaitForApproval), nil, fails + "; install: Auto waits for an approval, because 'a' would be " +
 				"installed on many clusters; the event InstallationUnapproved of ClusterManagementAddOn 'a' says how to give it)",
 		},
+		"Due": {
+			auto, "", waits(evaluation.WaitForInterlock), nil,
+			"Required addon 'a' is not installed or not available. (not installed: Interlock installs 'a', because of install: Auto)",
+		},
+		"DueWithoutAValueMeanwhile": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: ZONE, valueFrom: "cluster.labels[?'zone']", required: true}]}}]`,
+			"", waits(evaluation.WaitForInterlock), nil, "Required addon 'a' is not installed or not available. " +
+				"(not installed: setting 'ZONE' is required and has no value: valueFrom has none on this cluster)",
+		},
+		"DueAndDeniedMeanwhile":   {auto, "", waits(evaluation.WaitForInterlock), []string{deny}, fails + denies},
+		"DueAndNotAskedMeanwhile": {never, "", waits(evaluation.WaitForInterlock), nil, fails + ")"},
+		"DueWithoutConsentMeanwhile": {
+			auto, `installStrategy: {type: Manual}`, waits(evaluation.WaitForInterlock), nil,
+			fails + "; for install: Auto, its owner must annotate ClusterManagementAddOn 'a' with " +
+				"dependency.addon.open-cluster-management.io/install-on-demand=true)",
+		},
 		"GivenUp": {
 			auto, "", waits(evaluation.WaitGivenUp), nil,
 			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
