@@ -232,7 +232,8 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 
 func TestManifestsKeepTheirPlace(t *testing.T) {
 	all := manifests(steps.Layer{
-		{AddOn: "a", Clusters: []string{"c2"}}, {AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true}, {AddOn: "b", Clusters: []string{"c1"}},
+		{AddOn: "a", Clusters: []string{"c2"}}, {AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
+		{AddOn: "b", Clusters: []string{"c1"}},
 	})
 	var got []string
 	for _, one := range all {
@@ -250,7 +251,10 @@ func TestManifestsHaveWhatIsInstalledAlready(t *testing.T) {
 	}{
 		{name: "missing", step: steps.Step{}, want: "base"},
 		{name: "installed by the plugin", step: steps.Step{Exists: true}, want: "base"},
-		{name: "by OCM", step: steps.Step{ByOCM: true}, errOut: "the list is empty: there is nothing to apply, and kubectl apply -f - fails on it\n"},
+		{
+			name: "by OCM", step: steps.Step{ByOCM: true},
+			errOut: "the list is empty: there is nothing to apply, and kubectl apply -f - fails on it\n",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			streams, _, out, errOut := genericiooptions.NewTestIOStreams()

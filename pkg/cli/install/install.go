@@ -71,7 +71,9 @@ named. For an API, it takes the only add-on that provides it.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	return o.Run(ctx, planned.Verb{Texts: texts, Known: o.has, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install})
+	return o.Run(ctx, planned.Verb{
+		Texts: texts, Known: o.has, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install,
+	})
 }
 
 func check(on *planned.Fleet, addOn string) error {

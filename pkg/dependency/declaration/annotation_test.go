@@ -93,7 +93,8 @@ func TestAnnotationInvalid(t *testing.T) {
 			"a field of the object is named", "ordering: 5", "ordering: must be a string, which may need quotes, not number: 5",
 		},
 		"Requirement": {
-			"and one within", "requirements: {kubernetes: 1.30}", "requirements.kubernetes: must be a string, which may need quotes, not number: 1.3",
+			"and one within", "requirements: {kubernetes: 1.30}",
+			"requirements.kubernetes: must be a string, which may need quotes, not number: 1.3",
 		},
 		"Dependencies": {
 			"and a list", "dependencies: {name: a}", `dependencies: must be a list, not object: {"name":"a"}`,

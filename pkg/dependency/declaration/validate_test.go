@@ -29,7 +29,7 @@ ordering: Install`
 		"dependencies: [{name: a}]\nrequires: {}":             `unknown field "requires"`,
 		"Dependencies: [{name: a}]":                           "lower case",
 		"dependencies: [{name: a}]\ndependencies: []":         "already set",
-		"requirements: {kubernetes: 1.28}":                    "requirements.kubernetes: must be a string, which may need quotes, not number: 1.28",
+		"requirements: {kubernetes: 1.28}":                    "requirements.kubernetes: must be a string, which may need quotes",
 		`{"provides": [{"kind": "Pod", "apiVersion": "v1"}]}`: `unknown field "apiVersion"`,
 		"ordering: Later":                                     `ordering: Unsupported value: "Later": supported values: "None", "Install"`,
 		"ordering: {a: b}":                                    `ordering: must be a string, which may need quotes, not object: {"a":"b"}`,

@@ -58,7 +58,8 @@ func TestAPIs(t *testing.T) {
 				"install: Auto has no effect, because several add-ons provide it: install one of them)",
 		},
 		"ProviderToInstall": {
-			reason: "Interlock installs the only one", spec: strings.Replace(spec, "message:", "install: Auto, message:", 1), others: providers[:1:1],
+			reason: "Interlock installs the only one",
+			spec:   strings.Replace(spec, "message:", "install: Auto, message:", 1), others: providers[:1:1],
 			cluster: answered(evaluation.APIFact{Served: metav1.ConditionFalse}), want: "permission-api=APINotServed",
 			message: sentence + "(not served; provided by addon 'cluster-permission')",
 		},

@@ -185,7 +185,8 @@ type stepKey struct {
 func (k stepKey) compare(other stepKey) int {
 	last := map[bool]int{true: 1}
 	return cmp.Or(cmp.Compare(k.layer, other.layer), strings.Compare(k.addOn, other.addOn),
-		cmp.Compare(last[k.byOCM], last[other.byOCM]), cmp.Compare(last[k.waits], last[other.waits]), cmp.Compare(last[k.exists], last[other.exists]))
+		cmp.Compare(last[k.byOCM], last[other.byOCM]), cmp.Compare(last[k.waits], last[other.waits]),
+		cmp.Compare(last[k.exists], last[other.exists]))
 }
 
 // listed are sentences with their clusters, those of most clusters first.

@@ -55,7 +55,9 @@ func (c *Cluster) isSelected(addOn string) (selected, known bool) {
 
 // ofUsers are the Placements that install an add-on and that users change: all but that of Interlock.
 func ofUsers(addOn string, install catalog.Install) []types.NamespacedName {
-	return slices.DeleteFunc(slices.Clone(install.Placements), func(one types.NamespacedName) bool { return one == catalog.OnDemandPlacement(addOn) })
+	return slices.DeleteFunc(slices.Clone(install.Placements), func(one types.NamespacedName) bool {
+		return one == catalog.OnDemandPlacement(addOn)
+	})
 }
 
 // stays says why a removal would not last where Placements install an add-on, and what helps.
@@ -67,11 +69,11 @@ func stays(addOn string, install catalog.Install, known bool) string {
 	}
 	switch depends := fmt.Sprintf("uninstall the add-ons that depend on '%s' with install: Auto", name); {
 	case ofInterlock && len(users) == 0:
-		return fmt.Sprintf("'%s' is installed by the Placement of Interlock, which may not select the cluster, else it is installed again%s: %s, "+
-			"and Interlock changes it", name, unread, depends)
+		return fmt.Sprintf("'%s' is installed by the Placement of Interlock, which may not select the cluster, else it is installed again%s: "+
+			"%s, and Interlock changes it", name, unread, depends)
 	case ofInterlock:
-		return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, nor that of Interlock, else it is installed again%s: "+
-			"change the Placement, or %s", name, placements(users, " and "), unread, depends)
+		return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, nor that of Interlock, else it is installed "+
+			"again%s: change the Placement, or %s", name, placements(users, " and "), unread, depends)
 	}
 	return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, else it is installed again%s: "+
 		"change the Placement, or take it from ClusterManagementAddOn '%s'", name, placements(users, " and "), unread, name)

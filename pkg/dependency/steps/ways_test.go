@@ -10,7 +10,10 @@ import (
 
 // No user can make the Placement of Interlock select a cluster: the plan says what helps instead.
 func TestThePlacementOfInterlock(t *testing.T) {
-	const ours, another, third = "{namespace: open-cluster-management-interlock, name: base}", "{namespace: places, name: edge}", "{namespace: places, name: west}"
+	const (
+		ours           = "{namespace: open-cluster-management-interlock, name: base}"
+		another, third = "{namespace: places, name: edge}", "{namespace: places, name: west}"
+	)
 	for name, test := range map[string]struct{ placements, installs, removes string }{
 		"Ours": {
 			ours,
@@ -22,8 +25,8 @@ func TestThePlacementOfInterlock(t *testing.T) {
 		"OursAndAnother": {
 			ours + ", " + another,
 			"! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
-			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, nor that of Interlock, else it is installed again: " +
-				"change the Placement, or uninstall the add-ons that depend on 'base' with install: Auto",
+			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, nor that of Interlock, else it is installed " +
+				"again: change the Placement, or uninstall the add-ons that depend on 'base' with install: Auto",
 		},
 		"Others": {
 			another + ", " + third,

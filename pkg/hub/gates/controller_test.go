@@ -195,8 +195,8 @@ func TestReconcile(t *testing.T) {
 		"SomeOtherValueWhileItWaits": {
 			given{gate: "OPEN", conditions: []metav1.Condition{waits()}},
 			"OPEN",
-			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate has the unknown value \"OPEN\": " +
-				"use closed or open.",
+			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate has the unknown " +
+				"value \"OPEN\": use closed or open.",
 			[]string{"Installable"},
 			"",
 		},
