@@ -64,6 +64,7 @@ func TestLoadWaits(t *testing.T) {
 		"by the condition":   {stored: approval, want: approval},
 		"the condition says": {stored: pause, want: pause},
 		"nothing":            {},
+		"due":                {stored: evaluation.WaitForInterlock, want: evaluation.WaitForInterlock},
 		"remembered":         {stored: pause, waits: remembers(approval, true), want: approval},
 		"no more":            {stored: pause, waits: remembers("", true)},
 		"not planned yet":    {stored: pause, waits: remembers("", false), want: pause},

@@ -89,7 +89,13 @@ func waits(options Options, needs *installation.Needs) func(types.NamespacedName
 	if !options.Lifecycle {
 		return func(types.NamespacedName) (evaluation.Wait, bool) { return evaluation.NoWait, true }
 	}
-	return needs.Waits
+	return func(addOn types.NamespacedName) (evaluation.Wait, bool) {
+		waits, known := needs.Waits(addOn)
+		if known && waits == evaluation.NoWait {
+			waits = evaluation.WaitForInterlock
+		}
+		return waits, known
+	}
 }
 
 // each calls all of these.

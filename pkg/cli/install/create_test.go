@@ -10,18 +10,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 )
 
 // layers are a stack of three add-ons on two managed clusters; a Placement installs the middle one.
@@ -195,5 +200,77 @@ func TestAPlanStaysTheSameWhileOthersBecomeReady(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"c1/leaf kubectl-addon"}, created(t, o.Hub)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// Who applies the list again gets the same list, and nothing changes that another writer has installed.
+func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
+	addOn := func(name, by, applied string) client.Object {
+		one := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name, Annotations: map[string]string{}}}
+		if by != "" {
+			one.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
+		}
+		if applied != "" {
+			one.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = applied
+		}
+		return one
+	}
+	const label = `{"metadata": {"annotations": {}, "labels": {"dependency.addon.open-cluster-management.io/installed-by": "kubectl-addon"`
+	o := &options{Options: planned.Options{Hub: hub(t, nil,
+		addOn("created", "kubectl-addon", ""), addOn("applied", "kubectl-addon", label+`}}, "spec": {}}`),
+		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`), addOn("labelled", "kubectl-addon", label+`, "a": "b"}}}`),
+		addOn("unreadable", "kubectl-addon", "{"), addOn("of-interlock", "interlock", ""), addOn("of-a-user", "", ""),
+	)}}
+	clusters := []steps.Cluster{{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: "c1"}}}, {}}
+	if err := o.again(t.Context(), clusters); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"applied", "created"}, sets.List(clusters[0].Again)); diff != "" || len(clusters[1].Again) > 0 {
+		t.Errorf("-want, +got:\n%s, and %v", diff, clusters[1].Again)
+	}
+}
+
+func TestManifestsKeepTheirPlace(t *testing.T) {
+	all := manifests(steps.Layer{
+		{AddOn: "a", Clusters: []string{"c2"}}, {AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
+		{AddOn: "b", Clusters: []string{"c1"}},
+	})
+	var got []string
+	for _, one := range all {
+		got = append(got, one.Metadata.Name+" "+one.Metadata.Namespace)
+	}
+	if diff := cmp.Diff([]string{"a c1", "a c2", "a c3", "b c1"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestManifestsHaveWhatIsInstalledAlready(t *testing.T) {
+	for _, test := range []struct {
+		name, want, errOut string
+		step               steps.Step
+	}{
+		{name: "missing", step: steps.Step{}, want: "base"},
+		{name: "installed by the plugin", step: steps.Step{Exists: true}, want: "base"},
+		{
+			name: "by OCM", step: steps.Step{ByOCM: true},
+			errOut: "the list is empty: there is nothing to apply, and kubectl apply -f - fails on it\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			test.step.AddOn, test.step.Clusters = "base", []string{"c1"}
+			flags, command := output.NewFlags(), &cobra.Command{}
+			flags.AddTo(command)
+			if err := errors.Join(command.Flags().Set("output", "jsonpath={.items[*].metadata.name}"), flags.Validate()); err != nil {
+				t.Fatal(err)
+			}
+			o := &options{Options: planned.Options{IOStreams: streams, Flags: flags}}
+			if err := o.printManifests(&steps.Plan{Layers: []steps.Layer{{test.step}}}); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != test.want || errOut.String() != test.errOut {
+				t.Errorf("prints %q and %q", out, errOut)
+			}
+		})
 	}
 }

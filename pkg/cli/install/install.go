@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -26,6 +29,8 @@ var texts = planned.Texts{Does: "install", Done: "installed", Writes: "Create", 
 type options struct {
 	planned.Options
 	optional bool
+	// complete are the add-ons that wait for nothing but what the plan has, by managed cluster.
+	complete map[string]sets.Set[string]
 }
 
 // NewCommand returns the verb.
@@ -66,7 +71,9 @@ named. For an API, it takes the only add-on that provides it.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	return o.Run(ctx, planned.Verb{Texts: texts, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install})
+	return o.Run(ctx, planned.Verb{
+		Texts: texts, Known: o.has, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install,
+	})
 }
 
 func check(on *planned.Fleet, addOn string) error {
@@ -76,10 +83,32 @@ func check(on *planned.Fleet, addOn string) error {
 	return nil
 }
 
-func (o *options) plan(ctx context.Context, on *planned.Fleet) *steps.Plan {
-	return steps.Install(on.Declared, steps.Installation{
+func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
+	if o.Flags.IsData() && o.Hub != nil {
+		if err := o.again(ctx, on.Clusters); err != nil {
+			return nil, err
+		}
+	}
+	plan := steps.Install(on.Declared, steps.Installation{
 		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: templates(ctx, on.Snapshot),
 	}, on.Clusters)
+	o.complete = plan.Complete
+	return plan, nil
+}
+
+// has reports whether the plan has a warning of the hub: that an add-on waits, where it waits for what the plan installs.
+func (o *options) has(warning string) bool {
+	for cluster, addOns := range o.complete {
+		if !strings.Contains(warning, cluster) {
+			continue
+		}
+		for addOn := range addOns {
+			if gate.IsClosed(warning, addOn, cluster) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {

@@ -1,10 +1,19 @@
 package install
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
@@ -51,15 +60,73 @@ func (o *options) printManifests(plan *steps.Plan) error {
 	}
 	list := &List{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: []Manifest{}}
 	for _, layer := range plan.Layers {
-		for _, step := range layer {
-			for _, cluster := range step.Clusters {
-				if step.ByPlugin() {
-					list.Items = append(list.Items, manifest(cluster, step.AddOn))
-				}
+		list.Items = append(list.Items, manifests(layer)...)
+	}
+	if len(list.Items) == 0 {
+		fmt.Fprintln(o.ErrOut, "the list is empty: there is nothing to apply, and kubectl apply -f - fails on it")
+	}
+	return o.Flags.Print(o.Out, list, nil)
+}
+
+// manifests are those of a layer, by add-on and managed cluster: what was installed meanwhile is in the same place.
+func manifests(layer steps.Layer) (all []Manifest) {
+	for _, step := range layer {
+		for _, cluster := range step.Clusters {
+			if step.ByPlugin() || step.Exists {
+				all = append(all, manifest(cluster, step.AddOn))
 			}
 		}
 	}
-	return o.Flags.Print(o.Out, list, nil)
+	slices.SortFunc(all, func(a, b Manifest) int {
+		return cmp.Or(strings.Compare(a.Metadata.Name, b.Metadata.Name), strings.Compare(a.Metadata.Namespace, b.Metadata.Namespace))
+	})
+	return all
+}
+
+// again gives the clusters what was installed by such a list, or by the plugin, so that the same command prints the same list
+// once it was applied.
+func (o *options) again(ctx context.Context, on []steps.Cluster) error {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := o.Hub.List(ctx, &all, client.MatchingLabels{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin}); err != nil {
+		return fmt.Errorf("list ManagedClusterAddOns: %w", err)
+	}
+	again := map[string]sets.Set[string]{}
+	for i := range all.Items {
+		one := &all.Items[i]
+		if !staysTheSame(one) {
+			continue
+		}
+		if again[one.Namespace] == nil {
+			again[one.Namespace] = sets.New[string]()
+		}
+		again[one.Namespace].Insert(one.Name)
+	}
+	for i := range on {
+		on[i].Again = again[on[i].Name]
+	}
+	return nil
+}
+
+// staysTheSame reports whether kubectl apply of the manifest changes nothing of an add-on that exists: it removes what was
+// applied before and is not in the manifest.
+func staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	stored, applied := addOn.Annotations[corev1.LastAppliedConfigAnnotation]
+	if !applied {
+		return true
+	}
+	var before struct {
+		Metadata struct {
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+		Spec map[string]any `json:"spec"`
+	}
+	if err := json.Unmarshal([]byte(stored), &before); err != nil {
+		return false
+	}
+	labels := manifest(addOn.Namespace, addOn.Name).Metadata.Labels
+	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, has := labels[name]; return has })
+	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0
 }
 
 func manifest(cluster, addOn string) Manifest {

@@ -42,6 +42,7 @@ type Options struct {
 	host     string
 	timeout  time.Duration
 	ends     time.Time
+	warnings *warnings
 }
 
 // AddFlags adds the flags. does is what the verb does, as "install".

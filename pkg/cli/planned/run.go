@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -21,7 +23,7 @@ type Verb struct {
 	// Check returns an error for an add-on that cannot be named.
 	Check func(on *Fleet, addOn string) error
 	// Plan plans on the managed clusters as they are, and Try adds what the hub would refuse.
-	Plan func(ctx context.Context, on *Fleet) *steps.Plan
+	Plan func(ctx context.Context, on *Fleet) (*steps.Plan, error)
 	Try  func(ctx context.Context, plan *steps.Plan) error
 	// Print prints a plan.
 	Print func(on *Fleet, plan *steps.Plan) error
@@ -73,15 +75,21 @@ func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, err
 			return nil, nil, err
 		}
 	}
-	plan := verb.Plan(ctx, on)
-	if o.Source.IsFile() {
-		return on, plan, nil
-	}
-	if o.Hub == nil {
-		if o.Hub, o.host, err = o.Source.ConnectToWrite(verb.Known); err != nil {
+	if o.Hub == nil && !o.Source.IsFile() {
+		o.warnings = &warnings{known: verb.Known, shown: sets.New[string]()}
+		if o.Hub, o.host, err = o.Source.ConnectToWrite(o.warnings.has); err != nil {
 			return nil, nil, err
 		}
 	}
+	plan, err := verb.Plan(ctx, on)
+	if err != nil {
+		return nil, nil, source.HubError(err, o.host)
+	}
+	if o.Source.IsFile() {
+		return on, plan, nil
+	}
+	o.warnings.collect(on)
+	defer o.warnings.show(o.ErrOut)
 	return on, plan, verb.Try(ctx, plan)
 }
 

@@ -108,12 +108,12 @@ func check(on *planned.Fleet, addOn string) error {
 	return nil
 }
 
-func (o *options) plan(_ context.Context, on *planned.Fleet) *steps.Plan {
+func (o *options) plan(_ context.Context, on *planned.Fleet) (*steps.Plan, error) {
 	plan := steps.Remove(on.Declared, steps.Removal{
 		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData(),
 	}, on.Clusters)
 	o.warnOfObjects(on, plan)
-	return plan
+	return plan, nil
 }
 
 func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {

@@ -89,6 +89,31 @@ func TestAnnotationInvalid(t *testing.T) {
 			"also in an object", "dependencies: [{name: a}, {name: [b]}]",
 			"dependencies[1].name: must be a string, which may need quotes, not array",
 		},
+		"Ordering": {
+			"a field of the object is named", "ordering: 5", "ordering: must be a string, which may need quotes, not number: 5",
+		},
+		"Requirement": {
+			"and one within", "requirements: {kubernetes: 1.30}",
+			"requirements.kubernetes: must be a string, which may need quotes, not number: 1.3",
+		},
+		"Dependencies": {
+			"and a list", "dependencies: {name: a}", `dependencies: must be a list, not object: {"name":"a"}`,
+		},
+		"Provides": {
+			"and the entry of another list", "provides: [{kind: Pod}, Pod]", `provides[1]: must be an object, not string: "Pod"`,
+		},
+		"List": {
+			"a list is shown", "- {name: a, install: [Auto]}",
+			`dependencies[0].install: must be a string, which may need quotes, not array: ["Auto"]`,
+		},
+		"Variable": {
+			"each index is named", "- {name: a, settings: {variables: [{name: X, value: a}, {name: REPLICAS, value: 3}]}}",
+			"dependencies[0].settings.variables[1].value: must be a string, which may need quotes, not number: 3",
+		},
+		"Alternative": {
+			"also of an alternative", "- {name: a, anyOf: [{addOn: b}, {api: {kind: Pod, fields: [1]}}]}",
+			"dependencies[0].anyOf[1].api.fields[0]: must be a string, which may need quotes, not number: 1",
+		},
 		"UnknownType":      {"the types are those of the schema", "- name: a\n  type: Hard", `"Hard"`},
 		"EmptyName":        {"a name is required", `- name: ""`, "Required value"},
 		"NoName":           {"a name is required", "- type: Optional", "Required value"},

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 var errCase = errors.New("the names of fields are in lower case")
@@ -52,50 +51,25 @@ func entryError(list []byte) error {
 	return nil
 }
 
-// objectError is entryError of the dependencies of an object.
+// objectError is entryError of the dependencies of an object, and then of its other fields.
 func objectError(object []byte) error {
 	var of struct{ Dependencies stdjson.RawMessage }
-	if stdjson.Unmarshal(object, &of) != nil || of.Dependencies == nil {
-		return nil //nolint:nilerr // it is no object
+	if stdjson.Unmarshal(object, &of) == nil && of.Dependencies != nil {
+		if err := entryError(of.Dependencies); err != nil {
+			return err
+		}
 	}
-	return entryError(of.Dependencies)
+	return mistyped(object, reflect.TypeFor[annotationObject](), nil)
 }
 
 // explainDecoding names the field and the value that cannot be decoded.
 func explainDecoding(entry []byte, path *field.Path, err error) error {
-	var mistyped *stdjson.UnmarshalTypeError
+	if wrong := mistyped(entry, reflect.TypeFor[addonv1alpha1.AddonDependency](), path); wrong != nil {
+		return wrong
+	}
 	var keys map[string]stdjson.RawMessage
-	switch {
-	case errors.As(err, &mistyped):
-		value := text.Excerpt(text.OneLine(string(valueBefore(entry, int(mistyped.Offset)))))
-		if mistyped.Field == "" {
-			return fmt.Errorf("%s: must be an object, not %s", path, mistyped.Value)
-		}
-		return fmt.Errorf("%s: must be %s, not %s: %s", path.Child(mistyped.Field), kindName(mistyped.Type.Kind()), mistyped.Value, value)
-	case stdjson.Unmarshal(entry, &keys) == nil && (keys[yamlTrue] != nil || keys[yamlFalse] != nil):
+	if stdjson.Unmarshal(entry, &keys) == nil && (keys[yamlTrue] != nil || keys[yamlFalse] != nil) {
 		return fmt.Errorf("%s: %w: YAML reads on, yes, off and no without quotes as true or false", path, err)
-	default:
-		return fmt.Errorf("%s: %w", path, err)
 	}
-}
-
-// kindName is what JSON and YAML call a type of Go.
-func kindName(kind reflect.Kind) string {
-	switch kind {
-	case reflect.String:
-		return "a string, which may need quotes"
-	case reflect.Slice:
-		return "a list"
-	default:
-		return "an object"
-	}
-}
-
-// valueBefore returns the JSON value that ends at an offset; that of an object or a list is cut.
-func valueBefore(raw []byte, end int) []byte {
-	raw = raw[:min(end, len(raw))]
-	if at := bytes.LastIndexAny(raw, ":[,"); at >= 0 {
-		return bytes.TrimSpace(raw[at+1:])
-	}
-	return raw
+	return fmt.Errorf("%s: %w", path, err)
 }

@@ -29,11 +29,11 @@ ordering: Install`
 		"dependencies: [{name: a}]\nrequires: {}":             `unknown field "requires"`,
 		"Dependencies: [{name: a}]":                           "lower case",
 		"dependencies: [{name: a}]\ndependencies: []":         "already set",
-		"requirements: {kubernetes: 1.28}":                    "cannot unmarshal number",
+		"requirements: {kubernetes: 1.28}":                    "requirements.kubernetes: must be a string, which may need quotes",
 		`{"provides": [{"kind": "Pod", "apiVersion": "v1"}]}`: `unknown field "apiVersion"`,
 		"ordering: Later":                                     `ordering: Unsupported value: "Later": supported values: "None", "Install"`,
-		"ordering: {a: b}":                                    "cannot unmarshal object",
-		"ordering: [Install]":                                 "cannot unmarshal array",
+		"ordering: {a: b}":                                    `ordering: must be a string, which may need quotes, not object: {"a":"b"}`,
+		"ordering: [Install]":                                 `ordering: must be a string, which may need quotes, not array: ["Install"]`,
 	} {
 		addOn := fixture.Annotated("x", annotation)
 		if got := Read(&addOn); !got.Invalid || !strings.Contains(got.Problems[0].Message, wrong) {

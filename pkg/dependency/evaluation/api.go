@@ -32,6 +32,9 @@ func apiFound(f *Finding) string {
 	if len(detail.Providers) > 0 {
 		described += "; provided by addon " + text.Names(detail.Providers, " or ")
 	}
+	if detail.Stopped {
+		described += "; install: Auto has no effect, because several add-ons provide it: install one of them"
+	}
 	return described
 }
 
@@ -72,6 +75,7 @@ func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
 	default:
 		f.unsatisfy(api, &fact, &fields, silent)
 		f.Detail.Providers = g.catalog.Providers(api.AddonAPI)
+		f.Detail.Stopped = len(f.Detail.Providers) > 1 && declaration.Installs(&g.edge.Dependency) && !f.Detail.Served
 	}
 }
 

@@ -40,17 +40,24 @@ func absent(g *given, f *Finding) {
 			f.stop(because)
 		}
 	}
-	if waits := g.cluster.Waits[g.edge.AddOn]; advice == "" && denial == "" && waits != NoWait && declaration.Installs(&g.edge.Dependency) {
+	waits := g.cluster.Waits[g.edge.AddOn]
+	switch consents := g.catalog.Consent(g.edge.AddOn) != catalog.NoConsent; {
+	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
+	case waits != WaitForInterlock:
 		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
+	case consents && (f.detail().Because == manual || f.Detail.Because == unselected):
+		f.Detail.Because = waits.Explanation(g.edge.AddOn)
 	}
 }
 
-// Wait is what the installation of an add-on on a managed cluster waits for, longer than a minute.
+// Wait is what the installation of an add-on on a managed cluster waits for.
 type Wait string
 
 const (
-	// NoWait is that of an installation which is not needed, or is under way.
+	// NoWait is that nothing is known of it, or that Interlock installs nothing.
 	NoWait Wait = ""
+	// WaitForInterlock is that Interlock is about to install it.
+	WaitForInterlock Wait = "Interlock"
 	// WaitForApproval is that a change would install it on too many managed clusters.
 	WaitForApproval Wait = "Approval"
 	// WaitGivenUp is that it was removed again and again.
@@ -60,11 +67,15 @@ const (
 // Explanation is what a message says of it. It has no number, which could change from one message to the next.
 func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
-	if w == WaitForApproval {
+	switch w {
+	case WaitForInterlock:
+		return fmt.Sprintf("Interlock installs '%s', because of install: Auto", name)
+	case WaitForApproval:
 		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; annotate "+
 			"ClusterManagementAddOn '%s' with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
+	default:
+		return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
 	}
-	return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
 }
 
 // wronglyApproved says why an approval is none; empty: there is none.
@@ -77,7 +88,7 @@ func wronglyApproved(waits Wait, install catalog.Install) string {
 
 // WaitIn returns what the installation of an add-on waits for by a message that is stored.
 func WaitIn(message, addOn string) Wait {
-	for _, one := range []Wait{WaitForApproval, WaitGivenUp} {
+	for _, one := range []Wait{WaitForInterlock, WaitForApproval, WaitGivenUp} {
 		if strings.Contains(message, one.Explanation(addOn)) {
 			return one
 		}

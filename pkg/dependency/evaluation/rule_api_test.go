@@ -1,6 +1,7 @@
 package evaluation_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,18 @@ func TestAPIs(t *testing.T) {
 			reason: "those of the version, and of every version", spec: spec, others: providers,
 			cluster: answered(evaluation.APIFact{Served: metav1.ConditionFalse}), want: "permission-api=APINotServed",
 			message: sentence + "(not served; provided by addon 'all-permissions' or 'cluster-permission')",
+		},
+		"ProvidersToInstall": {
+			reason: "Interlock does not choose", spec: strings.Replace(spec, "message:", "install: Auto, message:", 1), others: providers,
+			cluster: answered(evaluation.APIFact{Served: metav1.ConditionFalse}), want: "permission-api=APINotServed",
+			message: sentence + "(not served; provided by addon 'all-permissions' or 'cluster-permission'; " +
+				"install: Auto has no effect, because several add-ons provide it: install one of them)",
+		},
+		"ProviderToInstall": {
+			reason: "Interlock installs the only one",
+			spec:   strings.Replace(spec, "message:", "install: Auto, message:", 1), others: providers[:1:1],
+			cluster: answered(evaluation.APIFact{Served: metav1.ConditionFalse}), want: "permission-api=APINotServed",
+			message: sentence + "(not served; provided by addon 'cluster-permission')",
 		},
 		"OtherVersions": {
 			reason: "so that one sees what is wrong", spec: spec,

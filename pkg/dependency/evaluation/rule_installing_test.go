@@ -166,6 +166,22 @@ func TestInstallationsThatStop(t *testing.T) {
 				"installed on many clusters; " + approve + "; it says 'all of them', which is not a number)",
 		},
 		"WrongApprovalOfNothing": {auto, wrong, evaluation.Cluster{}, nil, fails + ")"},
+		"Due": {
+			auto, "", waits(evaluation.WaitForInterlock), nil,
+			"Required addon 'a' is not installed or not available. (not installed: Interlock installs 'a', because of install: Auto)",
+		},
+		"DueWithoutAValueMeanwhile": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: ZONE, valueFrom: "cluster.labels[?'zone']", required: true}]}}]`,
+			"", waits(evaluation.WaitForInterlock), nil, "Required addon 'a' is not installed or not available. " +
+				"(not installed: setting 'ZONE' is required and has no value: valueFrom has none on this cluster)",
+		},
+		"DueAndDeniedMeanwhile":   {auto, "", waits(evaluation.WaitForInterlock), []string{deny}, fails + denies},
+		"DueAndNotAskedMeanwhile": {never, "", waits(evaluation.WaitForInterlock), nil, fails + ")"},
+		"DueWithoutConsentMeanwhile": {
+			auto, `installStrategy: {type: Manual}`, waits(evaluation.WaitForInterlock), nil,
+			fails + "; for install: Auto, its owner must annotate ClusterManagementAddOn 'a' with " +
+				"dependency.addon.open-cluster-management.io/install-on-demand=true)",
+		},
 		"GivenUp": {
 			auto, "", waits(evaluation.WaitGivenUp), nil,
 			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",

@@ -36,6 +36,9 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 	}
 	f.detail().Settings = wished
 	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
+		if f.Detail.Because == WaitForInterlock.Explanation(g.edge.AddOn) {
+			f.Detail.Because = "" // Interlock waits for the value
+		}
 		f.stop(lacking)
 	}
 	if g.catalog.Install(g.edge.AddOn).Placed && (f.Verdict == NotInstalled || f.Verdict == SettingMismatch) {

@@ -3,7 +3,9 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -12,7 +14,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/text"
 )
+
+// Closed is what admission warns of where it closes the gate of an add-on on a managed cluster, which then waits.
+func Closed(addOn, cluster, message string) string {
+	return fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn), cluster, message)
+}
+
+// IsClosed reports whether a warning is that the gate of an add-on on a managed cluster is closed.
+func IsClosed(warning, addOn, cluster string) bool {
+	return strings.HasPrefix(warning, Closed(addOn, cluster, ""))
+}
 
 // Step is what is to be done about a gate that is closed.
 type Step int
@@ -38,6 +51,28 @@ var OpenedByHand = Decision{Open, ReasonOpened, "A user opened the gate before a
 
 // Begun is the decision on an add-on that waited, and that OCM has begun to install nevertheless.
 var Begun = Decision{Open, ReasonOpened, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
+
+// Unknown is the decision on an add-on that waited, and whose annotation of the gate then got a value that is none: there is no gate.
+func Unknown(value string) Decision {
+	return Decision{Open, ReasonOpened, fmt.Sprintf("There is no gate, because annotation %s has the unknown value %s: use %s or %s.",
+		addonv1alpha1.GateAnnotation, strconv.Quote(text.Excerpt(text.OneLine(value))), addonv1alpha1.GateClosed, addonv1alpha1.GateOpen)}
+}
+
+// Removed is the decision on an add-on that waited, and whose annotation of the gate was then removed.
+var Removed = Decision{Open, ReasonOpened, "There is no gate, because annotation " + addonv1alpha1.GateAnnotation + " was removed."}
+
+// Ungated decides on an add-on that waited and has no closed gate any more. value is that of its annotation, if it has one.
+func Ungated(value string, annotated bool) Decision {
+	switch {
+	case !annotated:
+		return Removed
+	case value == addonv1alpha1.GateOpen:
+		return OpenedByHand
+	case value == addonv1alpha1.GateClosed:
+		return Begun
+	}
+	return Unknown(value)
+}
 
 // Ordered reports whether the installation of an add-on with that declaration waits.
 func Ordered(declared declaration.Declaration) bool {

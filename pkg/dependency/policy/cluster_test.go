@@ -76,6 +76,26 @@ func TestConflictingProtection(t *testing.T) {
 	}
 }
 
+// A policy that overrides nothing has an effect on all managed clusters that it selects.
+func TestClustersOfStatements(t *testing.T) {
+	const onEdge = "clusterSelector: {matchLabels: {tier: edge}}"
+	for spec, want := range map[string]int32{
+		"{install: Deny}": 3, "{install: Deny, " + onEdge + "}": 2, "{protection: Warn, install: Allow, " + onEdge + "}": 2,
+		"{protection: Always}": 0, "{" + onEdge + "}": 0,
+		"{install: Deny, " + onEdge + ", overrides: [{addOn: a, dependency: b, type: Optional}]}": 3,
+	} {
+		policies := []dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p", spec)}
+		set, tally := Read(policies), NewTally(now)
+		for cluster, tier := range map[string]string{"cluster1": "edge", "cluster2": "edge", "cluster3": ""} {
+			tally.AddCluster(cluster, map[string]string{"tier": tier}, set)
+		}
+		tally.Add("a", "b", "cluster4", map[string]string{"tier": "edge"}, set.On("a", "b"))
+		if got := tally.Status(&policies[0], fine); got.Clusters != want || len(got.Overrides) > 0 != (got.AddOns > 0) {
+			t.Errorf("%s: %d clusters and %d add-ons", spec, got.Clusters, got.AddOns)
+		}
+	}
+}
+
 func TestInstalls(t *testing.T) {
 	deny, allow := dependencyv1alpha1.InstallDeny, dependencyv1alpha1.InstallAllow
 	together := func(is dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {

@@ -27,6 +27,8 @@ type Tally struct {
 	now time.Time
 	// touched are the clusters of each override, by its policy.
 	touched map[string]map[key]map[string]bool
+	// ruled are the clusters of which a policy says something, whatever add-ons are there, by the policy.
+	ruled map[string]map[string]bool
 	// conflicts are the clusters on which policies contradict each other.
 	conflicts map[string]map[conflict]map[string]bool
 }
@@ -40,7 +42,10 @@ type conflict struct {
 
 // NewTally returns a tally of no cluster, at a moment.
 func NewTally(now time.Time) *Tally {
-	return &Tally{now: now, touched: map[string]map[key]map[string]bool{}, conflicts: map[string]map[conflict]map[string]bool{}}
+	return &Tally{
+		now: now, touched: map[string]map[key]map[string]bool{}, ruled: map[string]map[string]bool{},
+		conflicts: map[string]map[conflict]map[string]bool{},
+	}
 }
 
 // Add counts a managed cluster with these labels, where the add-on is installed and declares the
@@ -57,13 +62,20 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 	}
 }
 
-// AddCluster counts a managed cluster with these labels, where policies contradict each other on protection or on installations.
+// AddCluster counts a managed cluster with these labels, for which policies say something of protection or of installations.
 func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set Set) {
-	if found := set.Protected(clusterLabels); found.Conflicting {
-		t.addConflict(conflict{field: ProtectionPath.String()}, cluster, found.Policies)
+	protected, installs := set.Protected(clusterLabels), set.Installs(clusterLabels)
+	for _, policy := range slices.Concat(protected.Policies, installs.Policies) {
+		if t.ruled[policy] == nil {
+			t.ruled[policy] = map[string]bool{}
+		}
+		t.ruled[policy][cluster] = true
 	}
-	if found := set.Installs(clusterLabels); found.Conflicting {
-		t.addConflict(conflict{field: InstallPath.String()}, cluster, found.Policies)
+	if protected.Conflicting {
+		t.addConflict(conflict{field: ProtectionPath.String()}, cluster, protected.Policies)
+	}
+	if installs.Conflicting {
+		t.addConflict(conflict{field: InstallPath.String()}, cluster, installs.Policies)
 	}
 }
 
@@ -97,6 +109,7 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 		}
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
+	maps.Copy(clusters, t.ruled[of.Name])
 	Each(of, func(i int, override *Override) {
 		declared := &of.Spec.Overrides[i]
 		at := key{declared.AddOn, declared.Dependency}

@@ -40,6 +40,8 @@ type installing struct {
 	wanted   Installation
 	// then is what will be installed and available: what is installed now, and what has a step.
 	then map[string]evaluation.Observation
+	// before is what is installed now, and is not being removed.
+	before map[string]evaluation.Observation
 	// reached are the named add-ons and all that they need, also what is installed already. Values are what is waited for.
 	reached map[string][]string
 }
@@ -58,7 +60,8 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 			i.then[name] = observed
 		}
 	}
-	before := settledFindings(declared, on, i.then)
+	i.before = maps.Clone(i.then)
+	before := settledFindings(declared, on, i.before)
 	if i.on.Facts.Versions = maps.Clone(on.Facts.Versions); i.on.Facts.Versions == nil {
 		i.on.Facts.Versions = map[string]evaluation.VersionFact{}
 	}
@@ -76,11 +79,23 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 	}
 	i.contradict(before)
 	i.ways()
+	i.complete = i.onlyMissing()
 	if wanted.Wait {
 		i.waitForInstalled()
 	}
+	i.again()
 	i.layers = layersOf(i.reached, i.has)
 	return i.onCluster
+}
+
+// again gives what is installed already a step, where the cluster says so.
+func (i *installing) again() {
+	for name := range i.reached {
+		if _, installed := i.before[name]; installed && !i.has(name) && i.on.Again.Has(name) {
+			i.exist.Insert(name)
+			i.need(name, "")
+		}
+	}
 }
 
 // add gives an add-on a step if it is not installed. dependent is what needs it; empty: it was named.

@@ -102,12 +102,8 @@ func (r *removing) name(addOn string) {
 	case !is:
 		r.findings.Insert(fmt.Sprintf("'%s' is not installed", name))
 		return
-	case install.Placed && selected:
-		r.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: neither of %s may select the cluster, else it is installed again",
-			name, placements(install, ", ")))
-	case install.Placed && !known:
-		r.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: neither of %s may select the cluster, and whether one does could not be read",
-			name, placements(install, ", ")))
+	case install.Placed && (selected || !known):
+		r.problems.Insert(stays(addOn, install, known))
 	}
 	r.need(addOn, "")
 }

@@ -22,6 +22,8 @@ type Cluster struct {
 	Selected func(addOn string) (selected, known bool)
 	// Owned are the add-ons on the cluster that Interlock, or the plugin, has installed.
 	Owned sets.Set[string]
+	// Again are the add-ons on the cluster that have a step although they are installed, where the installation needs them.
+	Again sets.Set[string]
 }
 
 // Plan is what is to be done on all managed clusters.
@@ -32,6 +34,9 @@ type Plan struct {
 	Problems []Finding
 	// Findings are what else matters, and keeps nothing from being done.
 	Findings []Finding
+	// Complete are the add-ons to be installed, by managed cluster, that wait there for nothing but what the plan has: what it
+	// installs, or why that cannot be done.
+	Complete map[string]sets.Set[string]
 }
 
 // Layer are steps that are done together, ascending by add-on.
@@ -42,6 +47,8 @@ type Step struct {
 	AddOn string
 	// Waits: nothing is done but waiting. It is installed and not ready, or being removed already.
 	Waits bool
+	// Exists: nothing is done. It is installed, and listed again.
+	Exists bool
 	// ByOCM: not by the plugin. A Placement selects the clusters.
 	ByOCM bool
 	// Because are the add-ons, ascending, that need what is installed, or with which it is removed; empty: it was only named.
@@ -51,7 +58,7 @@ type Step struct {
 }
 
 // ByPlugin reports whether the plugin installs or removes it.
-func (s *Step) ByPlugin() bool { return !s.ByOCM && !s.Waits }
+func (s *Step) ByPlugin() bool { return !s.ByOCM && !s.Waits && !s.Exists }
 
 // Finding is a sentence that is true on some managed clusters.
 type Finding struct {
@@ -98,6 +105,10 @@ type onCluster struct {
 	byOCM   sets.Set[string]
 	// waits are the add-ons with a step that is only waited for.
 	waits sets.Set[string]
+	// exist are the add-ons with a step that are installed already.
+	exist sets.Set[string]
+	// complete are the add-ons with a step that wait for nothing but what the plan has.
+	complete sets.Set[string]
 	// problems and findings are sentences.
 	problems, findings sets.Set[string]
 }
@@ -105,7 +116,7 @@ type onCluster struct {
 func newOnCluster() *onCluster {
 	return &onCluster{
 		layers: map[string]int{}, because: map[string]sets.Set[string]{}, byOCM: sets.New[string](),
-		waits:    sets.New[string](),
+		waits: sets.New[string](), exist: sets.New[string](),
 		problems: sets.New[string](), findings: sets.New[string](),
 	}
 }
@@ -133,9 +144,9 @@ func merged(clusters []Cluster, planOn func(Cluster) *onCluster) *Plan {
 	for _, cluster := range slices.Sorted(maps.Keys(plans)) {
 		one := plans[cluster]
 		for addOn, because := range one.because {
-			key := stepKey{one.layers[addOn], addOn, one.byOCM.Has(addOn), one.waits.Has(addOn)}
+			key := stepKey{one.layers[addOn], addOn, one.byOCM.Has(addOn), one.waits.Has(addOn), one.exist.Has(addOn)}
 			if steps[key] == nil {
-				steps[key] = &Step{AddOn: addOn, ByOCM: key.byOCM, Waits: key.waits}
+				steps[key] = &Step{AddOn: addOn, ByOCM: key.byOCM, Waits: key.waits, Exists: key.exists}
 			}
 			step := steps[key]
 			step.Clusters = append(step.Clusters, cluster)
@@ -148,7 +159,10 @@ func merged(clusters []Cluster, planOn func(Cluster) *onCluster) *Plan {
 			findings[sentence] = append(findings[sentence], cluster)
 		}
 	}
-	plan := &Plan{Problems: listed(problems), Findings: listed(findings)}
+	plan := &Plan{Problems: listed(problems), Findings: listed(findings), Complete: map[string]sets.Set[string]{}}
+	for cluster, one := range plans {
+		plan.Complete[cluster] = one.complete
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(steps), stepKey.compare) {
 		for len(plan.Layers) <= key.layer {
 			plan.Layers = append(plan.Layers, nil)
@@ -164,12 +178,15 @@ type stepKey struct {
 	addOn string
 	byOCM bool
 	waits bool
+
+	exists bool
 }
 
 func (k stepKey) compare(other stepKey) int {
 	last := map[bool]int{true: 1}
 	return cmp.Or(cmp.Compare(k.layer, other.layer), strings.Compare(k.addOn, other.addOn),
-		cmp.Compare(last[k.byOCM], last[other.byOCM]), cmp.Compare(last[k.waits], last[other.waits]))
+		cmp.Compare(last[k.byOCM], last[other.byOCM]), cmp.Compare(last[k.waits], last[other.waits]),
+		cmp.Compare(last[k.exists], last[other.exists]))
 }
 
 // listed are sentences with their clusters, those of most clusters first.

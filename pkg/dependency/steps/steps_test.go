@@ -360,7 +360,8 @@ func TestWhatPlacementsInstall(t *testing.T) {
 		}},
 		{"removed while selected", removes(selected(on("c1", "base leaf"), "base")), []string{
 			"1: leaf (c1)", "2: base (c1)",
-			"! c1: 'base' is installed by Placements: neither of 'places/edge' may select the cluster, else it is installed again",
+			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, else it is installed again: " +
+				"change the Placement, or take it from ClusterManagementAddOn 'base'",
 		}},
 		{"removed where none selects", removes(selected(on("c1", "base leaf"))), []string{"1: leaf (c1)", "2: base (c1)"}},
 	} {

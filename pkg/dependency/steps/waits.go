@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 // waitForInstalled gives what is installed and not ready a step, where an add-on with a step requires it, directly or through others.
@@ -44,6 +45,38 @@ func (i *installing) today(addOn string) []evaluation.Finding {
 	return i.declared.Evaluate(addOn, i.declared.State(addOn, i.on.Cluster.Cluster, func(name string) evaluation.Observation {
 		return i.on.AddOns[name]
 	}))
+}
+
+// onlyMissing are the add-ons with a step that wait for nothing that is installed already: all that they wait for is missing, or
+// contradicts them.
+func (i *installing) onlyMissing() sets.Set[string] {
+	only := sets.New[string]()
+	for addOn := range i.because {
+		observe := func(all map[string]evaluation.Observation) func(string) evaluation.Observation {
+			return func(name string) evaluation.Observation {
+				if name == addOn {
+					return i.then[addOn] // with the AddOnTemplate that it gets
+				}
+				return all[name]
+			}
+		}
+		today := i.declared.Evaluate(addOn, i.declared.State(addOn, i.on.Cluster.Cluster, observe(i.on.AddOns)))
+		settled := i.declared.Evaluate(addOn, protection.Settle(i.declared.State(addOn, i.on.Cluster.Cluster, observe(i.before)), ""))
+		if !slices.ContainsFunc(today, func(f evaluation.Finding) bool { return fails(f) && !slices.ContainsFunc(settled, same(f)) }) {
+			only.Insert(addOn)
+		}
+	}
+	return only
+}
+
+// fails reports whether an add-on waits for an edge that is known not to be satisfied.
+func fails(finding evaluation.Finding) bool { return finding.Blocks() && finding.Unsatisfied() }
+
+// same reports whether a finding fails that is on the same edge or requirement as another one.
+func same(as evaluation.Finding) func(evaluation.Finding) bool {
+	return func(f evaluation.Finding) bool {
+		return fails(f) && f.Dependency == as.Dependency && f.Name() == as.Name()
+	}
 }
 
 // isReady reports whether an installed add-on is available and its dependencies are satisfied.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
@@ -120,5 +121,58 @@ func TestARemovalContinues(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the hub says of an add-on that waits is in the plan, unless it waits for what is installed already.
+func TestComplete(t *testing.T) {
+	all := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}, {name: other, type: Optional}"), "base": "{}", "other": "{}"}
+	for _, test := range []struct {
+		name, installed string
+		want            []string
+	}{
+		{"nothing is installed", "", []string{"base", "leaf", "mid"}},
+		{"all below is", "base other", []string{"leaf", "mid"}},
+		{"one is down", "~base other", []string{"leaf"}},
+		{"an Optional one is down", "base ~other", []string{"leaf", "mid"}},
+		{"one that is being removed", "-base", []string{"base", "leaf", "mid"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{on("c1", test.installed)})
+			if diff := cmp.Diff(test.want, sets.List(plan.Complete["c1"])); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A list for GitOps has each add-on in the same place before it is installed and afterwards.
+func TestWhatIsInstalledIsListedAgain(t *testing.T) {
+	all := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}"), "base": "{}", "other": "{}"}
+	for _, test := range []struct{ installed, again, want string }{
+		{"", "", "base mid leaf"},
+		{"base", "base", "base* mid leaf"},
+		{"base mid leaf other", "base mid leaf other", "base* mid* leaf*"},
+		{"base mid leaf", "mid", "mid*"},
+		{"base", "", "mid leaf"},
+	} {
+		cluster := on("c1", test.installed)
+		cluster.Again = sets.New(strings.Fields(test.again)...)
+		plan := steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{cluster})
+		var got []string
+		for _, layer := range plan.Layers {
+			for _, step := range layer {
+				if step.Exists {
+					step.AddOn += "*"
+				}
+				if step.Exists == step.ByPlugin() {
+					t.Errorf("%+v", step)
+				}
+				got = append(got, step.AddOn)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q, and %q again: %q", test.installed, test.again, got)
+		}
 	}
 }

@@ -97,12 +97,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // decide decides on the gate, and returns when to do so again without a cause; zero: never.
 func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Decision, time.Time, error) {
 	never := time.Time{}
-	waits, isOpen := gate.Waits(fleet.Installable(addOn)), addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateOpen
+	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
 	switch {
-	case waits && isOpen:
-		return gate.OpenedByHand, never, nil
-	case waits && !fleet.GateClosed(addOn):
-		return gate.Begun, never, nil
+	case gate.Waits(fleet.Installable(addOn)) && !fleet.GateClosed(addOn):
+		return gate.Ungated(value, annotated), never, nil
 	case !fleet.GateClosed(addOn):
 		return gate.Decision{}, never, nil
 	}

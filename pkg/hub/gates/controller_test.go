@@ -192,6 +192,21 @@ func TestReconcile(t *testing.T) {
 			"",
 		},
 		"SomeOtherValue": {given{gate: "ajar"}, "ajar", "", nil, ""},
+		"SomeOtherValueWhileItWaits": {
+			given{gate: "OPEN", conditions: []metav1.Condition{waits()}},
+			"OPEN",
+			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate has the unknown " +
+				"value \"OPEN\": use closed or open.",
+			[]string{"Installable"},
+			"",
+		},
+		"RemovedWhileItWaits": {
+			given{conditions: []metav1.Condition{waits()}},
+			"",
+			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate was removed.",
+			[]string{"Installable"},
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.is)

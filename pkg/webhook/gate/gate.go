@@ -56,8 +56,7 @@ func (c *Closer) Handle(ctx context.Context, request admission.Request) admissio
 	case !closes:
 		return admission.Allowed("")
 	}
-	return admission.Patched("", patch(addOn)).WithWarnings(text.Excerpt(text.OneLine(
-		fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn.Name), addOn.Namespace, message))))
+	return admission.Patched("", patch(addOn)).WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, message))))
 }
 
 // closes reports whether the gate of an add-on is closed, and what the add-on waits for. A gate that its creator has set

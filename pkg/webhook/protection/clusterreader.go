@@ -38,7 +38,9 @@ type clusterReader struct {
 	hub func() evaluation.APIFacts
 	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
 	ocm ocmVersion
-	now time.Time
+	// waits returns what installations wait for; nil: the conditions of add-ons say it.
+	waits func(types.NamespacedName) (evaluation.Wait, bool)
+	now   time.Time
 }
 
 var _ fleet.Reader = clusterReader{}
@@ -99,7 +101,7 @@ func (s clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) {
 
 // state loads what the verdicts on an add-on's edges rest on.
 func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {
-	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold}
+	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold, Waits: s.waits}
 	state, err := loader.Load(ctx, under.Evaluator, types.NamespacedName{Namespace: s.cluster.Name, Name: addOn}, s.now)
 	if err != nil {
 		return evaluation.State{}, fmt.Errorf("load what %s rests on: %w", addOn, err)

@@ -39,7 +39,7 @@ const (
 // +kubebuilder:printcolumn:name="Accepted",type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].status`,description="Whether all overrides can be used"
 // +kubebuilder:printcolumn:name="Conflicting",type=string,JSONPath=`.status.conditions[?(@.type=="Conflicting")].status`,description="Whether another policy says something else of a dependency"
 // +kubebuilder:printcolumn:name="AddOns",type=integer,JSONPath=`.status.addOns`,description="Dependencies of how many add-ons the policy overrides"
-// +kubebuilder:printcolumn:name="Clusters",type=integer,JSONPath=`.status.clusters`,description="On how many managed clusters it does"
+// +kubebuilder:printcolumn:name="Clusters",type=integer,JSONPath=`.status.clusters`,description="On how many managed clusters the policy has an effect"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 
 // AddOnDependencyPolicy is the word of a hub's administrator on what add-ons declare of their dependencies. It
@@ -175,7 +175,7 @@ type AddOnDependencyPolicyStatus struct {
 	// +optional
 	AddOns int32 `json:"addOns"`
 
-	// clusters is on how many managed clusters the policy overrides a dependency.
+	// clusters is on how many managed clusters the policy overrides a dependency, or sets protection or install.
 	// +optional
 	Clusters int32 `json:"clusters"`
 

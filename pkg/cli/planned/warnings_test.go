@@ -1,0 +1,55 @@
+package planned
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+)
+
+// TestWarningsOfManyClustersAreShownOnce: a dry run tries each add-on on each managed cluster, and the hub warns of each.
+func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
+	on := &Fleet{}
+	for _, name := range []string{"f4", "f3", "f2", "f1"} {
+		on.Clusters = append(on.Clusters, steps.Cluster{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: name}}})
+	}
+	w := &warnings{known: func(warning string) bool { return strings.HasPrefix(warning, "known") }, shown: sets.New[string]()}
+	tries := func(sent ...string) []string {
+		var shown strings.Builder
+		w.collect(on)
+		for _, one := range sent {
+			if !w.has(one) {
+				t.Errorf("shown at once: %s", one)
+			}
+		}
+		w.show(&shown)
+		return strings.Split(strings.TrimSuffix(shown.String(), "\n"), "\n")
+	}
+	const waits = " yet: Required addon 'base' is not installed or not available."
+	want := []string{
+		"Warning: 'w1' is not installed on f1" + waits + " (the same on 4 clusters: f1, f2, f3 and 1 more cluster)",
+		"Warning: 'w2' is not installed on f2" + waits,
+		"Warning: about no cluster",
+	}
+	got := tries("'w1' is not installed on f3"+waits, "known on f1", "'w1' is not installed on f2"+waits, "'w1' is not installed on f1"+waits,
+		"'w1' is not installed on f4"+waits, "about no cluster", "'w2' is not installed on f2"+waits, "about no cluster")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Warning: new of 'f1'"}, tries("'w1' is not installed on f3"+waits, "new of 'f1'")); diff != "" {
+		t.Errorf("once more: -want, +got:\n%s", diff)
+	}
+	for _, one := range []string{"'w2' is not installed on f3" + waits, "known later"} {
+		if !w.has(one) {
+			t.Errorf("shown again when it is done: %s", one)
+		}
+	}
+	if w.has("later on f1") || !w.has("later on f2") {
+		t.Error("what is new when it is done is not shown once")
+	}
+}
