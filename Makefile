@@ -124,7 +124,7 @@ demo: build ocm ## play the main job on a hub and managed clusters (KEEP=1 keeps
 BENCH := KUBEBUILDER_ASSETS=$(ASSETS) go run -C $(BENCHMARK)
 
 .PHONY: bench
-bench: build control-plane ## measure 1,000 clusters with 10 add-ons each, in less than 20 minutes; fails when a bound is missed
+bench: build control-plane ## measure 1,000 clusters with 10 add-ons each, in about 20 minutes; fails when a bound is missed
 	@$(BENCH) . --name standard --clusters 1000 --addons 10 --repetitions 2
 	@$(BENCH) ./conversion
 

@@ -50,7 +50,7 @@ var scenarios = []scenario{
 	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant, false},
 	{"8", "All clusters are lost, and return", lostMethod, hubOnly, lost, false},
 	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty, false},
-	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin, true},
+	{"13", "kubectl addon: time and memory of each verb", pluginMethod, hubOnly, plugin, false},
 	{"14", "A storm with reports", reportsMethod, hubOnly, reports, true},
 	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy, false},
 	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals, false},
