@@ -218,7 +218,7 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 	const label = `{"metadata": {"annotations": {}, "labels": {"dependency.addon.open-cluster-management.io/installed-by": "kubectl-addon"`
 	o := &options{Options: planned.Options{Hub: hub(t, nil,
 		addOn("created", "kubectl-addon", ""), addOn("applied", "kubectl-addon", label+`}}, "spec": {}}`),
-		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`), addOn("labelled", "kubectl-addon", label+`, "a": "b"}}}`),
+		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`), addOn("labeled", "kubectl-addon", label+`, "a": "b"}}}`),
 		addOn("unreadable", "kubectl-addon", "{"), addOn("of-interlock", "interlock", ""), addOn("of-a-user", "", ""),
 	)}}
 	clusters := []steps.Cluster{{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: "c1"}}}, {}}
@@ -232,7 +232,8 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 
 func TestManifestsKeepTheirPlace(t *testing.T) {
 	all := manifests(steps.Layer{
-		{AddOn: "a", Clusters: []string{"c2"}}, {AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
+		{AddOn: "a", Clusters: []string{"c2"}},
+		{AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
 		{AddOn: "b", Clusters: []string{"c1"}},
 	})
 	var got []string
