@@ -90,7 +90,8 @@ var _ = Describe("A bundle", Ordered, func() {
 		By("the add-on being no bundle any more")
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, interlockv1alpha1.BundleAnnotation)
 		Expect(hub.Client.Patch(ctx, registration("stack", ""), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-		Eventually(availableOf).WithContext(ctx).WithArguments("stack").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
+		Eventually(availableOf).WithContext(ctx).WithTimeout(time.Minute).WithArguments("stack").Should(
+			HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"), "OCM's agent looks for leases every 30 seconds")
 		expectRemoved(ctx, "stack")
 	}, NodeTimeout(2*time.Minute))
 

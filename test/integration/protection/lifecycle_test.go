@@ -89,6 +89,8 @@ var _ = Describe("Protection that refuses", func() {
 			disable := func(name string) (string, error) {
 				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
 			}
+			user, _ := as("alice") // the webhook reads registrations from a cache
+			Eventually(func() error { return user.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).ShouldNot(Succeed())
 			out, err := disable(base)
 			Expect(err).To(HaveOccurred())
 			Expect(out).To(SatisfyAll(ContainSubstring(breaks), ContainSubstring("Remove first what requires it.")))
