@@ -27,7 +27,7 @@ const (
 	reviewTimeout = 10 * time.Second
 )
 
-// filter admits clients whose token the API server knows, and whom RBAC lets get the path. The filter of controller-runtime
+// filter admits clients whose token the API server knows, and which RBAC lets get the path. The filter of controller-runtime
 // does the same by the libraries of the API server; with them, addon-agent is half as large again, on each managed cluster.
 type filter struct {
 	tokens authenticationv1client.TokenReviewInterface

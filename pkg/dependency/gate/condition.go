@@ -30,9 +30,13 @@ const MessageSatisfied = "All Required dependencies have been satisfied; the add
 // dependencies become available one after another, and OCM's add-on manager tries to install the add-on after each write.
 const BetweenMessages = 15 * time.Second
 
-// OnlyMessage reports whether a condition that is to be written says the same as the stored one in other words.
-func OnlyMessage(stored *metav1.Condition, desired metav1.Condition) bool {
-	return stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason
+// Pause returns how long ago the last write of a condition has to be before the next one: while the gate is closed, a condition that
+// says the same in other words follows at intervals.
+func Pause(closed bool, stored *metav1.Condition, desired metav1.Condition) time.Duration {
+	if closed && stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason {
+		return BetweenMessages
+	}
+	return 0
 }
 
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.

@@ -141,20 +141,23 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-func TestOnlyMessage(t *testing.T) {
+func TestPause(t *testing.T) {
 	stored := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for a"}
+	message := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for b"}
 	for name, test := range map[string]struct {
+		closed  bool
 		stored  *metav1.Condition
 		desired metav1.Condition
-		want    bool
+		want    time.Duration
 	}{
-		"AnotherMessage": {&stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for b"}, true},
-		"AnotherStatus":  {&stored, metav1.Condition{Status: metav1.ConditionTrue, Reason: ReasonWaiting}, false},
-		"AnotherReason":  {&stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonOpened}, false},
-		"First":          {nil, stored, false},
+		"AnotherMessage": {true, &stored, message, BetweenMessages},
+		"Open":           {false, &stored, message, 0},
+		"AnotherStatus":  {true, &stored, metav1.Condition{Status: metav1.ConditionTrue, Reason: ReasonWaiting}, 0},
+		"AnotherReason":  {true, &stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonOpened}, 0},
+		"First":          {true, nil, stored, 0},
 	} {
-		if got := OnlyMessage(test.stored, test.desired); got != test.want {
-			t.Errorf("%s: %t", name, got)
+		if got := Pause(test.closed, test.stored, test.desired); got != test.want {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (f factsFail) List(ctx context.Context, list client.ObjectList, options ...
 	return f.Reader.List(ctx, list, options...)
 }
 
-// TestObjectsAreRead only where an add-on may be removed that provides an API. They only warn, so that nobody needs the right.
+// TestObjectsAreRead only where an add-on may be removed that provides an API. They only warn, so no user needs the right.
 func TestObjectsAreRead(t *testing.T) {
 	const provides = "provides: [{group: a.io, kind: Widget}]"
 	busy, resource := errors.New("the hub is busy"), dependencyv1alpha1.Resource.GroupResource()

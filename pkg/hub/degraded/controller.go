@@ -134,10 +134,9 @@ func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	if fleet.GateClosed(found.addOn) && gate.OnlyMessage(fleet.Degraded(found.addOn), desired) {
-		if wait := r.Backoff.WaitFor(key, gate.BetweenMessages); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
-		}
+	pause := gate.Pause(fleet.GateClosed(found.addOn), fleet.Degraded(found.addOn), desired)
+	if wait := r.Backoff.WaitFor(key, pause); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
 	result, err := r.write(ctx, found.addOn, desired)

@@ -82,10 +82,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
 	}
-	if !opens && gate.OnlyMessage(fleet.Installable(addOn), desired) {
-		if wait := r.Backoff.WaitFor(request.NamespacedName, gate.BetweenMessages); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
-		}
+	pause := gate.Pause(fleet.GateClosed(addOn), fleet.Installable(addOn), desired)
+	if wait := r.Backoff.WaitFor(request.NamespacedName, pause); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	stored, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
 	if opens && stored != "" {

@@ -173,7 +173,7 @@ func (b *bench) remark(t *testing.T, of client.Object, value any) {
 	b.patches = 0
 }
 
-// Whoever may write the annotation could shorten the hour.
+// Each writer of the annotation could shorten the hour.
 func TestTheMarkOfAnotherWriterIsNotBelieved(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {

@@ -145,7 +145,7 @@ func TestTheMarkEndsWithTheHour(t *testing.T) {
 // What happens while the cluster is lost is not known, and what a policy denies has not been true for the whole hour. So it begins anew,
 // also if another leader takes over meanwhile, or afterwards.
 func TestThereIsNoMarkWhereTheHourDoesNotRun(t *testing.T) {
-	for name, doubt := range map[string]struct{ begin, end func(t *testing.T, b *bench) }{
+	for name, stops := range map[string]struct{ begin, end func(t *testing.T, b *bench) }{
 		"the cluster is lost": {
 			func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionUnknown) },
 			func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionTrue) },
@@ -161,7 +161,7 @@ func TestThereIsNoMarkWhereTheHourDoesNotRun(t *testing.T) {
 					b := newInstalled(t, way.base, way.onDemand, 1)
 					b.later(t, 0)
 					b.patches = 0
-					doubt.begin(t, b)
+					stops.begin(t, b)
 					if at == 1 {
 						b.lead()
 					}
@@ -169,7 +169,7 @@ func TestThereIsNoMarkWhereTheHourDoesNotRun(t *testing.T) {
 					b.wantMark(t, "", 1)
 					b.later(t, time.Minute)
 					b.wantMark(t, "", 0)
-					doubt.end(t, b)
+					stops.end(t, b)
 					if at == 2 {
 						b.lead()
 					}
