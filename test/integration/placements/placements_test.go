@@ -18,6 +18,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -176,8 +177,9 @@ func decided(ctx context.Context, placement *unstructured.Unstructured) []string
 
 var _ = Describe("impact --placement", func() {
 	DescribeTable("selects what OCM's placement controller selects", func(ctx context.Context, namespace, spec string, want ...string) {
+		// A name of its own: decisions of a deleted Placement of the same name would keep clusters with the taint NoSelectIfNew.
 		manifest := `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
-			metadata: {name: tried, namespace: ` + namespace + `}, spec: ` + spec + `}`
+			metadata: {name: tried-` + rand.String(5) + `, namespace: ` + namespace + `}, spec: ` + spec + `}`
 		out, errOut := run("impact", "--install", "app", "--placement", file(manifest), "-o", "json")
 		var found struct{ Placement struct{ Clusters []string } }
 		if !strings.Contains(errOut, "selects no managed cluster") {
