@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -34,7 +33,7 @@ const (
 	// managerUser is the user that addon-manager is at the hub.
 	managerUser = "interlock-addon-manager"
 	// patience is more than any step takes.
-	patience = 30 * time.Minute
+	patience = time.Hour
 )
 
 // fleet is a hub with managed clusters, whose agents are simulated.
@@ -44,11 +43,7 @@ type fleet struct {
 	dir      string
 	clusters []string
 	end      context.CancelFunc
-
-	mutex sync.Mutex
-	// available counts the available add-ons of a round, by the prefix of their names.
-	available map[client.ObjectKey]bool
-	news      chan struct{}
+	progress *progress
 }
 
 func start(ctx context.Context, o options) (*fleet, error) {
@@ -56,7 +51,7 @@ func start(ctx context.Context, o options) (*fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fleet{dir: dir, available: map[client.ObjectKey]bool{}, news: make(chan struct{}, 1), end: func() {}}
+	f := &fleet{dir: dir, progress: newProgress(), end: func() {}}
 	if f.hub, err = ocm.StartHub(ctx, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true}); err != nil {
 		return nil, err
 	}
@@ -155,7 +150,7 @@ func (f *fleet) follow(ctx context.Context) error {
 	}
 	reported := func(object any) {
 		if addOn, is := object.(*addonv1alpha1.ManagedClusterAddOn); is {
-			f.count(addOn, meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
+			f.progress.report(addOn, meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		}
 	}
 	if _, err := addOns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
@@ -171,43 +166,6 @@ func (f *fleet) follow(ctx context.Context) error {
 		return errors.New("the caches of the fleet have not synced")
 	}
 	return nil
-}
-
-// count notes whether an add-on is available.
-func (f *fleet) count(addOn *addonv1alpha1.ManagedClusterAddOn, available bool) {
-	f.mutex.Lock()
-	f.available[client.ObjectKeyFromObject(addOn)] = available
-	f.mutex.Unlock()
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
-}
-
-// awaitAvailable waits until all of these are.
-func (f *fleet) awaitAvailable(ctx context.Context, all []*addonv1alpha1.ManagedClusterAddOn) error {
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-	for {
-		missing := 0
-		f.mutex.Lock()
-		for _, one := range all {
-			if !f.available[client.ObjectKeyFromObject(one)] {
-				missing++
-			}
-		}
-		f.mutex.Unlock()
-		if missing == 0 {
-			return nil
-		}
-		select {
-		case <-f.news:
-		case <-timeout.C:
-			return fmt.Errorf("%d of %d add-ons are not available after %s", missing, len(all), patience)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
 
 func (f *fleet) each(ctx context.Context, count int, do func(context.Context, int) error) error {

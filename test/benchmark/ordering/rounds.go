@@ -18,57 +18,33 @@ import (
 // layers are the add-ons of a round. Each requires all of the layer before.
 var layers = [][]string{{"a"}, {"b", "c"}, {"d", "e", "f"}, {"g", "h", "i"}, {"j"}}
 
-// install registers the add-ons of a round and installs them on all clusters, the last layer first. It returns how long it
-// took until all were available, and removes them again.
-func (f *fleet) install(ctx context.Context, round string, ordered bool) (time.Duration, error) {
-	of := func(name string) string { return name + "-" + round }
+// install registers the ten add-ons and installs them on all clusters, the last layer first. It returns how long it took until
+// all were available.
+func (f *fleet) install(ctx context.Context, ordered bool) (time.Duration, error) {
 	var names, before []string
 	for _, layer := range layers {
-		var needs []string
-		for _, name := range before {
-			needs = append(needs, of(name))
-		}
 		for _, name := range layer {
-			if err := f.register(ctx, of(name), needs, ordered); err != nil {
+			if err := f.register(ctx, name, before, ordered); err != nil {
 				return 0, err
 			}
-			names = append(names, of(name))
 		}
-		before = layer
+		names, before = append(names, layer...), layer
 	}
 	slices.Reverse(names)
 	var all []*addonv1alpha1.ManagedClusterAddOn
-	first := of(layers[0][0]) // it requires nothing, so admission leaves it without a gate
 	for _, name := range names {
 		for _, cluster := range f.clusters {
-			all = append(all, installed(cluster, name, ordered && name != first))
+			// The first requires nothing, so admission leaves it without a gate.
+			all = append(all, installed(cluster, name, ordered && name != layers[0][0]))
 		}
 	}
+	f.progress.expect(all)
 	began := time.Now()
 	if err := f.each(ctx, len(all), func(ctx context.Context, i int) error { return f.hub.Client.Create(ctx, all[i]) }); err != nil {
 		return 0, err
 	}
-	if err := f.awaitAvailable(ctx, all); err != nil {
-		return 0, err
-	}
-	took := time.Since(began)
-	for _, name := range names {
-		registered := &addonv1alpha1.ClusterManagementAddOn{}
-		registered.Name = name
-		if err := f.hub.Client.Delete(ctx, registered); err != nil {
-			return 0, err
-		}
-	}
-	return took, f.awaitGone(ctx, names)
-}
-
-// awaitGone waits until add-ons are removed everywhere.
-func (f *fleet) awaitGone(ctx context.Context, names []string) error {
-	return await(ctx, "the removal of a round", func(ctx context.Context) (bool, error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err := f.hub.Client.List(ctx, &all)
-		return !slices.ContainsFunc(all.Items, func(one addonv1alpha1.ManagedClusterAddOn) bool { return slices.Contains(names, one.Name) }), err
-	})
+	err := f.progress.await(ctx)
+	return time.Since(began), err
 }
 
 // waited is what happened while gates were closed.

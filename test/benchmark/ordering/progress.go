@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// printEvery is how often progress is printed.
+const printEvery = time.Minute
+
+// progress counts the add-ons that are not available yet.
+type progress struct {
+	mutex     sync.Mutex
+	available map[client.ObjectKey]bool // of those that are expected
+	missing   int
+	changed   chan struct{}
+}
+
+func newProgress() *progress { return &progress{changed: make(chan struct{}, 1)} }
+
+// expect begins to count, with none of these available.
+func (p *progress) expect(all []*addonv1alpha1.ManagedClusterAddOn) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.available = make(map[client.ObjectKey]bool, len(all))
+	for _, one := range all {
+		p.available[client.ObjectKeyFromObject(one)] = false
+	}
+	p.missing = len(p.available)
+}
+
+// report notes whether an add-on is available.
+func (p *progress) report(addOn *addonv1alpha1.ManagedClusterAddOn, available bool) {
+	key := client.ObjectKeyFromObject(addOn)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if was, expected := p.available[key]; !expected || was == available {
+		return
+	}
+	p.available[key] = available
+	if available {
+		p.missing--
+	} else {
+		p.missing++
+	}
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until all that are expected are available.
+func (p *progress) await(ctx context.Context) error {
+	began, print := time.Now(), time.NewTicker(printEvery)
+	defer print.Stop()
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for {
+		p.mutex.Lock()
+		missing, all := p.missing, len(p.available)
+		p.mutex.Unlock()
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-p.changed:
+		case <-print.C:
+			fmt.Fprintf(os.Stderr, "  … %d of %d add-ons are available after %s\n", all-missing, all, time.Since(began).Round(time.Second))
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d add-ons are not available: %w", missing, all, ctx.Err())
+		}
+	}
+}
