@@ -124,15 +124,11 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	return contested
 }
 
-// WaitFor returns how long to wait until the last write was that long ago.
-func (t *Tracker) WaitFor(key types.NamespacedName, pause time.Duration) time.Duration {
+// Last returns when an object was last written; zero: it was not.
+func (t *Tracker) Last(key types.NamespacedName) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last, ok := t.last[key]
-	if !ok {
-		return 0
-	}
-	return max(0, last.at.Add(pause).Sub(t.clock.Now()))
+	return t.last[key].at
 }
 
 // Reached records that another writer has set the desired condition. A later write of

@@ -134,19 +134,15 @@ func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
 	}
 }
 
-func TestWaitFor(t *testing.T) {
+func TestLast(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
-	if wait := tracker.WaitFor(key, time.Minute); wait != 0 {
-		t.Errorf("waits %s although nothing was written", wait)
+	if last := tracker.Last(key); !last.IsZero() {
+		t.Errorf("%s although nothing was written", last)
 	}
 	tracker.Wrote(key, down)
 	clk.Step(20 * time.Second)
-	if wait := tracker.WaitFor(key, time.Minute); wait != 40*time.Second {
-		t.Errorf("waits %s, want 40s", wait)
-	}
-	clk.Step(time.Minute)
-	if wait := tracker.WaitFor(key, time.Minute); wait != 0 {
-		t.Errorf("waits %s after a minute", wait)
+	if last := tracker.Last(key); last != time.Unix(0, 0) {
+		t.Errorf("last %s", last)
 	}
 }

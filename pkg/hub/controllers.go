@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -100,6 +101,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
+		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce)
 	)
 	watches, lazy, err := addLazyWatches(mgr, on.addOns(reader, store, configs))
 	informer, informerErr := newFactsInformer(mgr, on.request)
@@ -122,6 +124,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
 		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
+		messages: messages,
 	})
 	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err
@@ -142,7 +145,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		},
 		&degraded.Reconciler{
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Writer: writer,
-			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: events.Later(recorder),
+			Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
 			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
 			Evaluated: each(append(after.evaluated, toReports...)), Found: after.found,

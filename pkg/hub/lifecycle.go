@@ -47,6 +47,7 @@ type lifecycle struct {
 	install      *trigger.Trigger
 	configs      *settings.Changes
 	demand       func(input.Set)
+	messages     *backoff.Turns
 }
 
 // setupLifecycle adds the controllers that act, where the lifecycle is on.
@@ -60,7 +61,9 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 			Backoff: backoff.New(clock.RealClock{}), Evaluate: trigger.New(),
 		}
 	}
-	opened := &gates.Reconciler{AddOns: addOns(), Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: on.recorder}
+	opened := &gates.Reconciler{
+		AddOns: addOns(), Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: on.recorder, Messages: on.messages,
+	}
 	bundled, upgraded := &bundles.Reconciler{AddOns: addOns()}, &upgrades.Reconciler{AddOns: addOns(), Live: mgr.GetAPIReader()}
 	evaluated := []func(types.NamespacedName){opened.Evaluated, bundled.Evaluated, upgraded.Evaluated}
 	installed := &installation.Reconciler{

@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -26,17 +24,19 @@ var Reasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened}
 // MessageSatisfied is the message with ReasonSatisfied.
 const MessageSatisfied = "All Required dependencies have been satisfied; the add-on stays installed from now on."
 
-// BetweenMessages is the least time between two messages of a condition while the gate of the add-on is closed. Layer by layer,
-// dependencies become available one after another, and OCM's add-on manager tries to install the add-on after each write.
-const BetweenMessages = 15 * time.Second
+// While a gate is closed, OCM's add-on manager tries to install the add-on after each write to it. That takes about two of the 50 requests
+// that it sends in a second, for the whole fleet. Layer by layer, dependencies become available, and so messages change. These limits leave
+// the requests to installations.
+const (
+	// MessagesPerSecond is how many add-ons with a closed gate have their messages changed in a second.
+	MessagesPerSecond = 1
+	// MessagesAtOnce is how many have them changed at once, after a pause.
+	MessagesAtOnce = 50
+)
 
-// Pause returns how long ago the last write of a condition has to be before the next one: while the gate is closed, a condition that
-// says the same in other words follows at intervals.
-func Pause(closed bool, stored *metav1.Condition, desired metav1.Condition) time.Duration {
-	if closed && stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason {
-		return BetweenMessages
-	}
-	return 0
+// OnlyMessage reports whether a write can wait for its turn: while the gate is closed, a condition that says the same in other words.
+func OnlyMessage(closed bool, stored *metav1.Condition, desired metav1.Condition) bool {
+	return closed && stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason
 }
 
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.

@@ -141,23 +141,23 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
+func TestOnlyMessage(t *testing.T) {
 	stored := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for a"}
 	message := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for b"}
 	for name, test := range map[string]struct {
 		closed  bool
 		stored  *metav1.Condition
 		desired metav1.Condition
-		want    time.Duration
+		want    bool
 	}{
-		"AnotherMessage": {true, &stored, message, BetweenMessages},
-		"Open":           {false, &stored, message, 0},
-		"AnotherStatus":  {true, &stored, metav1.Condition{Status: metav1.ConditionTrue, Reason: ReasonWaiting}, 0},
-		"AnotherReason":  {true, &stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonOpened}, 0},
-		"First":          {true, nil, stored, 0},
+		"AnotherMessage": {true, &stored, message, true},
+		"Open":           {false, &stored, message, false},
+		"AnotherStatus":  {true, &stored, metav1.Condition{Status: metav1.ConditionTrue, Reason: ReasonWaiting}, false},
+		"AnotherReason":  {true, &stored, metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonOpened}, false},
+		"First":          {true, nil, stored, false},
 	} {
-		if got := Pause(test.closed, test.stored, test.desired); got != test.want {
-			t.Errorf("%s: %s", name, got)
+		if got := OnlyMessage(test.closed, test.stored, test.desired); got != test.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

@@ -40,8 +40,10 @@ type Reconciler struct {
 	Writer       conditionwriter.Writer
 	Declarations *declarations.Store
 	Backoff      *backoff.Tracker
-	Metrics      *metrics.Metrics
-	Recorder     events.EventRecorder
+	// Messages are the turns of add-ons whose conditions change only their message while the gate is closed.
+	Messages *backoff.Turns
+	Metrics  *metrics.Metrics
+	Recorder events.EventRecorder
 	// EventLimiter limits events on transitions; nil: all are emitted.
 	EventLimiter flowcontrol.PassiveRateLimiter
 	// Loader loads what add-ons are evaluated with. It uses Memory.
@@ -134,9 +136,10 @@ func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	pause := gate.Pause(fleet.GateClosed(found.addOn), fleet.Degraded(found.addOn), desired)
-	if wait := r.Backoff.WaitFor(key, pause); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if gate.OnlyMessage(fleet.GateClosed(found.addOn), fleet.Degraded(found.addOn), desired) {
+		if wait := r.Messages.Wait(key, r.Backoff.Last(key)); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
 	}
 	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
 	result, err := r.write(ctx, found.addOn, desired)
@@ -153,6 +156,7 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	}
 	r.Metrics.Forget(addOn)
 	r.Backoff.Forget(addOn)
+	r.Messages.Forget(addOn)
 	r.stuck.forget(addOn)
 }
 

@@ -25,6 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -129,7 +130,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
-		Loader: fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold}, Memory: memory,
+		Messages: backoff.NewTurns(b.clock, gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Loader:   fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold}, Memory: memory,
 		Registrations: b.hub, Evaluate: trigger.New(),
 	}
 	return b

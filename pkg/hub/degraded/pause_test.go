@@ -5,13 +5,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/backoff"
 )
 
-// While the gate is closed, another message waits, and another status does not.
+// While the gate is closed, another message waits for its turn, and another status does not.
 func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 	earlier := metav1.Condition{
 		Type: "Degraded", Status: metav1.ConditionTrue, Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
@@ -22,7 +23,7 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 		status metav1.ConditionStatus
 		wait   time.Duration
 	}{
-		"Closed":        {addonv1alpha1.GateClosed, metav1.ConditionTrue, gate.BetweenMessages},
+		"Closed":        {addonv1alpha1.GateClosed, metav1.ConditionTrue, time.Second},
 		"Open":          {addonv1alpha1.GateOpen, metav1.ConditionTrue, 0},
 		"NoGate":        {"", metav1.ConditionTrue, 0},
 		"AnotherStatus": {addonv1alpha1.GateClosed, metav1.ConditionFalse, 0},
@@ -34,6 +35,8 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			b := newBench(t, waiting)
 			b.Backoff.Wrote(leaf, stored)
+			b.Messages = backoff.NewTurns(b.Clock, 1, 1)
+			b.Messages.Wait(types.NamespacedName{Name: "another"}, time.Time{})
 			result, err := b.reconcile(t)
 			if err != nil || result.RequeueAfter != test.wait || (b.applies == 0) != (test.wait > 0) {
 				t.Fatalf("%+v, %v, %d writes", result, err, b.applies)

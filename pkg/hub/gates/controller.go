@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
@@ -39,6 +40,8 @@ type Reconciler struct {
 	Client   client.Client
 	Live     client.Reader
 	Recorder toolsevents.EventRecorder
+	// Messages are the turns of add-ons whose conditions change only their message while the gate is closed.
+	Messages *backoff.Turns
 }
 
 // SetupWithManager registers the controller. It begins with every add-on that waits.
@@ -82,9 +85,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
 	}
-	pause := gate.Pause(fleet.GateClosed(addOn), fleet.Installable(addOn), desired)
-	if wait := r.Backoff.WaitFor(request.NamespacedName, pause); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Installable(addOn), desired) {
+		if wait := r.Messages.Wait(request.NamespacedName, r.Backoff.Last(request.NamespacedName)); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
 	}
 	stored, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
 	if opens && stored != "" {
@@ -142,6 +146,7 @@ func (r *Reconciler) open(
 		return acting.Unwritten(err, fmt.Sprintf("open the gate of %s", key))
 	}
 	r.Backoff.Wrote(key, because)
+	r.Messages.Forget(key)
 	r.Conditions.Written.Record(key, resourceVersion, stub.ResourceVersion)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil, corev1.EventTypeNormal, EventOpened, "OpenGate", "%s", events.Note(because.Message))

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -93,7 +94,10 @@ func newBench(t *testing.T, is given) *bench {
 	})
 	recorder := events.NewFakeRecorder(10)
 	b.events = recorder.Events
-	b.Reconciler = &Reconciler{AddOns: b.hub.AddOns, Client: writer, Live: b.hub, Recorder: recorder}
+	b.Reconciler = &Reconciler{
+		AddOns: b.hub.AddOns, Client: writer, Live: b.hub, Recorder: recorder,
+		Messages: backoff.NewTurns(b.hub.AddOns.Clock, gate.MessagesPerSecond, gate.MessagesAtOnce),
+	}
 	b.Conditions = condition.Writer{Status: writer, Live: writer}
 	return b
 }
@@ -303,19 +307,21 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// While an add-on waits, its message follows what it waits for at most once in a while. It does not wait to be opened.
-func TestMessagesFollowAtIntervals(t *testing.T) {
+// While an add-on waits, its message follows in its turn. The gate does not wait for a turn to be opened.
+func TestMessagesFollowInTurn(t *testing.T) {
 	b := newBench(t, given{gate: addonv1alpha1.GateClosed})
+	b.Messages = backoff.NewTurns(b.Clock, 1, 1)
+	b.Messages.Wait(types.NamespacedName{Name: "another"}, time.Time{})
 	_, installable := b.settle(t)
 	if !strings.HasPrefix(installable, "False WaitingForDependencies") {
 		t.Fatalf("Installable %q", installable)
 	}
 	b.addBase(t, metav1.ConditionFalse)
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
-	if err != nil || result.RequeueAfter != gate.BetweenMessages || len(b.writes) != 1 {
+	if err != nil || result.RequeueAfter != time.Second || len(b.writes) != 1 {
 		t.Fatalf("%+v, %v, writes %q", result, err, b.writes)
 	}
-	b.Clock.(*clocktesting.FakeClock).Step(gate.BetweenMessages)
+	b.Clock.(*clocktesting.FakeClock).Step(time.Second)
 	if _, later := b.settle(t); later == installable || len(b.writes) != 2 {
 		t.Errorf("Installable %q, writes %q", later, b.writes)
 	}
