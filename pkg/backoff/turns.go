@@ -1,6 +1,7 @@
 package backoff
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,33 +15,100 @@ import (
 type Turns struct {
 	clock   clock.PassiveClock
 	limiter *rate.Limiter
+	// come is called with each object that has waited, once its turn has come.
+	come func(types.NamespacedName)
 
 	mutex sync.Mutex
-	next  map[types.NamespacedName]time.Time
+	// began has when the turn of an object began.
+	began map[types.NamespacedName]time.Time
+	// waiting has the objects of queue that still wait.
+	waiting map[types.NamespacedName]bool
+	queue   []types.NamespacedName
+	queued  chan struct{}
 }
 
-// NewTurns returns turns at a rate. So many are not spaced out, after a pause.
-func NewTurns(clk clock.PassiveClock, perSecond float64, unspaced int) *Turns {
-	return &Turns{clock: clk, limiter: rate.NewLimiter(rate.Limit(perSecond), unspaced), next: map[types.NamespacedName]time.Time{}}
+// NewTurns returns turns at a rate. After a pause, so many have their turn at once. come is called with each object that has waited.
+func NewTurns(clk clock.PassiveClock, perSecond rate.Limit, atOnce int, come func(types.NamespacedName)) *Turns {
+	return &Turns{
+		clock: clk, limiter: rate.NewLimiter(perSecond, atOnce), come: come, queued: make(chan struct{}, 1),
+		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]bool{},
+	}
 }
 
-// Wait returns how long to wait before the next write to an object that was last written at a time. An object has one turn, which ends
-// with a write. Each of several writers to an object gives the time of its own last write, and so has the same turn as the others.
-func (t *Turns) Wait(key types.NamespacedName, last time.Time) time.Duration {
+// Has reports whether it is the turn of an object that was last written at a time; otherwise the object waits for it. The turn ends with
+// that write. If each of several writers gives the time of its own last write, all write once in the turn.
+func (t *Turns) Has(object types.NamespacedName, last time.Time) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	now := t.clock.Now()
-	turn, ok := t.next[key]
-	if !ok || !last.Before(turn) {
-		turn = now.Add(t.limiter.ReserveN(now, 1).DelayFrom(now))
-		t.next[key] = turn
+	if began, ok := t.began[object]; ok && last.Before(began) {
+		return true
 	}
-	return max(0, turn.Sub(now))
+	if t.waiting[object] {
+		return false
+	}
+	if now := t.clock.Now(); len(t.waiting) == 0 && t.limiter.AllowN(now, 1) {
+		t.began[object] = now
+		return true
+	}
+	t.waiting[object] = true
+	t.queue = append(t.queue, object)
+	select {
+	case t.queued <- struct{}{}:
+	default:
+	}
+	return false
 }
 
 // Forget drops the turn of an object.
-func (t *Turns) Forget(key types.NamespacedName) {
+func (t *Turns) Forget(object types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	delete(t.next, key)
+	delete(t.began, object)
+	delete(t.waiting, object)
+}
+
+// Start gives turns to the objects that wait, until the context ends.
+func (t *Turns) Start(ctx context.Context) error {
+	for {
+		object, waits := t.first()
+		if !waits {
+			select {
+			case <-t.queued:
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if err := t.limiter.Wait(ctx); err != nil {
+			return nil //nolint:nilerr // only the end of the context ends it
+		}
+		if t.begin(object) {
+			t.come(object)
+		}
+	}
+}
+
+// first returns the object that has waited longest. Those that no longer wait leave the queue.
+func (t *Turns) first() (object types.NamespacedName, ok bool) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for len(t.queue) > 0 && !t.waiting[t.queue[0]] {
+		t.queue = t.queue[1:]
+	}
+	if len(t.queue) == 0 {
+		return object, false
+	}
+	return t.queue[0], true
+}
+
+// begin begins the turn of an object, if it still waits.
+func (t *Turns) begin(object types.NamespacedName) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.waiting[object] {
+		return false
+	}
+	delete(t.waiting, object)
+	t.began[object] = t.clock.Now()
+	return true
 }

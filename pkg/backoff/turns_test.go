@@ -1,56 +1,106 @@
 package backoff
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/clock"
 )
 
-func TestTurnsFollowAtARate(t *testing.T) {
-	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
-	turns := NewTurns(clk, 2, 3)
-	for i, want := range []time.Duration{0, 0, 0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond} {
-		object := types.NamespacedName{Name: fmt.Sprint(i)}
-		for range 3 { // a request does not take another turn
-			if wait := turns.Wait(object, time.Time{}); wait != want {
-				t.Errorf("%d waits %s, want %s", i, wait, want)
+// queued are turns at one a second, of which one has just been taken, with the objects whose turn has come since, and when.
+type queued struct {
+	*Turns
+	began time.Time
+	come  []string
+}
+
+func newQueued(t *testing.T) *queued {
+	t.Helper()
+	q := &queued{began: time.Now()}
+	q.Turns = NewTurns(clock.RealClock{}, 1, 1, func(object types.NamespacedName) {
+		q.come = append(q.come, fmt.Sprintf("%s after %s", object.Name, time.Since(q.began)))
+	})
+	if !q.Has(types.NamespacedName{Name: "another"}, time.Time{}) {
+		t.Fatal("the first waits")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = q.Start(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	return q
+}
+
+func named(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
+
+func TestTurnsFollowAtARateInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueued(t)
+		for range 3 { // repeated requests change nothing
+			for _, name := range []string{"c", "b", "a"} {
+				if q.Has(named(name), time.Time{}) {
+					t.Errorf("%s does not wait", name)
+				}
 			}
 		}
-	}
+		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
+		synctest.Wait()
+		if want := []string{"c after 1s", "b after 2s", "a after 3s"}; !slices.Equal(q.come, want) {
+			t.Errorf("came %q", q.come)
+		}
+		if !q.Has(named("d"), time.Time{}) {
+			t.Error("waits after a pause")
+		}
+	})
 }
 
-// The second condition of an object is written in the turn of the first. What is to be written after that has another turn.
+// The second condition of an object is written in the turn of the first. What is to be written after that waits for another turn.
 func TestWritersShareATurn(t *testing.T) {
-	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
-	turns := NewTurns(clk, 1, 1)
-	turns.Wait(types.NamespacedName{Name: "another"}, time.Time{})
-	before := clk.Now().Add(-time.Minute)
-	for name, last := range map[string]time.Time{"first": before, "second": {}} {
-		if wait := turns.Wait(key, last); wait != time.Second {
-			t.Errorf("%s waits %s", name, wait)
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueued(t)
+		before := time.Now().Add(-time.Minute)
+		for _, last := range []time.Time{before, {}} {
+			if q.Has(key, last) {
+				t.Errorf("%s: it is its turn already", last)
+			}
 		}
-	}
-	clk.Step(time.Second)
-	for name, last := range map[string]time.Time{"first": before, "second": {}} {
-		if wait := turns.Wait(key, last); wait != 0 {
-			t.Errorf("%s waits %s in its turn", name, wait)
+		time.Sleep(time.Second) //nolint:forbidigo // the clock of synctest
+		synctest.Wait()
+		for _, last := range []time.Time{before, {}} {
+			if !q.Has(key, last) {
+				t.Errorf("%s: it is not its turn", last)
+			}
 		}
-	}
-	if wait := turns.Wait(key, clk.Now()); wait != time.Second {
-		t.Errorf("waits %s after its turn", wait)
-	}
+		if q.Has(key, time.Now()) {
+			t.Error("has another turn after a write")
+		}
+	})
 }
 
+// Objects that no longer wait take no turn from others.
 func TestForgottenTurns(t *testing.T) {
-	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
-	turns := NewTurns(clk, 1, 1)
-	turns.Wait(types.NamespacedName{Name: "another"}, time.Time{})
-	turns.Wait(key, time.Time{})
-	turns.Forget(key)
-	if wait := turns.Wait(key, time.Time{}); wait != 2*time.Second {
-		t.Errorf("waits %s", wait)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueued(t)
+		for i := range 1000 {
+			q.Has(named(fmt.Sprint(i)), time.Time{})
+		}
+		q.Has(key, time.Time{})
+		synctest.Wait() // the first has its turn next, which is lost
+		for i := range 1000 {
+			q.Forget(named(fmt.Sprint(i)))
+		}
+		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
+		synctest.Wait()
+		if want := []string{key.Name + " after 2s"}; !slices.Equal(q.come, want) {
+			t.Errorf("came %q", q.come)
+		}
+		q.Forget(key)
+		if len(q.queue)+len(q.waiting) > 0 {
+			t.Errorf("remembers %q and %v", q.queue, q.waiting)
+		}
+	})
 }

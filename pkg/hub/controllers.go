@@ -101,11 +101,13 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
-		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce)
+		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce, func(addOn types.NamespacedName) {
+			on.evaluate.Enqueue(addOn)
+		})
 	)
 	watches, lazy, err := addLazyWatches(mgr, on.addOns(reader, store, configs))
 	informer, informerErr := newFactsInformer(mgr, on.request)
-	if err := errors.Join(err, informerErr); err != nil {
+	if err := errors.Join(err, informerErr, mgr.Add(messages)); err != nil {
 		return err
 	}
 	served, err := setupHubAPIs(mgr, reader, store, on)

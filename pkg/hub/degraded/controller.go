@@ -101,8 +101,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	again := controllers.Sooner(evaluation.HeldUntil(found.findings), r.observeStuck(addOn, awaited, changed, started))
+	onlyMessage := gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Degraded(addOn), desired)
 	switch {
-	case changed:
+	case changed && (!onlyMessage || r.Messages.Has(key, r.Backoff.Last(key))):
 		return r.change(ctx, found, desired)
 	case r.Guarded.missed(addOn):
 		return r.write(ctx, addOn, *fleet.Degraded(addOn))
@@ -135,11 +136,6 @@ func (r *Reconciler) change(ctx context.Context, found evaluated, desired metav1
 	}
 	if wait := r.Backoff.Wait(key, condition.WithoutForeign(desired)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
-	}
-	if gate.OnlyMessage(fleet.GateClosed(found.addOn), fleet.Degraded(found.addOn), desired) {
-		if wait := r.Messages.Wait(key, r.Backoff.Last(key)); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
-		}
 	}
 	repeats := r.Backoff.Repeats(key, condition.WithoutForeign(desired)) // to another writer, not to a dependency
 	result, err := r.write(ctx, found.addOn, desired)

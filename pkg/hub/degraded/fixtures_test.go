@@ -130,7 +130,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store,
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
-		Messages: backoff.NewTurns(b.clock, gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Messages: backoff.NewTurns(b.clock, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
 		Loader:   fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold}, Memory: memory,
 		Registrations: b.hub, Evaluate: trigger.New(),
 	}

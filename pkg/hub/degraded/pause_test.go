@@ -21,12 +21,12 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate   string
 		status metav1.ConditionStatus
-		wait   time.Duration
+		waits  bool
 	}{
-		"Closed":        {addonv1alpha1.GateClosed, metav1.ConditionTrue, time.Second},
-		"Open":          {addonv1alpha1.GateOpen, metav1.ConditionTrue, 0},
-		"NoGate":        {"", metav1.ConditionTrue, 0},
-		"AnotherStatus": {addonv1alpha1.GateClosed, metav1.ConditionFalse, 0},
+		"Closed":        {addonv1alpha1.GateClosed, metav1.ConditionTrue, true},
+		"Open":          {addonv1alpha1.GateOpen, metav1.ConditionTrue, false},
+		"NoGate":        {"", metav1.ConditionTrue, false},
+		"AnotherStatus": {addonv1alpha1.GateClosed, metav1.ConditionFalse, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stored := earlier
@@ -35,15 +35,22 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			b := newBench(t, waiting)
 			b.Backoff.Wrote(leaf, stored)
-			b.Messages = backoff.NewTurns(b.Clock, 1, 1)
-			b.Messages.Wait(types.NamespacedName{Name: "another"}, time.Time{})
-			result, err := b.reconcile(t)
-			if err != nil || result.RequeueAfter != test.wait || (b.applies == 0) != (test.wait > 0) {
-				t.Fatalf("%+v, %v, %d writes", result, err, b.applies)
+			come := make(chan types.NamespacedName, 1)
+			b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
+			b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
+			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
+			if _, err := b.reconcile(t); err != nil || (b.applies == 0) != test.waits {
+				t.Fatalf("%v, %d writes", err, b.applies)
 			}
-			b.Clock.(*clocktesting.FakeClock).Step(test.wait)
+			if !test.waits {
+				return
+			}
+			go func() { _ = b.Messages.Start(t.Context()) }()
+			if turn := <-come; turn != leaf {
+				t.Fatalf("it is the turn of %s", turn)
+			}
 			if _, err := b.reconcile(t); err != nil || b.applies == 0 {
-				t.Errorf("after the pause: %v, %d writes", err, b.applies)
+				t.Errorf("in its turn: %v, %d writes", err, b.applies)
 			}
 		})
 	}

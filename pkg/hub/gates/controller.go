@@ -85,10 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed {
 		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
 	}
-	if gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Installable(addOn), desired) {
-		if wait := r.Messages.Wait(request.NamespacedName, r.Backoff.Last(request.NamespacedName)); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
-		}
+	onlyMessage := gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Installable(addOn), desired)
+	if onlyMessage && !r.Messages.Has(request.NamespacedName, r.Backoff.Last(request.NamespacedName)) {
+		return controllers.At(again, now), nil
 	}
 	stored, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
 	if opens && stored != "" {

@@ -96,7 +96,7 @@ func newBench(t *testing.T, is given) *bench {
 	b.events = recorder.Events
 	b.Reconciler = &Reconciler{
 		AddOns: b.hub.AddOns, Client: writer, Live: b.hub, Recorder: recorder,
-		Messages: backoff.NewTurns(b.hub.AddOns.Clock, gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Messages: backoff.NewTurns(b.hub.AddOns.Clock, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
 	}
 	b.Conditions = condition.Writer{Status: writer, Live: writer}
 	return b
@@ -310,18 +310,22 @@ func TestFaults(t *testing.T) {
 // While an add-on waits, its message follows in its turn. The gate does not wait for a turn to be opened.
 func TestMessagesFollowInTurn(t *testing.T) {
 	b := newBench(t, given{gate: addonv1alpha1.GateClosed})
-	b.Messages = backoff.NewTurns(b.Clock, 1, 1)
-	b.Messages.Wait(types.NamespacedName{Name: "another"}, time.Time{})
+	come := make(chan types.NamespacedName, 1)
+	b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
+	b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
 	_, installable := b.settle(t)
 	if !strings.HasPrefix(installable, "False WaitingForDependencies") {
 		t.Fatalf("Installable %q", installable)
 	}
 	b.addBase(t, metav1.ConditionFalse)
-	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
-	if err != nil || result.RequeueAfter != time.Second || len(b.writes) != 1 {
-		t.Fatalf("%+v, %v, writes %q", result, err, b.writes)
+	b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
+	if _, later := b.settle(t); later != installable || len(b.writes) != 1 {
+		t.Fatalf("Installable %q, writes %q", later, b.writes)
 	}
-	b.Clock.(*clocktesting.FakeClock).Step(time.Second)
+	go func() { _ = b.Messages.Start(t.Context()) }()
+	if turn := <-come; turn != leaf {
+		t.Fatalf("it is the turn of %s", turn)
+	}
 	if _, later := b.settle(t); later == installable || len(b.writes) != 2 {
 		t.Errorf("Installable %q, writes %q", later, b.writes)
 	}
