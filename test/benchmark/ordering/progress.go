@@ -57,8 +57,8 @@ func (p *progress) report(addOn *addonv1alpha1.ManagedClusterAddOn, available bo
 
 // await waits until all that are expected are available.
 func (p *progress) await(ctx context.Context) error {
-	began, print := time.Now(), time.NewTicker(printEvery)
-	defer print.Stop()
+	began, tick := time.Now(), time.NewTicker(printEvery)
+	defer tick.Stop()
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	for {
@@ -70,7 +70,7 @@ func (p *progress) await(ctx context.Context) error {
 		}
 		select {
 		case <-p.changed:
-		case <-print.C:
+		case <-tick.C:
 			fmt.Fprintf(os.Stderr, "  … %d of %d add-ons are available after %s\n", all-missing, all, time.Since(began).Round(time.Second))
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d add-ons are not available: %w", missing, all, ctx.Err())
