@@ -39,6 +39,12 @@ func OnlyMessage(closed bool, stored *metav1.Condition, desired metav1.Condition
 	return closed && stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason
 }
 
+// OpensFirst reports whether the gate is to be opened before Degraded is written, which says that nothing Required fails any longer.
+// OCM's add-on manager tries to install the add-on after each write, in vain as long as the gate is closed.
+func OpensFirst(closed bool, installable *metav1.Condition, degraded metav1.Condition) bool {
+	return closed && installable != nil && degraded.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+}
+
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.
 // Where nothing is to be done, the stored one stays.
 func Condition(stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {

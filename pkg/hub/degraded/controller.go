@@ -53,6 +53,7 @@ type Reconciler struct {
 	Registrations client.Reader
 	undeclared    undeclared
 	stuck         stuck
+	opening       opening
 	// Concurrency is how many add-ons are evaluated and written at the same time.
 	Concurrency int
 	// Guarded knows whether the guard is in force; nil: there is none.
@@ -101,7 +102,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	again := controllers.Sooner(evaluation.HeldUntil(found.findings), r.observeStuck(addOn, awaited, changed, started))
-	onlyMessage := gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Degraded(addOn), desired)
+	closed := fleet.GateClosed(addOn)
+	if until := r.opening.until(key, changed && gate.OpensFirst(closed, fleet.Installable(addOn), desired), started); started.Before(until) {
+		return controllers.At(until, started), nil
+	}
+	onlyMessage := gate.OnlyMessage(closed, fleet.Degraded(addOn), desired)
 	switch {
 	case changed && (!onlyMessage || r.Messages.Has(key, r.Backoff.Last(key))):
 		return r.change(ctx, found, desired)
@@ -154,6 +159,7 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Backoff.Forget(addOn)
 	r.Messages.Forget(addOn)
 	r.stuck.forget(addOn)
+	r.opening.until(addOn, false, time.Time{})
 }
 
 // write applies the condition and emits an event on it. One that is stored already is

@@ -46,7 +46,7 @@ type mapping struct {
 }
 
 // addOns: an add-on is evaluated when it is created or deleted, when its Degraded
-// changes, and when what the conditions of its edges use of it changes. Its
+// changes or its gate is opened, and when what the conditions of its edges use of it changes. Its
 // dependents on the same cluster are evaluated when
 //   - it is created or deleted,
 //   - its Available changes,
@@ -76,7 +76,8 @@ func (m mapping) addOns() addOnHandler {
 			if !availability.ClusterLost(fleet.Available(e.ObjectNew)) {
 				m.memory.Outages.Reported(key(e.ObjectNew))
 			}
-			if replaced(e.ObjectOld, e.ObjectNew) || !sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) ||
+			if replaced(e.ObjectOld, e.ObjectNew) || fleet.GateClosed(e.ObjectOld) != fleet.GateClosed(e.ObjectNew) ||
+				!sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) ||
 				!sameCondition(fleet.Installable(e.ObjectOld), fleet.Installable(e.ObjectNew)) ||
 				!sameCondition(fleet.Upgradable(e.ObjectOld), fleet.Upgradable(e.ObjectNew)) {
 				enqueue(q, key(e.ObjectNew))
