@@ -83,6 +83,9 @@ func (t triggers) counted() {
 	t.install.Enqueue(installation.Key)
 }
 
+// turn evaluates an add-on whose messages may change now.
+func (t triggers) turn(addOn types.NamespacedName) { t.evaluate.Enqueue(addOn) }
+
 // addOns are those that follow what only some declarations use.
 func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
 	return lazywatch.AddOns{
@@ -101,9 +104,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
-		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce, func(addOn types.NamespacedName) {
-			on.evaluate.Enqueue(addOn)
-		})
+		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce, on.turn)
 	)
 	watches, lazy, err := addLazyWatches(mgr, on.addOns(reader, store, configs))
 	informer, informerErr := newFactsInformer(mgr, on.request)
