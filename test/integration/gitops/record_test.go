@@ -89,7 +89,8 @@ func conditions(of any) (all []string) {
 var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
 // text is an object without what differs from one record to the next: times, versions and
-// the order in which the writers came.
+// the order in which the writers came, or which OCM takes from a map (supportedConfigs of
+// an AddOnTemplate).
 func text(g Gomega, of *unstructured.Unstructured) string {
 	strip(of.Object)
 	content, err := yaml.Marshal(of.Object)
@@ -107,16 +108,21 @@ func strip(part any) {
 			strip(below)
 		}
 	case []any:
-		slices.SortStableFunc(part, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
+		slices.SortStableFunc(part, func(a, b any) int { return strings.Compare(keyOf(a), keyOf(b)) })
 		for _, below := range part {
 			strip(below)
 		}
 	}
 }
 
-// typeOf is the type of a condition, and empty for anything else.
-func typeOf(part any) string {
-	condition, _ := part.(map[string]any)
-	kind, _ := condition["type"].(string)
-	return kind
+// keyOf is the type of a condition, the resource of a kind of configuration, and empty for
+// anything else.
+func keyOf(part any) string {
+	of, _ := part.(map[string]any)
+	for _, name := range []string{"type", "resource"} {
+		if key, found := of[name].(string); found {
+			return key
+		}
+	}
+	return ""
 }
