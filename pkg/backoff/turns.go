@@ -7,8 +7,12 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 )
+
+// turnLasts is how long a turn can be used. Turns that stayed would all be used at once.
+const turnLasts = 10 * time.Second
 
 // Turns space out writes that can wait, those of all objects together. They follow one another at a rate, in the order in which they were
 // requested. It is safe for concurrent use. Call Forget for objects that no longer wait.
@@ -21,8 +25,8 @@ type Turns struct {
 	mutex sync.Mutex
 	// began has when the turn of an object began.
 	began map[types.NamespacedName]time.Time
-	// waiting has the objects of queue that still wait.
-	waiting map[types.NamespacedName]bool
+	// waiting has the objects of queue that still wait, and their writers.
+	waiting map[types.NamespacedName]sets.Set[string]
 	queue   []types.NamespacedName
 	queued  chan struct{}
 }
@@ -31,32 +35,57 @@ type Turns struct {
 func NewTurns(clk clock.PassiveClock, perSecond rate.Limit, atOnce int, come func(types.NamespacedName)) *Turns {
 	return &Turns{
 		clock: clk, limiter: rate.NewLimiter(perSecond, atOnce), come: come, queued: make(chan struct{}, 1),
-		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]bool{},
+		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]sets.Set[string]{},
 	}
 }
 
-// Has reports whether it is the turn of an object that was last written at a time; otherwise the object waits for it. The turn ends with
-// that write. If each of several writers gives the time of its own last write, all write once in the turn.
-func (t *Turns) Has(object types.NamespacedName, last time.Time) bool {
+// MayWrite reports whether a writer may write to an object that it last wrote to at a time. What cannot wait, it may write at once. Else
+// it is as Has.
+func (t *Turns) MayWrite(object types.NamespacedName, writer string, canWait bool, last time.Time) bool {
+	if canWait {
+		return t.Has(object, writer, last)
+	}
+	t.leave(object, writer)
+	return true
+}
+
+// Has reports whether it is the turn of an object that a writer last wrote at a time; otherwise the writer waits for it. The turn ends with
+// that write, and after 10 seconds. All writers of an object that wait write once in its turn.
+func (t *Turns) Has(object types.NamespacedName, writer string, last time.Time) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if began, ok := t.began[object]; ok && last.Before(began) {
+	now := t.clock.Now()
+	if began, ok := t.began[object]; ok && last.Before(began) && now.Sub(began) < turnLasts {
 		return true
 	}
-	if t.waiting[object] {
+	if writers, waits := t.waiting[object]; waits {
+		writers.Insert(writer)
 		return false
 	}
-	if now := t.clock.Now(); len(t.waiting) == 0 && t.limiter.AllowN(now, 1) {
+	if len(t.waiting) == 0 && t.limiter.AllowN(now, 1) {
 		t.began[object] = now
 		return true
 	}
-	t.waiting[object] = true
+	t.waiting[object] = sets.New(writer)
 	t.queue = append(t.queue, object)
 	select {
 	case t.queued <- struct{}{}:
 	default:
 	}
 	return false
+}
+
+// leave ends the wait of a writer that no longer has anything that can wait. An object without a writer that waits takes no turn from others.
+func (t *Turns) leave(object types.NamespacedName, writer string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	writers, waits := t.waiting[object]
+	if !waits {
+		return
+	}
+	if writers.Delete(writer); len(writers) == 0 {
+		delete(t.waiting, object)
+	}
 }
 
 // Forget drops the turn of an object.
@@ -92,7 +121,7 @@ func (t *Turns) Start(ctx context.Context) error {
 func (t *Turns) first() (object types.NamespacedName, ok bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	for len(t.queue) > 0 && !t.waiting[t.queue[0]] {
+	for len(t.queue) > 0 && t.waiting[t.queue[0]] == nil {
 		t.queue = t.queue[1:]
 	}
 	if len(t.queue) == 0 {
@@ -105,7 +134,7 @@ func (t *Turns) first() (object types.NamespacedName, ok bool) {
 func (t *Turns) begin(object types.NamespacedName) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if !t.waiting[object] {
+	if t.waiting[object] == nil {
 		return false
 	}
 	delete(t.waiting, object)

@@ -106,9 +106,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if until := r.opening.until(key, changed && gate.OpensFirst(closed, fleet.Installable(addOn), desired), started); started.Before(until) {
 		return controllers.At(until, started), nil
 	}
-	onlyMessage := gate.OnlyMessage(closed, fleet.Degraded(addOn), desired)
-	switch {
-	case changed && (!onlyMessage || r.Messages.Has(key, r.Backoff.Last(key))):
+	onlyMessage := changed && gate.OnlyMessage(closed, fleet.Degraded(addOn), desired)
+	switch turn := r.Messages.MayWrite(key, names.AddonManager, onlyMessage, r.Backoff.Last(key)); {
+	case changed && turn:
 		return r.change(ctx, found, desired)
 	case r.Guarded.missed(addOn):
 		return r.write(ctx, addOn, *fleet.Degraded(addOn))

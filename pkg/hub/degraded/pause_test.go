@@ -37,7 +37,7 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			b.Backoff.Wrote(leaf, stored)
 			come := make(chan types.NamespacedName, 1)
 			b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
-			b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
+			b.Messages.Has(types.NamespacedName{Name: "another"}, "one", time.Time{})
 			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
 			if _, err := b.reconcile(t); err != nil || (b.applies == 0) != test.waits {
 				t.Fatalf("%v, %d writes", err, b.applies)

@@ -71,7 +71,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	desired, changed := gate.Condition(fleet.Installable(addOn), decision, metav1.NewTime(now))
 	opens := decision.Step == gate.Open && fleet.GateClosed(addOn)
-	if !changed && !opens {
+	onlyMessage := changed && !opens && gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Installable(addOn), desired)
+	turn := r.Messages.MayWrite(request.NamespacedName, names.Gate, onlyMessage, r.Backoff.Last(request.NamespacedName))
+	if !turn || !changed && !opens {
 		return controllers.At(again, now), nil
 	}
 	if opens {
@@ -84,10 +86,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if !changed {
 		return r.open(ctx, addOn, addOn.ResourceVersion, desired)
-	}
-	onlyMessage := gate.OnlyMessage(fleet.GateClosed(addOn), fleet.Installable(addOn), desired)
-	if onlyMessage && !r.Messages.Has(request.NamespacedName, r.Backoff.Last(request.NamespacedName)) {
-		return controllers.At(again, now), nil
 	}
 	stored, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Gate})
 	if opens && stored != "" {

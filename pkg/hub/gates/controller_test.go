@@ -312,7 +312,7 @@ func TestMessagesFollowInTurn(t *testing.T) {
 	b := newBench(t, given{gate: addonv1alpha1.GateClosed})
 	come := make(chan types.NamespacedName, 1)
 	b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
-	b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
+	b.Messages.Has(types.NamespacedName{Name: "another"}, "one", time.Time{})
 	_, installable := b.settle(t)
 	if !strings.HasPrefix(installable, "False WaitingForDependencies") {
 		t.Fatalf("Installable %q", installable)
