@@ -45,8 +45,7 @@ const (
 	actionRemove  = "Remove"
 )
 
-// settled is how long the number of managed clusters that wait for an approval stays the same before an event names it: a second
-// event within minutes would only be counted.
+// settled is how long the number of managed clusters that wait for an approval stays the same before an event names it.
 const settled = 5 * time.Second
 
 // repeated is after how long an event on what still waits for an approval is emitted again: it has the number to approve, and a hub keeps
@@ -141,7 +140,8 @@ func (r *Reconciler) reportWaiting(plan installation.Plan, clusters int, emitted
 	givenUp := map[installation.Target]bool{}
 	for _, target := range plan.GivenUp {
 		if givenUp[target] = true; !emitted.givenUp[target] {
-			r.warn(target.AddOn, words.givenUp, words.action, words.left(target))
+			other := onCluster(types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn})
+			r.warn(target.AddOn, other, words.givenUp, words.action, words.left(target))
 		}
 	}
 	emitted.givenUp = givenUp
@@ -174,7 +174,9 @@ func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int, emit
 		}
 		if !now.Before(due) {
 			before.emitted, due = now, now.Add(repeated)
-			r.warn(addOn, words.unapproved, words.action, fmt.Sprintf(words.waits+" waits for an approval%s: kubectl annotate --overwrite "+
+			related := registration(addOn)
+			related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", words.approval, count, because)
+			r.warn(addOn, related, words.unapproved, words.action, fmt.Sprintf(words.waits+" waits for an approval%s: kubectl annotate --overwrite "+
 				"clustermanagementaddon %s %s=%d", addOn, count, text.Count(clusters, "managed cluster"), because, addOn, words.approval, count))
 		}
 		again, known[addOn] = controllers.Sooner(again, due), before
@@ -183,11 +185,15 @@ func (r *Reconciler) reportUnapproved(waiting map[string]int, clusters int, emit
 	return again
 }
 
-func (r *Reconciler) warn(addOn, reason, action, note string) {
-	about := events.About("ClusterManagementAddOn", &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
-	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, action, "%s", events.Note(note))
+// warn emits an event on an add-on. Events that differ in the note only would be counted as one, so each is related to something else.
+func (r *Reconciler) warn(addOn string, related *corev1.ObjectReference, reason, action, note string) {
+	r.Recorder.Eventf(registration(addOn), related, corev1.EventTypeWarning, reason, action, "%s", events.Note(note))
+}
+
+func registration(addOn string) *corev1.ObjectReference {
+	return events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
 }
 
 func onCluster(addOn types.NamespacedName) *corev1.ObjectReference {
-	return events.About("ManagedClusterAddOn", &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}})
+	return events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}})
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -21,7 +22,7 @@ type related struct{ all []string }
 // Eventf implements events.EventRecorder.
 func (r *related) Eventf(_, other runtime.Object, _, _, _, _ string, _ ...any) {
 	if reference, ok := other.(*corev1.ObjectReference); ok && reference != nil {
-		r.all = append(r.all, reference.Namespace+"/"+reference.Name)
+		r.all = append(r.all, reference.Namespace+"/"+reference.Name+reference.FieldPath)
 	}
 }
 
@@ -38,6 +39,30 @@ func TestEventsOnSeveralDependenciesDiffer(t *testing.T) {
 	b.report(installation.Plan{}, done, needs, 1)
 	if len(recorder.all) != 2 || recorder.all[0] == recorder.all[1] {
 		t.Errorf("got %v", recorder.all)
+	}
+}
+
+// So are those on one add-on: what is given up on several managed clusters, and what waits for an approval with another number, or because
+// of another value.
+func TestEventsOnOneAddOnDiffer(t *testing.T) {
+	b, recorder := newBench(t, manual, true, 1), &related{}
+	b.Recorder = recorder
+	givenUp := []installation.Target{{Cluster: "cluster1", AddOn: "base"}, {Cluster: "cluster2", AddOn: "base"}}
+	b.report(installation.Plan{GivenUp: givenUp}, nil, nil, 50)
+	for _, waiting := range []struct {
+		approved string
+		clusters int
+	}{{"", 30}, {"", 31}, {"lots", 31}} {
+		base := fixture.Specified(t, "base", "{"+manual+"}")
+		base.Annotations = map[string]string{addonv1alpha1.ApproveInstallAnnotation: waiting.approved}
+		b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{base})))
+		for range 2 {
+			b.report(installation.Plan{Unapproved: map[string]int{"base": waiting.clusters}}, nil, nil, 50)
+			b.clock.SetTime(b.clock.Now().Add(settled))
+		}
+	}
+	if len(recorder.all) != 5 || len(sets.New(recorder.all...)) != 5 {
+		t.Errorf("got %q", recorder.all)
 	}
 }
 
