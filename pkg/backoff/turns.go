@@ -25,9 +25,11 @@ type Turns struct {
 	mutex sync.Mutex
 	// began has when the turn of an object began.
 	began map[types.NamespacedName]time.Time
-	// waiting has the objects of queue that still wait, and their writers.
+	// waiting has the objects that wait, and their writers. queue also has those that no longer wait, each once: one that waits again
+	// has its place again.
 	waiting map[types.NamespacedName]sets.Set[string]
 	queue   []types.NamespacedName
+	places  sets.Set[types.NamespacedName]
 	queued  chan struct{}
 }
 
@@ -35,7 +37,7 @@ type Turns struct {
 func NewTurns(clk clock.PassiveClock, perSecond rate.Limit, atOnce int, come func(types.NamespacedName)) *Turns {
 	return &Turns{
 		clock: clk, limiter: rate.NewLimiter(perSecond, atOnce), come: come, queued: make(chan struct{}, 1),
-		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]sets.Set[string]{},
+		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]sets.Set[string]{}, places: sets.New[types.NamespacedName](),
 	}
 }
 
@@ -66,13 +68,21 @@ func (t *Turns) Has(object types.NamespacedName, writer string, last time.Time) 
 		t.began[object] = now
 		return true
 	}
+	t.enqueue(object, writer)
+	return false
+}
+
+// enqueue expects the mutex to be locked.
+func (t *Turns) enqueue(object types.NamespacedName, writer string) {
 	t.waiting[object] = sets.New(writer)
-	t.queue = append(t.queue, object)
+	if !t.places.Has(object) {
+		t.places.Insert(object)
+		t.queue = append(t.queue, object)
+	}
 	select {
 	case t.queued <- struct{}{}:
 	default:
 	}
-	return false
 }
 
 // leave ends the wait of a writer that no longer has anything that can wait. An object without a writer that waits takes no turn from others.
@@ -117,17 +127,18 @@ func (t *Turns) Start(ctx context.Context) error {
 	}
 }
 
-// first returns the object that has waited longest. Those that no longer wait leave the queue.
+// first takes the object from the queue that has waited longest, and those that no longer wait.
 func (t *Turns) first() (object types.NamespacedName, ok bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	for len(t.queue) > 0 && t.waiting[t.queue[0]] == nil {
-		t.queue = t.queue[1:]
+	for len(t.queue) > 0 {
+		object, t.queue = t.queue[0], t.queue[1:]
+		t.places.Delete(object)
+		if t.waiting[object] != nil {
+			return object, true
+		}
 	}
-	if len(t.queue) == 0 {
-		return object, false
-	}
-	return t.queue[0], true
+	return types.NamespacedName{}, false
 }
 
 // begin begins the turn of an object, if it still waits.

@@ -99,7 +99,7 @@ func TestForgottenTurns(t *testing.T) {
 			t.Errorf("came %q", q.come)
 		}
 		q.Forget(key)
-		if len(q.queue)+len(q.waiting) > 0 {
+		if len(q.queue)+len(q.waiting)+len(q.places) > 0 {
 			t.Errorf("remembers %q and %v", q.queue, q.waiting)
 		}
 	})
@@ -122,6 +122,29 @@ func TestWritersThatNoLongerWait(t *testing.T) {
 		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
 		if want := []string{"both after 1s", "other after 2s"}; !slices.Equal(q.come, want) {
+			t.Errorf("came %q", q.come)
+		}
+	})
+}
+
+// What waits and leaves again and again has one place.
+func TestPlacesInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueued(t)
+		for range 1000 {
+			for _, name := range []string{"a", "b", "c"} {
+				q.Has(named(name), "one", time.Time{})
+				q.MayWrite(named(name), "one", false, time.Time{})
+			}
+		}
+		if len(q.queue) != 3 {
+			t.Errorf("%d places", len(q.queue))
+		}
+		q.Has(named("b"), "one", time.Time{})
+		q.Has(named("d"), "one", time.Time{})
+		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
+		synctest.Wait()
+		if want := []string{"b after 1s", "d after 2s"}; !slices.Equal(q.come, want) {
 			t.Errorf("came %q", q.come)
 		}
 	})
