@@ -13,13 +13,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// FieldManager is that of the plugin's writes.
-const FieldManager = "kubectl-addon"
+// FieldManager is that of the plugin's writes. By it, what the plugin has installed is told from what another writer has taken over.
+const FieldManager = addonv1alpha1.InstalledByPlugin
 
 // Options are the flags and arguments of such a verb.
 type Options struct {

@@ -22,6 +22,8 @@ type Cluster struct {
 	Selected func(addOn string) (selected, known bool)
 	// Owned are the add-ons on the cluster that Interlock, or the plugin, has installed.
 	Owned sets.Set[string]
+	// Taken are those of them that another writer has taken over.
+	Taken sets.Set[string]
 	// Again are the add-ons on the cluster that have a step although they are installed, where the installation needs them.
 	Again sets.Set[string]
 }
