@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -69,8 +70,12 @@ func (o *Options) cluster(ctx context.Context, read *snapshot.Snapshot, name str
 			taken.Insert(addOn.Name)
 		}
 	}
-	return steps.Cluster{Cluster: read.Whole(name), Owned: owned, Taken: taken, Selected: func(addOn string) (selected, known bool) { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)
-		return selected, known && err == nil && !o.Source.IsFile() // a file may lack the decisions of some Placements
-	}}
+	return steps.Cluster{
+		Cluster: read.Whole(name), Owned: owned, Taken: taken, //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		Absent: func(placement types.NamespacedName) bool { return o.absent(ctx, placement) },
+		Selected: func(addOn string) (selected, known bool) {
+			selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)
+			return selected, known && err == nil && !o.Source.IsFile() // a file may lack the decisions of some Placements
+		},
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,6 +45,8 @@ type Options struct {
 	timeout  time.Duration
 	ends     time.Time
 	warnings *warnings
+	// absences are whether Placements that were asked for do not exist.
+	absences map[types.NamespacedName]bool
 }
 
 // AddFlags adds the flags. does is what the verb does, as "install".
