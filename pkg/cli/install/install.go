@@ -47,8 +47,9 @@ already, too. Without it, all layers are installed at once.
 
 It creates ManagedClusterAddOns. It changes no version, and nothing that exists. An add-on that
 Placements install is left to Open Cluster Management: the plan names the Placement that
-has to select the cluster. If any part of the plan cannot be done, nothing is, and it exits
-with 1. Another run continues where one was interrupted.
+has to select the cluster. Where Interlock has it installed for an add-on of the plan, with
+install: Auto, it is in the same layer. If any part of the plan cannot be done, nothing is,
+and it exits with 1. Another run continues where one was interrupted.
 
 Of several alternatives, it takes the first that is registered, unless one is installed or
 named. For an API, it takes the only add-on that provides it.`,

@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
@@ -20,13 +22,13 @@ type Fleet struct {
 	Clusters []steps.Cluster
 }
 
-// fleet reads the managed clusters that the flags name. objects: also how many objects of APIs exist there.
-func (o *Options) fleet(ctx context.Context, objects bool) (*Fleet, error) {
+// fleet reads the managed clusters that the flags name.
+func (o *Options) fleet(ctx context.Context, also snapshot.Also) (*Fleet, error) {
 	one := ""
 	if len(o.clusters) == 1 {
 		one = o.clusters[0]
 	}
-	read, err := o.Source.Snapshot(ctx, one, snapshot.Also{Placements: true, Objects: objects})
+	read, err := o.Source.Snapshot(ctx, one, also)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +59,23 @@ func (o *Options) fleet(ctx context.Context, objects bool) (*Fleet, error) {
 
 // cluster is what a plan needs to know of a managed cluster.
 func (o *Options) cluster(ctx context.Context, read *snapshot.Snapshot, name string) steps.Cluster {
-	owned := sets.New[string]()
+	owned, taken := sets.New[string](), sets.New[string]()
 	for _, addOn := range read.Installed(name) {
-		if addOn.Labels[addonv1alpha1.InstalledByLabel] != "" {
-			owned.Insert(addOn.Name)
+		by := addOn.Labels[addonv1alpha1.InstalledByLabel]
+		if by == "" {
+			continue
+		}
+		owned.Insert(addOn.Name)
+		if !o.Source.IsFile() && installation.TakenOver(addOn.ManagedFields, by) { // a file does not have who has written what
+			taken.Insert(addOn.Name)
 		}
 	}
-	return steps.Cluster{Cluster: read.Whole(name), Owned: owned, Selected: func(addOn string) (selected, known bool) { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)
-		return selected, known && err == nil && !o.Source.IsFile() // a file may lack the decisions of some Placements
-	}}
+	return steps.Cluster{
+		Cluster: read.Whole(name), Owned: owned, Taken: taken, //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		Absent: func(placement types.NamespacedName) bool { return o.absent(ctx, placement) },
+		Selected: func(addOn string) (selected, known bool) {
+			selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)
+			return selected, known && err == nil && !o.Source.IsFile() // a file may lack the decisions of some Placements
+		},
+	}
 }

@@ -10,16 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// FieldManager is that of the plugin's writes.
-const FieldManager = "kubectl-addon"
+// FieldManager is that of the plugin's writes. By it, what the plugin has installed is told from what another writer has taken over.
+const FieldManager = addonv1alpha1.InstalledByPlugin
 
 // Options are the flags and arguments of such a verb.
 type Options struct {
@@ -43,6 +45,8 @@ type Options struct {
 	timeout  time.Duration
 	ends     time.Time
 	warnings *warnings
+	// absences are whether Placements that were asked for do not exist.
+	absences map[types.NamespacedName]bool
 }
 
 // AddFlags adds the flags. does is what the verb does, as "install".

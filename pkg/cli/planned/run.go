@@ -10,14 +10,15 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Verb is what a verb does in its own way.
 type Verb struct {
 	Texts
-	// Objects: the plan needs to know how many objects of APIs exist.
-	Objects bool
+	// Also is what the plan needs to know beyond what Placements select.
+	Also snapshot.Also
 	// Known reports whether the plan has a warning of the hub, which is then not shown again; nil: it has none.
 	Known func(warning string) bool
 	// Check returns an error for an add-on that cannot be named.
@@ -66,7 +67,8 @@ func (o *Options) Run(ctx context.Context, verb Verb) error {
 
 // plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
 func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, error) {
-	on, err := o.fleet(ctx, verb.Objects)
+	verb.Also.Placements = true
+	on, err := o.fleet(ctx, verb.Also)
 	if err != nil {
 		return nil, nil, err
 	}

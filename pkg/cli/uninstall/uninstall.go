@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -50,9 +51,9 @@ add-ons of the one before are gone. Without it, all layers are uninstalled at on
 with ordering go in order nevertheless, where addon-manager runs with --lifecycle.
 
 It deletes ManagedClusterAddOns. With --cascade=unit, it also uninstalls what only these
-add-ons needed, if Interlock or kubectl addon install has installed it and no other add-on on
-the cluster has a dependency on it, Optional ones included. If it is interrupted, it prints the
-commands that uninstall what is left.
+add-ons needed, if Interlock or kubectl addon install has installed it, no other writer has
+changed it since, and no other add-on on the cluster has a dependency on it, Optional ones
+included. If it is interrupted, it prints the commands that uninstall what is left.
 
 If an add-on that stays requires one of them, if a Placement would install one again, or if
 any other part of the plan cannot be done, nothing is, and it exits with 1. --force uninstalls
@@ -95,7 +96,7 @@ func (o *options) complete(args []string, forced bool) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Objects: true, Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Texts: texts, Also: snapshot.Also{Objects: true, Writers: o.cascade == unit}, Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
 		Same: func(one, other *steps.Plan) bool { return reflect.DeepEqual(one, other) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})
@@ -112,8 +113,27 @@ func (o *options) plan(_ context.Context, on *planned.Fleet) (*steps.Plan, error
 	plan := steps.Remove(on.Declared, steps.Removal{
 		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData(),
 	}, on.Clusters)
+	if o.cascade == unit && o.Source.IsFile() {
+		o.noteUnread(plan)
+	}
 	o.warnOfObjects(on, plan)
 	return plan, nil
+}
+
+// noteUnread adds that a file does not have who has written an add-on, where the plan has what was not named.
+func (o *options) noteUnread(plan *steps.Plan) {
+	clusters := sets.New[string]()
+	for _, step := range slices.Concat(plan.Layers...) {
+		if !slices.Contains(o.AddOns, step.AddOn) {
+			clusters.Insert(step.Clusters...)
+		}
+	}
+	if len(clusters) > 0 {
+		plan.Findings = append(plan.Findings, steps.Finding{
+			Text:     "a file does not have whether another writer has taken over what was not named; a hub has, and that stays",
+			Clusters: sets.List(clusters),
+		})
+	}
 }
 
 func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {

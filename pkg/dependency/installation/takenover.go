@@ -24,22 +24,34 @@ type fields struct {
 	} `json:"f:metadata"`
 }
 
-// TakenOver reports whether a ManagedClusterAddOn that has InstalledByLabel belongs to another writer than Interlock, by its managed
-// fields: Interlock has not created it, or another writer has written of its spec, its labels, or annotations of its own.
-func TakenOver(managed []metav1.ManagedFieldsEntry) bool {
+// TakenOver reports whether a ManagedClusterAddOn belongs to another writer than the one that its InstalledByLabel names, by its managed
+// fields: that one has not created it, or another writer than Interlock has written of its spec, its labels, or annotations of its own.
+func TakenOver(managed []metav1.ManagedFieldsEntry, installedBy string) bool {
 	created := false
 	for i := range managed {
 		of, ok := read(&managed[i])
 		switch _, labeled := of.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
 		case !ok:
 			return true
-		case strings.HasPrefix(managed[i].Manager, ours):
+		case installs(managed[i].Manager, installedBy):
 			created = created || labeled
+		case strings.HasPrefix(managed[i].Manager, ours): // what the plugin has installed, Interlock may configure
 		case hasOwn(of.Spec), hasOwn(of.Metadata.Labels), hasOwn(of.Metadata.Annotations, kept...):
 			return true
 		}
 	}
 	return !created
+}
+
+// installs reports whether a field manager is that of the installer that InstalledByLabel names.
+func installs(manager, installedBy string) bool {
+	switch installedBy {
+	case addonv1alpha1.InstalledByInterlock:
+		return strings.HasPrefix(manager, ours)
+	case addonv1alpha1.InstalledByPlugin:
+		return manager == addonv1alpha1.InstalledByPlugin // it writes under its name
+	}
+	return false
 }
 
 // Configured reports whether another writer than Interlock has written the configuration of a ManagedClusterAddOn.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 func entry(manager, subresource, fields string) metav1.ManagedFieldsEntry {
@@ -55,7 +57,7 @@ func TestTakenOver(t *testing.T) {
 		{"by one without fields", []metav1.ManagedFieldsEntry{{Manager: "x"}}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := TakenOver(append([]metav1.ManagedFieldsEntry{ours}, test.others...)); got != test.want {
+			if got := TakenOver(append([]metav1.ManagedFieldsEntry{ours}, test.others...), addonv1alpha1.InstalledByInterlock); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -67,9 +69,42 @@ func TestTakenOver(t *testing.T) {
 			entry("interlock-addon-manager", "", `{"f:spec": {}}`), entry("x", "", `{"f:metadata": {"f:labels": {`+label+`}}}`),
 		},
 	} {
-		if !TakenOver(managed) {
+		if !TakenOver(managed, addonv1alpha1.InstalledByInterlock) {
 			t.Errorf("%s: it is not Interlock's", name)
 		}
+	}
+}
+
+func TestTakenOverFromThePlugin(t *testing.T) {
+	const labeled = `{"f:metadata": {"f:labels": {".": {}, "f:dependency.addon.open-cluster-management.io/installed-by": {}}}, "f:spec": {}}`
+	created := entry("kubectl-addon", "", labeled)
+	for _, test := range []struct {
+		name string
+		of   []metav1.ManagedFieldsEntry
+		by   string
+		want bool
+	}{
+		{"as it was created", []metav1.ManagedFieldsEntry{created}, "kubectl-addon", false},
+		{
+			"by settings of Interlock",
+			[]metav1.ManagedFieldsEntry{created, entry("interlock-settings", "", `{"f:spec": {"f:configs": {}}}`)},
+			"kubectl-addon", false,
+		},
+		{
+			"by another subcommand of kubectl",
+			[]metav1.ManagedFieldsEntry{created, entry("kubectl-annotate", "", `{"f:metadata": {"f:annotations": {"f:mine": {}}}}`)},
+			"kubectl-addon", true,
+		},
+		{"by GitOps, which applies the plugin's list", []metav1.ManagedFieldsEntry{entry("argocd", "", labeled)}, "kubectl-addon", true},
+		{"as Interlock's", []metav1.ManagedFieldsEntry{created}, "interlock", true},
+		{"as the plugin's", []metav1.ManagedFieldsEntry{entry("interlock-addon-manager", "", labeled)}, "kubectl-addon", true},
+		{"by nobody that is known", []metav1.ManagedFieldsEntry{created}, "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := TakenOver(test.of, test.by); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
 	}
 }
 
@@ -116,8 +151,10 @@ func FuzzTakenOver(f *testing.F) {
 	f.Add(`{"f:spec": null, "f:metadata": []}`)
 	f.Fuzz(func(t *testing.T, fields string) {
 		// What another writer owns never makes an add-on Interlock's.
-		if !TakenOver([]metav1.ManagedFieldsEntry{entry("another", "", fields)}) {
-			t.Errorf("%s", fields)
+		for _, installer := range []string{addonv1alpha1.InstalledByInterlock, addonv1alpha1.InstalledByPlugin, "another"} {
+			if !TakenOver([]metav1.ManagedFieldsEntry{entry("another", "", fields)}, installer) {
+				t.Errorf("installed by %s: %s", installer, fields)
+			}
 		}
 	})
 }

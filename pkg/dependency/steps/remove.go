@@ -17,7 +17,7 @@ import (
 // Removal is what a user wants to have removed.
 type Removal struct {
 	AddOns []string
-	// Unit: also what only they needed, and Interlock or the plugin has installed.
+	// Unit: also what only they needed, if Interlock or the plugin has installed it and no other writer has taken it over.
 	Unit bool
 	// Forced: although add-ons that stay require it.
 	Forced bool
@@ -127,7 +127,12 @@ func (r *removing) addUnneeded() (added bool) {
 				staying = true
 			}
 		}
-		if staying || len(needing) == 0 {
+		switch {
+		case staying || len(needing) == 0:
+			continue
+		case r.on.Taken.Has(addOn):
+			r.findings.Insert(fmt.Sprintf("'%s' stays, although no other add-on needs it: another writer than Interlock and kubectl addon has "+
+				"written its spec, its labels or its own annotations. Name it to uninstall it, too", text.Name(addOn)))
 			continue
 		}
 		added = true

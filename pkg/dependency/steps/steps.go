@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
@@ -20,8 +21,12 @@ type Cluster struct {
 	whatif.Cluster
 	// Selected reports whether a Placement that installs an add-on selects the cluster. known is false where that could not be read.
 	Selected func(addOn string) (selected, known bool)
+	// Absent reports whether a Placement is known not to exist; nil: that is known of none.
+	Absent func(placement types.NamespacedName) bool
 	// Owned are the add-ons on the cluster that Interlock, or the plugin, has installed.
 	Owned sets.Set[string]
+	// Taken are those of them that another writer has taken over.
+	Taken sets.Set[string]
 	// Again are the add-ons on the cluster that have a step although they are installed, where the installation needs them.
 	Again sets.Set[string]
 }

@@ -22,9 +22,9 @@ import (
 )
 
 // on is a managed cluster with add-ons: "base", "base@1.0" with a version, "-base" that is being removed, "~base" that is not
-// available, and "base!" that Interlock installed.
+// available, "base!" that Interlock installed, and "base!?" that another writer has taken over since.
 func on(name, addOns string) steps.Cluster {
-	cluster := steps.Cluster{Owned: sets.New[string](), Cluster: whatif.Cluster{
+	cluster := steps.Cluster{Owned: sets.New[string](), Taken: sets.New[string](), Cluster: whatif.Cluster{
 		Cluster: evaluation.Cluster{
 			Name: name, Labels: map[string]string{"name": name}, Now: fixture.Now.Time,
 			Available: metav1.ConditionTrue, Offline: evaluation.OfflineHold,
@@ -39,9 +39,12 @@ func on(name, addOns string) steps.Cluster {
 		if strings.HasPrefix(addOn, "~") {
 			observed.Available = fixture.Available(metav1.ConditionFalse, "Down")
 		}
-		observed.Name = strings.Trim(addOn, "-~!")
-		if strings.HasSuffix(addOn, "!") {
+		observed.Name = strings.Trim(addOn, "-~!?")
+		if strings.Contains(addOn, "!") {
 			cluster.Owned.Insert(observed.Name)
+		}
+		if strings.HasSuffix(addOn, "?") {
+			cluster.Taken.Insert(observed.Name)
 		}
 		observed.Name, observed.Version, _ = strings.Cut(observed.Name, "@")
 		cluster.AddOns[observed.Name] = observed
@@ -372,6 +375,8 @@ func TestWhatPlacementsInstall(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
+	const takenOver = ", although no other add-on needs it: another writer than Interlock and kubectl addon has written its spec, its " +
+		"labels or its own annotations. Name it to uninstall it, too"
 	all := hub{
 		"portal": needing("{name: gateway}"), "gateway": needing("{name: tokens}, {name: certs}"), "tokens": "{}", "certs": "{}",
 		"nice": needing("{name: certs, type: Optional}"), "either": needing("{name: e, anyOf: [{addOn: tokens}, {addOn: certs}]}"),
@@ -428,6 +433,21 @@ func TestRemove(t *testing.T) {
 		{
 			name: "as a unit, nothing below what stays", addOns: "portal", unit: true, on: on("c1", "portal gateway tokens! certs!"),
 			want: []string{"1: portal (c1)"},
+		},
+		{
+			name: "as a unit, without what another writer has taken over, and what that needs", addOns: "portal", unit: true,
+			on:   on("c1", "portal gateway!? tokens! certs!?"),
+			want: []string{"1: portal (c1)", "c1: 'gateway' stays" + takenOver},
+		},
+		{
+			name: "as a unit, without a leaf that another writer has taken over", addOns: "portal", unit: true,
+			on:   on("c1", "portal gateway! tokens! certs!?"),
+			want: []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: tokens<gateway (c1)", "c1: 'certs' stays" + takenOver},
+		},
+		{
+			name: "as a unit, what is named although another writer has taken it over", addOns: "portal gateway", unit: true,
+			on:   on("c1", "portal gateway!? tokens! certs!"),
+			want: []string{"1: portal (c1)", "2: gateway (c1)", "3: certs<gateway (c1), tokens<gateway (c1)"},
 		},
 		{
 			name: "as a unit, nothing that it never needed", addOns: "portal", unit: true, on: on("c1", "portal nice!"),

@@ -5,9 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -20,29 +22,72 @@ func (i *installing) ways() {
 			i.problems.Insert(fmt.Sprintf("'%s' is being removed: wait until it is gone", name))
 			continue
 		}
-		install := i.declared.Install(addOn)
-		if !install.Placed {
-			continue
-		}
-		i.byOCM.Insert(addOn)
-		if len(install.Placements) == 0 {
-			i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists none: its owner has to", name, name))
-			continue
-		}
-		selected, known := i.on.isSelected(addOn)
-		install.Placements = ofUsers(addOn, install)
-		switch listed := placements(install.Placements, " or "); {
-		case !selected && len(install.Placements) == 0:
-			i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists only that of Interlock: "+
-				"list a Placement that selects the cluster, or install an add-on that depends on '%s' with install: Auto", name, name, name))
-		case selected:
-			i.findings.Insert(fmt.Sprintf("'%s' is about to be installed by Open Cluster Management: a Placement selects the cluster", name))
-		case known:
-			i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster", name, listed))
-		default:
-			i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster, and whether it does could not be read", name, listed))
+		if install := i.declared.Install(addOn); install.Placed {
+			i.byOCM.Insert(addOn)
+			i.place(addOn, install)
 		}
 	}
+}
+
+// place adds what becomes of an add-on with a step that Placements install, and why it cannot be installed.
+func (i *installing) place(addOn string, install catalog.Install) {
+	name := text.Name(addOn)
+	if len(install.Placements) == 0 {
+		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists none: its owner has to", name, name))
+		return
+	}
+	selected, known := i.on.isSelected(addOn)
+	if selected {
+		i.findings.Insert(fmt.Sprintf("'%s' is about to be installed by Open Cluster Management: a Placement selects the cluster", name))
+		return
+	}
+	if asking := i.asking(addOn); len(asking) > 0 {
+		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which has it installed for %s (install: Auto) through its own Placement, "+
+			"where addon-manager runs with --lifecycle", name, text.Names(asking, " and ")))
+		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
+		return
+	}
+	users := ofUsers(addOn, install)
+	if len(users) == 0 {
+		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists only that of Interlock: "+
+			"list a Placement that selects the cluster, or install an add-on that depends on '%s' with install: Auto", name, name, name))
+		return
+	}
+	unread := ""
+	if !known {
+		unread = ", and whether it does could not be read"
+	}
+	i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s",
+		name, placements(users, " or "), unread, i.on.absent(users)))
+}
+
+// asking are the add-ons, ascending, for which Interlock has an add-on installed by its Placement: they are there, or have a step. The
+// rules are those of the hub.
+func (i *installing) asking(addOn string) (asking []string) {
+	if i.declared.Consent(addOn) != catalog.ByPlacement || i.on.Available != metav1.ConditionTrue || len(i.declared.Denying(i.on.Labels)) > 0 {
+		return nil
+	}
+	without := maps.Clone(i.then)
+	delete(without, addOn)
+	for _, dependent := range slices.Sorted(maps.Keys(without)) {
+		findings := settledFinding(i.declared, i.on, without, dependent)
+		if slices.Contains(installation.Needed(i.declared.Catalog, findings), addOn) {
+			asking = append(asking, dependent)
+		}
+	}
+	return asking
+}
+
+// absent says which Placements do not exist; empty: none is known not to.
+func (c *Cluster) absent(all []types.NamespacedName) string {
+	if c.Absent == nil {
+		return ""
+	}
+	missing := slices.DeleteFunc(slices.Clone(all), func(one types.NamespacedName) bool { return !c.Absent(one) })
+	if len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; there is no Placement %s", placements(missing, " or "))
 }
 
 // isSelected reports whether a Placement that installs an add-on selects the cluster, and whether that is known.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -16,7 +17,7 @@ import (
 )
 
 // Where add-ons may be installed or removed, it matters what installs them: the label of those that are there, the template that
-// one would run, and what its Placements select although nothing needs it.
+// one would run, and what its Placements select although nothing needs it. Who has written them matters where they may be removed.
 func TestWhatInstallsIsRead(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{fleet.AddToScheme, metav1.AddMetaToScheme} {
@@ -34,12 +35,16 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 	leaf := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "c1", Name: "leaf", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin, "other": "x"},
 	}}
-	hub := fake.NewClientBuilder().WithScheme(scheme).
-		WithObjects(&base, leaf, decision, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}).Build()
+	hub := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
+		WithObjects(&base, decision, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}).Build()
+	if err := hub.Create(t.Context(), leaf, client.FieldOwner("kubectl-addon")); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		also     Also
 		selected bool
-	}{{Also{}, false}, {Also{Placements: true}, true}} {
+		writers  int
+	}{{Also{}, false, 0}, {Also{Placements: true}, true, 0}, {Also{Writers: true}, false, 1}} {
 		taken, err := Take(t.Context(), hub, "", test.also)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +56,11 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 		if got := fleet.DefaultTemplate(&taken.Registrations[0]); got != "base-2" {
 			t.Errorf("the template is %q", got)
 		}
-		labels := taken.AddOnOn(types.NamespacedName{Namespace: "c1", Name: "leaf"}).Labels
+		read := taken.AddOnOn(types.NamespacedName{Namespace: "c1", Name: "leaf"})
+		if len(read.ManagedFields) != test.writers {
+			t.Errorf("%v: managed fields %v", test.also, read.ManagedFields)
+		}
+		labels := read.Labels
 		if len(labels) != 1 || labels[addonv1alpha1.InstalledByLabel] != addonv1alpha1.InstalledByPlugin {
 			t.Errorf("labels %v", labels)
 		}

@@ -47,6 +47,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	t := &taking{
 		hub: hub, namespace: cluster, into: &content, placements: slices.ContainsFunc(also, func(one Also) bool { return one.Placements }),
 		objects: slices.ContainsFunc(also, func(one Also) bool { return one.Objects }),
+		writers: slices.ContainsFunc(also, func(one Also) bool { return one.Writers }),
 	}
 	declared, err := t.declared(ctx, also)
 	if err != nil {
@@ -73,6 +74,8 @@ type Also struct {
 	Placements bool
 	// Objects: add-ons may be removed that provide APIs, so it matters how many objects of these exist.
 	Objects bool
+	// Writers: what was installed for others may be removed, so it matters who has written it since.
+	Writers bool
 }
 
 // taking is a snapshot that is being read.
@@ -85,6 +88,8 @@ type taking struct {
 	placements bool
 	// objects: how many objects exist of APIs that add-ons provide is read.
 	objects bool
+	// writers: the managed fields are kept of what Interlock or the plugin has installed.
+	writers bool
 }
 
 // declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
@@ -142,6 +147,9 @@ func (t *taking) addOns(ctx context.Context) error {
 		for i := range list.Items {
 			lean := withNamespace(&list.Items[i])
 			t.unread.removeFrom(lean)
+			if t.writers && lean.Labels[addonv1alpha1.InstalledByLabel] != "" {
+				lean.ManagedFields = list.Items[i].ManagedFields
+			}
 			t.into.AddOns = append(t.into.AddOns, *lean)
 		}
 	})

@@ -120,7 +120,7 @@ func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClust
 	if declared.Consent(found.Name) == catalog.ByPlacement {
 		return !installation.Configured(found.ManagedFields)
 	}
-	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields)
+	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields, addonv1alpha1.InstalledByInterlock)
 }
 
 // installedBy returns where Interlock has an add-on installed, and OCM would remove it. It also returns where that is not known yet.

@@ -67,7 +67,7 @@ func (u *uninstallation) handOver(ctx context.Context, addOn *unstructured.Unstr
 
 // removeInstalled deletes an add-on, unless another writer has taken it over. changed is whether it was handed over or deleted.
 func (u *uninstallation) removeInstalled(ctx context.Context, addOn *unstructured.Unstructured) (removed, changed bool, err error) {
-	if !isInstalled(addOn) || installation.TakenOver(addOn.GetManagedFields()) {
+	if !isInstalled(addOn) || installation.TakenOver(addOn.GetManagedFields(), addonv1alpha1.InstalledByInterlock) {
 		changed, err = u.handOver(ctx, addOn)
 		return false, changed, err
 	}

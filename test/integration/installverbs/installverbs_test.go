@@ -114,6 +114,26 @@ var _ = Describe("kubectl addon install", func() {
 		}
 	}, NodeTimeout(time.Minute))
 
+	It("keeps of a unit what another writer has taken over", func(ctx context.Context) {
+		registerStack(ctx)
+		installed := plugin(ctx, "install portal --cluster east --yes")
+		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
+		taken, err := get(ctx, "east", "gateway")
+		Expect(err).NotTo(HaveOccurred())
+		labels := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"mine": "true"}}}`))
+		Expect(hub.Client.Patch(ctx, taken, labels, client.FieldOwner("kubectl-label"))).To(Succeed())
+
+		removed := plugin(ctx, "uninstall portal --cluster east --cascade=unit --yes")
+		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
+		Expect(removed.out).To(ContainSubstring("'gateway' stays, although no other add-on needs it"))
+		for _, gone := range []string{"portal", "tunnel"} {
+			Eventually(on(ctx, gone)).Should(BeEmpty())
+		}
+		for _, kept := range []string{"gateway", "certs", "tokens"} {
+			Consistently(on(ctx, kept), "100ms").Should(ConsistOf("east"), kept)
+		}
+	})
+
 	It("prints for GitOps what can be applied", func(ctx context.Context) {
 		registerStack(ctx)
 		printed := plugin(ctx, "install portal --cluster east --plan -o yaml")
