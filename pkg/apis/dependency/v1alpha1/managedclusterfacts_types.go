@@ -165,7 +165,7 @@ type ManagedClusterFactsStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=atomic
-	Objects []ObjectsFact `json:"objects,omitempty"`
+	Objects []ObjectsFact `json:"objects,omitempty"` //nolint:kubeapilinter // ObjectKind, which is inlined, has required fields
 }
 
 // ObjectsFact reports how many objects of a kind exist on the cluster.
