@@ -109,8 +109,7 @@ func (t *Turns) Forget(object types.NamespacedName) {
 // Start gives turns to the objects that wait, until the context ends.
 func (t *Turns) Start(ctx context.Context) error {
 	for {
-		object, waits := t.first()
-		if !waits {
+		if !t.anyWaits() {
 			select {
 			case <-t.queued:
 				continue
@@ -121,34 +120,30 @@ func (t *Turns) Start(ctx context.Context) error {
 		if err := t.limiter.Wait(ctx); err != nil {
 			return nil //nolint:nilerr // only the end of the context ends it
 		}
-		if t.begin(object) {
+		if object, ok := t.begin(); ok {
 			t.come(object)
 		}
 	}
 }
 
-// first takes the object from the queue that has waited longest, and those that no longer wait.
-func (t *Turns) first() (object types.NamespacedName, ok bool) {
+func (t *Turns) anyWaits() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return len(t.waiting) > 0
+}
+
+// begin begins the turn of the object that has waited longest. Those that no longer wait leave the queue.
+func (t *Turns) begin() (object types.NamespacedName, ok bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	for len(t.queue) > 0 {
 		object, t.queue = t.queue[0], t.queue[1:]
 		t.places.Delete(object)
 		if t.waiting[object] != nil {
+			delete(t.waiting, object)
+			t.began[object] = t.clock.Now()
 			return object, true
 		}
 	}
 	return types.NamespacedName{}, false
-}
-
-// begin begins the turn of an object, if it still waits.
-func (t *Turns) begin(object types.NamespacedName) bool {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if t.waiting[object] == nil {
-		return false
-	}
-	delete(t.waiting, object)
-	t.began[object] = t.clock.Now()
-	return true
 }

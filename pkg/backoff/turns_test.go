@@ -89,13 +89,13 @@ func TestForgottenTurns(t *testing.T) {
 			q.Has(named(fmt.Sprint(i)), "one", time.Time{})
 		}
 		q.Has(key, "one", time.Time{})
-		synctest.Wait() // the first has its turn next, which is lost
+		synctest.Wait()
 		for i := range 1000 {
 			q.Forget(named(fmt.Sprint(i)))
 		}
 		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
-		if want := []string{key.Name + " after 2s"}; !slices.Equal(q.come, want) {
+		if want := []string{key.Name + " after 1s"}; !slices.Equal(q.come, want) {
 			t.Errorf("came %q", q.come)
 		}
 		q.Forget(key)
