@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// FieldManager is that of the plugin's writes. By it, what the plugin has installed is told from what another writer has taken over.
+// FieldManager is that of the plugin's writes. By it, what the plugin has installed differs from what another writer has taken over.
 const FieldManager = addonv1alpha1.InstalledByPlugin
 
 // Options are the flags and arguments of such a verb.
