@@ -209,7 +209,8 @@ var _ = Describe("addon-manager itself", func() {
 			Clock: clock.RealClock{}, Fleet: reader, Writer: condition.Writer{Status: hubClient, Live: hubClient},
 			Declarations: store, Backoff: backoff.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
 			Recorder: events.NewFakeRecorder(1), Memory: memory,
-			Loader: fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold},
+			Messages: backoff.NewTurns(clock.RealClock{}, 1, 1, func(types.NamespacedName) {}),
+			Loader:   fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold},
 		}
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())
