@@ -98,7 +98,7 @@ func TestTakenOverFromThePlugin(t *testing.T) {
 		{"by GitOps, which applies the plugin's list", []metav1.ManagedFieldsEntry{entry("argocd", "", labeled)}, "kubectl-addon", true},
 		{"as Interlock's", []metav1.ManagedFieldsEntry{created}, "interlock", true},
 		{"as the plugin's", []metav1.ManagedFieldsEntry{entry("interlock-addon-manager", "", labeled)}, "kubectl-addon", true},
-		{"by nobody that is known", []metav1.ManagedFieldsEntry{created}, "", true},
+		{"by an unknown installer", []metav1.ManagedFieldsEntry{created}, "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := TakenOver(test.of, test.by); got != test.want {
