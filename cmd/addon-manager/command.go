@@ -94,7 +94,7 @@ ManagedClusterAddOns of every managed cluster, and sets their condition Degraded
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
-	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write.")
+	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write. If false, this process writes whatever others do. With --lifecycle it then holds the lease while no other process does.")
 	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
 		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)

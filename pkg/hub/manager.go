@@ -121,7 +121,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := showPolicy(mgr, options); err != nil {
+	if err := showOnLease(mgr, options); err != nil {
 		return nil, err
 	}
 	if err := setupGraft(mgr, options); err != nil {
