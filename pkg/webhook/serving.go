@@ -77,7 +77,7 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	protects := protection.New(protection.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
-		Discovery: hub, Mode: options.Protection, Delay: options.ProtectionDelay,
+		Discovery: hub, Mode: options.Protection,
 	})
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -84,10 +83,7 @@ type found struct {
 
 // responder refuses or warns.
 type responder struct {
-	clock    clock.PassiveClock
 	recorder events.EventRecorder
-	// refuseFrom is when it begins to refuse: before, what has been read may not be all.
-	refuseFrom time.Time
 	// emitted are the latest emissions.
 	emitted *cache.LRUExpireCache
 }
@@ -100,8 +96,7 @@ type emission struct {
 
 func newResponder(options Options) *responder {
 	return &responder{
-		clock: options.Clock, recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
-		refuseFrom: options.Clock.Now().Add(options.Delay),
+		recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
 	}
 }
 
@@ -126,9 +121,6 @@ func (r *responder) respond(request admission.Request, review found, what string
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
-	case r.clock.Now().Before(r.refuseFrom):
-		return admission.Allowed("").WithWarnings(message + fmt.Sprintf(". addon-manager webhook refuses nothing before %s: it has just started",
-			r.refuseFrom.UTC().Format(time.RFC3339)))
 	}
 	return admission.Denied(message + instead(review))
 }
