@@ -65,8 +65,6 @@ type Options struct {
 	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
 	// configurations; empty for none.
 	WebhookNamespace string
-	// LifecycleDelay is how long nothing is installed after the start.
-	LifecycleDelay time.Duration
 	// RemovalDelay is how long what Interlock has installed has to be unused before it is removed.
 	RemovalDelay time.Duration
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
