@@ -35,8 +35,17 @@ type Fleet interface {
 	Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (findings []evaluation.Finding, known bool, err error)
 }
 
+// Lifecycle knows whether an addon-manager that leads runs with --lifecycle. No other component opens a gate, or rolls out what waits.
+type Lifecycle interface {
+	// Require returns an error unless it does.
+	Require(ctx context.Context) error
+}
+
 // Closer closes gates. It denies nothing. What it cannot decide gets no gate, and OCM installs it at once.
-type Closer struct{ Fleet Fleet }
+type Closer struct {
+	Fleet     Fleet
+	Lifecycle Lifecycle
+}
 
 var _ admission.Handler = &Closer{}
 
@@ -50,6 +59,9 @@ func (c *Closer) Handle(ctx context.Context, request admission.Request) admissio
 	}
 	addOn.Namespace = request.Namespace
 	closes, message, err := c.closes(ctx, addOn)
+	if err == nil && closes {
+		err = c.Lifecycle.Require(ctx) // last, so that it costs no other add-on a request
+	}
 	switch {
 	case err != nil:
 		return ungated(ctx, request, err)

@@ -38,6 +38,11 @@ func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedCluste
 	return []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}, !f.unknown, f.fails
 }
 
+// lifecycle is the error of what requires that a leader runs with --lifecycle; nil: one does.
+type lifecycle struct{ err error }
+
+func (l lifecycle) Require(context.Context) error { return l.err }
+
 func TestCloser(t *testing.T) {
 	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
 	missing := imagined{declared: ordered, verdict: evaluation.NotInstalled}
@@ -95,7 +100,7 @@ func TestCloser(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(test.object)},
 			}}
-			response := (&Closer{Fleet: &test.fleet}).Handle(t.Context(), request)
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: lifecycle{}}).Handle(t.Context(), request)
 			if !response.Allowed {
 				t.Fatalf("denied: %v", response.Result)
 			}
@@ -112,6 +117,42 @@ func TestCloser(t *testing.T) {
 	}
 }
 
+// asked counts the questions whether a leader runs with --lifecycle.
+type asked int
+
+func (a *asked) Require(context.Context) error {
+	*a++
+	return errors.New("none leads")
+}
+
+func TestNoGateIsClosedWithoutALeader(t *testing.T) {
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	for name, test := range map[string]struct {
+		fleet imagined
+		asks  asked
+	}{
+		"Unsatisfied": {imagined{declared: ordered, verdict: evaluation.NotInstalled}, 1},
+		"Satisfied":   {imagined{declared: ordered, verdict: evaluation.Satisfied}, 0},
+		"NotOrdered":  {imagined{verdict: evaluation.NotInstalled}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asks asked
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create,
+				Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"name":"gateway"}}`)},
+			}}
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: &asks}).Handle(t.Context(), request)
+			if !response.Allowed || len(response.Patches) > 0 || asks != test.asks {
+				t.Errorf("allowed: %t, patches %v, asked %d times", response.Allowed, response.Patches, asks)
+			}
+			warned := strings.Join(response.Warnings, "\n")
+			if warns := strings.Contains(warned, "does not wait for its dependencies: none leads"); warns != (test.asks > 0) {
+				t.Errorf("warnings %q", warned)
+			}
+		})
+	}
+}
+
 // FuzzCloser: no object makes it deny or panic, and where it closes a gate, the patch fits.
 func FuzzCloser(f *testing.F) {
 	for _, seed := range []string{
@@ -121,7 +162,7 @@ func FuzzCloser(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {
 		declared := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
-		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}}
+		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}, Lifecycle: lifecycle{}}
 		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
 		response := closer.Handle(t.Context(), request)
 		if !response.Allowed {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -86,10 +85,7 @@ type found struct {
 
 // responder refuses or warns.
 type responder struct {
-	clock    clock.PassiveClock
 	recorder events.EventRecorder
-	// refuseFrom is when it begins to refuse: before, what has been read may not be all.
-	refuseFrom time.Time
 	// emitted are the latest emissions.
 	emitted *cache.LRUExpireCache
 }
@@ -102,8 +98,7 @@ type emission struct {
 
 func newResponder(options Options) *responder {
 	return &responder{
-		clock: options.Clock, recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
-		refuseFrom: options.Clock.Now().Add(options.Delay),
+		recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
 	}
 }
 
@@ -137,9 +132,6 @@ func (r *responder) judge(request admission.Request, review found) admission.Res
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
-	case r.clock.Now().Before(r.refuseFrom):
-		return admission.Allowed("").WithWarnings(message + fmt.Sprintf(". addon-manager webhook refuses nothing before %s: it has just started",
-			r.refuseFrom.UTC().Format(time.RFC3339)))
 	}
 	return admission.Denied(message + instead(review))
 }

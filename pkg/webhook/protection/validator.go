@@ -44,8 +44,6 @@ type Options struct {
 	Recorder  events.EventRecorder
 	// Mode counts where no policy sets one.
 	Mode dependencyv1alpha1.Protection
-	// Delay is for how long from now on nothing is refused.
-	Delay time.Duration
 }
 
 // Validators review what removes add-ons from managed clusters, and what installs or changes them there.

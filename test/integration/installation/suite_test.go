@@ -43,16 +43,15 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	manage("0s", "2s")
+	manage("2s")
 	DeferCleanup(stopManaging)
 })
 
-// manage starts an addon-manager that begins to act after a delay, and removes add-ons after another one. One that runs ends.
-func manage(delay, removalDelay string) {
+// manage starts an addon-manager that removes add-ons after a delay. One that runs ends.
+func manage(removalDelay string) {
 	GinkgoHelper()
 	stopManaging()
-	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay="+delay,
-		"--lifecycle-removal-delay="+removalDelay)
+	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-removal-delay="+removalDelay)
 }
 
 func stopManaging() {

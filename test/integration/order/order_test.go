@@ -195,7 +195,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	}, NodeTimeout(time.Minute))
 
 	It("brings all that the add-on needs, each once what it needs itself is available", func(ctx context.Context) {
-		manage(ctx, "Gate rule is in force", "--lifecycle", "--lifecycle-delay=0s", "--guard=policy")
+		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		stack := map[string][]string{
 			"portal": {"gateway", "tunnel"}, "gateway": {"tokens"}, "tunnel": {"tokens", "certs"}, "tokens": nil, "certs": nil,
 		}

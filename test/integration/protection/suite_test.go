@@ -38,7 +38,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func deploy(ctx context.Context) {
 	GinkgoHelper()
 	deployed = interlock.DeployWebhook(ctx, hub)
-	serve(ctx, "--protection=enforce", "--protection-delay=0")
+	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 }
 

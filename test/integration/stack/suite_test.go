@@ -60,7 +60,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 
 // manage starts a replica that acts at once when it leads.
 func manage() *interlock.Running {
-	return deployed.Manage("--lifecycle", "--lifecycle-delay=0s", "--guard=policy")
+	return deployed.Manage("--lifecycle", "--guard=policy")
 }
 
 // leader is the replica that leads, and says so by its first finding; -1: none does.
