@@ -21,7 +21,7 @@ const ConditionUpgradable = addonv1alpha1.ManagedClusterAddOnConditionUpgradable
 const ReasonNothingWaits = "NothingWaits"
 
 // UpgradeReasons are those of ConditionUpgradable.
-var UpgradeReasons = append(slices.Clone(Reasons), ReasonNothingWaits)
+var UpgradeReasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened, ReasonNothingWaits}
 
 // NothingWaits is the decision on an add-on of which AddOnTemplates will wait from now on.
 var NothingWaits = Decision{Open, ReasonNothingWaits, "Another AddOnTemplate waits here until all that it requires is satisfied."}

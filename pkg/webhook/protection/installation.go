@@ -3,8 +3,12 @@ package protection
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
@@ -51,8 +55,22 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	review.request = toInstall
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
+	review.held = fleet.HeldForContradiction(after)
 	review.message, review.unchecked = result.contradicted.Message(after.Name), result.unchecked.Message()
 	return review, nil
+}
+
+// Contradicts returns what an add-on contradicts that OCM creates, where protection is enforced; empty: nothing. OCM is never refused
+// anything, because it would try again for ever, so the installation waits instead.
+func (v *Validator) Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
+	if !ofOCM(by) {
+		return "", nil
+	}
+	review, err := v.reviewInstallation(ctx, nil, addOn)
+	if err != nil || review.mode != dependencyv1alpha1.ProtectionEnforce || strings.TrimSpace(review.forced) != "" {
+		return "", err
+	}
+	return review.message, nil
 }
 
 // installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen, and the

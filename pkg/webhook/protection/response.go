@@ -30,6 +30,8 @@ const (
 	EventInstallationForced = "InstallationForced"
 	// EventInstallationNotRefused: OCM itself installs it.
 	EventInstallationNotRefused = "InstallationNotRefused"
+	// EventInstallationHeld: OCM itself creates it, and its gate is closed.
+	EventInstallationHeld = "InstallationHeld"
 	// EventChangeForced: an annotation says that it is to be changed nevertheless.
 	EventChangeForced = "ChangeForced"
 	// EventChangeNotRefused: OCM itself changes it.
@@ -72,6 +74,8 @@ type found struct {
 	kind, named string
 	// message is what would break; empty: nothing.
 	message string
+	// held: OCM has created it, and its installation waits instead.
+	held bool
 	// unchecked is what could not be reviewed; empty: all was.
 	unchecked string
 	mode      dependencyv1alpha1.Protection
@@ -125,6 +129,10 @@ func (r *responder) judge(request admission.Request, review found) admission.Res
 	case forced != "":
 		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(forced))
 		r.emit(request, review, review.request.forced, message)
+		return admission.Allowed("").WithWarnings(message)
+	case review.held && ofOCM(request.UserInfo):
+		message += ". Its gate is closed until that is over"
+		r.emit(request, review, EventInstallationHeld, message)
 		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):
 		message += fmt.Sprintf(". OCM %s it nevertheless", review.request.does)
