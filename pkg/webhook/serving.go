@@ -75,13 +75,20 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 		&ctrlwebhook.Admission{Handler: validator})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
-	protects := protection.New(protection.Options{
+	lifecycle := leadership.Lifecycle{
+		Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
+	}
+	reviews := protection.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
 		Discovery: hub, Mode: options.Protection,
-	})
+	}
+	if options.Lifecycle {
+		reviews.Lifecycle = lifecycle
+	}
+	protects := protection.New(reviews)
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
-		protection.UpgradePath: protects.Upgrades,
+		protection.UpgradePath: protects.Upgrades, protection.TemplatePath: protects.Templates,
 	} {
 		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
@@ -92,9 +99,6 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	register(guard.Path, limits.Of{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
 	register(gaterule.Path, limits.Of{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
 	if options.Lifecycle {
-		lifecycle := leadership.Lifecycle{
-			Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
-		}
 		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &order.Preparer{
 				Gate: &gate.Closer{Fleet: protects.AddOns, Lifecycle: lifecycle}, Fleet: protects.AddOns, Lifecycle: lifecycle,

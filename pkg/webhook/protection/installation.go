@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -11,16 +12,18 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, or with another
-// AddOnTemplate. before is nil where it is created.
+// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, with another AddOnTemplate, or with
+// another version in its annotation. before is nil where it is created.
 func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
-	same := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	sameTemplate := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	same := sameTemplate && versions.In(before.Annotations) == versions.In(after.Annotations)
 	if same || after.Name == names.AgentAddOn || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
@@ -44,11 +47,13 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
-	is, under, installing, err := v.installing(ctx, is.withKnownFacts(), under, after, registration)
-	if err != nil {
-		return found{}, err
+	is, next := is.withKnownFacts(), after
+	if !sameTemplate {
+		if is, under, next, err = v.installing(ctx, is, under, after, registration); err != nil {
+			return found{}, err
+		}
 	}
-	result, err := is.contradictions(ctx, under, installing)
+	result, err := is.contradictions(ctx, under, next, !sameTemplate)
 	if err != nil {
 		return found{}, err
 	}
@@ -98,18 +103,21 @@ type installationReview struct {
 }
 
 // contradictions finds those that the installation of an add-on would bring to it and its dependents, and the edges that
-// could not be checked.
+// could not be checked. reportsAnother is set where its agent is about to report another version.
 func (s clusterReader) contradictions(
-	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn,
+	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn, reportsAnother bool,
 ) (installationReview, error) {
-	then := s.with(installed)
+	then, changed := s.with(installed), ""
+	if reportsAnother {
+		changed = installed.Name
+	}
 	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
-	after, err := then.settledFindings(ctx, under, affected, installed.Name)
+	after, err := then.settledFindings(ctx, under, affected, changed)
 	if err != nil {
 		return installationReview{}, err
 	}
 	result := installationReview{protection.Contradictions(nil, after), protection.UncheckedIn(nil, after)}
-	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
+	for _, changed := range slices.Compact([]string{"", changed}) { // with what its agent reports, and without
 		if len(result.contradicted) == 0 && len(result.unchecked) == 0 {
 			return installationReview{}, nil
 		}

@@ -268,6 +268,8 @@ func TestReviewOfInstallations(t *testing.T) {
 	}
 }
 
+func fixtureOf(name string) client.Object { return ptr.To(fixture.Registration(name)) }
+
 // TestContradicts: the installation of what OCM creates is held where another user is refused.
 func TestContradicts(t *testing.T) {
 	byOCM := authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}}
@@ -352,6 +354,16 @@ func TestReviewOfTemplates(t *testing.T) {
 			stem:   `dependencies: [{name: leaf, version: "> 3"}]`,
 			on:     []client.Object{cluster(), addOn("interlock-agent")},
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+		},
+		{
+			name: "another version in the annotation", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
+			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
+			refuses: strings.Replace(stemBreaks, "its AddOnTemplate", "its ManagedClusterAddOn", 1) + advice,
+		},
+		{
+			name: "another version in the annotation, where its agent reports one", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
+			on:     []client.Object{cluster(), reportedOf("leaf", "1.0")},
+			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
 		},
 		{
 			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,

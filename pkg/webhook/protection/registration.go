@@ -144,7 +144,7 @@ func (v *RegistrationValidator) reviewStrategy(ctx context.Context, before, afte
 
 // unselected finds the managed clusters that no Placement selects any more. That is not known while a new one has not
 // selected yet.
-func (v *RegistrationValidator) unselected(ctx context.Context, was, is catalog.Install) (leaves, error) {
+func (v *fleetReviewer) unselected(ctx context.Context, was, is catalog.Install) (leaves, error) {
 	selected := sets.New[string]()
 	for _, placement := range is.Placements {
 		clusters, decided, err := v.selected(ctx, placement)

@@ -74,6 +74,8 @@ type found struct {
 	kind, named string
 	// message is what would break; empty: nothing.
 	message string
+	// waits is what an upgrade waits for, instead of breaking it; empty: nothing waits.
+	waits string
 	// held: OCM has created it, and its installation waits instead.
 	held bool
 	// unchecked is what could not be reviewed; empty: all was.
@@ -112,8 +114,14 @@ func (r *responder) respond(request admission.Request, review found, what string
 		return unchecked(what, err)
 	}
 	response := r.judge(request, review)
-	if review.unchecked != "" && !ofOCM(request.UserInfo) { // OCM reads no warnings
+	if ofOCM(request.UserInfo) { // it reads no warnings
+		return response
+	}
+	if review.unchecked != "" {
 		response = response.WithWarnings(text.OneLine(review.does + " was not reviewed in full: " + review.unchecked))
+	}
+	if review.waits != "" && response.Allowed {
+		response = response.WithWarnings(text.OneLine(review.does + " " + review.waits))
 	}
 	return response
 }
