@@ -89,6 +89,7 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
 		protection.UpgradePath: protects.Upgrades, protection.TemplatePath: protects.Templates,
+		protection.ClusterPath: protects.Clusters,
 	} {
 		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}

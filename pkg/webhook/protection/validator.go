@@ -55,6 +55,7 @@ type Validators struct {
 	Placements    *PlacementValidator
 	Upgrades      *UpgradeValidator
 	Templates     *TemplateValidator
+	Clusters      *ClusterValidator
 }
 
 // New returns the validators.
@@ -67,7 +68,10 @@ func New(options Options) Validators {
 	ofFleet := ofCluster
 	ofFleet.reads, ofFleet.waits = semaphore.NewWeighted(1), answerForFleetWithin // each reads a lot
 	whole := &fleetReviewer{responds, ofFleet}
-	return Validators{&Validator{responds, ofCluster}, &RegistrationValidator{whole}, &PlacementValidator{whole}, &UpgradeValidator{whole}, &TemplateValidator{whole}}
+	return Validators{
+		AddOns: &Validator{responds, ofCluster}, Registrations: &RegistrationValidator{whole}, Placements: &PlacementValidator{whole},
+		Upgrades: &UpgradeValidator{whole}, Templates: &TemplateValidator{whole}, Clusters: &ClusterValidator{whole},
+	}
 }
 
 // Validator reviews ManagedClusterAddOns that are deleted, created or get another AddOnTemplate. What it cannot review

@@ -76,6 +76,8 @@ func reviewed(
 		v, object = validators.Placements, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	case "clustermanagers":
 		v = validators.Upgrades
+	case "managedclusters":
+		v = validators.Clusters
 	case "addontemplates":
 		v = validators.Templates
 	default:
