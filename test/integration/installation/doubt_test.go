@@ -59,7 +59,8 @@ func claimZone(ctx context.Context, value string) {
 	if value == "" {
 		Expect(client.IgnoreNotFound(west.Delete(ctx, claim))).To(Succeed())
 	} else {
-		Expect(west.Apply(ctx, client.ApplyConfigurationFromUnstructured(claim), client.FieldOwner("a-user"), client.ForceOwnership)).To(Succeed())
+		manifest := client.ApplyConfigurationFromUnstructured(claim)
+		Expect(west.Apply(ctx, manifest, client.FieldOwner("a-user"), client.ForceOwnership)).To(Succeed())
 	}
 	Eventually(func() (string, error) {
 		found := managed("west")

@@ -131,7 +131,7 @@ func byTemplate(addOn, template, declares string) *addonv1alpha1.ClusterManageme
 var _ = Describe("What only a managed cluster knows", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(2*time.Minute))
 
-	DescribeTable("keeps an add-on waiting for an API that is not served, and the next one, until it is served where addon-agent runs", func(
+	DescribeTable("has an add-on wait for an API that is not served, and the next one, until it is served where addon-agent runs", func(
 		ctx context.Context, at place,
 	) {
 		at.begin()

@@ -70,7 +70,8 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	}, onBoth(time.Minute))
 
 	DescribeTable("follows the word of a user", func(ctx context.Context, on managedCluster) {
-		atCreation, later, deleted, unorderedOne := on.named("opened-at-creation"), on.named("opened-later"), on.named("deleted"), on.named("unordered")
+		atCreation, later := on.named("opened-at-creation"), on.named("opened-later")
+		deleted, eager := on.named("deleted"), on.named("unordered")
 		register(ctx, atCreation, ordered("missing"), true)
 		on.install(ctx, atCreation, opened)
 		Eventually(on.deployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
@@ -92,10 +93,10 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(on.gone).WithContext(ctx).WithArguments(deleted).Should(BeTrue())
 
 		By("closing it where nothing waits")
-		register(ctx, unorderedOne, unordered("missing"), true)
-		on.install(ctx, unorderedOne, closed)
-		Eventually(on.gate).WithContext(ctx).WithArguments(unorderedOne).Should(Equal(opened))
-		Eventually(on.deployed).WithContext(ctx).WithArguments(unorderedOne).Should(BeTrue())
+		register(ctx, eager, unordered("missing"), true)
+		on.install(ctx, eager, closed)
+		Eventually(on.gate).WithContext(ctx).WithArguments(eager).Should(Equal(opened))
+		Eventually(on.deployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
 	}, onBoth(time.Minute))
 
 	DescribeTable("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(

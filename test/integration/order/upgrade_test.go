@@ -48,7 +48,8 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		By("the webhook being away")
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		withAgent.mark(ctx, "looked-at", "again")
-		Consistently(withAgent.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(rolling).Should(Equal("rolling-1 rolling-1"))
+		Consistently(withAgent.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(rolling).
+			Should(Equal("rolling-1 rolling-1"))
 		Expect(withoutAgent.templates(ctx, rolling)).To(Equal("rolling-1 rolling-1"), "it needs nothing that is missing there, and is next")
 		serve("--lifecycle")
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed), "it has read all that is declared")

@@ -158,7 +158,8 @@ var _ = Describe("Another version of an add-on that is installed with addon-agen
 			return said(func(user client.Client) error {
 				return user.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(other)), client.DryRunAll)
 			})
-		}).WithTimeout(10 * time.Second).Should(And(ContainSubstring("prometheus requires test"), ContainSubstring(withAgent), ContainSubstring(withoutAgent)))
+		}).WithTimeout(10 * time.Second).
+			Should(And(ContainSubstring("prometheus requires test"), ContainSubstring(withAgent), ContainSubstring(withoutAgent)))
 	})
 
 	for _, on := range []string{withAgent, withoutAgent} {

@@ -115,7 +115,8 @@ func installations(on string) {
 		Expect(hub.Client.Create(ctx, addOn(on, leaf))).To(Succeed())
 		breaks := "denied the request: add-on 'base' on cluster " + on + " would break 1 add-on: leaf: Required addon 'base' is not " +
 			"installed or not available in version '< 2.0'. (version 2.0 from its AddOnTemplate)"
-		Eventually(func() error { return hub.Client.Create(ctx, from(on, "base-v2"), client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
+		Eventually(func() error { return hub.Client.Create(ctx, from(on, "base-v2"), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring(breaks)))
 		Expect(hub.Client.Create(ctx, addOn(on, base), client.DryRunAll)).To(MatchError(ContainSubstring(breaks)), "the default")
 		installed := from(on, "base-v1")
 		Expect(hub.Client.Create(ctx, installed)).To(Succeed())

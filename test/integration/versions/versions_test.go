@@ -173,7 +173,8 @@ var _ = Describe("On Open Cluster Management", func() {
 		})
 		// Whether the add-on is available does not matter to an edge of this type.
 		register(ctx, streaming, `
-- {name: `+proxy+`, type: IfInstalled, version: "*", config: {expression: "config.?mode.orValue('') == 'grpc'", message: Streams need gRPC.}}`)
+- {name: `+proxy+`, type: IfInstalled, version: "*", config: {expression: "config.?mode.orValue('') == 'grpc'",
+  message: Streams need gRPC.}}`)
 		install(ctx, on, streaming)
 		install(ctx, on, proxy)
 		Eventually(degradedOf).WithContext(ctx).WithArguments(on, streaming).Should(
