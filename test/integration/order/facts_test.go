@@ -128,7 +128,7 @@ func byTemplate(addOn, template, declares string) *addonv1alpha1.ClusterManageme
 	return registered
 }
 
-var _ = Describe("What only a managed cluster knows", Ordered, func() {
+var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(2*time.Minute))
 
 	DescribeTable("has an add-on wait for an API that is not served, and the next one, until it is served where addon-agent runs", func(
