@@ -62,6 +62,15 @@ func apiFact(reported *dependencyv1alpha1.APIFact) evaluation.APIFact {
 	return fact
 }
 
+// HasReports reports whether an agent has ever reported in an object, which may be nil.
+func HasReports(object *dependencyv1alpha1.ManagedClusterFacts) bool {
+	if object == nil {
+		return false
+	}
+	status := &object.Status
+	return status.AgentAddOn != "" || status.ObservedGeneration != 0 || len(status.APIs) > 0 || len(status.AddOns) > 0
+}
+
 // RequestedAt is when addon-manager last changed what an object requests.
 func RequestedAt(object *dependencyv1alpha1.ManagedClusterFacts) time.Time {
 	at := object.CreationTimestamp.Time

@@ -23,6 +23,8 @@ type Catalog struct {
 	// installs has every registered add-on.
 	installs  map[string]Install
 	providers map[providedKind][]provider
+	// compared are the add-ons whose versions edges compare.
+	compared map[string]bool
 	// edges has the edges on add-ons, required those that are always waited for.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
@@ -87,7 +89,7 @@ func (c *Catalog) connect() {
 	}
 	c.edges, c.required = graph.New(edges), graph.New(required)
 	c.conditional, c.circular = findConditionalCycles(declared), findCircular(declared)
-	c.providers = findProviders(declared)
+	c.providers, c.compared = findProviders(declared), findCompared(declared)
 }
 
 // registrations are declarations with their sources, by add-on.

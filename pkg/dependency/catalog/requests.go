@@ -55,6 +55,26 @@ func (c *Catalog) RequestsOf(installed Installed) Requests {
 	return Requests{APIs: UniteAPIs(r.apis), AddOns: slices.Sorted(maps.Keys(r.addOns))}
 }
 
+// Compared reports whether an edge of any registered add-on compares the version of the add-on. Its version is requested
+// wherever it is installed: an installation or a change is reviewed against the report at once.
+func (c *Catalog) Compared(addOn string) bool { return c.compared[addOn] }
+
+func findCompared(declared map[string][]variant) map[string]bool {
+	compared := map[string]bool{}
+	for _, variants := range declared {
+		for _, v := range variants {
+			for i := range v.declared.Edges {
+				for end := range v.declared.Edges[i].Ends() {
+					if end.MayCompareVersion() {
+						compared[end.AddOn] = true
+					}
+				}
+			}
+		}
+	}
+	return compared
+}
+
 // HubAPIs returns the APIs that edges require of the hub, as Requests has them: of the named add-ons, without names of all.
 func (c *Catalog) HubAPIs(addOns ...string) []addonv1alpha1.DependencyAPI {
 	if len(addOns) == 0 {

@@ -56,6 +56,27 @@ dependencies:
 	}
 }
 
+func TestCompared(t *testing.T) {
+	templated := fixture.Deployed(fixture.Registration("y"))
+	c := New([]addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "x", `
+dependencies:
+- {name: a, version: ">= 1"}
+- {name: plain}
+- {name: all, version: "*"}
+- {name: never, type: Conflicts, version: "< 2"}
+- {name: any, anyOf: [{addOn: one, version: ">= 1"}, {addOn: two}]}`),
+		templated,
+	}, fixture.Template("y", "y-2", `[{name: b, type: IfInstalled, version: "> 2"}]`))
+	for addOn, want := range map[string]bool{
+		"a": true, "plain": false, "all": false, "never": true, "one": true, "two": false, "b": true, "x": false, "unregistered": false,
+	} {
+		if c.Compared(addOn) != want {
+			t.Errorf("Compared(%s) = %t", addOn, !want)
+		}
+	}
+}
+
 func TestRequestsByCluster(t *testing.T) {
 	c := New([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", `

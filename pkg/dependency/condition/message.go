@@ -33,8 +33,18 @@ const (
 // any order, at most limit characters long, and cut between edges. It is
 // empty when no edge is unsatisfied.
 func Message(findings []evaluation.Finding, limit int) string {
-	unsatisfied := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !f.Unsatisfied() })
-	slices.SortFunc(unsatisfied, func(a, b evaluation.Finding) int {
+	return describe(findings, evaluation.Finding.Unsatisfied, limit)
+}
+
+// WaitMessage is Message for an installation or an upgrade that waits: it also describes the edges whose report is due.
+func WaitMessage(findings []evaluation.Finding, limit int) string {
+	return describe(findings, evaluation.Finding.KeepsWaiting, limit)
+}
+
+// describe describes the edges that match, as Message does.
+func describe(findings []evaluation.Finding, matches func(evaluation.Finding) bool, limit int) string {
+	matching := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !matches(f) })
+	slices.SortFunc(matching, func(a, b evaluation.Finding) int {
 		return cmp.Or(
 			cmp.Compare(rank(a), rank(b)),
 			cmp.Compare(a.Name(), b.Name()))
@@ -42,8 +52,8 @@ func Message(findings []evaluation.Finding, limit int) string {
 
 	var message strings.Builder
 	left := limit - maxMore
-	for i := range unsatisfied {
-		finding := &unsatisfied[i]
+	for i := range matching {
+		finding := &matching[i]
 		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
 		sentence := withoutMark(finding.Sentence(authorMessage))
 		if i == 0 {
@@ -56,7 +66,7 @@ func Message(findings []evaluation.Finding, limit int) string {
 		}
 		length := utf8.RuneCountInString(sentence)
 		if length > left {
-			fmt.Fprintf(&message, "; and %d more", len(unsatisfied)-i)
+			fmt.Fprintf(&message, "; and %d more", len(matching)-i)
 			break
 		}
 		left -= length

@@ -69,7 +69,8 @@ func findAlternatives(g *given, edge *declaration.Edge) []Finding {
 		}
 		evaluateAlternative(g, edge, i, f)
 		if f.Verdict == Satisfied { // it may wait for the add-on
-			f.Verdict, f.Until = Held, g.cluster.factsDue()
+			f.Verdict = Held
+			f.Until, f.Due = g.cluster.factsDue()
 			f.detail().Because = "whether it waits for the add-on itself is not known yet"
 		}
 	}
@@ -79,9 +80,10 @@ func findAlternatives(g *given, edge *declaration.Edge) []Finding {
 // notAny sets the verdict where no alternative is known to be satisfied: one that is held may be.
 func (f *Finding) notAny(alternatives []Finding) {
 	circular := 0
-	f.Verdict = NoAlternative
+	f.Verdict, f.Due = NoAlternative, true
 	for i := range alternatives {
 		one := &alternatives[i]
+		f.Due = f.Due && (one.Due || !one.Held())
 		switch {
 		case one.Verdict == Cycle:
 			circular++
@@ -92,6 +94,7 @@ func (f *Finding) notAny(alternatives []Finding) {
 			}
 		}
 	}
+	f.Due = f.Due && f.Held()
 	f.Until = HeldUntil(alternatives)
 	if f.Verdict == Held {
 		return

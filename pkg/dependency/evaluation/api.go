@@ -71,7 +71,7 @@ func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
 	case fact.Served == metav1.ConditionTrue && fields.satisfied():
 		f.Verdict = Satisfied
 	case pending && (!answered || fields.awaited):
-		f.Verdict, f.Until = Held, due
+		f.awaitReport(due)
 	default:
 		f.unsatisfy(api, &fact, &fields, silent)
 		f.Detail.Providers = g.catalog.Providers(api.AddonAPI)

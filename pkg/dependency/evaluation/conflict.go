@@ -45,7 +45,7 @@ func evaluateConflictingVersion(g *given, f *Finding) {
 	// The agent may still report another version than that of the other sources.
 	_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
 	if due, pending := g.cluster.answerDue(); pending && !reported {
-		f.Verdict, f.Until = Held, due
+		f.awaitReport(due)
 		return
 	}
 	f.Verdict = Conflict

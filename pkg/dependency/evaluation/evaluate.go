@@ -223,7 +223,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 		case errors.Is(err, errUnread):
 			f.Verdict = Held
 			if s.edge.When.Inputs().Any(input.Version) {
-				f.Until = g.cluster.factsDue()
+				f.Until, f.Due = g.cluster.factsDue()
 			}
 			return
 		case err != nil:

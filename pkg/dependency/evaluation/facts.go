@@ -87,16 +87,16 @@ func (c *Cluster) factsHeld() (time.Time, bool) {
 	return until, c.Offline == OfflineHold && c.Now.Before(until)
 }
 
-// factsDue is the moment until which what the agent reports may change a verdict that is
-// held; zero: nothing is due.
-func (c *Cluster) factsDue() time.Time {
+// factsDue returns the moment until which a report of the agent may change a verdict that is held, and whether a
+// live agent has still to send it. The moment is zero where no report is awaited.
+func (c *Cluster) factsDue() (until time.Time, due bool) {
 	if until, held := c.factsHeld(); held {
-		return until
+		return until, false
 	}
-	if due, pending := c.answerDue(); pending {
-		return due
+	if until, pending := c.answerDue(); pending {
+		return until, true
 	}
-	return time.Time{}
+	return time.Time{}, false
 }
 
 // answerDue is when the cluster's agent should have reported what was

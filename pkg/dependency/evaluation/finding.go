@@ -27,6 +27,10 @@ type Finding struct {
 	Cycle []string
 	// Until is set for Tolerated and Waived, and for Held when it ends by itself: the moment to evaluate again.
 	Until time.Time
+	// Due is set for Held where a live agent has still to report facts that were requested, until Until. A
+	// decision that can wait, waits for the report. A lost cluster, or a declaration that cannot be used, makes
+	// no finding due.
+	Due bool
 	// Detail is set where the finding rests on more than the proposal's rule.
 	Detail *Detail
 }
@@ -140,8 +144,14 @@ func (f Finding) Unsatisfied() bool {
 	return f.Verdict.Unsatisfied()
 }
 
+// KeepsWaiting reports whether an installation or an upgrade waits for the edge: it is not satisfied, or its report is due.
+func (f Finding) KeepsWaiting() bool { return f.Unsatisfied() || f.Due }
+
 // Held reports whether the last verdict on the edge is kept.
 func (f Finding) Held() bool { return f.Verdict == Held }
+
+// awaitReport holds the verdict until the report of the agent is due.
+func (f *Finding) awaitReport(due time.Time) { f.Verdict, f.Until, f.Due = Held, due, true }
 
 // HeldBecause is why the verdict is held, empty where the state of the cluster shows it.
 func (f Finding) HeldBecause() string {

@@ -147,6 +147,9 @@ func (f *Finding) Found() string {
 }
 
 func (f *Finding) rule() rule {
+	if f.Due {
+		return dueRule
+	}
 	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
 		// Not in rules: what was found of an alternative is found by the rule of its kind.
 		return rule{sentence: anyOfSentence, found: anyOfFound}

@@ -67,7 +67,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 		f.Verdict = Satisfied
 		return
 	case !answered && pending:
-		f.Verdict, f.Until = Held, due
+		f.awaitReport(due)
 		return
 	case version == (versions.Version{}):
 		because = howToSetVersion

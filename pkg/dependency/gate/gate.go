@@ -80,8 +80,9 @@ func Ordered(declared declaration.Declaration) bool {
 		(declared.Ordering == addonv1alpha1.OrderingInstall || declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
 }
 
-// Decide decides on a gate that is closed, or about to be: when the add-on is created, only Wait closes it. An Optional dependency, a waived one, and one that tolerates the failure, do
-// not keep it closed. Nor does a cycle of Required dependencies, because the members would wait for each other for ever.
+// Decide decides on a gate that is closed, or about to be: when the add-on is created, only Wait closes it. A finding that is due
+// keeps it closed until the agent has reported; one that is held for another reason closes nothing. An Optional dependency, a waived
+// one, and one that tolerates the failure, do not keep it closed. Nor does a cycle of Required dependencies, because the members would wait for each other for ever.
 func Decide(registered declaration.Declaration, findings []evaluation.Finding) Decision {
 	if registered.Invalid {
 		return Decision{Step: Stay}
@@ -98,8 +99,8 @@ func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
 	if at := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); at >= 0 {
 		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[at].Cycle, " → ") + "."}
 	}
-	if unsatisfied := only(blocking, evaluation.Finding.Unsatisfied); len(unsatisfied) > 0 {
-		return Decision{Wait, ReasonWaiting, prefix + condition.Message(unsatisfied, condition.MaxMessage-len(prefix))}
+	if waited := only(blocking, evaluation.Finding.KeepsWaiting); len(waited) > 0 {
+		return Decision{Wait, ReasonWaiting, prefix + condition.WaitMessage(waited, condition.MaxMessage-len(prefix))}
 	}
 	if slices.ContainsFunc(blocking, evaluation.Finding.Held) {
 		return Decision{Step: Stay}

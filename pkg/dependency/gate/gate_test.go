@@ -19,6 +19,16 @@ func edge(kind addonv1alpha1.DependencyType, verdict evaluation.Verdict, cycle .
 	return evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base", Type: kind}, Verdict: verdict, Cycle: cycle}
 }
 
+// tunnel is an edge on an API.
+var tunnel = addonv1alpha1.AddonDependency{
+	Name: "tunnel", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Tunnel"}},
+}
+
+// due is a finding that the agent has still to decide.
+func due(dependency addonv1alpha1.AddonDependency) evaluation.Finding {
+	return evaluation.Finding{Dependency: &dependency, Verdict: evaluation.Held, Due: true}
+}
+
 func TestDecide(t *testing.T) {
 	const required, optional = addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeOptional
 	type findings = []evaluation.Finding
@@ -52,6 +62,22 @@ func TestDecide(t *testing.T) {
 		"HeldAndMissing": {
 			ordered, findings{edge(required, evaluation.Held), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "not installed",
 		},
+		"Due": {
+			ordered, findings{due(tunnel)}, Wait, ReasonWaiting,
+			"Whether API 'Tunnel.example.com' is served is not known yet. (addon-agent has still to report it)",
+		},
+		"VersionDue": {
+			ordered, findings{due(addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2"})}, Wait, ReasonWaiting,
+			"Whether addon 'base' is installed in version '>= 2' is not known yet. (addon-agent has still to report it)",
+		},
+		"OptionalIsDue": {
+			ordered, findings{due(addonv1alpha1.AddonDependency{Name: "x", Type: optional, API: tunnel.API})}, Open, ReasonSatisfied, "",
+		},
+		"DueAndMissing": {
+			ordered, findings{due(tunnel), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting,
+			"Required addon 'base' is not installed or not available. (not installed); Whether API",
+		},
+		"DueAndHeld":   {ordered, findings{edge(required, evaluation.Held), due(tunnel)}, Wait, ReasonWaiting, "Whether API"},
 		"NotKnownWhat": {ordered, findings{{Verdict: evaluation.Held}}, Stay, "", ""},
 		"Cycle": {
 			ordered,

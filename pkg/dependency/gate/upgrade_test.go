@@ -48,6 +48,10 @@ func TestDecideUpgrade(t *testing.T) {
 		"Waived":     {upgradesOrdered, findings{edge(required, evaluation.Waived)}, Open, ReasonSatisfied, ""},
 		"Nothing":    {upgradesOrdered, nil, Open, ReasonSatisfied, ""},
 		"Held":       {upgradesOrdered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
+		"Due": {
+			upgradesOrdered, findings{due(tunnel)}, Wait, ReasonWaiting,
+			"AddOnTemplate 'gateway-2' (version 2.0.0) waits: Whether API 'Tunnel.example.com' is served is not known yet.",
+		},
 		"Cycle":      {upgradesOrdered, findings{edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},
 		"Invalid":    {declaration.Declaration{Invalid: true}, missing, Stay, "", ""},
 		"NotOrdered": {declaration.Declaration{}, missing, Open, ReasonOpened, "ordering: InstallAndUpgrade"},

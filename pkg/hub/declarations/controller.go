@@ -217,10 +217,11 @@ func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluati
 	return nil
 }
 
-// enqueueProviders enqueues the clusters of add-ons that provide other kinds than before: their objects are counted.
+// enqueueProviders enqueues the clusters of add-ons that provide other kinds than before, because their objects are counted,
+// and of those whose version is compared from now on, or no longer, because it is requested.
 func (r *Reconciler) enqueueProviders(ctx context.Context, before, now *evaluation.Evaluator) error {
 	for _, addOn := range now.AddOns() {
-		if slices.Equal(before.Provided(addOn), now.Provided(addOn)) {
+		if slices.Equal(before.Provided(addOn), now.Provided(addOn)) && before.Compared(addOn) == now.Compared(addOn) {
 			continue
 		}
 		installed, err := r.Fleet.Installed(ctx, addOn)

@@ -97,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
 	case current.state != Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
-	case needed.Empty() && len(spec.Objects) == 0:
+	case len(spec.APIs) == 0 && len(spec.AddOns) == 0 && len(spec.Objects) == 0:
 		return reconcile.Result{}, r.retract(ctx, current.object)
 	default:
 		return r.request(ctx, cluster, current.object, spec)

@@ -12,6 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 type (
@@ -28,14 +29,15 @@ func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bo
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllKnown(addOn.Name) })
 }
 
-// wanted returns what verdicts need of a cluster, and the spec that requests it and what is to be counted. While a declaration
-// is not known, what an object requests stays.
+// wanted returns what verdicts need of a cluster, and the spec that requests it, the versions that verdicts may need soon, and
+// the kinds whose objects are to be counted. While a declaration is not known, what an object requests stays.
 func wanted(declared *evaluation.Evaluator, on placed, object *facts) (needs, requested) {
 	needed, stay := fleet.Requestable(declared.RequestsOf(on.Installed)), []dependencyv1alpha1.ObjectKind(nil)
 	if object != nil && undecided(declared, on.all()) {
 		needed, stay = merged(needed, object.Spec), object.Spec.Objects
 	}
 	spec := specOf(needed)
+	spec.AddOns = withAnticipated(spec.AddOns, anticipated(declared.Catalog, on, object))
 	spec.Objects = counted(declared.Catalog, on.Installed, stay)
 	return needed, spec
 }
@@ -74,6 +76,37 @@ func specOf(all needs) requested {
 	return spec
 }
 
+// anticipated are the add-ons on a cluster whose version an add-on that is not installed there may compare, where an agent
+// can report it: an installation is reviewed before its add-on exists.
+func anticipated(declared *catalog.Catalog, on placed, object *facts) []string {
+	if !hasAgent(on, object) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Concat(on.Own, on.Hosted), func(addOn string) bool { return !declared.Compared(addOn) })
+}
+
+// hasAgent reports whether an agent can report facts of a cluster: one that is installed there as an add-on, or one that is
+// no add-on and has reported before.
+func hasAgent(on placed, object *facts) bool {
+	agent := names.AgentAddOn
+	if fleet.HasReports(object) {
+		agent = object.Status.AgentAddOn
+	}
+	return agent == "" || slices.ContainsFunc(on.there, func(addOn types.NamespacedName) bool { return addOn.Name == agent })
+}
+
+// withAnticipated adds further add-ons to those of a spec, as many as an object can hold.
+func withAnticipated(requested []dependencyv1alpha1.AddOn, further []string) []dependencyv1alpha1.AddOn {
+	slices.Sort(further)
+	for _, addOn := range further {
+		if len(requested) < dependencyv1alpha1.MaxRequests && !slices.Contains(requested, addOnOf(addOn)) {
+			requested = append(requested, addOnOf(addOn))
+		}
+	}
+	slices.SortFunc(requested, func(a, b dependencyv1alpha1.AddOn) int { return cmp.Compare(a.Name, b.Name) })
+	return requested
+}
+
 // counted returns the kinds whose objects are to be counted, as many as an object can hold: those that the add-ons on a cluster
 // provide there, and those that stay.
 func counted(declared *catalog.Catalog, on catalog.Installed, stay []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.ObjectKind {
@@ -90,7 +123,7 @@ func counted(declared *catalog.Catalog, on catalog.Installed, stay []dependencyv
 
 // requests reports whether anything is requested because of an add-on.
 func requests(declared *catalog.Catalog, addOn string) bool {
-	return !declared.Requests(addOn).Empty() || len(declared.Provided(addOn)) > 0
+	return !declared.Requests(addOn).Empty() || declared.Compared(addOn) || len(declared.Provided(addOn)) > 0
 }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -99,7 +100,7 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 // enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts, and the one that runs its agent.
 // Before the first catalog no needs are known; with it, every cluster is enqueued.
 func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
-	if r.wroteFacts(addOn) {
+	if addOn.Name == names.AgentAddOn || r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
 	if declared := r.Declarations.Current(); declared != nil && requests(declared.Catalog, addOn.Name) {

@@ -5,6 +5,7 @@ package upgrades
 import (
 	"context"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
@@ -51,60 +53,70 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
-	decision, err := r.decide(ctx, declared, addOn)
+	decision, again, err := r.decide(ctx, declared, addOn)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	desired, changed := gate.UpgradeCondition(fleet.Upgradable(addOn), decision, metav1.NewTime(now))
 	if !changed {
-		return reconcile.Result{}, nil
+		return controllers.At(again, now), nil
 	}
+	// The write brings the add-on back, and what ends by itself is decided then.
 	_, result, err := r.Write(ctx, addOn, acting.Condition{Condition: desired, Owner: names.Upgrade})
 	return result, err
 }
 
-// decide decides on the template that waits. Where none does, and others will have to, the add-on is marked once.
+// decide decides on the template that waits, and returns when to do so again without a cause; zero: never. Where none waits,
+// and others will have to, the add-on is marked once.
 func (r *Reconciler) decide(
 	ctx context.Context,
 	declared *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
-) (gate.Decision, error) {
-	registered, waiting := declared.Declaration(addOn.Name), fleet.WaitingTemplate(addOn)
+) (decision gate.Decision, again time.Time, err error) {
+	waiting := fleet.WaitingTemplate(addOn)
 	if waiting == "" {
 		if toMark(declared, addOn) {
-			return gate.NothingWaits, nil
+			return gate.NothingWaits, time.Time{}, nil
 		}
-		return gate.Decision{}, nil
+		return gate.Decision{}, time.Time{}, nil
 	}
 	version, read, err := r.Loader.Reader.TemplateVersion(ctx, waiting)
 	if err != nil || !read {
-		return gate.Decision{}, err
+		return gate.Decision{}, time.Time{}, err
 	}
 	upgrade := gate.Upgrade{Template: waiting, Version: version}
 	if templates := fleet.TemplatesOf(addOn); templates.RollingOut == waiting || templates.Running == waiting && templates.RollingOut == "" {
-		return upgrade.Opened(), nil
+		return upgrade.Opened(), time.Time{}, nil
 	}
 	switch wanted, err := r.wanted(ctx, declared, addOn, waiting); {
 	case err != nil:
-		return gate.Decision{}, err
+		return gate.Decision{}, time.Time{}, err
 	case !wanted:
-		return upgrade.Dropped(), nil
+		return upgrade.Dropped(), time.Time{}, nil
 	}
+	return r.decideUpgrade(ctx, declared, addOn, upgrade)
+}
+
+// decideUpgrade decides by the findings on the add-on with the template that waits.
+func (r *Reconciler) decideUpgrade(
+	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, upgrade gate.Upgrade,
+) (decision gate.Decision, again time.Time, err error) {
 	state, err := r.Loader.Load(ctx, declared, client.ObjectKeyFromObject(addOn), r.Clock.Now())
 	if err != nil {
-		return gate.Decision{}, err
+		return gate.Decision{}, time.Time{}, err
 	}
-	decision := gate.DecideUpgrade(registered, declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade)), upgrade)
+	findings := declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade))
+	decision = gate.DecideUpgrade(declared.Declaration(addOn.Name), findings, upgrade)
 	if decision.Step == gate.Open {
 		// One that is rolled out too early cannot be taken back.
-		switch current, err := declarations.CurrentTemplate(ctx, r.Live, declared, waiting); {
+		switch current, err := declarations.CurrentTemplate(ctx, r.Live, declared, upgrade.Template); {
 		case err != nil:
-			return gate.Decision{}, err
+			return gate.Decision{}, time.Time{}, err
 		case !current:
-			return gate.Decision{}, nil // the catalog that follows triggers another decision
+			return gate.Decision{}, time.Time{}, nil // the catalog that follows triggers another decision
 		}
 	}
-	return decision, nil
+	return decision, evaluation.HeldUntil(findings), nil
 }
 
 // wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration. Different watches

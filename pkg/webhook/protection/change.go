@@ -30,8 +30,8 @@ type change struct {
 	affected []string
 	// selecting returns what Placements select, by both install strategies.
 	selecting fleet.Selecting
-	// exists reports whether there is an AddOnTemplate.
-	exists func(template string) (bool, error)
+	// templates are the AddOnTemplates that one of the two names, and that exist; fresh are those that the cache does not have yet.
+	templates, fresh newTemplates
 }
 
 // concerns reports whether a change of a registration can break anything at all, without reading anything.
@@ -51,10 +51,13 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	}
 	defer done()
 	c := change{was: was, is: is}
-	if c.after, err = v.declared.with(ctx, under.policies, is); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
+	if err := v.readTemplates(ctx, &c); err != nil {
 		return found{}, err
 	}
-	if c.before, err = v.declared.with(ctx, under.policies, was); err != nil {
+	if c.after, err = v.declared.with(ctx, under.policies, is, c.fresh); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
+		return found{}, err
+	}
+	if c.before, err = v.declared.with(ctx, under.policies, was, c.fresh); err != nil {
 		return found{}, err
 	}
 	review, err := v.reviewOnClusters(ctx, &c)
@@ -89,8 +92,11 @@ func (v *RegistrationValidator) reviewOnClusters(ctx context.Context, c *change)
 	now := v.now()
 	message, mode, err := v.onClusters(ctx, c.after, fleetState{
 		concerns: func(cluster string) bool { return stays.Has(cluster) && on[cluster][name] != nil },
-		addOns:   on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx, now), now: now,
-	}, func(as clusterReader, into protection.Broken) error { return c.breaks(ctx, as, into) })
+		addOns:   on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx), now: now,
+	}, func(as clusterReader, into protection.Broken) error {
+		as.changed = c.fresh
+		return c.breaks(ctx, as, into)
+	})
 	return found{request: toChange, message: message, mode: mode}, err
 }
 
@@ -132,24 +138,36 @@ func (v *RegistrationValidator) choose(ctx context.Context, c *change) error {
 		clusters, known := selected[placement]
 		return clusters.Has, known
 	}
-	known := map[string]bool{}
-	c.exists = func(name string) (bool, error) {
-		exists, read := known[name]
-		if read {
-			return exists, nil
+	return nil
+}
+
+// readTemplates reads the AddOnTemplates that a change names, where it names other ones.
+func (v *RegistrationValidator) readTemplates(ctx context.Context, c *change) error {
+	if fleet.SameTemplates(c.was, c.is) {
+		return nil
+	}
+	c.templates, c.fresh = newTemplates{}, newTemplates{}
+	for _, name := range slices.Concat(declaration.NamedTemplates(c.was), declaration.NamedTemplates(c.is)) {
+		template, fresh, err := v.template(ctx, name)
+		if err != nil {
+			return err
 		}
-		template, err := v.declared.template(ctx, name)
-		known[name] = template != nil
-		return known[name], err
+		if template == nil {
+			continue
+		}
+		c.templates[name] = template
+		if fresh {
+			c.fresh[name] = template
+		}
 	}
 	return nil
 }
 
 // breaks adds what contradicts the change on a managed cluster, and did not before.
 func (c *change) breaks(ctx context.Context, as clusterReader, into protection.Broken) error {
-	was, is, another, known, err := c.rolledOut(as)
-	if err != nil || !known {
-		return err
+	was, is, another, known := c.rolledOut(as)
+	if !known {
+		return nil
 	}
 	if usable, err := c.usable(ctx, was, is); err != nil || !usable {
 		return err
@@ -191,30 +209,30 @@ func (c *change) usable(ctx context.Context, was, is clusterReader) (bool, error
 
 // rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once
 // OCM has rolled it out. Where the change does not choose another one, it is the cluster as it is.
-func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, known bool, err error) {
+func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, known bool) {
 	if fleet.SameTemplates(c.was, c.is) {
-		return as, as, false, true, nil
+		return as, as, false, true
 	}
 	addOn := as.addOns[c.is.Name]
 	before, knownBefore := fleet.TemplateOf(addOn, c.was, c.selecting)
 	after, knownAfter := fleet.TemplateOf(addOn, c.is, c.selecting)
 	if !knownBefore || !knownAfter {
-		return as, as, false, false, nil
+		return as, as, false, false
 	}
 	if before == after {
-		return as, as, false, true, nil
+		return as, as, false, true
 	}
 	if after == "" { // what runs then is not known
-		return as, as, false, false, nil
+		return as, as, false, false
 	}
-	if exists, err := c.exists(after); err != nil || !exists { // GitOps may create it later
-		return as, as, false, false, err
+	if c.templates[after] == nil { // GitOps may create it later
+		return as, as, false, false
 	}
 	was, is = as, as.with(fleet.WithTemplate(addOn, after, true))
 	if before != "" {
 		was = as.with(fleet.WithTemplate(addOn, before, true))
 	}
-	return was, is, true, true, nil
+	return was, is, true, true
 }
 
 // with returns the cluster with another state of an add-on.

@@ -1,15 +1,12 @@
 package protection
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
@@ -17,9 +14,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // addOns are those on a managed cluster, by their names.
@@ -30,10 +26,13 @@ type addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 type clusterReader struct {
 	fleet.Objects
 	templates fleet.Objects
-	cluster   *clusterv1.ManagedCluster
-	addOns    addOns
-	// facts are what the cluster's agent has reported.
-	facts func() (evaluation.Facts, error)
+	// changed are the AddOnTemplates that count instead of those in the cache: as a change would leave them, or newer.
+	changed newTemplates
+	cluster *clusterv1.ManagedCluster
+	addOns  addOns
+	// facts are what the cluster's agent has reported, for a decision that can wait unless withKnownFacts says otherwise.
+	facts  func() (evaluation.Facts, error)
+	stored func() (storedFacts, error)
 	// hub returns the APIs that the hub serves; nil: they are not read.
 	hub func() evaluation.APIFacts
 	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
@@ -51,6 +50,16 @@ type ocmVersion func(context.Context) (version string, read bool, err error)
 // unreadOCM does not read it. Few verdicts need it.
 func unreadOCM(context.Context) (string, bool, error) { return "", false, nil }
 
+// withKnownFacts returns the cluster for a decision that cannot wait.
+func (s clusterReader) withKnownFacts() clusterReader {
+	stored := s.stored
+	s.facts = func() (evaluation.Facts, error) {
+		facts, err := stored()
+		return facts.known(), err
+	}
+	return s
+}
+
 // AddOn implements fleet.Reader.
 func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
 	return s.addOns[key.Name], nil
@@ -66,6 +75,9 @@ func (s clusterReader) Cluster(_ context.Context, name string) (*clusterv1.Manag
 
 // TemplateVersion implements fleet.Reader.
 func (s clusterReader) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+	if changed := s.changed[name]; changed != nil {
+		return versions.OfTemplate(changed.Annotations, changed.Labels), true, nil
+	}
 	return s.templates.TemplateVersion(ctx, name)
 }
 
@@ -109,43 +121,8 @@ func (s clusterReader) state(ctx context.Context, under declared, addOn string) 
 	return state, nil
 }
 
-// awaited are the facts of a managed cluster where any may still be reported, so that verdicts on them are held.
-func awaited(now time.Time) evaluation.Facts { return evaluation.Facts{Requested: now} }
-
 // finding returns an add-on on a managed cluster; nil where it is not installed.
 type finding func(name string) (*addonv1alpha1.ManagedClusterAddOn, error)
-
-// factsOf reads the facts of a managed cluster once, when they are first needed. What its agent has not reported is
-// awaited. If the agent does not run, verdicts on facts are held.
-func (r reviewer) factsOf(ctx context.Context, cluster string, find finding, now time.Time) func() (evaluation.Facts, error) {
-	return sync.OnceValues(func() (evaluation.Facts, error) {
-		object := &dependencyv1alpha1.ManagedClusterFacts{}
-		err := r.live.Get(ctx, factsobject.Key(cluster), object)
-		if meta.IsNoMatchError(err) { // there is no agent
-			return evaluation.Facts{}, nil
-		}
-		requested := !apierrors.IsNotFound(err)
-		if requested && err != nil {
-			return evaluation.Facts{}, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
-		}
-		agent, err := find(cmp.Or(object.Status.AgentAddOn, names.AgentAddOn))
-		if err != nil {
-			return evaluation.Facts{}, err
-		}
-		if agent == nil && unreported(object) {
-			return evaluation.Facts{Requested: fleet.RequestedAt(object)}, nil
-		}
-		if !requested {
-			return awaited(now), nil
-		}
-		facts := fleet.FactsOf(object)
-		facts.Requested = now
-		if named := object.Status.AgentAddOn; named != "" && fleet.Ended(named, agent) != "" {
-			facts.HeldUntil = now.Add(evaluation.ReportTime)
-		}
-		return facts, nil
-	})
-}
 
 // discovery discovers APIs as they are now.
 type discovery interface {
@@ -172,9 +149,4 @@ func (r reviewer) apisOfHub(ctx context.Context, under declared, addOns []string
 		}
 		return fleet.APIFactsOf(r.discovery.Discover(ctx, requests))
 	})
-}
-
-// unreported reports whether no agent has ever reported the facts.
-func unreported(facts *dependencyv1alpha1.ManagedClusterFacts) bool {
-	return facts.Status.AgentAddOn == "" && facts.Status.ObservedGeneration == 0 && len(facts.Status.APIs) == 0 && len(facts.Status.AddOns) == 0
 }

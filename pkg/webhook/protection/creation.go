@@ -44,7 +44,7 @@ func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 	if err != nil || is.addOns[addOn.Name] != nil {
 		return nil, false, err
 	}
-	installing, err := v.installing(ctx, addOn, registration)
+	is, under, installing, err := v.installing(ctx, is, under, addOn, registration)
 	if err != nil {
 		return nil, false, err
 	}
@@ -77,11 +77,11 @@ func (v *Validator) findingsWith(
 func (v *Validator) Upgraded(
 	ctx context.Context, addOn types.NamespacedName, template string,
 ) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error) {
-	found, err := v.declared.template(ctx, template)
-	if err != nil || found == nil {
+	next, fresh, err := v.template(ctx, template)
+	if err != nil || next == nil {
 		return nil, upgrade, false, err
 	}
-	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(found.Annotations, found.Labels)}
+	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(next.Annotations, next.Labels)}
 	under, done, err := v.begin(ctx)
 	if err != nil {
 		return nil, upgrade, false, err
@@ -94,6 +94,11 @@ func (v *Validator) Upgraded(
 	is.addOns, err = v.installed(ctx, addOn.Namespace)
 	if err != nil || is.addOns[addOn.Name] == nil {
 		return nil, upgrade, false, err
+	}
+	if fresh {
+		if under, is.changed, err = v.including(ctx, under, next); err != nil {
+			return nil, upgrade, false, err
+		}
 	}
 	findings, err = v.findingsWith(ctx, under, is, fleet.WithTemplate(is.addOns[addOn.Name], template, true))
 	return findings, upgrade, err == nil, err

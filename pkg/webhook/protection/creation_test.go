@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -35,6 +37,12 @@ func TestCreated(t *testing.T) {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	templated.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
 	v2 := fixture.Template("leaf", "v2", "[{name: other}]")
+	const (
+		onTunnel  = "{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}"
+		onVersion = `{ordering: Install, dependencies: [{name: base, version: ">= 2.0"}]}`
+	)
+	stopped := addOn("interlock-agent")
+	stopped.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionFalse, "Stopped")}
 	waiver := fixture.Policy(t, "waiver", "overrides: [{addOn: leaf, dependency: base, waive: {reason: r, until: 2026-12-01T00:00:00Z}}]")
 	for name, test := range map[string]struct {
 		declares string
@@ -60,14 +68,18 @@ func TestCreated(t *testing.T) {
 			failing{},
 			"x Satisfied, z APINotServed", "",
 		},
-		"FactsAwaited": {
-			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}",
-			[]client.Object{reached("True"), available(addOn("interlock-agent"))},
-			failing{},
-			"x Held", "",
+		"OfAnAgent":              {onTunnel, []client.Object{reached("True"), available(addOn("interlock-agent"))}, failing{}, "x due", ""},
+		"OfAnAgentThatIsStopped": {onTunnel, []client.Object{reached("True"), stopped, serves("interlock-agent")}, failing{}, "x due", ""},
+		"OfAnAgentOnALostCluster": {
+			onTunnel, []client.Object{reached("Unknown"), available(addOn("interlock-agent"))}, failing{}, "x Held", "",
 		},
-		"ClusterFails": {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
-		"AddOnsFail":   {onBase, []client.Object{reached("True")}, failing{list: "add-ons"}, "", "list the add-ons of cluster1: the hub is busy"},
+		"Reported":               {onTunnel, []client.Object{reached("True"), serves("")}, failing{}, "x Satisfied", ""},
+		"RequestedOfNoAgent":     {onTunnel, []client.Object{reached("True"), requestedAt(now.Add(-time.Second))}, failing{}, "x due", ""},
+		"NoAgentReports":         {onTunnel, []client.Object{reached("True"), requestedAt(now.Add(-time.Hour))}, failing{}, "x APINotServed", ""},
+		"NothingRequestedOfNone": {onTunnel, []client.Object{reached("True")}, failing{}, "x APINotServed", ""},
+		"OldVersionOfATemplate":  {onVersion, []client.Object{reached("True"), in(available(addOn("base")), "1.0"), available(addOn("interlock-agent"))}, failing{}, "base due", ""},
+		"ClusterFails":           {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
+		"AddOnsFail":             {onBase, []client.Object{reached("True")}, failing{list: "add-ons"}, "", "list the add-ons of cluster1: the hub is busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.declares != "" {
@@ -81,12 +93,53 @@ func TestCreated(t *testing.T) {
 			}
 			var got []string
 			for _, finding := range findings {
-				got = append(got, finding.Name()+" "+string(finding.Verdict))
+				verdict := string(finding.Verdict)
+				if finding.Due {
+					verdict = "due"
+				}
+				got = append(got, finding.Name()+" "+verdict)
 			}
 			if strings.Join(got, ", ") != test.want || known != (test.want != "") {
 				t.Errorf("%q, known: %t", got, known)
 			}
 		})
+	}
+}
+
+// serves is that the cluster's agent, which may be an add-on, has found the API Tunnel.
+func serves(agent string) *dependencyv1alpha1.ManagedClusterFacts {
+	facts := requestedAt(now.Add(-time.Hour))
+	facts.Status.AgentAddOn = agent
+	facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Tunnel"}, Served: metav1.ConditionTrue}}
+	return facts
+}
+
+// TestTemplateThatTheCacheDoesNotHave: GitOps applies an AddOnTemplate and the registration that names it in one commit. OCM begins to
+// roll it out before the cache has it.
+func TestTemplateThatTheCacheDoesNotHave(t *testing.T) {
+	registered := fixture.Deployed(fixture.Specified(t, "leaf", "{ordering: InstallAndUpgrade}"))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
+	changed := *registered.DeepCopy()
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	changed.Spec.SupportedConfigs[0].DefaultConfig.Name = "v2"
+	objects := []client.Object{
+		&registered, reached("True"), fromTemplate(addOn("leaf"), "v1"), in(available(addOn("base")), "1.0"), template("leaf", "v1", "1.0", "[]"),
+	}
+	v := creationsOn(t, failing{}, append(objects, template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`))...)
+	v.cache = creationsOn(t, failing{}, objects...).cache
+	v.declared.cache = v.cache
+
+	findings, upgrade, known, err := v.Upgraded(t.Context(), client.ObjectKey{Namespace: "cluster1", Name: "leaf"}, "v2")
+	if err != nil || !known || upgrade.Version != "2.0" || len(findings) != 1 || findings[0].Verdict != evaluation.VersionMismatch {
+		t.Errorf("findings %+v of %+v, known: %t, %v", findings, upgrade, known, err)
+	}
+
+	v.mode = dependencyv1alpha1.ProtectionEnforce
+	review, err := (&RegistrationValidator{&fleetReviewer{v.responder, v.reviewer}}).reviewChange(t.Context(), &registered, &changed)
+	const want = "would break 1 add-on on 1 cluster: leaf requires base in version '>= 2.0' (cluster1)"
+	if err != nil || review.message != want {
+		t.Errorf("%q, %v", review.message, err)
 	}
 }
 
@@ -112,7 +165,9 @@ func creationsOn(t *testing.T, fails failing, objects ...client.Object) *Validat
 		t.Fatal(err)
 	}
 	busy := errors.New("the hub is busy")
-	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", byName).Build()
+	hub := interceptor.NewClient(indexed, interceptor.Funcs{
 		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if fails.list != "" && kindOf(list) == fails.list {
 				return busy

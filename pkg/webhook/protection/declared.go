@@ -146,8 +146,10 @@ func (d *declarations) under(ctx context.Context) (declared, error) {
 	}), nil
 }
 
-// with returns what is declared under policies with another state of a registration.
-func (d *declarations) with(ctx context.Context, policies policy.Set, state *addonv1alpha1.ClusterManagementAddOn) (declared, error) {
+// with returns what is declared under policies with another state of a registration, nil for none, and of AddOnTemplates.
+func (d *declarations) with(
+	ctx context.Context, policies policy.Set, state *addonv1alpha1.ClusterManagementAddOn, templates newTemplates,
+) (declared, error) {
 	read, err := d.read(ctx)
 	if err != nil {
 		return declared{}, err
@@ -155,26 +157,18 @@ func (d *declarations) with(ctx context.Context, policies policy.Set, state *add
 	d.mutex.Lock()
 	known := d.catalog(read)
 	d.mutex.Unlock()
-	all := slices.DeleteFunc(slices.Clone(read.addOns), func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == state.Name })
-	all = append(all, *state)
+	all := read.addOns
+	if state != nil {
+		all = slices.DeleteFunc(slices.Clone(all), func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == state.Name })
+		all = append(all, *state)
+	}
 	if read.templates == nil && usesTemplates(all) {
 		if read.templates, err = (fleet.Objects{Reader: d.cache}).Templates(ctx); err != nil {
 			return declared{}, err
 		}
 	}
-	return declared{evaluation.New(known.Renew(all, catalog.Templates{Items: read.templates}).Under(policies)), policies}, nil
-}
-
-// template returns an AddOnTemplate; nil where there is none, or it has not been observed.
-func (d *declarations) template(ctx context.Context, name string) (*addonv1alpha1.AddOnTemplate, error) {
-	template := &addonv1alpha1.AddOnTemplate{}
-	switch err := d.cache.Get(ctx, client.ObjectKey{Name: name}, template); {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read AddOnTemplate %s: %w", name, err)
-	}
-	return template, nil
+	renewed := known.Renew(all, catalog.Templates{Items: templates.in(read.templates)})
+	return declared{evaluation.New(renewed.Under(policies)), policies}, nil
 }
 
 // catalog returns the catalog of what was read. The mutex is locked: nothing is read meanwhile.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,44 +11,32 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
-	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// factsByAgents returns the facts of managed clusters. They are read once, when they are first needed.
-func (v *fleetReviewer) factsByAgents(ctx context.Context, now time.Time) func(cluster string) (evaluation.Facts, error) {
-	read := sync.OnceValues(func() (map[string]evaluation.Facts, error) { return v.mayReport(ctx, now) })
+// factsByAgents returns the facts of managed clusters for a decision that cannot wait. They are read once, when they are
+// first needed.
+func (v *fleetReviewer) factsByAgents(ctx context.Context) func(cluster string) (evaluation.Facts, error) {
+	read := sync.OnceValues(func() (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) { return v.listFacts(ctx) })
 	return func(cluster string) (evaluation.Facts, error) {
 		all, err := read()
-		return all[cluster], err
+		return storedFacts{object: all[cluster]}.known(), err
 	}
 }
 
-// mayReport returns the facts of the managed clusters that have an agent, or are about to have one: it may report any, so
-// that verdicts on them are held. An agent need not be installed as an add-on, but each that runs has reported soon
-// after the hub requested anything. A cluster that is left out has no agent.
-func (v *fleetReviewer) mayReport(ctx context.Context, now time.Time) (map[string]evaluation.Facts, error) {
+// listFacts returns the ManagedClusterFacts of the fleet, by managed cluster.
+func (v *fleetReviewer) listFacts(ctx context.Context) (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) {
 	var objects dependencyv1alpha1.ManagedClusterFactsList
 	switch err := v.live.List(ctx, &objects, fromCache()); {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err): // there is no agent
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err): // no agent can report
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("list ManagedClusterFacts: %w", err)
 	}
-	facts := map[string]evaluation.Facts{}
+	facts := make(map[string]*dependencyv1alpha1.ManagedClusterFacts, len(objects.Items))
 	for i := range objects.Items {
-		object := &objects.Items[i]
-		switch cluster := object.Namespace; {
-		case factsobject.Key(cluster).Name != object.Name:
-		case unreported(object):
-			facts[cluster] = evaluation.Facts{Requested: fleet.RequestedAt(object)}
-		default:
-			facts[cluster] = awaited(now)
+		if object := &objects.Items[i]; factsobject.Key(object.Namespace).Name == object.Name {
+			facts[object.Namespace] = object
 		}
 	}
-	installed, err := v.where(ctx, names.AgentAddOn)
-	for _, cluster := range installed {
-		facts[cluster] = awaited(now)
-	}
-	return facts, err
+	return facts, nil
 }

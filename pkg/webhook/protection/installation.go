@@ -3,7 +3,6 @@ package protection
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -41,52 +40,68 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
-	installing, err := v.installing(ctx, after, registration)
+	is, under, installing, err := v.installing(ctx, is.withKnownFacts(), under, after, registration)
 	if err != nil {
 		return found{}, err
 	}
-	contradicted, err := is.contradictions(ctx, under, installing)
+	result, err := is.contradictions(ctx, under, installing)
 	if err != nil {
 		return found{}, err
 	}
 	review.request = toInstall
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
-	review.does, review.message = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace), contradicted.Message(after.Name)
+	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
+	review.message, review.unchecked = result.contradicted.Message(after.Name), result.unchecked.Message()
 	return review, nil
 }
 
-// installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen. What
-// runs is not known where that does not exist: GitOps may create it later.
+// installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen, and the
+// cluster and the declarations with that template. What runs is not known where the template does not exist: GitOps may
+// create it later.
 func (v *Validator) installing(
-	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn,
-) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	chosen, known := fleet.TemplateOf(addOn, of, nil)
+	ctx context.Context, on clusterReader, under declared,
+	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn,
+) (clusterReader, declared, *addonv1alpha1.ManagedClusterAddOn, error) {
+	chosen, known := fleet.TemplateOf(addOn, registration, nil)
 	if chosen == "" {
-		return addOn, nil
+		return on, under, addOn, nil
 	}
-	template, err := v.declared.template(ctx, chosen)
-	return fleet.WithTemplate(addOn, chosen, known && template != nil), err
+	template, fresh, err := v.template(ctx, chosen)
+	if err == nil && fresh {
+		under, on.changed, err = v.including(ctx, under, template)
+	}
+	return on, under, fleet.WithTemplate(addOn, chosen, known && template != nil), err
 }
 
-// contradictions finds those that the installation of an add-on would bring to it and its dependents.
+// installationReview is the result of the review of an installation on a managed cluster.
+type installationReview struct {
+	contradicted protection.Contradicted
+	unchecked    protection.Unchecked
+}
+
+// contradictions finds those that the installation of an add-on would bring to it and its dependents, and the edges that
+// could not be checked.
 func (s clusterReader) contradictions(
 	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn,
-) (protection.Contradicted, error) {
-	then := s
-	then.addOns = maps.Clone(s.addOns)
-	then.addOns[installed.Name] = installed
+) (installationReview, error) {
+	then := s.with(installed)
 	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
 	after, err := then.settledFindings(ctx, under, affected, installed.Name)
-	contradicted := protection.Contradictions(nil, after)
-	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
-		if err != nil || len(contradicted) == 0 {
-			return nil, err
-		}
-		var before map[string][]evaluation.Finding
-		before, err = s.settledFindings(ctx, under, affected, changed)
-		contradicted = protection.Contradictions(before, contradicted)
+	if err != nil {
+		return installationReview{}, err
 	}
-	return contradicted, err
+	result := installationReview{protection.Contradictions(nil, after), protection.UncheckedIn(nil, after)}
+	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
+		if len(result.contradicted) == 0 && len(result.unchecked) == 0 {
+			return installationReview{}, nil
+		}
+		before, err := s.settledFindings(ctx, under, affected, changed)
+		if err != nil {
+			return installationReview{}, err
+		}
+		result = installationReview{protection.Contradictions(before, result.contradicted), protection.UncheckedIn(before, result.unchecked)}
+	}
+	return result, nil
 }
 
 // settledFindings returns the verdicts on the edges of add-ons once what is installed is available. The changed add-on, if any,

@@ -91,6 +91,9 @@ const (
 		"dependency.addon.open-cluster-management.io/force: '<why>'"
 	tooOld = contradicts + "Required addon 'base' is not installed or not available in version '>= 2.0'. " +
 		"(version 1.0 from its ManagedClusterAddOn)"
+	notInFull = "add-on 'leaf' on cluster cluster1 was not reviewed in full: "
+	noVersion = " (version not known: set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, " +
+		"on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn)"
 	breaksStem = "add-on 'leaf' on cluster cluster1 would break 1 add-on: stem: "
 )
 
@@ -135,7 +138,14 @@ func TestReviewOfInstallations(t *testing.T) {
 			on: []client.Object{cluster(), in(addOn("base"), "1.0")}, refuses: tooOld + advice,
 		},
 		{name: "it is new enough", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.1")}},
-		{name: "it is not known how old it is", declares: needs, on: []client.Object{cluster(), addOn("base")}},
+		{
+			name: "it is not known how old it is", declares: needs, on: []client.Object{cluster(), addOn("base")},
+			warns: notInFull + "leaf requires base in version '>= 2.0'" + noVersion,
+		},
+		{
+			name: "it is not known how old it is, and OCM reads no warning", declares: needs, on: []client.Object{cluster(), addOn("base")},
+			user: authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
+		},
 		{name: "it is not installed yet", declares: needs, on: []client.Object{cluster()}},
 		{name: "it is being deleted", declares: needs, on: []client.Object{cluster(), deleting(in(addOn("base"), "1.0"))}},
 		{
@@ -152,15 +162,17 @@ func TestReviewOfInstallations(t *testing.T) {
 		},
 		{
 			name: "an agent has reported nothing yet", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
+			on:      []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
+			refuses: tooOld + advice,
 		},
 		{
 			name: "nothing was requested of an agent long enough ago", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))},
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))}, refuses: tooOld + advice,
 		},
 		{
-			name: "the cluster's agent does not run", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), reported("1.0", "interlock-agent"), stopped},
+			name: "the last report of an agent that does not run", declares: needs,
+			on:      []client.Object{cluster(), in(addOn("base"), "2.0"), reported("1.0", "interlock-agent"), stopped},
+			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
 		},
 		{
 			name: "the agent's report cannot be read", declares: needs, fails: failing{get: "facts"},
@@ -205,7 +217,7 @@ func TestReviewOfInstallations(t *testing.T) {
 		},
 		{
 			name: "the cluster's agent has not reported anything yet", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), addOn(names.AgentAddOn)},
+			on: []client.Object{cluster(), in(addOn("base"), "1.0"), addOn(names.AgentAddOn)}, refuses: tooOld + advice,
 		},
 		{
 			name: "a cycle", declares: `dependencies: [{name: stem}]`, stem: `dependencies: [{name: leaf}]`,
@@ -222,7 +234,8 @@ func TestReviewOfInstallations(t *testing.T) {
 		},
 		{
 			name: "what is installed has other troubles", declares: "{}", on: []client.Object{kubernetes},
-			stem: `{dependencies: [{name: leaf, version: ">= 1.0"}], requirements: {kubernetes: ">= 1.30"}}`,
+			stem:  `{dependencies: [{name: leaf, version: ">= 1.0"}], requirements: {kubernetes: ">= 1.30"}}`,
+			warns: notInFull + "stem requires leaf in version '>= 1.0'" + noVersion,
 		},
 		{
 			name: "by OCM", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},

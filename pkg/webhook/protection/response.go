@@ -73,7 +73,9 @@ type found struct {
 	kind, named string
 	// message is what would break; empty: nothing.
 	message string
-	mode    dependencyv1alpha1.Protection
+	// unchecked is what could not be reviewed; empty: all was.
+	unchecked string
+	mode      dependencyv1alpha1.Protection
 	// by are the policies that set the mode; none: the flag sets it.
 	by []string
 	// request is what is requested.
@@ -110,6 +112,15 @@ func (r *responder) respond(request admission.Request, review found, what string
 	if err != nil {
 		return unchecked(what, err)
 	}
+	response := r.judge(request, review)
+	if review.unchecked != "" && !ofOCM(request.UserInfo) { // OCM reads no warnings
+		response = response.WithWarnings(text.OneLine(review.does + " was not reviewed in full: " + review.unchecked))
+	}
+	return response
+}
+
+// judge refuses or warns of what would break.
+func (r *responder) judge(request admission.Request, review found) admission.Response {
 	if review.message == "" {
 		return admission.Allowed("")
 	}

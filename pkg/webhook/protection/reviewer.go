@@ -12,6 +12,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
@@ -82,9 +83,13 @@ func (r reviewer) attachedCluster(ctx context.Context, name string) (is clusterR
 		return clusterReader{}, false, err
 	}
 	now := r.now()
+	stored := r.factsOf(ctx, name)
 	return clusterReader{
-		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, now: now,
-		facts: r.factsOf(ctx, name, r.finding(ctx, name), now),
+		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, now: now, stored: stored,
+		facts: func() (evaluation.Facts, error) {
+			facts, err := stored()
+			return facts.awaiting(now), err
+		},
 	}, true, nil
 }
 

@@ -140,7 +140,7 @@ func (v *UpgradeValidator) reviewUpgrade(ctx context.Context, u upgrade) (found,
 		concerns: func(cluster string) bool {
 			return slices.ContainsFunc(u.affected, func(addOn string) bool { return on[cluster][addOn] != nil })
 		},
-		addOns: on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx, now), now: now,
+		addOns: on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx), now: now,
 	}, func(as clusterReader, into protection.Broken) error { return u.breaks(ctx, as, into) })
 	return found{request: toChange, message: message, mode: mode}, err
 }

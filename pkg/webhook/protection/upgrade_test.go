@@ -80,9 +80,9 @@ func TestReviewOfUpgrades(t *testing.T) {
 			after: clusterManager(":v1.3.1"),
 		},
 		{
-			name: "which an add-on has, where an agent may report another one", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "@ocm",
+			name: "which an add-on has, where an agent has reported nothing", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "@ocm",
 			after: clusterManager(":v1.3.1"), objects: []client.Object{installedOn("c1", addOn("interlock-agent"))},
-			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 2 clusters: leaf requires base in version '< 1.3' (c2, c3)" + advice,
+			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 3 clusters: leaf requires base in version '< 1.3' (c1, c2 and 1 more)" + advice,
 		},
 		{
 			name: "with a reason", leaf: needsOld, after: forced, user: "alice", warns: breaks + ". It is changed nevertheless: tried",

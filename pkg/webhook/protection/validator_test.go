@@ -47,7 +47,6 @@ func reviewed(
 	if err := errors.Join(fleet.AddToScheme(scheme), operatorv1.Install(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	byName := func(object client.Object) []string { return []string{object.GetName()} }
 	built := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", byName).Build()
 	hub := interceptor.NewClient(built, interceptor.Funcs{
@@ -119,6 +118,8 @@ func raw(t *testing.T, object any) []byte {
 	}
 	return raw
 }
+
+func byName(object client.Object) []string { return []string{object.GetName()} }
 
 // hubOf serves one kind of the core group; kind Elsewhere cannot be discovered.
 type hubOf string

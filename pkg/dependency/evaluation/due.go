@@ -1,0 +1,31 @@
+package evaluation
+
+import (
+	"fmt"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// dueRule describes an edge whose verdict a report of addon-agent has still to decide.
+var dueRule = rule{sentence: dueSentence, found: dueFound}
+
+func dueSentence(f *Finding) string { return "Whether " + f.openQuestion() + " is not known yet." }
+
+func dueFound(*Finding) string { return "addon-agent has still to report it" }
+
+// openQuestion names the fact that the report decides, as "API 'Tunnel.example.com' is served".
+func (f *Finding) openQuestion() string {
+	switch {
+	case f.Dependency == nil:
+		return f.Name() + " is met"
+	case declaration.HasAlternatives(f.Dependency):
+		return "one of the alternatives of '" + text.Name(f.Name()) + "' is available"
+	case f.Dependency.API != nil:
+		return fmt.Sprintf("API '%s' is served%s", f.API(), f.onServer())
+	case declaration.ComparesVersion(f.Dependency):
+		return fmt.Sprintf("addon '%s' is installed in version '%s'", text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version))
+	default:
+		return fmt.Sprintf("the dependency on '%s' applies", text.Name(declaration.Target(f.Dependency)))
+	}
+}
