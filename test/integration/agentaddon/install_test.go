@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -12,7 +11,6 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 	appsv1 "k8s.io/api/apps/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,13 +25,13 @@ import (
 	applyrbacv1 "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup"
+	"open-cluster-management.io/interlock/test/setup/addonagent"
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
@@ -47,7 +45,7 @@ func get[T client.Object](ctx context.Context, from client.Client, object T, nam
 }
 
 func deploymentOn(ctx context.Context, cluster client.Client, namespace string) func() (*appsv1.Deployment, error) {
-	return get(ctx, cluster, &appsv1.Deployment{}, namespace, "interlock-addon-agent")
+	return addonagent.Deployment(ctx, cluster, namespace)
 }
 
 // available is the condition of the add-on of a name on a cluster.
@@ -66,43 +64,14 @@ func be(status metav1.ConditionStatus, reason string) OmegaMatcher {
 // login is a kubeconfig of the agent's service account, as in its pod.
 func login(ctx context.Context, cluster *testenv.Cluster, namespace string) string {
 	GinkgoHelper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-addon-agent"}}
-	token := &authenticationv1.TokenRequest{}
-	Expect(administrator(cluster).SubResource("token").Create(ctx, account, token)).To(Succeed())
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: cluster.Config.Host, CertificateAuthorityData: cluster.Config.CAData}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
-	config.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	config.CurrentContext = "c"
-	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
-	acting, err := clientcmd.BuildConfigFromFlags("", path)
-	Expect(err).NotTo(HaveOccurred())
-	// The API server takes up roles a moment after they are created.
-	Eventually(func() error {
-		return setup.As(acting, hub).List(
-			ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": addOnName},
-		)
-	}).Should(Succeed())
-	return path
-}
-
-// files writes the content of a secret, as it is mounted.
-func files(secret *corev1.Secret) string {
-	GinkgoHelper()
-	dir := GinkgoT().TempDir()
-	for name, content := range secret.Data {
-		Expect(os.WriteFile(filepath.Join(dir, name), content, 0o600)).To(Succeed())
-	}
-	return dir
+	return addonagent.Login(ctx, cluster, administrator(cluster), namespace, GinkgoT().TempDir())
 }
 
 // hubOf is what the agent on a cluster may do with the kubeconfig it was given.
 func hubOf(ctx context.Context, cluster client.Client) (dir string, config *rest.Config) {
 	GinkgoHelper()
-	secret := &corev1.Secret{}
-	Eventually(get(ctx, cluster, secret, defaultNamespace, addOnName+"-hub-kubeconfig")).Should(HaveField("Data", HaveKey("tls.crt")))
-	dir = files(secret)
+	dir = GinkgoT().TempDir()
+	addonagent.HubFiles(ctx, cluster, defaultNamespace, dir)
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
 	Expect(err).NotTo(HaveOccurred())
 	return dir, config
@@ -111,12 +80,7 @@ func hubOf(ctx context.Context, cluster client.Client) (dir string, config *rest
 // startAgent runs addon-agent as its pod would, with the hub's kubeconfig in that folder.
 func startAgent(deployment *appsv1.Deployment, hubFolder string, flags ...string) *gexec.Session {
 	GinkgoHelper()
-	var arguments []string
-	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
-		argument = strings.Replace(argument, "$(POD_NAMESPACE)", deployment.Namespace, 1)
-		arguments = append(arguments, strings.Replace(argument, "=/managed/hub-kubeconfig", "="+hubFolder, 1))
-	}
-	return setup.Run(agent, append(append(arguments, "--metrics-bind-address=0", "--health-probe-bind-address=0"), flags...)...)
+	return setup.Run(agent, append(addonagent.Args(deployment, hubFolder), flags...)...)
 }
 
 // probe has the kubelet report how many pods of the Deployment are ready.

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -49,19 +48,35 @@ func hide(ctx context.Context, name, uses string) *unstructured.Unstructured {
 	return registered
 }
 
-// claimZone sets the claim zone of the managed cluster west; empty: it has none.
+// claimZone sets the claim zone of the managed cluster west, which OCM's agent reports; empty: it has none.
 func claimZone(ctx context.Context, value string) {
 	GinkgoHelper()
-	claims := "null"
-	if value != "" {
-		claims = fmt.Sprintf(`[{"name": "zone", "value": %q}]`, value)
+	claim := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"value": value}}}
+	claim.SetAPIVersion("cluster.open-cluster-management.io/v1alpha1")
+	claim.SetKind("ClusterClaim")
+	claim.SetName("zone")
+	west := joined["west"].Client
+	if value == "" {
+		Expect(client.IgnoreNotFound(west.Delete(ctx, claim))).To(Succeed())
+	} else {
+		manifest := client.ApplyConfigurationFromUnstructured(claim)
+		Expect(west.Apply(ctx, manifest, client.FieldOwner("a-user"), client.ForceOwnership)).To(Succeed())
 	}
-	Expect(hub.Client.Status().Patch(ctx, managed("west"), client.RawPatch(types.MergePatchType,
-		[]byte(`{"status": {"clusterClaims": `+claims+`}}`)))).To(Succeed())
+	Eventually(func() (string, error) {
+		found := managed("west")
+		err := hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found)
+		claims, _, _ := unstructured.NestedSlice(found.Object, "status", "clusterClaims")
+		for _, reported := range claims {
+			if reported := reported.(map[string]any); reported["name"] == "zone" {
+				return reported["value"].(string), err
+			}
+		}
+		return "", err
+	}).WithContext(ctx).Should(Equal(value))
 }
 
 var _ = Describe("While something is not known", func() {
-	It("nothing is installed", func(ctx context.Context) {
+	It("nothing is installed without addon-agent", func(ctx context.Context) {
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 			metadata: {name: v-base, annotations: {`+onDemand+`}}, spec: {installStrategy: `+manual+`,
 			provides: [{group: example.com, kind: Tunnel}], dependencies: []}}`)
@@ -70,11 +85,15 @@ var _ = Describe("While something is not known", func() {
 		registerByAnnotation(ctx, "v-unusable", `[{name: v-base, install: Auto}, {name: x, when: {expression: "1 +"}}]`)
 		register(ctx, "v-leaf", manual, auto("v-other"), "")
 		for _, name := range []string{"v-held", "v-unusable", "v-leaf"} {
-			install(ctx, "east", name)
+			install(ctx, withoutAgent, name)
 		}
-		Eventually(message(ctx, "east", "v-held")).Should(ContainSubstring("v-absent"))
-		Eventually(installed(ctx, "v-other")).Should(ConsistOf("east"), "what is known is installed")
+		Eventually(message(ctx, withoutAgent, "v-held")).Should(ContainSubstring("v-absent"))
+		Eventually(installed(ctx, "v-other")).Should(ConsistOf(withoutAgent), "what is known is installed")
 		Consistently(installed(ctx, "v-base")).WithTimeout(2 * time.Second).Should(BeEmpty())
+
+		By("addon-agent reporting on the other cluster that the API is not served")
+		install(ctx, withAgent, "v-held")
+		Eventually(installed(ctx, "v-base")).Should(ContainElement(withAgent))
 	})
 
 	It("nothing is removed", func(ctx context.Context) {

@@ -126,61 +126,64 @@ var _ = Describe("An add-on that OCM installs by Placements", func() {
 })
 
 var _ = Describe("An add-on that OCM does not install", func() {
-	It("is installed on demand, where its owner consents", func(ctx context.Context) {
-		base := register(ctx, "m-base", manual, "[]", "")
-		register(ctx, "m-leaf", manual, auto("m-base"), "")
-		install(ctx, "east", "m-leaf")
-		Eventually(message(ctx, "east", "m-leaf")).Should(ContainSubstring(
-			"its owner must annotate ClusterManagementAddOn 'm-base' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
-		Expect(installed(ctx, "m-base")()).To(BeEmpty())
-		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
-		Eventually(installed(ctx, "m-base")).Should(ConsistOf("east"))
+	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, on string) {
+		base, leaf := "m-base-"+on, "m-leaf-"+on
+		registered := register(ctx, base, manual, "[]", "")
+		register(ctx, leaf, manual, auto(base), "")
+		install(ctx, on, leaf)
+		Eventually(message(ctx, on, leaf)).Should(ContainSubstring(
+			"its owner must annotate ClusterManagementAddOn '" + base + "' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
+		Expect(installed(ctx, base)()).To(BeEmpty())
+		merge(ctx, registered, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
+		Eventually(installed(ctx, base)).Should(ConsistOf(on))
 		created := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "m-base"}, created)).To(Succeed())
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
 		Expect(created.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
-	})
+	}, onBoth())
 
-	It("is given up where it is removed again and again", func(ctx context.Context) {
-		register(ctx, "g-base", manual, "[]", onDemand)
-		register(ctx, "g-leaf", manual, auto("g-base"), "")
-		install(ctx, "east", "g-leaf")
+	DescribeTable("is given up where it is removed again and again", func(ctx context.Context, on string) {
+		base, leaf := "g-base-"+on, "g-leaf-"+on
+		register(ctx, base, manual, "[]", onDemand)
+		register(ctx, leaf, manual, auto(base), "")
+		install(ctx, on, leaf)
 		for range 2 {
-			Eventually(installed(ctx, "g-base")).Should(ConsistOf("east"))
+			Eventually(installed(ctx, base)).Should(ConsistOf(on))
 			undone := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "g-base"}, undone)).To(Succeed())
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, undone)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
 		}
-		Eventually(notes(ctx, "g-base", "InstallationGivenUp")).Should(HaveLen(1))
-		Eventually(message(ctx, "east", "g-leaf")).Should(ContainSubstring("'g-base' was removed from this cluster again and again"))
-		Consistently(installed(ctx, "g-base")).Should(BeEmpty())
-	})
+		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
+		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Consistently(installed(ctx, base)).Should(BeEmpty())
+	}, onBoth())
 
-	It("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context) {
-		unit := []string{"u-leaf", "u-mid", "u-base"}
-		register(ctx, "u-base", manual, "[]", onDemand)
-		register(ctx, "u-mid", manual, auto("u-base"), onDemand)
-		register(ctx, "u-leaf", manual, auto("u-mid"), "")
+	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, on string) {
+		leaf, mid, base := "u-leaf-"+on, "u-mid-"+on, "u-base-"+on
+		unit := []string{leaf, mid, base}
+		register(ctx, base, manual, "[]", onDemand)
+		register(ctx, mid, manual, auto(base), onDemand)
+		register(ctx, leaf, manual, auto(mid), "")
 		for range 2 {
-			install(ctx, "east", "u-leaf")
-			Eventually(installed(ctx, "u-base")).Should(ConsistOf("east"))
-			base := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "u-base"}, base)).To(Succeed())
+			install(ctx, on, leaf)
+			Eventually(installed(ctx, base)).Should(ConsistOf(on))
+			created := &addonv1alpha1.ManagedClusterAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
 			for _, name := range unit {
-				uninstall(ctx, "east", name)
+				uninstall(ctx, on, name)
 			}
 			// The time of a creation has whole seconds. What is created within the same second is not known to be new.
-			Eventually(time.Since).WithArguments(base.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
+			Eventually(time.Since).WithArguments(created.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
 			for _, name := range unit {
 				Eventually(installed(ctx, name)).Should(BeEmpty())
 			}
 		}
 
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
-			metadata: {name: u-leaf, namespace: east, finalizers: [example.com/cleaning-up]}, spec: {}}`)
-		Eventually(installed(ctx, "u-base")).Should(ConsistOf("east"), "removing a unit twice undoes nothing")
-		Expect(notes(ctx, "u-base", "InstallationGivenUp")()).To(BeEmpty())
+			metadata: {name: `+leaf+`, namespace: `+on+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
+		Eventually(installed(ctx, base)).Should(ConsistOf(on), "removing a unit twice undoes nothing")
+		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 		for _, name := range unit {
-			uninstall(ctx, "east", name)
+			uninstall(ctx, on, name)
 		}
 		Consistently(func() (all []string, err error) {
 			for _, name := range unit {
@@ -189,13 +192,13 @@ var _ = Describe("An add-on that OCM does not install", func() {
 			}
 			return all, err
 		}).Should(BeEmpty())
-		leaf := &unstructured.Unstructured{}
-		leaf.SetAPIVersion(addonv1alpha1.GroupVersion.String())
-		leaf.SetKind("ManagedClusterAddOn")
-		leaf.SetNamespace("east")
-		leaf.SetName("u-leaf")
-		merge(ctx, leaf, `{"metadata": {"finalizers": null}}`)
-	})
+		deleted := &unstructured.Unstructured{}
+		deleted.SetAPIVersion(addonv1alpha1.GroupVersion.String())
+		deleted.SetKind("ManagedClusterAddOn")
+		deleted.SetNamespace(on)
+		deleted.SetName(leaf)
+		merge(ctx, deleted, `{"metadata": {"finalizers": null}}`)
+	}, onBoth())
 
 	It("is installed with all that it needs itself", func(ctx context.Context) {
 		register(ctx, "t-base", consenting("t-base"), "[]", "")

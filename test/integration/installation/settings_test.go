@@ -36,13 +36,13 @@ func setting(on, variables, policy string) string {
 	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", on, policy, variables)
 }
 
-// rendered is what OCM deploys of s-base on the managed cluster east.
-func rendered(ctx context.Context) func() (string, error) {
+// rendered is what OCM deploys of an add-on on a managed cluster.
+func rendered(ctx context.Context, on, addOn string) func() (string, error) {
 	return func() (string, error) {
 		works := &unstructured.UnstructuredList{}
 		works.SetAPIVersion("work.open-cluster-management.io/v1")
 		works.SetKind("ManifestWorkList")
-		err := hub.Client.List(ctx, works, client.InNamespace("east"), client.MatchingLabels{"open-cluster-management.io/addon-name": "s-base"})
+		err := hub.Client.List(ctx, works, client.InNamespace(on), client.MatchingLabels{"open-cluster-management.io/addon-name": addOn})
 		for _, work := range works.Items {
 			manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests")
 			for _, manifest := range manifests {
@@ -55,23 +55,23 @@ func rendered(ctx context.Context) func() (string, error) {
 	}
 }
 
-// kept is the AddOnDeploymentConfig that Interlock keeps on the managed cluster east.
-func kept(ctx context.Context, addOn string) *unstructured.Unstructured {
+// kept is the AddOnDeploymentConfig of an add-on that Interlock keeps on a managed cluster.
+func kept(ctx context.Context, on, addOn string) *unstructured.Unstructured {
 	GinkgoHelper()
 	config := &unstructured.Unstructured{}
 	config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 	config.SetKind("AddOnDeploymentConfig")
 	Eventually(func() error {
-		return hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "interlock-" + addOn}, config)
+		return hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: "interlock-" + addOn}, config)
 	}).Should(Succeed())
 	return config
 }
 
 // edit sets a variable as a user does, and returns the generation of that.
-func edit(ctx context.Context, addOn, name, value string) (generation int64) {
+func edit(ctx context.Context, on, addOn, name, value string) (generation int64) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		config := kept(ctx, addOn)
+		config := kept(ctx, on, addOn)
 		variables, _, err := unstructured.NestedSlice(config.Object, "spec", "customizedVariables")
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, variable := range variables {
@@ -106,69 +106,72 @@ func change(ctx context.Context, config *unstructured.Unstructured) (got warned,
 }
 
 var _ = Describe("Settings", func() {
-	It("that never come to rest are written at growing intervals", func(ctx context.Context) {
-		registerSet(ctx, "u-base")
-		register(ctx, "u-leaf", manual, setting("u-base",
-			`{name: mode, valueFrom: "dependencies['u-base'].config[?'mode'].orValue('') == 'on' ? 'off' : 'on'"}`, "Seal"), "")
-		install(ctx, "east", "u-leaf")
-		generation := func() int64 { return kept(ctx, "u-base").GetGeneration() }
+	DescribeTable("that never come to rest are written at growing intervals", func(ctx context.Context, on string) {
+		base, leaf := "u-base-"+on, "u-leaf-"+on
+		registerSet(ctx, base)
+		register(ctx, leaf, manual, setting(base,
+			`{name: mode, valueFrom: "dependencies['`+base+`'].config[?'mode'].orValue('') == 'on' ? 'off' : 'on'"}`, "Seal"), "")
+		install(ctx, on, leaf)
+		generation := func() int64 { return kept(ctx, on, base).GetGeneration() }
 		Eventually(generation).Should(BeNumerically(">=", 5), "the first changes are written at once")
 		Consistently(generation).WithTimeout(4 * time.Second).Should(BeNumerically("<=", 10))
-	})
+	}, onBoth())
 
-	It("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context) {
-		registerSet(ctx, "s-base")
-		register(ctx, "s-leaf", manual, setting("s-base",
+	DescribeTable("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context, on string) {
+		base, leaf, sealing := "s-base-"+on, "s-leaf-"+on, "s-sealing-"+on
+		registerSet(ctx, base)
+		register(ctx, leaf, manual, setting(base,
 			"{name: mode, value: grpc}, {name: level, value: high}, {name: region, valueFrom: \"cluster.labels['name']\"}", "Default"), "")
-		install(ctx, "east", "s-leaf")
-		Eventually(rendered(ctx)).Should(Equal("mode=grpc level=low region=east"))
-		config := kept(ctx, "s-base")
+		install(ctx, on, leaf)
+		Eventually(rendered(ctx, on, base)).Should(Equal("mode=grpc level=low region=" + on))
+		config := kept(ctx, on, base)
 		namespace, _, err := unstructured.NestedString(config.Object, "spec", "agentInstallNamespace")
 		Expect(namespace, err).To(Equal("of-the-default"))
-		Expect(config.GetOwnerReferences()).To(ConsistOf(HaveField("Name", "s-base")))
+		Expect(config.GetOwnerReferences()).To(ConsistOf(HaveField("Name", base)))
 
 		By("following the default AddOnDeploymentConfig")
 		source := config.DeepCopy()
 		source.SetNamespace("west")
-		source.SetName("s-base")
+		source.SetName(base)
 		merge(ctx, source, `{"spec": {"customizedVariables": [{"name": "level", "value": "mid"}]}}`)
-		Eventually(rendered(ctx)).Should(Equal("mode=grpc level=mid region=east"))
+		Eventually(rendered(ctx, on, base)).Should(Equal("mode=grpc level=mid region=" + on))
 
 		By("keeping what a user has set")
-		edit(ctx, "s-base", "mode", "http")
-		Eventually(rendered(ctx)).Should(HavePrefix("mode=http "))
-		Consistently(rendered(ctx)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
+		edit(ctx, on, base, "mode", "http")
+		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=http "))
+		Consistently(rendered(ctx, on, base)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
 
 		By("putting back what is sealed, and giving up")
-		register(ctx, "s-sealing", manual, setting("s-base", "{name: mode, value: quic}", "Seal"), "")
-		install(ctx, "east", "s-sealing")
-		Eventually(rendered(ctx)).Should(HavePrefix("mode=quic "))
-		edited := edit(ctx, "s-base", "mode", "http")
-		Eventually(func() int64 { return kept(ctx, "s-base").GetGeneration() }).Should(BeNumerically(">", edited))
-		Eventually(rendered(ctx)).Should(HavePrefix("mode=quic "))
-		edit(ctx, "s-base", "mode", "http")
-		Eventually(notes(ctx, "s-base", "SettingGivenUp")).Should(HaveLen(1))
-		Eventually(rendered(ctx)).Should(HavePrefix("mode=http "))
+		register(ctx, sealing, manual, setting(base, "{name: mode, value: quic}", "Seal"), "")
+		install(ctx, on, sealing)
+		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=quic "))
+		edited := edit(ctx, on, base, "mode", "http")
+		Eventually(func() int64 { return kept(ctx, on, base).GetGeneration() }).Should(BeNumerically(">", edited))
+		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=quic "))
+		edit(ctx, on, base, "mode", "http")
+		Eventually(notes(ctx, base, "SettingGivenUp")).Should(HaveLen(1))
+		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=http "))
 
 		By("warning a user who changes them")
-		Eventually(func() (warned, error) { return change(ctx, kept(ctx, "s-base")) }).Should(ContainElement(
+		Eventually(func() (warned, error) { return change(ctx, kept(ctx, on, base)) }).Should(ContainElement(
 			ContainSubstring("Interlock puts sealed variables back")))
 		Expect(change(ctx, source)).To(BeEmpty())
-	})
+	}, onBoth())
 
-	It("on which dependents do not agree are not set", func(ctx context.Context) {
-		registerSet(ctx, "c-base")
-		for name, mode := range map[string]string{"c-one": "grpc", "c-two": "http"} {
-			register(ctx, name, manual, setting("c-base", "{name: mode, value: "+mode+"}, {name: region, value: north}", "Default"), "")
-			install(ctx, "east", name)
+	DescribeTable("on which dependents do not agree are not set", func(ctx context.Context, on string) {
+		base, first, second := "c-base-"+on, "c-one-"+on, "c-two-"+on
+		registerSet(ctx, base)
+		for name, mode := range map[string]string{first: "grpc", second: "http"} {
+			register(ctx, name, manual, setting(base, "{name: mode, value: "+mode+"}, {name: region, value: north}", "Default"), "")
+			install(ctx, on, name)
 		}
-		for _, name := range []string{"c-one", "c-two"} {
+		for _, name := range []string{first, second} {
 			Eventually(notes(ctx, name, "SettingConflict")).Should(ConsistOf(
-				"Setting 'mode' of 'c-base' is not set, because add-ons wish different values: c-one, c-two"))
+				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + first + ", " + second))
 		}
-		variables := func() string { return fmt.Sprint(kept(ctx, "c-base").Object["spec"]) }
+		variables := func() string { return fmt.Sprint(kept(ctx, on, base).Object["spec"]) }
 		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))
-	})
+	}, onBoth())
 
 	It("that are required keep an add-on from being installed while they have no value", func(ctx context.Context) {
 		registerSet(ctx, "r-base")

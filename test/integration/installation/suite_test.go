@@ -1,5 +1,5 @@
-// Package installation has real OCM install what add-ons need, as addon-manager --lifecycle decides. Managed clusters are
-// ManagedClusters that the suite keeps available: all that happens here happens on the hub.
+// Package installation has real OCM install what add-ons need, as addon-manager --lifecycle decides. The managed cluster east has
+// addon-agent, as an add-on of OCM, and west has none. All others are ManagedClusters that the suite keeps available.
 package installation
 
 import (
@@ -11,9 +11,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/addonagent"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -25,7 +27,16 @@ var (
 	interlocked *interlock.Interlock
 	// manager is what runs of addon-manager.
 	manager *interlock.Running
+	// joined are the managed clusters that have agents.
+	joined = map[string]*ocm.ManagedCluster{}
 )
+
+const withAgent, withoutAgent = "east", "west"
+
+// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+func onBoth() []TableEntry {
+	return []TableEntry{Entry("with addon-agent", withAgent), Entry("without addon-agent", withoutAgent)}
+}
 
 func TestInstallation(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -36,9 +47,12 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultConsistentlyDuration(3 * time.Second)
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
 	interlocked = interlock.DeployManager(ctx, hub)
-	for _, name := range []string{"east", "west", "edge"} {
-		join(ctx, name)
-	}
+	joinReal(ctx, withAgent, withoutAgent)
+	join(ctx, "edge")
+	agents := addonagent.New(ctx, hub, joined[withAgent])
+	manage("2s")
+	agents.Deploy(ctx)
+	stopManaging()
 }, NodeTimeout(5*time.Minute))
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
@@ -51,7 +65,8 @@ var _ = BeforeEach(func() {
 func manage(removalDelay string) {
 	GinkgoHelper()
 	stopManaging()
-	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-removal-delay="+removalDelay)
+	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
+		"--lifecycle-removal-delay="+removalDelay, addonagent.GrantFlag)
 }
 
 func stopManaging() {
@@ -59,6 +74,25 @@ func stopManaging() {
 	if manager != nil {
 		Expect(manager.Kill()).To(Succeed())
 		manager = nil
+	}
+}
+
+// joinReal has managed clusters join the hub, with OCM's agents and their names as the label name.
+func joinReal(ctx context.Context, names ...string) {
+	GinkgoHelper()
+	clusters := make([]*ocm.ManagedCluster, len(names))
+	var joining errgroup.Group
+	for i, name := range names {
+		joining.Go(func() (err error) {
+			clusters[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
+			return err
+		})
+	}
+	Expect(joining.Wait()).To(Succeed())
+	for i, name := range names {
+		joined[name] = clusters[i]
+		ocmsuite.RunWorkloads(clusters[i])
+		merge(ctx, managed(name), `{"metadata": {"labels": {"name": "`+name+`"}}}`)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 // doubted is a managed cluster without agents. The hub loses it when a spec has its lease expire.
-const doubted = "doubted"
+const doubted managedCluster = "doubted"
 
 // acceptWithoutAgents accepts a managed cluster that the spec reports as available, as its agent would.
 func acceptWithoutAgents(ctx context.Context, name string) {
@@ -89,75 +89,77 @@ func hide(ctx context.Context, name string) {
 	Expect(stored.Object["spec"]).NotTo(HaveKey("dependencies"))
 }
 
-func gateOn(ctx context.Context, cluster, name string) (string, error) {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, found)
-	return found.Annotations[interlockv1alpha1.GateAnnotation], err
-}
-
 var _ = Describe("A closed gate", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
 
-	It("stays closed on a lost cluster, while a verdict is held, and while a declaration is hidden", func(ctx context.Context) {
-		acceptWithoutAgents(ctx, doubted)
+	It("stays closed on a lost cluster, without addon-agent", func(ctx context.Context) {
+		const on = doubted
+		acceptWithoutAgents(ctx, string(on))
 		register(ctx, "on-lost", ordered("of-lost"), true)
-		register(ctx, "on-held", ordered("missing"), true)
-		registerByField(ctx, "on-hidden", map[string]any{
-			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": "of-hidden"}},
-		})
-		waiting := map[string]string{"on-lost": doubted, "on-held": cluster, "on-hidden": cluster}
-		for name, on := range waiting {
-			Eventually(dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
-			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: name}}
-			Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
-			Expect(gateOn(ctx, on, name)).To(Equal(closed))
-		}
+		Eventually(on.dryRunGate).WithContext(ctx).WithArguments("on-lost").Should(Equal(closed))
+		on.install(ctx, "on-lost")
+		expectLeaseEvery(ctx, string(on), 1)
+		Eventually(isLost).WithContext(ctx).WithArguments(string(on)).Should(BeTrue())
+		on.provide(ctx, "of-lost")
+		Consistently(on.gate).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments("on-lost").Should(Equal(closed))
 
-		expectLeaseEvery(ctx, doubted, 1)
-		Eventually(isLost).WithContext(ctx).WithArguments(doubted).Should(BeTrue())
-		provide(ctx, doubted, "of-lost")
-		const unreported = "{ordering: Install, dependencies: [{name: api, api: {group: example.com, kind: Tunnel}}]}"
-		setAnnotation(ctx, registration("on-held", ""), interlockv1alpha1.DependenciesAnnotation, unreported)
-		hide(ctx, "on-hidden")
-		Consistently(func() (open []string) {
-			for name, on := range waiting {
-				if is, err := gateOn(ctx, on, name); err != nil || is != closed {
-					open = append(open, name)
-				}
-			}
-			return open
-		}).WithTimeout(2 * time.Second).Should(BeEmpty())
-
-		By("all of that being known")
-		expectLeaseEvery(ctx, doubted, 3600)
+		By("the cluster being back")
+		expectLeaseEvery(ctx, string(on), 3600)
 		Eventually(func() (string, error) {
-			if err := reportReached(ctx, doubted); err != nil {
+			if err := reportReached(ctx, string(on)); err != nil {
 				return "", err
 			}
-			if err := reportAvailable(ctx, doubted, "of-lost"); err != nil {
+			if err := on.reportAvailable(ctx, "of-lost"); err != nil {
 				return "", err
 			}
-			return gateOn(ctx, doubted, "on-lost")
-		}).Should(Equal(opened))
-		setAnnotation(ctx, registration("on-held", ""), interlockv1alpha1.DependenciesAnnotation, ordered())
-		Eventually(deployed).WithContext(ctx).WithArguments("on-held").Should(BeTrue())
-		Expect(gate(ctx, "on-hidden")).To(Equal(closed))
-		provide(ctx, cluster, "of-hidden")
-		Eventually(gate).WithContext(ctx).WithArguments("on-hidden").Should(Equal(opened))
+			return on.gate(ctx, "on-lost")
+		}).WithContext(ctx).Should(Equal(opened))
 	}, NodeTimeout(time.Minute))
 
-	It("is opened by a corrected AddOnTemplate", func(ctx context.Context) {
-		wrong := template("corrected")
+	DescribeTable("stays closed once the declaration requires an API that is not served, and while a declaration is hidden", func(
+		ctx context.Context, on managedCluster,
+	) {
+		api, hidden, needed := on.named("on-api"), on.named("on-hidden"), on.named("of-hidden")
+		register(ctx, api, ordered("missing"), true)
+		registerByField(ctx, hidden, map[string]any{
+			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": needed}},
+		})
+		waiting := []string{api, hidden}
+		for _, name := range waiting {
+			Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+			on.install(ctx, name)
+			Expect(on.gate(ctx, name)).To(Equal(closed))
+		}
+		const tunnel = "{ordering: Install, dependencies: [{name: api, api: {group: example.com, kind: Tunnel}}]}"
+		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, tunnel)
+		hide(ctx, hidden)
+		Consistently(func(g Gomega) {
+			for _, name := range waiting {
+				g.Expect(on.gate(ctx, name)).To(Equal(closed), name)
+			}
+		}).WithTimeout(2 * time.Second).Should(Succeed())
+
+		By("the API not being required, and the hidden dependency being there")
+		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, ordered())
+		Eventually(on.deployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
+		Expect(on.gate(ctx, hidden)).To(Equal(closed))
+		on.provide(ctx, needed)
+		Eventually(on.gate).WithContext(ctx).WithArguments(hidden).Should(Equal(opened))
+	}, onBoth(time.Minute))
+
+	DescribeTable("is opened by a corrected AddOnTemplate", func(ctx context.Context, on managedCluster) {
+		name, needed := on.named("corrected"), on.named("right-name")
+		wrong := template(name)
 		wrong.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: wrong-name}]"}
 		Expect(hub.Client.Create(ctx, wrong)).To(Succeed())
-		registerTemplated(ctx, "corrected", "{ordering: Install}")
-		provide(ctx, cluster, "right-name")
-		Eventually(dryRunGate).WithContext(ctx).WithArguments("corrected").Should(Equal(closed))
-		install(ctx, "corrected")
-		Eventually(installable).WithContext(ctx).WithArguments("corrected").Should(
+		registerTemplated(ctx, name, "{ordering: Install}")
+		on.provide(ctx, needed)
+		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		on.install(ctx, name)
+		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(
 			HavePrefix("False WaitingForDependencies: Required addon 'wrong-name' is not installed"))
-		setAnnotation(ctx, wrong, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: right-name}]")
-		Eventually(deployed).WithContext(ctx).WithArguments("corrected").Should(BeTrue())
-		Expect(gate(ctx, "corrected")).To(Equal(opened))
-	}, NodeTimeout(time.Minute))
+		setAnnotation(ctx, wrong, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+needed+"}]")
+		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Expect(on.gate(ctx, name)).To(Equal(opened))
+	}, onBoth(time.Minute))
 })

@@ -3,11 +3,9 @@ package order
 import (
 	"context"
 	"fmt"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,15 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// rolling is an add-on that Placements install on three managed clusters. early is a label of those that a rollout by groups begins with.
+// rolling is an add-on that Placements install on three managed clusters, of which third joins for it, without addon-agent. early is
+// a label of those that a rollout by groups begins with.
 const (
-	rolling       = "rolling"
-	further, last = "cluster2", "cluster3"
-	early         = "early"
+	rolling = "rolling"
+	third   = managedCluster("cluster3")
+	early   = "early"
 )
 
 // release creates an AddOnTemplate of the add-on, which needs another add-on unless that is empty.
@@ -88,42 +85,17 @@ func byGroup(template string) addonv1alpha1.InstallStrategy {
 	return strategy
 }
 
-func rollingOn(ctx context.Context, cluster string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: rolling}, found)
-}
-
-// templatesOn are the AddOnTemplate that OCM wants on a cluster, and the one that runs there.
-func templatesOn(ctx context.Context, cluster string) (string, error) {
-	found, err := rollingOn(ctx, cluster)
-	for _, reference := range found.Status.ConfigReferences {
-		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
-			return reference.DesiredConfig.Name + " " + reference.LastAppliedConfig.Name, err
-		}
-	}
-	return "", err
-}
-
-func upgradableOn(ctx context.Context, cluster string) (string, error) {
-	found, err := rollingOn(ctx, cluster)
-	one := meta.FindStatusCondition(found.Status.Conditions, "Upgradable")
-	if one == nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s %s: %s", one.Status, one.Reason, one.Message), err
-}
-
 // provide installs an add-on that is available, whatever runs.
-func provide(ctx context.Context, cluster, name string) {
+func (on managedCluster) provide(ctx context.Context, name string) {
 	GinkgoHelper()
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
-	Eventually(reportAvailable).WithContext(ctx).WithArguments(cluster, name).Should(Succeed())
+	Expect(hub.Client.Create(ctx, on.reference(name))).To(Succeed())
+	Eventually(on.reportAvailable).WithContext(ctx).WithArguments(name).Should(Succeed())
 }
 
-func reportAvailable(ctx context.Context, cluster, name string) error {
-	addOn := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn); err != nil {
+// reportAvailable reports that an add-on is available, as its own health check would.
+func (on managedCluster) reportAvailable(ctx context.Context, name string) error {
+	addOn, err := on.addOn(ctx, name)
+	if err != nil {
 		return err
 	}
 	addOn.Status.HealthCheck.Mode = addonv1alpha1.HealthCheckModeCustomized
@@ -131,36 +103,18 @@ func reportAvailable(ctx context.Context, cluster, name string) error {
 	return hub.Client.Status().Update(ctx, addOn)
 }
 
-// reportNoVersion reports what addon-agent would: the agent of an add-on has no version on its lease.
-func reportNoVersion(ctx context.Context, cluster, name string) error {
-	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
-	patch := fmt.Appendf(nil, `{"status":{"addOns":[{"name":%q}]}}`, name)
-	return hub.Client.Status().Patch(ctx, facts, client.RawPatch(types.MergePatchType, patch))
+// mark sets an annotation of the add-on that is rolled out.
+func (on managedCluster) mark(ctx context.Context, key, value string) {
+	GinkgoHelper()
+	setAnnotation(ctx, on.reference(rolling), key, value)
 }
 
-func mark(ctx context.Context, cluster, key, value string) {
+// group has a rollout by groups begin with managed clusters.
+func group(ctx context.Context, names ...managedCluster) {
 	GinkgoHelper()
-	setAnnotation(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: rolling}}, key, value)
-}
-
-// joinEarly joins the clusters that a rollout by groups begins with.
-func joinEarly(ctx context.Context) {
-	GinkgoHelper()
-	var joining errgroup.Group
-	joined := make([]*ocm.ManagedCluster, 2)
-	for i, name := range []string{further, last} {
-		joining.Go(func() (err error) {
-			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
-			return err
-		})
-	}
-	Expect(joining.Wait()).To(Succeed())
-	for _, one := range joined {
-		DeferCleanup(one.Stop)
-	}
-	for _, name := range []string{further, last} {
+	for _, name := range names {
 		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, early)
-		Expect(hub.Client.Patch(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		Expect(hub.Client.Patch(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: string(name)}},
 			client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 }

@@ -7,9 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -19,37 +17,36 @@ import (
 // holding is the finalizer of a component of the add-on itself.
 const holding = "example.com/cleaning-up"
 
-func remove(ctx context.Context, name string) {
+func (on managedCluster) remove(ctx context.Context, name string) {
 	GinkgoHelper()
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
+	Expect(hub.Client.Delete(ctx, on.reference(name))).To(Succeed())
 }
 
-func gone(ctx context.Context, name string) bool {
-	_, err := addOn(ctx, name)
+func (on managedCluster) gone(ctx context.Context, name string) bool {
+	_, err := on.addOn(ctx, name)
 	return apierrors.IsNotFound(err)
 }
 
 // absent are those of these add-ons that are gone.
-func absent[T any](ctx context.Context, of map[string]T) (names []string) {
-	for name := range of {
-		if gone(ctx, name) {
-			names = append(names, name)
+func (on managedCluster) absent(ctx context.Context, addOns []string) (absent []string) {
+	for _, name := range addOns {
+		if on.gone(ctx, name) {
+			absent = append(absent, name)
 		}
 	}
-	return names
+	return absent
 }
 
-func finalizers(ctx context.Context, name string) ([]string, error) {
-	found, err := addOn(ctx, name)
+func (on managedCluster) finalizers(ctx context.Context, name string) ([]string, error) {
+	found, err := on.addOn(ctx, name)
 	return found.Finalizers, err
 }
 
 // hold sets whether the add-on has a finalizer that is not Interlock's.
-func hold(ctx context.Context, name string, holds bool) {
+func (on managedCluster) hold(ctx context.Context, name string, holds bool) {
 	GinkgoHelper()
 	Eventually(func() error {
-		found, err := addOn(ctx, name)
+		found, err := on.addOn(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -62,65 +59,78 @@ func hold(ctx context.Context, name string, holds bool) {
 }
 
 var _ = Describe("The removal of add-ons", Ordered, func() {
-	BeforeAll(func(ctx context.Context) {
-		Expect(webhook.Stop(ctx)).To(Succeed()) // another spec may have turned the lifecycle off
-		serve("--lifecycle")
-		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
-		register(ctx, "held-base", "", true)
-		register(ctx, "held-leaf", ordered("held-base"), true)
-		Eventually(dryRunGate).WithContext(ctx).WithArguments("held-leaf").Should(Equal(closed))
-		for _, name := range []string{"held-base", "held-leaf"} {
-			install(ctx, name)
-			Eventually(deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
+
+	for _, entry := range []struct {
+		text string
+		on   managedCluster
+	}{{"with addon-agent", withAgent}, {"without addon-agent", withoutAgent}} {
+		Describe(entry.text, Ordered, func() { removesInOrder(entry.on) })
+	}
+
+	It("is as ever where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
+		Expect(manager.Stop(ctx)).To(Succeed())
+		manager = nil
+		for _, on := range []managedCluster{withAgent, withoutAgent} {
+			base := on.named("held-base")
+			on.install(ctx, base)
+			Expect(on.finalizers(ctx, base)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+			on.remove(ctx, base)
+			Eventually(on.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
 		}
-		Expect(finalizers(ctx, "held-base")).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
-		Expect(finalizers(ctx, "held-leaf")).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+	}, NodeTimeout(time.Minute))
+})
+
+// removesInOrder describes the removal of an add-on, and of one that requires it.
+func removesInOrder(on managedCluster) {
+	base, leaf := on.named("held-base"), on.named("held-leaf")
+
+	BeforeAll(func(ctx context.Context) {
+		register(ctx, base, "", true)
+		register(ctx, leaf, ordered(base), true)
+		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(leaf).Should(Equal(closed))
+		for _, name := range []string{base, leaf} {
+			on.install(ctx, name)
+			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		}
+		Expect(on.finalizers(ctx, base)).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+		Expect(on.finalizers(ctx, leaf)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 	}, NodeTimeout(time.Minute))
 
 	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
 		as := setup.As(interlocked.ManagerUser.Config, hub.Client)
-		base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "held-base"}}
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,
 		} {
-			err := as.Patch(ctx, base, client.RawPatch(types.JSONPatchType, []byte(patch)))
+			err := as.Patch(ctx, on.reference(base), client.RawPatch(types.JSONPatchType, []byte(patch)))
 			Expect(err).To(MatchError(ContainSubstring("remove its own finalizer")), patch)
 		}
-		Expect(as.Delete(ctx, base)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
+		Expect(as.Delete(ctx, on.reference(base))).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
 	})
 
 	It("takes dependents first", func(ctx context.Context) {
-		hold(ctx, "held-leaf", true)
-		remove(ctx, "held-base") // the worst order
-		remove(ctx, "held-leaf")
-		Eventually(emitted).WithContext(ctx).WithArguments("held-base", "DeletionWaits").ShouldNot(BeEmpty())
-		Consistently(gone).WithContext(ctx).WithArguments("held-base").WithTimeout(4 * time.Second).Should(BeFalse())
-		Expect(deployed(ctx, "held-base")).To(BeTrue(), "what it deploys stays as well")
-		hold(ctx, "held-leaf", false)
-		for _, name := range []string{"held-leaf", "held-base"} {
-			Eventually(gone).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
-			Eventually(deployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
+		on.hold(ctx, leaf, true)
+		on.remove(ctx, base) // the worst order
+		on.remove(ctx, leaf)
+		Eventually(on.emitted).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
+		Consistently(on.gone).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
+		Expect(on.deployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
+		on.hold(ctx, leaf, false)
+		for _, name := range []string{leaf, base} {
+			Eventually(on.gone).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
 		}
 	}, NodeTimeout(time.Minute))
 
 	It("does not wait for what stays", func(ctx context.Context) {
-		for _, name := range []string{"held-base", "held-leaf"} {
-			install(ctx, name)
-			Eventually(deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		for _, name := range []string{base, leaf} {
+			on.install(ctx, name)
+			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
-		remove(ctx, "held-base")
-		Eventually(gone).WithContext(ctx).WithArguments("held-base").Should(BeTrue())
-		Expect(gone(ctx, "held-leaf")).To(BeFalse())
-		remove(ctx, "held-leaf")
-		Eventually(gone).WithContext(ctx).WithArguments("held-leaf").Should(BeTrue())
+		on.remove(ctx, base)
+		Eventually(on.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
+		Expect(on.gone(ctx, leaf)).To(BeFalse())
+		on.remove(ctx, leaf)
+		Eventually(on.gone).WithContext(ctx).WithArguments(leaf).Should(BeTrue())
 	}, NodeTimeout(time.Minute))
-
-	It("is as ever where no addon-manager leads", func(ctx context.Context) {
-		Expect(manager.Stop(ctx)).To(Succeed())
-		manager = nil
-		install(ctx, "held-base")
-		Expect(finalizers(ctx, "held-base")).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
-		remove(ctx, "held-base")
-		Eventually(gone).WithContext(ctx).WithArguments("held-base").Should(BeTrue())
-	}, NodeTimeout(time.Minute))
-})
+}

@@ -54,8 +54,11 @@ func calls(ctx context.Context, name string) int {
 	return total
 }
 
-var _ = Describe("The change of an add-on that what is installed contradicts", func() {
-	const breaks = "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (cluster1)"
+var _ = Describe("The change of an add-on that what is installed contradicts", func() { onEach(changes) })
+
+// changes describes the change of add-ons that are installed on a managed cluster.
+func changes(on string) {
+	breaks := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + on + ")"
 	refusal := MatchError(ContainSubstring("denied the request: " + breaks +
 		". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"))
 	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
@@ -64,7 +67,7 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		register(ctx, friend, "[{name: base, type: Optional, version: \"< 2.0\"}]")
-		installed(ctx, cluster)
+		installed(ctx, on)
 	})
 
 	for _, api := range []string{"v1alpha1", "v1beta1"} {
@@ -101,22 +104,22 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2"), client.DryRunAll) }).Should(refusal)
 			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
 			Eventually(func(g Gomega) { // OCM has chosen it
-				of := addOn(cluster, base)
+				of := addOn(on, base)
 				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
 				g.Expect(of.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
 			}).Should(Succeed())
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(refusal)
 			Expect(merge(ctx, registered(base, api), to("base-v3"))).To(Succeed(), "GitOps may create it later")
 			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
-			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(on, leaf).Should(BeTrue())
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(Succeed())
 		})
 	}
 
 	It("is refused for the AddOnTemplate of a Placement, where that selects the cluster", func(ctx context.Context) {
 		release(ctx, "base-v2", "2.0")
-		here, elsewhere := selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		here, elsewhere := selecting(ctx, "here", on), selecting(ctx, "elsewhere")
 		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
 		configure := func(index int) error {
@@ -140,10 +143,10 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 		Eventually(func() error {
 			return merge(ctx, registered(base, "v1alpha1"), declares("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring(
-			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (cluster1)")))
+			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (" + on + ")")))
 		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
 		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares(forAnother+"[{name: base}]}"))).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).
 			Should(Succeed(), "Interlock is too old for what leaf declares")
 	})
-})
+}

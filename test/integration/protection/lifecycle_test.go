@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -17,11 +18,11 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// wanted is what a GitOps tool applies: each before what it needs.
+// wanted is what a GitOps tool applies: each before what it needs. CLUSTER is the managed cluster.
 const wanted = `[
-{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: leaf}, spec: {}},
-{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: friend}, spec: {}},
-{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: cluster1, name: base}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: leaf}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: friend}, spec: {}},
+{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: base}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1beta1, kind: ClusterManagementAddOn,
  metadata: {name: friend, annotations: {addon.open-cluster-management.io/dependencies: "[{name: base, type: Optional, version: '>= 2'}]"}},
  spec: {installStrategy: {type: Manual}}},
@@ -51,12 +52,36 @@ func objects(list string) []*unstructured.Unstructured {
 }
 
 var _ = Describe("Protection that refuses", func() {
+	onEach(refusals)
+
+	It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
+		registerAll(ctx)
+		accept(ctx, "emptied")
+		installed(ctx, "emptied")
+		// kube-controller-manager deletes what is in it. OCM creates it again, for which it may take minutes.
+		Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "emptied"}})).To(Succeed())
+		for _, name := range []string{base, leaf, friend} {
+			Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
+		}
+	})
+})
+
+// registerAll registers add-ons of which the first is required by the second and useful to the third.
+func registerAll(ctx context.Context) {
+	GinkgoHelper()
+	register(ctx, base, "")
+	register(ctx, leaf, `[{name: base, version: ">= 1"}]`)
+	register(ctx, friend, "[{name: base, type: Optional}]")
+}
+
+// refusals describes what protection refuses on a managed cluster, and what it is not in the way of.
+func refusals(on string) {
 	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
 		user, received := as("gitops")
 		// What it does not know yet may be created later: OCM removes base again until its Placement selects the cluster.
 		for round := range 2 {
 			for _, tried := range []bool{true, false} {
-				for _, object := range objects(wanted) {
+				for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) {
 					options := []client.PatchOption{client.FieldOwner("gitops"), client.ForceOwnership}
 					if tried {
 						options = append(options, client.DryRunAll)
@@ -68,7 +93,7 @@ var _ = Describe("Protection that refuses", func() {
 			}
 		}
 		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
-		for _, object := range objects(wanted) { // dependents first
+		for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) { // dependents first
 			Expect(client.IgnoreNotFound(user.Delete(ctx, object))).To(Succeed())
 			Eventually(func() bool {
 				return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
@@ -78,60 +103,46 @@ var _ = Describe("Protection that refuses", func() {
 	})
 
 	Context("with what others require installed", func() {
-		BeforeEach(func(ctx context.Context) {
-			register(ctx, base, "")
-			register(ctx, leaf, `[{name: base, version: ">= 1"}]`)
-			register(ctx, friend, "[{name: base, type: Optional}]")
-		})
+		BeforeEach(registerAll)
 
 		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
-			installed(ctx, cluster)
+			installed(ctx, on)
 			disable := func(name string) (string, error) {
-				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
+				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", on)
 			}
 			user, _ := as("alice") // the webhook reads registrations from a cache
-			Eventually(func() error { return user.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).ShouldNot(Succeed())
+			Eventually(func() error { return user.Delete(ctx, addOn(on, base), client.DryRunAll) }).ShouldNot(Succeed())
 			out, err := disable(base)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(SatisfyAll(ContainSubstring(breaks), ContainSubstring("Remove first what requires it.")))
-			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			Expect(out).To(SatisfyAll(ContainSubstring(breaks(on)), ContainSubstring("Remove first what requires it.")))
+			Expect(gone(ctx, on, base)).To(BeFalse())
 			for _, name := range []string{leaf, base, friend} {
 				out, err := disable(name)
 				Expect(err).NotTo(HaveOccurred(), out)
-				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+				Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
 			}
 
-			old := addOn(cluster, base)
+			old := addOn(on, base)
 			old.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.9"}
 			Expect(hub.Client.Create(ctx, old)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, old)) })
-			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", cluster)
+			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", on)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster cluster1 contradicts what it needs"))
-		})
-
-		It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
-			accept(ctx, "emptied")
-			installed(ctx, "emptied")
-			// kube-controller-manager deletes what is in it. OCM creates it again, for which it may take minutes.
-			Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "emptied"}})).To(Succeed())
-			for _, name := range []string{base, leaf, friend} {
-				Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
-			}
+			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + on + " contradicts what it needs"))
 		})
 
 		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
-			installed(ctx, cluster)
-			generated := addOn(cluster, "")
+			installed(ctx, on)
+			generated := addOn(on, "")
 			generated.GenerateName = "generated-"
 			Expect(hub.Client.Create(ctx, generated)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, generated)).To(Succeed())
 			long := fmt.Sprintf("%0100d\n%02000d", 1, 2)
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
-			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			Expect(hub.Client.Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
-			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
+			Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
+			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks(on)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
 		})
 	})
-})
+}

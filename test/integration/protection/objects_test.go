@@ -2,42 +2,85 @@ package protection
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// reported is what addon-agent of a cluster has reported: 40 Widgets or more.
-func reported(ctx context.Context, on string) {
+const (
+	// widgets is how many objects of a kind exist on the cluster.
+	widgets = 3
+
+	widgetDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com},
+		spec: {group: example.com, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: [
+		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
+	// widgetRights let addon-agent count them, as the provider of the API lets it.
+	widgetRights = `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: widget-objects, labels: {
+		dependency.addon.open-cluster-management.io/aggregate-to-count: "true"}}, rules: [
+		{apiGroups: [example.com], resources: [widgets], verbs: [list]}]}`
+	widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: widget-%d, namespace: default}}"
+)
+
+// createWidgets has a managed cluster serve a kind, with objects of it.
+func createWidgets(ctx context.Context, on *ocm.ManagedCluster) {
 	GinkgoHelper()
-	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: on}}
-	Expect(hub.Client.Create(ctx, facts)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, facts)) })
-	facts.Status.Objects = []dependencyv1alpha1.ObjectsFact{{
-		ObjectKind: dependencyv1alpha1.ObjectKind{Group: "example.com", Kind: "Widget"}, Count: ptr.To[int64](40), AtLeast: true,
-	}}
-	Expect(hub.Client.Status().Update(ctx, facts)).To(Succeed())
+	manifests := []string{widgetDefinition, widgetRights}
+	for i := range widgets {
+		manifests = append(manifests, fmt.Sprintf(widget, i))
+	}
+	for _, manifest := range manifests {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
+		Eventually(func() error { return on.Client.Create(ctx, object) }).Should(Succeed(), "the kind is served a moment after its definition")
+	}
+}
+
+// lose has the hub lose a managed cluster, until the spec ends.
+func lose(ctx context.Context, name string) {
+	GinkgoHelper()
+	expectLeaseEvery := func(ctx context.Context, seconds int) error {
+		patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, seconds)
+		return merge(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}, string(patch))
+	}
+	Expect(managed[name].RegistrationAgent.Kill()).To(Succeed())
+	Expect(expectLeaseEvery(ctx, 1)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) {
+		Expect(expectLeaseEvery(ctx, 60)).To(Succeed())
+		Expect(managed[name].RegistrationAgent.Start(ctx)).To(Succeed())
+		Eventually(available).WithContext(ctx).WithArguments(name).Should(Equal(metav1.ConditionTrue))
+	})
+	Eventually(available).WithContext(ctx).WithArguments(name).Should(Equal(metav1.ConditionUnknown))
+}
+
+// available is whether the hub reaches a managed cluster.
+func available(ctx context.Context, name string) (metav1.ConditionStatus, error) {
+	cluster := &clusterv1.ManagedCluster{}
+	err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster)
+	if set := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); set != nil {
+		return set.Status, err
+	}
+	return "", err
 }
 
 var _ = Describe("The removal of an add-on that provides an API", func() {
-	It("warns of the objects that exist, and is not refused", func(ctx context.Context) {
+	It("warns of the objects that exist with addon-agent, and is not refused", func(ctx context.Context) {
 		const provider, other = "provider", "other-provider"
 		const lost = ", which add-on 'provider' provides: they are lost or left without a controller when it is removed"
+		createWidgets(ctx, managed[withAgent])
 		register(ctx, provider, "{provides: [{group: example.com, kind: Widget, version: v1}]}")
 		register(ctx, other, "{provides: [{group: example.com, kind: Widget}]}")
-		accept(ctx, "cluster2")
-		for _, on := range []string{cluster, "cluster2"} {
-			reported(ctx, on)
-			Expect(hub.Client.Create(ctx, addOn(on, provider))).To(Succeed())
-		}
+		Expect(hub.Client.Create(ctx, addOn(withAgent, provider))).To(Succeed())
 		user, received := as("alice")
 		tried := func(object client.Object) func() (string, error) {
 			return func() (string, error) {
@@ -46,24 +89,26 @@ var _ = Describe("The removal of an add-on that provides an API", func() {
 				return strings.Join(received.all, "; "), err
 			}
 		}
-		// The webhook reads registrations from a cache.
-		Eventually(tried(addOn(cluster, provider))).Should(Equal(cluster + " has at least 40 objects of Widget.example.com" + lost))
+		// The webhook reads registrations from a cache, and addon-agent counts anew after a while.
+		counted := fmt.Sprintf("%s has %d objects of Widget.example.com%s", withAgent, widgets, lost)
+		Eventually(tried(addOn(withAgent, provider))).Should(Equal(counted))
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
-		Eventually(tried(registration)).Should(Equal("2 clusters have at least 80 objects of Widget.example.com (cluster1, cluster2)" + lost))
+		Eventually(tried(registration)).Should(Equal(counted))
 
-		By("another add-on providing the kind on one of them, and OCM having lost the other")
-		Expect(hub.Client.Create(ctx, addOn(cluster, other))).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error {
-			return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, other)))
-		})
-		Expect(tried(addOn(cluster, provider))()).To(BeEmpty())
-		ocmsuite.Reach(ctx, hub, "cluster2", metav1.ConditionUnknown)
-		Eventually(tried(registration)).Should(Equal("cluster2 last reported at least 40 objects of Widget.example.com" + lost))
+		By("another add-on providing the kind")
+		Expect(hub.Client.Create(ctx, addOn(withAgent, other))).To(Succeed())
+		Eventually(tried(addOn(withAgent, provider))).Should(BeEmpty())
+		Expect(hub.Client.Delete(ctx, addOn(withAgent, other))).To(Succeed())
+		Eventually(gone).WithContext(ctx).WithArguments(withAgent, other).Should(BeTrue())
+
+		By("OCM having lost the cluster")
+		lose(ctx, withAgent)
+		last := fmt.Sprintf("%s last reported %d objects of Widget.example.com%s", withAgent, widgets, lost)
+		Eventually(tried(registration)).Should(Equal(last))
 
 		By("deleting it")
 		received.all = nil
-		Expect(user.Delete(ctx, addOn("cluster2", provider))).To(Succeed())
-		Expect(received.all).To(ConsistOf("cluster2 last reported at least 40 objects of Widget.example.com" + lost))
-		Expect(user.Delete(ctx, addOn(cluster, provider))).To(Succeed())
+		Expect(user.Delete(ctx, addOn(withAgent, provider))).To(Succeed())
+		Expect(received.all).To(ConsistOf(last))
 	})
 })

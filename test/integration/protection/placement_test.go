@@ -72,8 +72,11 @@ func force(ctx context.Context, of client.Object) {
 	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-var _ = Describe("What a Placement installs and others require", func() {
-	const breaks = "would break 1 add-on on 1 cluster: leaf requires base (cluster1). Remove first what requires it. " +
+var _ = Describe("What a Placement installs and others require", func() { onEach(placements) })
+
+// placements describes what Placements install on a managed cluster.
+func placements(on string) {
+	breaks := "would break 1 add-on on 1 cluster: leaf requires base (" + on + "). Remove first what requires it. " +
 		"To remove it nevertheless: kubectl annotate "
 	var here, elsewhere *clusterv1beta1.Placement
 
@@ -81,8 +84,8 @@ var _ = Describe("What a Placement installs and others require", func() {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "")
-		here, elsewhere = selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
-		installed(ctx, cluster)
+		here, elsewhere = selecting(ctx, "here", on), selecting(ctx, "elsewhere")
+		installed(ctx, on)
 		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{base, leaf} {
@@ -103,7 +106,7 @@ var _ = Describe("What a Placement installs and others require", func() {
 		Expect(placedBy(ctx, leaf, here.Name, elsewhere.Name)).To(Succeed(), "it stays installed")
 
 		By("another Placement selecting the cluster")
-		also := selecting(ctx, "also", cluster)
+		also := selecting(ctx, "also", on)
 		Expect(placedBy(ctx, leaf, here.Name, also.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
 		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
@@ -116,23 +119,23 @@ var _ = Describe("What a Placement installs and others require", func() {
 		Eventually(func() []string {
 			Expect(user.Delete(ctx, here, client.DryRunAll)).To(Succeed())
 			return received.all
-		}).Should(ContainElement(HaveSuffix("leaf requires base (cluster1). It is removed nevertheless: tested")))
+		}).Should(ContainElement(HaveSuffix("leaf requires base (" + on + "). It is removed nevertheless: tested")))
 		Expect(user.Delete(ctx, here)).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
 		Eventually(emitted(ctx, metav1.NamespaceDefault, here.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
 	})
 
 	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
 		selects(ctx, here)
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-		Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
+		Eventually(emitted(ctx, on, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
 			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
-			HaveSuffix("leaf requires base (cluster1). OCM removes it nevertheless"),
+			HaveSuffix("leaf requires base ("+on+"). OCM removes it nevertheless"),
 		)))
 	})
 
 	It("stays while the last of its Placements is needed, where another was just deleted", func(ctx context.Context) {
-		also := selecting(ctx, "also", cluster)
+		also := selecting(ctx, "also", on)
 		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
 		Expect(hub.Client.Delete(ctx, also)).To(Succeed())
@@ -153,12 +156,12 @@ var _ = Describe("What a Placement installs and others require", func() {
 	})
 
 	It("stays while its registration names the Placement", func(ctx context.Context) {
-		const changes = "denied the request: the new install strategy of add-on 'base' " + breaks + "clustermanagementaddon base "
+		changes := "denied the request: the new install strategy of add-on 'base' " + breaks + "clustermanagementaddon base "
 		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, []string{}...)).To(MatchError(ContainSubstring(changes)), "no Placement at all")
 		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
 		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, "undecided")).To(Succeed(), "a Placement that may be created later, as GitOps does")
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue(), "as OCM does meanwhile")
+		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue(), "as OCM does meanwhile")
 	})
-})
+}

@@ -22,14 +22,23 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// cluster has joined. Others are accepted, and have no agents.
-const cluster = "cluster1"
+// withAgent and withoutAgent have joined, the first with addon-agent and the second without. Others are accepted, and have no agents
+// of OCM.
+const withAgent, withoutAgent = "cluster1", "cluster2"
+
+// onEach describes specs once with addon-agent on the managed cluster, and once without it.
+func onEach(describe func(on string)) {
+	Context("with addon-agent", func() { describe(withAgent) })
+	Context("without addon-agent", func() { describe(withoutAgent) })
+}
 
 // base is required by leaf, and useful to friend.
 const base, leaf, friend = "base", "leaf", "friend"
 
-// breaks is what its removal does.
-const breaks = "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (cluster1)"
+// breaks is what its removal does on a cluster.
+func breaks(on string) string {
+	return "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (" + on + ")"
+}
 
 func addOn(on, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: name}}
@@ -118,28 +127,28 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		register(ctx, friend, "[{name: base, type: Optional}]")
 	})
 
-	Context("on a managed cluster", func() {
-		BeforeEach(func(ctx context.Context) { installed(ctx, cluster) })
+	onEach(func(on string) {
+		BeforeEach(func(ctx context.Context) { installed(ctx, on) })
 
 		It("is refused, until what requires it is removed", func(ctx context.Context) {
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
-			Expect(gone(ctx, cluster, base)).To(BeFalse())
-			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
+			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(refused())
+			Expect(gone(ctx, on, base)).To(BeFalse())
+			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(on))).
 				To(refused(), "one of a collection has no name in the request")
-			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(on, leaf).Should(BeTrue())
+			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(Succeed())
 		})
 
 		It("passes with a reason, which an event keeps", func(ctx context.Context) {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
-			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			Expect(hub.Client.Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
-			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
-			const nevertheless = breaks + ". It is removed nevertheless: moving to v2"
+			Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
+			Expect(user.Delete(ctx, addOn(on, base))).To(Succeed())
+			nevertheless := breaks(on) + ". It is removed nevertheless: moving to v2"
 			Expect(received.all).To(HaveEach(nevertheless))
-			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
+			Eventually(emitted(ctx, on, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
 		DescribeTable("is done by a policy as it says", func(ctx context.Context, says string, warned bool) {
@@ -148,17 +157,17 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			policy.Spec.Protection = dependencyv1alpha1.Protection(says)
 			Expect(hub.Client.Create(ctx, policy)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) { Expect(hub.Client.Delete(ctx, policy)).To(Succeed()) })
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
+			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(refused())
 
-			label(ctx, cluster, "development")
-			DeferCleanup(func(ctx context.Context) { label(ctx, cluster, "") })
+			label(ctx, on, "development")
+			DeferCleanup(func(ctx context.Context) { label(ctx, on, "") })
 			user, received := as("")
 			Eventually(func() error { // policies are read from a cache
 				received.all = nil
-				return user.Delete(ctx, addOn(cluster, base))
+				return user.Delete(ctx, addOn(on, base))
 			}).Should(Succeed())
 			if warned {
-				Expect(received.all).To(HaveExactElements(breaks))
+				Expect(received.all).To(HaveExactElements(breaks(on)))
 			} else {
 				Expect(received.all).To(BeEmpty())
 			}
@@ -169,11 +178,11 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 		DescribeTable("is never refused to", func(ctx context.Context, user string, recorded bool, groups ...string) {
 			as, received := as(user, groups...)
-			Expect(as.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			Expect(as.Delete(ctx, addOn(on, base))).To(Succeed())
 			if recorded {
-				Expect(received.all).To(HaveExactElements(breaks + ". OCM removes it nevertheless"))
-				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
-					Should(ContainElement(user + ": " + breaks + ". OCM removes it nevertheless"))
+				Expect(received.all).To(HaveExactElements(breaks(on) + ". OCM removes it nevertheless"))
+				Eventually(emitted(ctx, on, base, protection.EventNotRefused)).
+					Should(ContainElement(user + ": " + breaks(on) + ". OCM removes it nevertheless"))
 			} else {
 				Expect(received.all).To(BeEmpty())
 			}
@@ -189,19 +198,19 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
 			// OCM makes the add-on a part of its registration. The garbage collector removes it with that, and not before.
 			Eventually(func() ([]metav1.OwnerReference, error) {
-				of := addOn(cluster, base)
+				of := addOn(on, base)
 				err := hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)
 				return of.OwnerReferences, err
 			}).ShouldNot(BeEmpty())
 			// The API server's cache, from which a fleet is read, may lag behind.
 			Eventually(func() error { return hub.Client.Delete(ctx, registration, client.DryRunAll) }).Should(MatchError(ContainSubstring(
-				"denied the request: " + breaks + ". Remove first what requires it. To remove it nevertheless: " +
+				"denied the request: " + breaks(on) + ". Remove first what requires it. To remove it nevertheless: " +
 					"kubectl annotate clustermanagementaddon base " + interlockv1alpha1.ForceAnnotation,
 			)))
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"no longer made"}}}`, interlockv1alpha1.ForceAnnotation)
 			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+			Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
 			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
@@ -212,7 +221,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 				HaveField("Name", HavePrefix("managedclusteraddons.")), HaveField("TimeoutSeconds", HaveValue(BeEquivalentTo(1))))))
 			Expect(webhook.Kill()).To(Succeed())
 			DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(Succeed())
 		})
 
 		It("only warns where it is received so", func(ctx context.Context) {
@@ -225,9 +234,9 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			user, received := as("")
 			Eventually(func() []string {
 				received.all = nil
-				Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+				Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
 				return received.all
-			}).Should(HaveExactElements(HaveSuffix("leaf requires base (cluster1)")))
+			}).Should(HaveExactElements(HaveSuffix("leaf requires base (" + on + ")")))
 		})
 	})
 

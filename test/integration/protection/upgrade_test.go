@@ -27,6 +27,9 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
+// operated is the managed cluster of the operator's hub. It has no agents.
+const operated = "cluster1"
+
 // useOperatedHub has the specs of a container use a hub of their own, which OCM's operator has installed, with the webhook
 // of Interlock beside it. No kubelet runs the Deployments of the operator: OCM's components run as processes.
 func useOperatedHub(ctx context.Context) {
@@ -35,7 +38,7 @@ func useOperatedHub(ctx context.Context) {
 	DeferCleanup(func() { hub, deployed, webhook = othersHub, others, othersWebhook })
 	hub = ocmsuite.Start(ctx, ocm.HubOptions{Operator: true})
 	Expect(operatorv1.Install(hub.Client.Scheme())).To(Succeed())
-	deploy(ctx)
+	deployWebhook(ctx)
 }
 
 // clusterManager is the one that the operator installs OCM for.
@@ -62,7 +65,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		useOperatedHub(ctx)
 		Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "managed"}})).To(Succeed())
-		accept(ctx, cluster)
+		accept(ctx, operated)
 		for name, declares := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if declares != "" {
@@ -70,7 +73,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 			}
 			registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 			Expect(hub.Client.Create(ctx, registration)).To(Succeed())
-			Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
+			Expect(hub.Client.Create(ctx, addOn(operated, name))).To(Succeed())
 		}
 	})
 
@@ -113,7 +116,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 	})
 
 	It("uninstalls OCM, which no protection is in the way of", func(ctx context.Context) {
-		Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
+		Expect(hub.Client.Delete(ctx, addOn(operated, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
 		user, received := as("alice")
 		Expect(user.Delete(ctx, clusterManager())).To(Succeed())
 		Eventually(func() error {

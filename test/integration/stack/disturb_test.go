@@ -21,6 +21,7 @@ type disturbance struct {
 
 var disturbances = []disturbance{
 	{"the agents of a cluster are killed", killAgents},
+	{"addon-agent is killed where it runs", killAddOnAgents},
 	{"the leader is killed, and another replica takes over", changeLeader},
 	{"the webhook is away", stopWebhook},
 	{"a cluster is cut off until it is lost", cutOff},
@@ -30,6 +31,14 @@ func killAgents(ctx context.Context, on *ocm.ManagedCluster) func(context.Contex
 	GinkgoHelper()
 	killBoth(on)
 	startAgents(ctx, on)
+	return nil
+}
+
+// killAddOnAgents kills addon-agent, which the kubelets start again.
+func killAddOnAgents(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
+	GinkgoHelper()
+	Expect(agents.Kill()).To(Succeed())
+	agents.Deploy(ctx)
 	return nil
 }
 

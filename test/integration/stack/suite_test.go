@@ -1,5 +1,5 @@
 // Package stack shows, on a hub and three managed clusters of real OCM, that a stack of five add-ons is installed in the
-// order of its dependencies, whatever fails meanwhile.
+// order of its dependencies, whatever fails meanwhile. Two of the managed clusters have addon-agent, as an add-on of OCM.
 package stack
 
 import (
@@ -12,8 +12,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 
 	"open-cluster-management.io/interlock/test/setup"
+	"open-cluster-management.io/interlock/test/setup/addonagent"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
@@ -27,6 +29,9 @@ var (
 
 var clusters = []string{"cluster1", "cluster2", "cluster3"}
 
+// agentClusters have addon-agent. One of them leaves in the end, as does the one without.
+var agentClusters = clusters[:2]
+
 var (
 	hub      *ocm.Hub
 	history  *ocmsuite.History
@@ -34,6 +39,8 @@ var (
 	deployed *interlock.Interlock
 	managers []*interlock.Running
 	webhook  *interlock.Running
+	// agents are addon-agent on the clusters that have it.
+	agents *addonagent.AddOn
 	// plugin is kubectl-addon.
 	plugin string
 )
@@ -48,19 +55,38 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	deployed, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
 	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
-	for _, name := range clusters {
-		joined, err := hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
-		Expect(err).NotTo(HaveOccurred())
-		managed[name] = joined
-		ocmsuite.RunWorkloads(joined)
+	join(ctx)
+	var withAgent []*ocm.ManagedCluster
+	for _, name := range agentClusters {
+		withAgent = append(withAgent, managed[name])
 	}
+	agents = addonagent.New(ctx, hub, withAgent...)
+	agents.Deploy(ctx)
 	history = ocmsuite.Follow(hub)
 	probe(ctx)
 }, NodeTimeout(5*time.Minute))
 
+// join has all managed clusters join the hub.
+func join(ctx context.Context) {
+	GinkgoHelper()
+	joined := make([]*ocm.ManagedCluster, len(clusters))
+	var joining errgroup.Group
+	for i, name := range clusters {
+		joining.Go(func() (err error) {
+			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
+			return err
+		})
+	}
+	Expect(joining.Wait()).To(Succeed())
+	for i, name := range clusters {
+		managed[name] = joined[i]
+		ocmsuite.RunWorkloads(joined[i])
+	}
+}
+
 // manage starts a replica that acts at once when it leads.
 func manage() *interlock.Running {
-	return deployed.Manage("--lifecycle", "--guard=policy")
+	return deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 }
 
 // leader is the replica that leads, and says so by its first finding; -1: none does.

@@ -103,9 +103,9 @@ func watchRollout(ctx context.Context, name string) *rollout {
 }
 
 var _ = Describe("A rollout over a fleet", func() {
-	It("changes verdicts cluster by cluster, where the new template runs", func(ctx context.Context) {
+	It("changes verdicts cluster by cluster, where the new template runs, with and without addon-agent", func(ctx context.Context) {
 		size := fleetSize()
-		for i := 2; i <= size; i++ {
+		for i := len(managed) + 1; i <= size; i++ {
 			cluster, err := hub.Join(ctx, fmt.Sprintf("fleet%d", i), ocm.JoinOptions{WorkAgent: true})
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(cluster.Stop)

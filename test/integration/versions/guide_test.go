@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("The add-on of the guide for authors", func() {
-	It("is deployed by OCM, has its dependency and its version", func(ctx context.Context) {
+	It("is deployed by OCM, has its dependency and its version, with and without addon-agent", func(ctx context.Context) {
 		content, err := os.ReadFile("../../../docs/examples/hello.yaml")
 		Expect(err).NotTo(HaveOccurred())
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
@@ -24,15 +24,18 @@ var _ = Describe("The add-on of the guide for authors", func() {
 			create(ctx, object)
 		}
 		register(ctx, "greeter", `[{name: hello, type: IfInstalled, version: ">= 0.2"}]`)
-		install(ctx, "hello")
-		install(ctx, "greeter")
-
-		Eventually(degradedOf).WithContext(ctx).WithArguments("hello").Should(Equal("True RequiredDependencyNotSatisfied: " +
-			"Required addon 'managed-serviceaccount' is not installed or not available. The greeting cannot be sent. " +
-			"(not installed: it has no ClusterManagementAddOn on this hub)"))
-		Eventually(degradedOf).WithContext(ctx).WithArguments("greeter").WithTimeout(unanswered).Should(
-			HaveSuffix("(version 0.1.0 from its AddOnTemplate)"))
-		deployed := &appsv1.Deployment{}
-		Expect(managed.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, deployed)).To(Succeed())
+		for _, on := range []string{withAgent, withoutAgent} {
+			install(ctx, on, "hello")
+			install(ctx, on, "greeter")
+		}
+		for _, on := range []string{withAgent, withoutAgent} {
+			Eventually(degradedOf).WithContext(ctx).WithArguments(on, "hello").Should(Equal("True RequiredDependencyNotSatisfied: " +
+				"Required addon 'managed-serviceaccount' is not installed or not available. The greeting cannot be sent. " +
+				"(not installed: it has no ClusterManagementAddOn on this hub)"))
+			Eventually(degradedOf).WithContext(ctx).WithArguments(on, "greeter").WithTimeout(unanswered).Should(
+				HaveSuffix("(version 0.1.0 from its AddOnTemplate)"))
+			deployed := &appsv1.Deployment{}
+			Expect(managed[on].Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, deployed)).To(Succeed())
+		}
 	}, NodeTimeout(3*time.Minute))
 })

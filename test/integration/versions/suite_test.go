@@ -1,5 +1,6 @@
 // Package versions tests on Open Cluster Management itself where addon-manager
-// reads the version and the configuration of an add-on.
+// reads the version and the configuration of an add-on: on a managed cluster with
+// addon-agent, as an add-on of OCM, and on one without.
 package versions
 
 import (
@@ -9,20 +10,21 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"golang.org/x/sync/errgroup"
 
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	interlock "open-cluster-management.io/interlock/pkg/hub"
+	"open-cluster-management.io/interlock/test/setup/addonagent"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 	"open-cluster-management.io/interlock/test/witness/suite"
 )
 
+const withAgent, withoutAgent = "cluster1", "cluster2"
+
 var (
 	hub     *ocm.Hub
-	managed *ocm.ManagedCluster
+	managed = map[string]*ocm.ManagedCluster{}
 	// observer judges suite.Declared: each step declares what it changes.
 	observer *witness.Witness
 )
@@ -33,38 +35,40 @@ func TestVersions(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	SetDefaultEventuallyTimeout(time.Minute)
-	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	klog.SetLogger(GinkgoLogr)
-	ctrl.SetLogger(GinkgoLogr)
-
-	var err error
-	options := ocm.HubOptions{InterlockCRDs: true}
-	var auditLog string
-	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
-	Expect(err).NotTo(HaveOccurred())
-	hub, err = ocm.StartHub(ctx, options)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(hub.Stop)
-	managed, err = hub.Join(ctx, "cluster1", ocm.JoinOptions{WorkAgent: true})
-	Expect(err).NotTo(HaveOccurred())
-	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
-	startAddonManager()
+	options := ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true}
+	hub = ocmsuite.Begin(ctx, time.Minute, options)
+	join(ctx, withAgent, withoutAgent)
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog}, suite.Declared)
+	interlocked := interlock.DeployManager(ctx, hub)
+	agents := addonagent.New(ctx, hub, managed[withAgent])
+	manager := interlocked.Manage("--guard=policy", addonagent.GrantFlag)
+	DeferCleanup(func() error { return manager.Kill() })
+	observer.Cause("addon-agent is installed")
+	agents.Deploy(ctx)
 }, NodeTimeout(5*time.Minute))
 
-// startAddonManager starts Interlock on the hub, without an addon-agent anywhere.
-func startAddonManager() {
+// join has managed clusters join the hub.
+func join(ctx context.Context, names ...string) {
 	GinkgoHelper()
-	manager, err := interlock.NewManager(hub.Config, interlock.Options{
-		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
-		LeaderElectionNamespace: "kube-system", Registry: prometheus.NewRegistry(),
-	})
-	Expect(err).NotTo(HaveOccurred())
-	running, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- manager.Start(running) }()
-	DeferCleanup(func() {
-		stop()
-		Expect(<-ended).To(Succeed())
-	})
+	joined := make([]*ocm.ManagedCluster, len(names))
+	var joining errgroup.Group
+	for i, name := range names {
+		joining.Go(func() (err error) {
+			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
+			return err
+		})
+	}
+	Expect(joining.Wait()).To(Succeed())
+	for i, name := range names {
+		managed[name] = joined[i]
+		ocmsuite.RunWorkloads(joined[i])
+	}
+}
+
+// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+func onBoth(within time.Duration) []TableEntry {
+	return []TableEntry{
+		Entry("with addon-agent", withAgent, NodeTimeout(within)),
+		Entry("without addon-agent", withoutAgent, NodeTimeout(within)),
+	}
 }

@@ -1,0 +1,123 @@
+package order
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+)
+
+// managedCluster is the name of a managed cluster that has joined.
+type managedCluster string
+
+const (
+	withAgent    managedCluster = "cluster1"
+	withoutAgent managedCluster = "cluster2"
+)
+
+// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+func onBoth(within time.Duration) []TableEntry {
+	return []TableEntry{
+		Entry("with addon-agent", withAgent, NodeTimeout(within)),
+		Entry("without addon-agent", withoutAgent, NodeTimeout(within)),
+	}
+}
+
+// named returns a name for a registration, which all managed clusters share: each spec of a table has its own.
+func (on managedCluster) named(name string) string { return name + "-" + string(on) }
+
+// install installs an add-on on the cluster, with a gate if one is given.
+func (on managedCluster) install(ctx context.Context, name string, gate ...string) {
+	GinkgoHelper()
+	addOn := on.reference(name)
+	if len(gate) > 0 {
+		addOn.Annotations = map[string]string{interlockv1alpha1.GateAnnotation: gate[0]}
+	}
+	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
+}
+
+// reference names an add-on of the cluster to a client.
+func (on managedCluster) reference(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(on), Name: name}}
+}
+
+func (on managedCluster) addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: string(on), Name: name}, found)
+}
+
+// gate is that of an add-on; empty: it has none.
+func (on managedCluster) gate(ctx context.Context, name string) (string, error) {
+	found, err := on.addOn(ctx, name)
+	return found.Annotations[interlockv1alpha1.GateAnnotation], err
+}
+
+// dryRunGate is the gate that an add-on would have if it were created now.
+func (on managedCluster) dryRunGate(ctx context.Context, name string) (string, error) {
+	created := on.reference(name)
+	err := hub.Client.Create(ctx, created, client.DryRunAll)
+	return created.Annotations[interlockv1alpha1.GateAnnotation], err
+}
+
+// condition is one of an add-on, as status, reason and message; empty: it has none.
+func (on managedCluster) condition(ctx context.Context, name, kind string) (string, error) {
+	found, err := on.addOn(ctx, name)
+	set := meta.FindStatusCondition(found.Status.Conditions, kind)
+	if set == nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s: %s", set.Status, set.Reason, set.Message), err
+}
+
+func (on managedCluster) installable(ctx context.Context, name string) (string, error) {
+	return on.condition(ctx, name, "Installable")
+}
+
+func (on managedCluster) upgradable(ctx context.Context, name string) (string, error) {
+	return on.condition(ctx, name, "Upgradable")
+}
+
+// templates are the AddOnTemplate of an add-on that OCM wants on the cluster, and the one that runs there.
+func (on managedCluster) templates(ctx context.Context, name string) (string, error) {
+	found, err := on.addOn(ctx, name)
+	for _, reference := range found.Status.ConfigReferences {
+		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
+			return reference.DesiredConfig.Name + " " + reference.LastAppliedConfig.Name, err
+		}
+	}
+	return "", err
+}
+
+// deployed reports whether OCM has made the work of an add-on.
+func (on managedCluster) deployed(ctx context.Context, name string) (bool, error) {
+	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: string(on), Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+// annotate sets the gate of an add-on.
+func (on managedCluster) annotate(ctx context.Context, name, gate string) {
+	GinkgoHelper()
+	setAnnotation(ctx, on.reference(name), interlockv1alpha1.GateAnnotation, gate)
+}
+
+// whenMade and whenAvailable are versions of the hub; zero: not yet.
+func (on managedCluster) whenMade(name string) uint64 { return history.Made.Of(string(on), name) }
+
+func (on managedCluster) whenAvailable(name string) uint64 {
+	return history.Available.Of(string(on), name)
+}
+
+// emitted are the notes of the events on an add-on with a reason.
+func (on managedCluster) emitted(ctx context.Context, name, reason string) ([]string, error) {
+	return ocmsuite.Notes(ctx, hub, string(on), name, reason)()
+}

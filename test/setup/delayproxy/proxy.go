@@ -1,0 +1,132 @@
+// Package delayproxy forwards TCP connections late. It stands in for the distance between a managed cluster and its hub.
+package delayproxy
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	chunkSize = 64 << 10
+	// chunksUnderway is how many chunks of a direction may be on their way.
+	chunksUnderway = 256
+)
+
+// Proxy is a listener on the loopback interface whose connections are forwarded to one address.
+type Proxy struct {
+	listener net.Listener
+	target   string
+	delay    atomic.Int64
+
+	mutex       sync.Mutex
+	connections map[net.Conn]bool
+	closed      bool
+}
+
+// Start starts a proxy to an address, without a delay.
+func Start(target string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for connections to %s: %w", target, err)
+	}
+	p := &Proxy{listener: listener, target: target, connections: map[net.Conn]bool{}}
+	go p.accept()
+	return p, nil
+}
+
+// Address is where the proxy listens.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// Delay sets how late bytes arrive in each direction, from now on, on open connections too.
+func (p *Proxy) Delay(delay time.Duration) { p.delay.Store(int64(delay)) }
+
+// Close closes the listener and all connections.
+func (p *Proxy) Close() error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.closed = true
+	for connection := range p.connections {
+		_ = connection.Close() // both ends observe it
+	}
+	return p.listener.Close()
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		go p.forward(client)
+	}
+}
+
+func (p *Proxy) forward(client net.Conn) {
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		_ = client.Close() // as without a proxy: the connection fails
+		return
+	}
+	if !p.keep(client, server) {
+		return
+	}
+	var directions sync.WaitGroup
+	directions.Go(func() { p.pump(client, server) })
+	directions.Go(func() { p.pump(server, client) })
+	directions.Wait()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	delete(p.connections, client)
+	delete(p.connections, server)
+}
+
+// keep has Close close the connections. A proxy that is closed closes them at once, and returns false.
+func (p *Proxy) keep(connections ...net.Conn) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, connection := range connections {
+		if p.closed {
+			_ = connection.Close()
+		} else {
+			p.connections[connection] = true
+		}
+	}
+	return !p.closed
+}
+
+// chunk is what was read at once, and when it is due at the other end.
+type chunk struct {
+	content []byte
+	due     time.Time
+}
+
+// pump forwards one direction until it ends, and closes both connections then.
+func (p *Proxy) pump(from io.ReadCloser, to io.WriteCloser) {
+	underway := make(chan chunk, chunksUnderway)
+	go func() {
+		defer close(underway)
+		for {
+			content := make([]byte, chunkSize)
+			n, err := from.Read(content)
+			if n > 0 {
+				underway <- chunk{content: content[:n], due: time.Now().Add(time.Duration(p.delay.Load()))}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for next := range underway {
+		time.Sleep(time.Until(next.due))
+		if _, err := to.Write(next.content); err != nil {
+			break
+		}
+	}
+	_, _ = from.Close(), to.Close()
+	for range underway { // so that the reader ends
+	}
+}
