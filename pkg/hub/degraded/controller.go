@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
@@ -92,6 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	found.known = r.Metrics.SetFindings(key, found.findings)
+	r.Metrics.SetBlockers(key, protection.BlockersOf(found.findings, state.Cluster))
 	desired, changed := condition.Decide(fleet.Degraded(addOn), found.findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	awaited, err := r.awaited(ctx, declared, addOn, found.state, found.findings)

@@ -164,6 +164,8 @@ func kindOf(of any) string {
 		return "clusters"
 	case *clusterv1beta1.PlacementDecisionList:
 		return "decisions"
+	case *metav1.PartialObjectMetadataList:
+		return "metadata"
 	}
 	return ""
 }
