@@ -24,7 +24,7 @@ func RunsLifecycle(lease *coordinationv1.Lease, now time.Time) bool {
 	return leader != "" && lease.Annotations[names.LifecycleLeader] == leader
 }
 
-// Lifecycle reads from the lease whether an addon-manager acts on what admission leaves for it.
+// Lifecycle reads from the lease whether an addon-manager opens gates and removes finalizers.
 type Lifecycle struct {
 	// Live reads from the API server.
 	Live  client.Reader

@@ -26,8 +26,8 @@ const (
 
 var errNotRead = errors.New("the ClusterManagementAddOns, AddOnTemplates and AddOnDependencyPolicies of the hub have not been read yet")
 
-// reading fills the cache with what reviews read, and reports when it has all of it. A replica that is not ready gets no requests from
-// its Service, so that each replica that gets some refuses what contradicts.
+// reading fills the cache with the objects that reviews read, and reports when it has all of them. A replica that is not ready gets no
+// requests from its Service, so each replica that gets some refuses contradictions.
 type reading struct {
 	cache cache.Cache
 	done  atomic.Bool

@@ -15,7 +15,7 @@ import (
 const Everywhere = ""
 
 // Pass is the first assessment of each ManagedClusterAddOn that existed when this process began to lead. An add-on whose assessment fails
-// is tried, and delays only what is done on its managed cluster. A Pass is safe for concurrent use. A nil Pass is over.
+// counts as tried, and delays only the actions on its managed cluster. A Pass is safe for concurrent use. A nil Pass is over.
 type Pass struct {
 	mutex sync.Mutex
 	// listed: all that existed have been added.
@@ -104,17 +104,19 @@ func (p *Pass) change(change func()) {
 	}
 }
 
-func (p *Pass) released(change func()) (ready []waiter) {
+// released changes the pass, and returns the waiters for which it is over now.
+func (p *Pass) released(change func()) []waiter {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	change()
 	if p.waiters.Len() == 0 || !p.listed || p.untried.Len() > 0 { // the usual case
 		return nil
 	}
-	for one := range p.waiters {
-		if p.over(one.cluster) {
-			ready = append(ready, one)
-			p.waiters.Delete(one)
+	var ready []waiter
+	for candidate := range p.waiters {
+		if p.over(candidate.cluster) {
+			ready = append(ready, candidate)
+			p.waiters.Delete(candidate)
 		}
 	}
 	return ready

@@ -41,7 +41,7 @@ type Fleet interface {
 	Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (message string, err error)
 }
 
-// Lifecycle knows whether an addon-manager that leads runs with --lifecycle. No other component opens a gate, or rolls out what waits.
+// Lifecycle knows whether an addon-manager that leads runs with --lifecycle. No other component opens a gate, or lets an AddOnTemplate go on.
 type Lifecycle interface {
 	// Require returns an error unless it does.
 	Require(ctx context.Context) error
