@@ -56,6 +56,7 @@ var LintRules = []LintRule{
 	{review.RuleNoVersion, SeverityWarning, "No version is in the range, as in `>= 2, < 1`."},
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
 	{review.RuleLongChain, SeverityWarning, "A chain of more than five Required dependencies begins at the add-on."},
+	{review.RuleUpgradesNotOrdered, SeverityWarning, "`InstallAndUpgrade` is declared for an add-on that its own manager deploys: its upgrades do not wait."},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
 	{RuleTemplateNotSupported, SeverityWarning, "An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates."},
 }
