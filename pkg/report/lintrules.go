@@ -57,6 +57,7 @@ var LintRules = []LintRule{
 	{review.RuleVersionNotReported, SeverityWarning, "A range is on an add-on of which no version is known, on some managed clusters or on the hub. Only with `--live` or `--from`."},
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
 	{review.RuleLongChain, SeverityWarning, "A chain of more than five Required dependencies begins at the add-on."},
+	{review.RuleUpgradesNotOrdered, SeverityWarning, "`InstallAndUpgrade` is declared for an add-on that its own manager deploys: its upgrades do not wait."},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
 	{RuleTemplateNotSupported, SeverityWarning, "An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates."},
 }

@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	found.known = r.Metrics.SetFindings(key, found.findings)
-	r.Metrics.SetBlockers(key, protection.BlockersOf(found.findings, state.Cluster))
+	r.Metrics.SetBlockers(key, protection.BlockersOf(found.findings, found.state.Cluster))
 	desired, changed := condition.Decide(fleet.Degraded(addOn), found.findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
 	awaited, err := r.awaited(ctx, declared, addOn, found.state, found.findings)
