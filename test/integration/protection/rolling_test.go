@@ -1,0 +1,90 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/setup/interlock"
+)
+
+// removals are dry runs of the removal of an add-on, one after the other.
+type removals struct {
+	tried   atomic.Int64
+	stop    context.CancelFunc
+	stopped chan struct{}
+	// passed are the results of those that were not refused.
+	passed []string
+}
+
+// keepRemoving tries to remove base until it is stopped.
+func keepRemoving(ctx context.Context) *removals {
+	GinkgoHelper()
+	user, received := as("")
+	ctx, stop := context.WithCancel(ctx)
+	r := &removals{stop: stop, stopped: make(chan struct{})}
+	go func() {
+		defer close(r.stopped)
+		pace := time.NewTicker(5 * time.Millisecond)
+		defer pace.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-pace.C:
+			}
+			received.all = nil
+			err := user.Delete(ctx, addOn(cluster, base), client.DryRunAll)
+			if isRefused, _ := refused().Match(err); !isRefused && ctx.Err() == nil {
+				r.passed = append(r.passed, fmt.Sprintf("try %d: error %v, warnings %q", r.tried.Load(), err, received.all))
+			}
+			r.tried.Add(1)
+		}
+	}()
+	return r
+}
+
+var _ = Describe("Two replicas of the webhook that are replaced one after the other", func() {
+	It("refuse all the time", func(ctx context.Context) {
+		register(ctx, base, "")
+		register(ctx, leaf, "[{name: base}]")
+		register(ctx, friend, "[{name: base, type: Optional}]")
+		installed(ctx, cluster)
+		Expect(webhook.Stop(ctx)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
+
+		service := deployed.ServeBehindService()
+		start := func() *interlock.Replica { return service.Start("--protection=enforce", "--stop-after=1s") }
+		replicas := []*interlock.Replica{start(), start()}
+		for _, one := range replicas {
+			Eventually(service.Ready).WithArguments(one).Should(BeTrue())
+		}
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(refused())
+
+		removing := keepRemoving(ctx)
+		DeferCleanup(func() { removing.stop(); <-removing.stopped })
+		awaitMore := func() {
+			GinkgoHelper()
+			before := removing.tried.Load()
+			Eventually(removing.tried.Load).Should(BeNumerically(">", before+50))
+		}
+		awaitMore()
+		for range 2 {
+			for i, old := range replicas { // as the Deployment does it: one more first, and none less
+				replicas[i] = start()
+				Eventually(service.Ready).WithArguments(replicas[i]).Should(BeTrue())
+				Expect(service.Retire(ctx, old)).To(Succeed())
+				awaitMore()
+			}
+		}
+		removing.stop()
+		<-removing.stopped
+		Expect(removing.passed).To(BeEmpty(), "of %d tries", removing.tried.Load())
+		AddReportEntry("removals that were tried, and refused", fmt.Sprint(removing.tried.Load()))
+	}, NodeTimeout(2*time.Minute))
+})
