@@ -63,6 +63,10 @@ control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless 
 ocm: control-plane ## build OCM's own components into bin/ocm, unless OCM_ASSETS has them, and kube-controller-manager
 	@$(BINARIES) controller-manager ocm
 
+.PHONY: addons
+addons: tools-present ## build the managers of cluster-proxy and managed-serviceaccount, add-ons of OCM, into bin/addons
+	@$(BINARIES) addons
+
 .PHONY: clusteradm
 clusteradm: tools-present ## build clusteradm into bin/
 	@$(BINARIES) clusteradm
@@ -101,7 +105,7 @@ fmt: tools-present ## format the Go code
 	@cd $(BENCHMARK) && $(GOLANGCI_LINT) fmt ./...
 
 .PHONY: test
-test: build ocm clusteradm ## run all tests, fuzz seeds included, on real API servers
+test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real API servers
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@hack/test-example-copies.sh

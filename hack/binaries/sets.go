@@ -93,6 +93,13 @@ var sets = []set{
 		after:    []string{"run", "./manifests"}, makes: []string{"manifests", "chart"},
 	},
 	{
+		name: "addons", source: "test/e2e/addons", folder: "addons",
+		packages: []string{
+			"open-cluster-management.io/cluster-proxy/cmd/addon-manager",
+			"open-cluster-management.io/managed-serviceaccount/cmd",
+		},
+	},
+	{
 		name: "clusteradm", source: "test/clusteradm", version: clusteradm,
 		packages: []string{"open-cluster-management.io/clusteradm/cmd/clusteradm"},
 	},

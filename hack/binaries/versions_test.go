@@ -12,15 +12,20 @@ import (
 const (
 	interlock    = "../../go.mod"
 	controlPlane = "../../test/controlplane/go.mod"
+
+	openClusterManagement = "../../test/ocm/go.mod"
 )
 
 // The modules of each group have more than half of their packages in common. Packages
 // are compiled once only where versions are the same. The control plane stays at the
 // newest patch release of Kubernetes 1.35 that the module proxy has, with the versions
-// that Kubernetes was released with, and OCM beside it. Interlock follows its libraries'
+// that Kubernetes was released with, and OCM and its add-ons beside it. Interlock follows its libraries'
 // releases.
 func TestModulesShareVersions(t *testing.T) {
-	for _, group := range [][]string{{interlock, "../../test/benchmark/go.mod"}, {controlPlane, "../../test/ocm/go.mod"}} {
+	for _, group := range [][]string{
+		{interlock, "../../test/benchmark/go.mod"}, {controlPlane, openClusterManagement},
+		{openClusterManagement, "../../test/e2e/addons/go.mod"},
+	} {
 		first := requirements(t, group[0])
 		for path, version := range requirements(t, group[1]) {
 			// With other versions of these, OCM would be another OCM.

@@ -1,4 +1,4 @@
-// Package addons is a Go module of its own: it builds managed-serviceaccount,
-// a real add-on, from its own module, so that what it depends on does not reach
-// Interlock's go.mod.
+// Package addons is a Go module of its own: it builds cluster-proxy and
+// managed-serviceaccount, real add-ons, from their own modules, so that what they
+// depend on does not reach Interlock's go.mod.
 package addons
