@@ -46,7 +46,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin,
 		names.OCMVersion, degraded.EventContested, degraded.EventStuck,
-		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy,
+		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy, names.LifecycleLeader,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
 		installation.EventInstalls, installation.EventUnapproved, installation.EventGivenUp,

@@ -38,7 +38,6 @@ const (
 	flagGraft          = "graft-crds"
 	flagGraftGrace     = "graft-grace-period"
 	flagLifecycle      = "lifecycle"
-	flagLifecycleDelay = "lifecycle-delay"
 	flagRemovalDelay   = "lifecycle-removal-delay"
 	flagWebhookAddress = "webhook-address"
 )
@@ -94,7 +93,7 @@ ManagedClusterAddOns of every managed cluster, and sets their condition Degraded
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
-	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write.")
+	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write. If false, this process writes whatever others do. With --lifecycle it then holds the lease while no other process does.")
 	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
 		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
@@ -122,11 +121,13 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 }
 
 func (o *options) addLifecycleFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&o.hub.LifecycleDelay, flagLifecycleDelay, 10*time.Minute,
-		"With --lifecycle, how long nothing is installed after the start: what is read by then may not be all.")
 	flags.DurationVar(&o.hub.RemovalDelay, flagRemovalDelay, time.Hour,
-		"With --lifecycle, how long what Interlock has installed is kept where no add-on needs it any more, before it is removed.")
+		"With --lifecycle, how long what Interlock has installed is kept where no add-on needs it any more, before it is removed; at least 1s.")
 }
+
+// leastRemovalDelay is the least value of --lifecycle-removal-delay. Without a delay, an edge that does not apply for a moment would
+// uninstall what it needs.
+const leastRemovalDelay = time.Second
 
 // scopes are the values of --reports.
 var scopes = map[string]dependencyv1alpha1.ReportScope{
@@ -152,6 +153,9 @@ func (o *options) validate() error {
 	var err error
 	if o.hub.Agent, err = o.agent.complete(); err != nil {
 		return err
+	}
+	if o.hub.RemovalDelay < leastRemovalDelay {
+		return fmt.Errorf("--%s=%s: must be at least %s", flagRemovalDelay, o.hub.RemovalDelay, leastRemovalDelay)
 	}
 	if o.hub.Concurrency < 1 {
 		return fmt.Errorf("--concurrency=%d: must be at least 1", o.hub.Concurrency)

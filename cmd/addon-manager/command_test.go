@@ -115,6 +115,16 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 }
 
+func TestTheDelayOfRemovals(t *testing.T) {
+	for _, delay := range []string{"-1h", "0", "999ms"} {
+		code, out, errOut := run(t, "--lifecycle", "--lifecycle-removal-delay="+delay)
+		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errOut, "--lifecycle-removal-delay=") ||
+			!strings.Contains(errOut, "must be at least 1s") {
+			t.Errorf("%s: exit code %d, %q", delay, code, errOut)
+		}
+	}
+}
+
 func TestWrongCallsOfTheWebhook(t *testing.T) {
 	for argument, want := range map[string]string{
 		"--webhook-bind-address=0":           "nothing else to serve",

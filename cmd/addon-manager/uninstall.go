@@ -23,7 +23,8 @@ objects that were deployed stay: delete them afterwards with the tool that
 deployed them. These are its steps:
 
   - record in annotations what is declared by field, and stop here if that fails
-  - scale the Deployment of addon-manager to 0, and wait until no replica leads
+  - scale the Deployment of addon-manager to 0, wait until no replica leads, and
+    take its lease: from then on, no gate is closed and no finalizer is set
   - remove the finalizer of add-ons that lets them wait for their dependents
   - hand over what Interlock has installed, or remove it with --installed=remove
   - remove addon-agent from the clusters where it is an add-on

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +26,6 @@ const (
 	flagCertificateDir = "certificate-dir"
 	flagStopAfter      = "stop-after"
 	flagProtection     = "protection"
-	flagDelay          = "protection-delay"
 )
 
 type webhookOptions struct {
@@ -92,8 +90,6 @@ func (o *webhookOptions) addFlags(flags *pflag.FlagSet) {
 		"How long it serves after a signal to stop. Meanwhile it closes connections, so that the API server uses another replica.")
 	flags.StringVar(&o.protection, flagProtection, "warn",
 		`What is done when an add-on is removed from managed clusters where installed add-ons require it, or installed or changed where they contradict it: "off" lets it pass, "warn" warns, "enforce" refuses. An AddOnDependencyPolicy can say otherwise for the clusters that it selects.`)
-	flags.DurationVar(&o.webhook.ProtectionDelay, flagDelay, 10*time.Minute,
-		"How long after its start it only warns where it would refuse: what it has read may not be all yet.")
 	flags.BoolVar(&o.webhook.Lifecycle, flagLifecycle, false,
 		"Close the gate of a new add-on that declares ordering: Install, until its dependencies are satisfied. addon-manager needs it too.")
 	o.log.AddFlags(flags)
@@ -105,9 +101,6 @@ func (o *webhookOptions) validate() error {
 	}
 	if o.webhook.StopAfter < 0 {
 		return fmt.Errorf("--%s=%s: must not be negative", flagStopAfter, o.webhook.StopAfter)
-	}
-	if o.webhook.ProtectionDelay < 0 {
-		return fmt.Errorf("--%s=%s: must not be negative", flagDelay, o.webhook.ProtectionDelay)
 	}
 	if o.webhook.Protection = protection.Modes[o.protection]; o.webhook.Protection == "" {
 		return fmt.Errorf("--%s=%q: must be off, warn or enforce", flagProtection, o.protection)

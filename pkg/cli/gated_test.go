@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // The verbs that show an add-on also show that it is not installed yet, because its gate is closed.
@@ -15,6 +20,10 @@ func TestAClosedGateIsShown(t *testing.T) {
 	for i := range gated.AddOns {
 		if one := &gated.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
 			metav1.SetMetaDataAnnotation(&one.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
+				Type: "Installable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "Required addon 'x'.",
+				LastTransitionTime: metav1.NewTime(fixture.Now.Add(-3 * time.Hour)),
+			})
 		}
 	}
 	for i := range gated.Registrations {
@@ -26,8 +35,8 @@ func TestAClosedGateIsShown(t *testing.T) {
 	for command, want := range map[string]string{
 		"tree cluster-gateway -n cluster01":                "cluster-gateway (gate closed)",
 		"tree cluster-gateway -n cluster01 -o json":        `"gate": "closed"`,
-		"status cluster-gateway -n cluster01":              "Not installed yet, because its gate is closed.",
-		"status cluster-gateway -n cluster01 -o json":      `"gate": "closed"`,
+		"status cluster-gateway -n cluster01":              "cluster-gateway Installation - - 3h 1: cluster01 Required addon 'x'.",
+		"status cluster-gateway -n cluster01 -o json":      `"waits": { "kind": "Installation", "since":`,
 		"why cluster-gateway -n cluster01":                 "cluster-gateway on cluster01, not installed yet: its gate is closed",
 		"describe cluster-gateway":                         "Its first installation on a managed cluster waits for what it needs there",
 		"describe cluster-gateway -o jsonpath={.ordering}": "Install",
@@ -43,23 +52,45 @@ func TestAClosedGateIsShown(t *testing.T) {
 	}
 }
 
-// The verbs also show bundles, and an AddOnTemplate that waits.
+// withWaitingTemplate is the fleet where the AddOnTemplate gateway-2 of cluster-gateway waits for x on some clusters.
+func withWaitingTemplate(clusters ...string) snapshot.Content {
+	changed := hub()
+	for i := range changed.Registrations {
+		if one := &changed.Registrations[i]; one.Name == "cluster-gateway" {
+			one.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
+			*one = fixture.Deployed(*one)
+		}
+	}
+	changed.Templates = []addonv1alpha1.AddOnTemplate{
+		fixture.Template("cluster-gateway", "gateway-1", "[]"), fixture.Template("cluster-gateway", "gateway-2", "[{name: x}]"),
+	}
+	for i, version := range []string{"1.0.0", "2.0.0"} {
+		metav1.SetMetaDataAnnotation(&changed.Templates[i].ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	}
+	for i := range changed.AddOns {
+		one := &changed.AddOns[i]
+		if one.Name != "cluster-gateway" || !slices.Contains(clusters, one.Namespace) {
+			continue
+		}
+		*one = *fleet.WithTemplate(one, "gateway-1", true)
+		one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
+			Type:               "Upgradable",
+			Status:             metav1.ConditionFalse,
+			Reason:             "WaitingForDependencies",
+			Message:            "AddOnTemplate 'gateway-2' (version 2.0.0) waits: Required addon 'x'.",
+			LastTransitionTime: metav1.NewTime(fixture.Now.Add(-72 * time.Hour)),
+		})
+	}
+	return changed
+}
+
+// The verbs also show bundles, and that other AddOnTemplates wait.
 func TestBundlesAndUpgradesAreShown(t *testing.T) {
 	changed := hub()
 	for i := range changed.Registrations {
 		if one := &changed.Registrations[i]; one.Name == "cluster-gateway" {
 			one.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
 			metav1.SetMetaDataAnnotation(&one.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
-		}
-	}
-	for i := range changed.AddOns {
-		if one := &changed.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
-			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
-				Type:    "Upgradable",
-				Status:  metav1.ConditionFalse,
-				Reason:  "WaitingForDependencies",
-				Message: "AddOnTemplate 'gateway-2' waits: Required addon 'x'.",
-			})
 		}
 	}
 	fleet := file(t, changed)
@@ -70,10 +101,55 @@ func TestBundlesAndUpgradesAreShown(t *testing.T) {
 		"describe cluster-gateway ":                        "So does another AddOnTemplate, for what it needs itself.",
 		"tree cluster-gateway -n cluster01":                "cluster-gateway (bundle)",
 		"tree cluster-gateway -n cluster01 -o json":        `"bundle": true`,
-		"status cluster-gateway -n cluster01":              "AddOnTemplate 'gateway-2' waits",
 	} {
 		if got := run(t, append(strings.Fields(command), "--from", fleet)...); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%s: no %q in\n%s", command, want, got)
 		}
+	}
+}
+
+// What waits has rows of its own: it is not failing.
+func TestWaitsAreListed(t *testing.T) {
+	fleet := file(t, withWaitingTemplate("cluster01", "cluster31", "cluster32", "cluster33", "cluster34"))
+	const message = "AddOnTemplate 'gateway-2' (version 2.0.0) waits: Required addon 'x'."
+	const of = "Installations and upgrades that wait for dependencies: ADD-ON KIND RUNS WAITING SINCE CLUSTERS WAITS FOR "
+	for command, want := range map[string][]string{
+		"status -A --failing": {
+			of + "cluster-gateway Upgrade gateway-1 gateway-2 3d 5: cluster01, cluster31, cluster32, … " + message,
+		},
+		"status -n cluster31 --failing": {
+			"None of 4 add-ons is failing.", of + "cluster-gateway Upgrade gateway-1 gateway-2 3d 1: cluster31 " + message,
+		},
+		"status -n cluster31 --failing -o name":                           {"managedclusteraddon.addon.open-cluster-management.io/cluster-gateway"},
+		"status -n cluster31 --failing -o jsonpath={[*].waits.template}":  {"gateway-2"},
+		"status -n cluster31 --failing -o jsonpath={[*].available}":       {"True"},
+		"status -n cluster31 --failing -o jsonpath={[*].waits.message}":   {message},
+		"status -n cluster31 -o jsonpath={[*].message}":                   {""},
+		"status -n cluster32 --reason WaitingForDependencies":             {"None of 4 add-ons is of reason", of + "cluster-gateway Upgrade"},
+		"status -n cluster32 --reason Other":                              {"None of 4 add-ons is of reason Other"},
+		"status -n cluster35 --failing":                                   {"None of 4 add-ons is failing."},
+		"status --summary":                                                {"cluster-gateway Upgrade gateway-2 (2.0.0) 3d 5: cluster01, cluster31, cluster32, … x (5)"},
+		"status --summary managed-serviceaccount":                         {""},
+		"status --summary -o jsonpath={.waiting[0].dependencies}":         {`{"x":5}`},
+		"status --summary -n cluster31 -o jsonpath={.waiting[*].version}": {"2.0.0"},
+		"report -n cluster31": {
+			"No dependency is known to be unsatisfied.",
+			"CLUSTER ADD-ON KIND RUNS WAITING SINCE WAITS FOR cluster31 cluster-gateway Upgrade gateway-1 (1.0.0) gateway-2 (2.0.0) 3d x: NotInstalled",
+		},
+		"report -n cluster31 -o jsonpath={.items[*].summary.waiting}": {"1"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			got := strings.Join(strings.Fields(run(t, append(strings.Fields(command), "--from", fleet)...)), " ")
+			for _, line := range want {
+				if !strings.Contains(got, line) {
+					t.Errorf("no %q in\n%s", line, got)
+				}
+			}
+			if strings.HasSuffix(command, "Other") || strings.Contains(command, "cluster35") || strings.HasSuffix(command, "serviceaccount") {
+				if strings.Contains(got, "gateway-2") {
+					t.Errorf("a wait that is not to be listed:\n%s", got)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package events
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ const (
 	ManagedClusterAddOn    = "ManagedClusterAddOn"
 	AddOnTemplate          = "AddOnTemplate"
 	Placement              = "Placement"
+	ManagedCluster         = "ManagedCluster"
 	ClusterManager         = "ClusterManager"
 )
 
@@ -27,6 +29,8 @@ const maxNote = 1024
 func About(kind string, object client.Object) *corev1.ObjectReference {
 	apiVersion := addonv1alpha1.GroupVersion.String()
 	switch kind {
+	case ManagedCluster:
+		apiVersion = clusterv1.GroupVersion.String()
 	case Placement:
 		apiVersion = clusterv1beta1.GroupVersion.String()
 	case ClusterManager:

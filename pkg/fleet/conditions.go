@@ -50,6 +50,12 @@ func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		meta.FindStatusCondition(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied) == nil
 }
 
+// HeldForContradiction reports whether the gate of an add-on is closed because it contradicts add-ons that are installed on its
+// cluster. A cached add-on has what this needs.
+func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] == addonv1alpha1.GateCauseContradiction
+}
+
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.
 func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); condition != nil {

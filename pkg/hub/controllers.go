@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
@@ -51,6 +52,7 @@ import (
 //	declarations ─install→ installations ─evaluate→ degraded
 //	degraded ─Found→ settings, where the lifecycle is on
 //	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
+//	degraded ─FirstPass→ installations and settings, where the lifecycle is on
 //	degraded ─Evaluated→ gates, bundles and upgrades, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
@@ -104,6 +106,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		memory   = degraded.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
+		first    = firstPass(options)
 		messages = backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce, on.turn)
 	)
 	watches, lazy, err := addLazyWatches(mgr, on.addOns(reader, store, configs))
@@ -127,7 +130,7 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	after, afterErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
 		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
-		messages: messages,
+		messages: messages, firstPass: first,
 	})
 	if err := errors.Join(reportErr, afterErr); err != nil {
 		return err
@@ -150,10 +153,18 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Writer: writer,
 			Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: measured, Recorder: events.Later(recorder),
 			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
-			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
+			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate, FirstPass: first,
 			Evaluated: each(append(after.evaluated, toReports...)), Found: after.found,
 		},
 	)
+}
+
+// firstPass returns the first assessment of all add-ons, for which what acts waits; nil where the lifecycle is off.
+func firstPass(options Options) *firstpass.Pass {
+	if !options.Lifecycle {
+		return nil
+	}
+	return firstpass.New()
 }
 
 // setupReports adds the controller of reports, and returns what is to be called once an

@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/acting"
 	"open-cluster-management.io/interlock/pkg/hub/bundles"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
@@ -48,6 +49,7 @@ type lifecycle struct {
 	configs      *settings.Changes
 	demand       func(input.Set)
 	messages     *backoff.Turns
+	firstPass    *firstpass.Pass
 }
 
 // setupLifecycle adds the controllers that act, where the lifecycle is on.
@@ -69,12 +71,12 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (hooks, err
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
 		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
-		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, Delay: options.LifecycleDelay,
+		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, FirstPass: on.firstPass,
 		RemovalDelay: options.RemovalDelay, Demand: on.demand,
 	}
 	set := &settings.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Wishes: &settings.Wishes{Changed: on.configs.Changed},
-		Changes: on.configs, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder, Delay: options.LifecycleDelay,
+		Changes: on.configs, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder, FirstPass: on.firstPass,
 	}
 	installed.Configs = set.Configs
 	found := func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding) {

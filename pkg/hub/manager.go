@@ -65,8 +65,6 @@ type Options struct {
 	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
 	// configurations; empty for none.
 	WebhookNamespace string
-	// LifecycleDelay is how long nothing is installed after the start.
-	LifecycleDelay time.Duration
 	// RemovalDelay is how long what Interlock has installed has to be unused before it is removed.
 	RemovalDelay time.Duration
 	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
@@ -121,7 +119,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
 	}
-	if err := showPolicy(mgr, options); err != nil {
+	if err := showOnLease(mgr, options); err != nil {
 		return nil, err
 	}
 	if err := setupGraft(mgr, options); err != nil {

@@ -5,6 +5,7 @@ package leaseannotation
 
 import (
 	"context"
+	"maps"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,20 +27,40 @@ func Get(ctx context.Context, hub client.Reader, key client.ObjectKey, name stri
 // Set writes an annotation unless it has that value; empty removes it. A conflict is a
 // renewal by the leader election, whose next renewal keeps the annotation.
 func Set(ctx context.Context, hub client.Client, key client.ObjectKey, name, value string) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return set(ctx, hub, key, name, value) })
+	return SetFor(ctx, hub, key, func(string) map[string]string { return map[string]string{name: value} })
 }
 
-func set(ctx context.Context, hub client.Client, key client.ObjectKey, name, value string) error {
+// SetFor writes, with one request, the annotations that the holder of the lease is to have.
+// It is as Set for each of them.
+func SetFor(ctx context.Context, hub client.Client, key client.ObjectKey, desired func(holder string) map[string]string) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return set(ctx, hub, key, desired) })
+}
+
+func set(ctx context.Context, hub client.Client, key client.ObjectKey, desired func(holder string) map[string]string) error {
 	lease, err := get(ctx, hub, key)
-	if err != nil || lease.GetAnnotations()[name] == value {
+	if err != nil {
 		return err
 	}
-	place := []string{"metadata", "annotations", name}
-	if value == "" {
-		unstructured.RemoveNestedField(lease.Object, place...)
-	} else if err := unstructured.SetNestedField(lease.Object, value, place...); err != nil {
+	holder, _, err := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+	if err != nil {
 		return err
 	}
+	stored := lease.GetAnnotations()
+	changed := maps.Clone(stored)
+	for name, value := range desired(holder) {
+		if value == "" {
+			delete(changed, name)
+			continue
+		}
+		if changed == nil {
+			changed = map[string]string{}
+		}
+		changed[name] = value
+	}
+	if maps.Equal(stored, changed) {
+		return nil
+	}
+	lease.SetAnnotations(changed)
 	return hub.Update(ctx, lease, client.FieldOwner(names.AddonManager))
 }
 

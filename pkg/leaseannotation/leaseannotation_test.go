@@ -2,6 +2,7 @@ package leaseannotation
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -52,6 +53,44 @@ func TestSet(t *testing.T) {
 	}
 	if other, err := Get(t.Context(), hub, key, "kept"); err != nil || other != "by another" {
 		t.Errorf("the annotation of another writer is %q, %v", other, err)
+	}
+}
+
+func TestSetFor(t *testing.T) {
+	updates := 0
+	hub := written(0, &updates)
+	hold := func(holder string) {
+		t.Helper()
+		lease := &coordinationv1.Lease{}
+		if err := hub.Get(t.Context(), key, lease); err != nil {
+			t.Fatal(err)
+		}
+		lease.Spec.HolderIdentity = &holder
+		if err := hub.Update(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		updates = 0
+	}
+	for _, holder := range []string{"first", "second", ""} {
+		hold(holder)
+		for range 2 {
+			if err := SetFor(t.Context(), hub, key, func(holder string) map[string]string {
+				return map[string]string{"policy": "hold", "acts": holder}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lease := &coordinationv1.Lease{}
+		if err := hub.Get(t.Context(), key, lease); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"kept": "by another", "policy": "hold", "acts": holder}
+		if holder == "" {
+			delete(want, "acts")
+		}
+		if !maps.Equal(lease.Annotations, want) || updates != 1 {
+			t.Errorf("held by %q: %v after %d updates", holder, lease.Annotations, updates)
+		}
 	}
 }
 

@@ -13,10 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -71,7 +74,7 @@ func (f *Files) decodeObject(one object, at place) {
 	manifest := Manifest{Path: at.path, Line: at.line, Wrong: at.doubled()}
 	judged, err := judge(one.raw, one.TypeMeta, at.node == nil)
 	if err == nil {
-		err = json.Unmarshal(one.raw, &manifest.AddOn)
+		err = decodeRegistration(one, &manifest.AddOn)
 	}
 	var wrongType *gojson.UnmarshalTypeError
 	switch {
@@ -86,7 +89,30 @@ func (f *Files) decodeObject(one object, at place) {
 	}
 }
 
-// decodeTemplate adds an AddOnTemplate, unless it declares nothing. What it deploys is not decoded.
+// decodeRegistration decodes a ClusterManagementAddOn of either version. The default configs of v1beta1 are supported configs in v1alpha1.
+func decodeRegistration(one object, into *addonv1alpha1.ClusterManagementAddOn) error {
+	if err := json.Unmarshal(one.raw, into); err != nil || one.APIVersion != ocmv1beta1.GroupVersion.String() {
+		return err
+	}
+	var beta struct {
+		Spec struct {
+			DefaultConfigs []ocmv1beta1.AddOnConfig `json:"defaultConfigs"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(one.raw, &beta); err != nil {
+		return err
+	}
+	for _, config := range beta.Spec.DefaultConfigs {
+		//nolint:staticcheck // v1alpha1 has no other field for it
+		into.Spec.SupportedConfigs = append(into.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource(config.ConfigGroupResource),
+			DefaultConfig:       &ocmv1alpha1.ConfigReferent{Namespace: config.Namespace, Name: config.Name},
+		})
+	}
+	return nil
+}
+
+// decodeTemplate adds an AddOnTemplate, also to those that are checked if it declares something. What it deploys is not decoded.
 func (f *Files) decodeTemplate(one object, at place) {
 	var read struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -100,6 +126,7 @@ func (f *Files) decodeTemplate(one object, at place) {
 	}
 	template := Template{Path: at.path, Line: at.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
 	template.Template.Spec.AddonName = read.Spec.AddonName
+	f.AddOnTemplates = append(f.AddOnTemplates, *fleet.LeanTemplate(&template.Template))
 	if _, declares := declaration.ReadTemplate(&template.Template); declares {
 		f.Templates = append(f.Templates, template)
 	}

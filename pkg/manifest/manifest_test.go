@@ -3,9 +3,11 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 )
 
@@ -59,6 +61,25 @@ items:
 	tabs := read(t, "{\n\t\"kind\": \"ClusterManagementAddOn\"\n}\n{\n\t\"kind\": \"ClusterManagementAddOn\"\n}\n")
 	if len(tabs) != 2 || tabs[1].Line("spec") != 0 {
 		t.Error("JSON that is no YAML has a line")
+	}
+}
+
+func TestDefaultConfigs(t *testing.T) {
+	const templates, others = "{group: addon.open-cluster-management.io, resource: addontemplates, name: t}", "{group: g, resource: r, name: n}"
+	for content, want := range map[string][]string{
+		v1beta1 + "spec: {defaultConfigs: [" + others + ", " + templates + "]}": {"t"},
+		v1beta1 + "spec: {defaultConfigs: [" + others + "]}":                    nil,
+		v1beta1 + "spec: {}": nil,
+		v1alpha1 + "spec: {defaultConfigs: [" + templates + "]}": nil, // it has no such field
+	} {
+		all := read(t, "{"+content+", kind: ClusterManagementAddOn}")
+		if got := declaration.NamedTemplates(&all[0].AddOn); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", content, got)
+		}
+	}
+	wrong, _ := Read([]string{"-"}, strings.NewReader("{"+v1beta1+"kind: ClusterManagementAddOn, spec: {defaultConfigs: 1}}"))
+	if wrong.Err() == nil {
+		t.Error("configs that are no list are accepted")
 	}
 }
 

@@ -33,6 +33,9 @@ const (
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the
 	// value of --offline. Readers of the hub, such as the plugin, evaluate by it.
 	OfflinePolicy = "interlock.open-cluster-management.io/offline"
+	// LifecycleLeader is the annotation on the lease of addon-manager's leader that has the leader's name, if it runs with
+	// --lifecycle.
+	LifecycleLeader = "interlock.open-cluster-management.io/lifecycle"
 	// OCMVersion is the annotation by which OCM's operator marks each CRD that it
 	// installs with its own version. It never overwrites a CRD with a higher one.
 	OCMVersion = "operator.open-cluster-management.io/version"

@@ -14,11 +14,12 @@ const MaxBytes = 256 << 10
 const metadataBytes = 4 << 10
 
 // bound leaves out the last entries of a report that would be larger than MaxBytes, or that
-// the schema would refuse, and counts them. Edges are kept before pending ones, and those
-// before neededBy.
+// the schema would refuse, and counts them. Edges are kept before waits, those
+// before pending edges, and those before neededBy.
 func bound(of *DependencyReport) {
 	left := MaxBytes - metadataBytes
 	of.Edges = fit(of.Edges, &left, &of.Summary.LeftOut)
+	of.Waiting = fit(of.Waiting, &left, &of.Summary.LeftOut)
 	of.Pending = fit(of.Pending, &left, &of.Summary.LeftOut)
 	for i := range of.NeededBy {
 		of.NeededBy[i].Dependents = of.NeededBy[i].Dependents[:min(len(of.NeededBy[i].Dependents), dependencyv1alpha1.MaxReportEntries)]

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 type (
@@ -28,6 +29,8 @@ type (
 // Cluster is a managed cluster with the verdicts on its edges, to be reported on.
 type Cluster struct {
 	whatif.Cluster
+	// Waiting are the installations and upgrades of the add-ons that wait for dependencies, by the names of the add-ons.
+	Waiting  []fleet.Waiting
 	declared *whatif.Evaluation
 	findings map[string][]evaluation.Finding
 }
@@ -60,16 +63,16 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, before *Dependenc
 		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
 	}
 	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
-	pending := r.pending()
-	if len(r.edges)+len(pending) == 0 {
+	pending, waits := r.pending(), r.waits(before)
+	if len(r.edges)+len(pending)+len(waits) == 0 {
 		return nil
 	}
 	found := &DependencyReport{
 		TypeMeta:   metav1.TypeMeta{APIVersion: APIVersion, Kind: dependencyv1alpha1.ReportKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Name, Name: c.Name},
-		Scope:      scope, Summary: r.summary(), Pending: pending, NeededBy: r.neededBy(),
+		Scope:      scope, Summary: r.summary(), Waiting: waits, Pending: pending, NeededBy: r.neededBy(),
 	}
-	found.Summary.Pending = count(pending)
+	found.Summary.Pending, found.Summary.Waiting = count(pending), count(waits)
 	for _, e := range r.edges {
 		found.Edges = append(found.Edges, e.reported)
 	}
@@ -234,47 +237,21 @@ func causeOf(root cause.Step) rootCause {
 	}
 }
 
-// pending are the edges that the rollouts under way break or repair.
-func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
-	change := whatif.Change{Versions: map[string]string{}}
-	for name, observed := range r.AddOns {
-		if observed.Template.Next != "" {
-			change.RollOut = append(change.RollOut, name)
-		}
-		if observed.Template.RollingOut != "" {
-			change.Versions[name] = observed.Template.RollingOut
-		}
-	}
-	if len(change.RollOut)+len(change.Versions) == 0 {
-		return nil
-	}
-	after := r.declared.Findings(change.Apply(r.Cluster.Cluster))
-	for _, difference := range whatif.Compare(r.findings, after) {
-		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()
-		if !wasUnsatisfied && !difference.After.Unsatisfied() {
-			continue
-		}
-		entry := dependencyv1alpha1.PendingEdge{
-			AddOn: name(difference.AddOn), Dependency: name(difference.After.Name()), Verdict: string(difference.After.Verdict),
-		}
-		if difference.After.Unsatisfied() {
-			entry.Found = sentence(difference.After.Found())
-		}
-		pending = append(pending, entry)
-	}
-	return pending
-}
-
-// summary counts the edges.
+// summary counts the edges, and the add-ons that fail because of one.
 func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
+	failing := map[string]bool{}
 	for _, e := range r.edges {
 		if unsatisfied(e.Verdict) {
 			counted.Unsatisfied++
+			if e.finding.Blocks() {
+				failing[e.AddOn] = true
+			}
 		}
 		if e.Held {
 			counted.Held++
 		}
 	}
+	counted.Failing = int32(len(failing)) //nolint:gosec // bounded by what fits into memory
 	return counted
 }
 

@@ -22,7 +22,9 @@ func OnClusters(of *snapshot.Snapshot, cluster string, scope dependencyv1alpha1.
 		names = of.Names()
 	}
 	for _, name := range names {
-		if found := EvaluateCluster(of.Evaluation(), of.Whole(name)).Report(scope, nil); found != nil {
+		evaluated := EvaluateCluster(of.Evaluation(), of.Whole(name))
+		evaluated.Waiting = of.Waiting(name)
+		if found := evaluated.Report(scope, nil); found != nil {
 			all.Items = append(all.Items, *found)
 		}
 	}

@@ -80,6 +80,7 @@ func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive
 			judged = append(judged, twice(name, before))
 		}
 		judged = append(judged, reviewer.Review(&one.AddOn, nil, others).Judgements...)
+		judged = append(judged, review.UpgradesNotOrdered(&one.AddOn)...)
 		for _, judgement := range append(judged, review.Advise(declaration.Read(&one.AddOn))...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")

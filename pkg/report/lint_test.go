@@ -41,6 +41,15 @@ func TestFindLint(t *testing.T) {
 			files: []Declared{{AddOn: on("new")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
 			want: "0 spec.dependencies[0] ConflictingVersions warning",
 		},
+		"upgrades that wait, by a field and by the annotation": {
+			files: []Declared{
+				{AddOn: fixture.Specified(t, "a", "{ordering: InstallAndUpgrade}")}, {AddOn: fixture.Annotated("b", "{ordering: InstallAndUpgrade}")},
+				{AddOn: fixture.Deployed(fixture.Specified(t, "c", "{ordering: InstallAndUpgrade}"))},
+				{AddOn: fixture.Specified(t, "d", "{ordering: Install}")},
+			},
+			want: "0 spec.ordering UpgradesNotOrdered warning, " +
+				"1 metadata.annotations[addon.open-cluster-management.io/dependencies].ordering UpgradesNotOrdered warning",
+		},
 		"the same, replaced in the files": {
 			files: []Declared{{AddOn: on("new")}, {AddOn: on("old")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
 		},

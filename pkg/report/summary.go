@@ -21,6 +21,8 @@ type Summary struct {
 	Reach `json:",inline"`
 	// Items are ordered by add-on, edge and type.
 	Items []SummarizedEdge `json:"items"`
+	// Waiting are the installations and upgrades that wait for dependencies, those on most managed clusters first.
+	Waiting []SummarizedWait `json:"waiting,omitempty"`
 }
 
 // SummarizedEdge is an edge or a requirement, over the fleet.
@@ -49,12 +51,14 @@ func FindSummary(of *snapshot.Snapshot, counts func(cluster string) bool, addOn 
 			continue
 		}
 		found.count(of, cluster)
-		findings := of.Evaluated(cluster)
+		evaluated := EvaluateCluster(of.Evaluation(), of.Whole(cluster))
+		evaluated.Waiting = of.Waiting(cluster)
+		found.addWaits(evaluated, addOn)
 		for _, installed := range of.Installed(cluster) {
 			if cmp.Or(addOn, installed.Name) != installed.Name {
 				continue
 			}
-			for _, finding := range findings(installed.Name) {
+			for _, finding := range evaluated.findings[installed.Name] {
 				key := edge{installed.Name, finding.Name(), finding.Type()}
 				if verdicts[key] == nil {
 					verdicts[key] = map[evaluation.Verdict]int{}
@@ -68,5 +72,6 @@ func FindSummary(of *snapshot.Snapshot, counts func(cluster string) bool, addOn 
 	}) {
 		found.Items = append(found.Items, SummarizedEdge{AddOn: key.addOn, Edge: key.name, Type: key.of, Verdicts: verdicts[key]})
 	}
+	slices.SortStableFunc(found.Waiting, SummarizedWait.compare)
 	return found
 }

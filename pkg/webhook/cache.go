@@ -1,9 +1,6 @@
 package webhook
 
 import (
-	"context"
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,11 +8,8 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/informerstop"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -37,21 +31,6 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 		&corev1.Secret{}:                        only(secret.Name),
 		&corev1.ConfigMap{}:                     only(names.WebhookCA),
 	}}
-}
-
-// prefill begins to cache what reviews read, before the first one. What the hub does not serve yet is cached once it
-// is read: the webhook also serves hubs without it.
-func prefill(of cache.Cache) manager.RunnableFunc {
-	return func(ctx context.Context) error {
-		for _, object := range []client.Object{
-			&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.AddOnTemplate{}, &dependencyv1alpha1.AddOnDependencyPolicy{},
-		} {
-			if _, err := of.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
-				log.FromContext(ctx).V(1).Info("Not cached before the first review", "kind", fmt.Sprintf("%T", object), "reason", err.Error())
-			}
-		}
-		return nil
-	}
 }
 
 // stripTemplate drops what no review reads of an AddOnTemplate.

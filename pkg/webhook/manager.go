@@ -3,6 +3,7 @@
 package webhook
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -36,8 +37,6 @@ type Options struct {
 	StopAfter time.Duration
 	// Protection is what is done with deletions of what installed add-ons require, where no policy says it.
 	Protection dependencyv1alpha1.Protection
-	// ProtectionDelay is for how long after the start nothing is refused because of it.
-	ProtectionDelay time.Duration
 	// Lifecycle is whether gates of new add-ons are closed.
 	Lifecycle bool
 	// Namespace of the Secret and the ConfigMap.
@@ -93,7 +92,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	if err := mgr.Add(prefill(mgr.GetCache())); err != nil {
+	filled := &reading{cache: mgr.GetCache()}
+	if err := errors.Join(mgr.Add(filled), mgr.AddReadyzCheck("cache", filled.check)); err != nil {
 		return nil, fmt.Errorf("fill the cache: %w", err)
 	}
 	served := &draining{Manager: mgr, after: options.StopAfter}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -18,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
+	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
@@ -73,13 +75,21 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 		&ctrlwebhook.Admission{Handler: validator})
 	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
-	protects := protection.New(protection.Options{
+	lifecycle := leadership.Lifecycle{
+		Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
+	}
+	reviews := protection.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
-		Discovery: hub, Mode: options.Protection, Delay: options.ProtectionDelay,
-	})
+		Discovery: hub, Mode: options.Protection,
+	}
+	if options.Lifecycle {
+		reviews.Lifecycle = lifecycle
+	}
+	protects := protection.New(reviews)
 	for path, handler := range map[string]ctrladmission.Handler{
 		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
-		protection.UpgradePath: protects.Upgrades,
+		protection.UpgradePath: protects.Upgrades, protection.TemplatePath: protects.Templates,
+		protection.ClusterPath: protects.Clusters,
 	} {
 		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
@@ -92,11 +102,10 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	if options.Lifecycle {
 		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &order.Preparer{
-				Gate: &gate.Closer{Fleet: protects.AddOns}, Fleet: protects.AddOns,
-				Live: mgr.GetAPIReader(), Namespace: options.Namespace, Clock: clock.RealClock{},
+				Gate: &gate.Closer{Fleet: protects.AddOns, Lifecycle: lifecycle}, Fleet: protects.AddOns, Lifecycle: lifecycle,
 			}})
 		register(gate.UpgradePath, limits.Of{Bytes: maxReview, Check: guardable, Waits: true},
-			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns}})
+			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns, Lifecycle: lifecycle}})
 	}
 	return webhooks
 }

@@ -6,13 +6,16 @@ import (
 	"slices"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -39,7 +42,26 @@ func gates(ctx context.Context, h *hub) []result {
 	case !hasCA(configuration.Object):
 		return []result{{unwell, "The API server does not trust the webhook to close gates: its configuration has no CA", h.logs()}}
 	}
-	return slices.Concat(gateRule.check(ctx, h), h.longClosed(), h.longDeleted())
+	return slices.Concat(gateRule.check(ctx, h), h.leaderWithoutLifecycle(ctx), h.longClosed(), h.longDeleted())
+}
+
+// leaderWithoutLifecycle reports a leader that opens no gates, so that the webhook closes none.
+func (h *hub) leaderWithoutLifecycle(ctx context.Context) []result {
+	stored, err := h.lease(ctx)
+	if err != nil || stored == nil {
+		return nil // the check of the leader reports that
+	}
+	lease := &coordinationv1.Lease{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, lease); err != nil {
+		return unread("Whether the leader runs the lifecycle", err)
+	}
+	if leadership.Leader(lease, h.now) == "" || leadership.RunsLifecycle(lease, h.now) {
+		return nil
+	}
+	return []result{{
+		unwell, "The leader of addon-manager does not run with --lifecycle: no gate is closed, and no add-on is removed in order",
+		"docs/ordering.md#turn-it-on",
+	}}
 }
 
 // withoutLifecycle reports what waits for the lifecycle to be turned on.

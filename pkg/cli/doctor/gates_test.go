@@ -13,11 +13,12 @@ import (
 )
 
 func TestGates(t *testing.T) {
-	const configuration = "MutatingWebhookConfiguration interlock-lifecycle"
+	const configuration, leader = "MutatingWebhookConfiguration interlock-lifecycle", "Lease interlock-addon-manager"
 	on := func(o objects) {
 		o[configuration] = `webhooks: [{clientConfig: {caBundle: YQ==}}]`
 		o["MutatingAdmissionPolicy interlock-gate"] = ruleFile("policy.yaml")
 		o["MutatingAdmissionPolicyBinding interlock-gate"] = ruleFile("binding.yaml")
+		o[leader] += "\nmetadata: {annotations: {interlock.open-cluster-management.io/lifecycle: pod-1}}"
 	}
 	gated := func(c *snapshot.Content, decision gate.Decision) {
 		one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
@@ -48,6 +49,17 @@ func TestGates(t *testing.T) {
 			func(o objects, _ *snapshot.Content) { on(o); delete(o, "MutatingAdmissionPolicy interlock-gate") },
 			[]string{"✖ The lifecycle is on, and no gate rule is installed: closed gates hold nothing → docs/ordering.md"},
 		},
+		"a leader without the lifecycle": {
+			func(o objects, _ *snapshot.Content) { on(o); o[leader] = lease("2026-08-01T10:04:55.123456Z") },
+			[]string{
+				"✔ The gate rule",
+				"✖ The leader of addon-manager does not run with --lifecycle: no gate is closed, and no add-on is removed in order → docs/ordering.md",
+			},
+		},
+		"no leader": {
+			func(o objects, _ *snapshot.Content) { on(o); o[leader] = lease("2026-08-01T10:00:00.000000Z") }, []string{"✔ The gate rule"},
+		},
+		"no lease": {func(o objects, _ *snapshot.Content) { on(o); delete(o, leader) }, []string{"✔ The gate rule"}},
 		"no CA": {
 			func(o objects, _ *snapshot.Content) { on(o); o[configuration] = `webhooks: [{clientConfig: {}}]` },
 			[]string{"✖ The API server does not trust the webhook to close gates"},

@@ -96,7 +96,7 @@ func (f *Flags) Print(out io.Writer, report any, forPeople func() error) error {
 	if f.printer == nil {
 		return forPeople()
 	}
-	if isList(report) && strings.Contains(*f.print.OutputFormat, "template") {
+	if format, _, _ := strings.Cut(*f.print.OutputFormat, "="); isList(report) && strings.Contains(format, "template") {
 		return cmdline.UsageError(fmt.Errorf("--output=%q: templates need an object, and this is a list; jsonpath works", *f.print.OutputFormat))
 	}
 	object, err := objectOf(report)

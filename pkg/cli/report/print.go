@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -20,18 +21,22 @@ import (
 
 var (
 	heading        = []string{"CLUSTER", "ADD-ON", "DEPENDENCY", "TYPE", "VERDICT", "SINCE", "ROOT CAUSE"}
+	waitingHeading = []string{"CLUSTER", "ADD-ON", "KIND", "RUNS", "WAITING", "SINCE", "WAITS FOR"}
 	pendingHeading = []string{"CLUSTER", "ADD-ON", "DEPENDENCY", "THEN", "FOUND"}
 )
 
-// printReports prints a table of the edges, and one of those that rollouts change.
+// printReports prints a table of the edges, one of what waits for them, and one of those that rollouts change.
 func (o *options) printReports(found *report.DependencyReports, of *snapshot.Snapshot, cluster string) error {
 	out := o.Out
-	var rows, pending [][]string
+	var rows, waiting, pending [][]string
 	left := 0
 	for i := range found.Items {
 		item := &found.Items[i]
 		for j := range item.Edges {
 			rows = append(rows, row(item.Name, &item.Edges[j], of.Taken))
+		}
+		for j := range item.Waiting {
+			waiting = append(waiting, waitingRow(item.Name, &item.Waiting[j], of.Taken))
 		}
 		for _, edge := range item.Pending {
 			pending = append(pending, []string{item.Name, edge.AddOn, edge.Dependency, edge.Verdict, edge.Found})
@@ -42,6 +47,12 @@ func (o *options) printReports(found *report.DependencyReports, of *snapshot.Sna
 		fmt.Fprintln(out, "No dependency is known to be unsatisfied.")
 	} else if err := o.printEdges(rows, cluster); err != nil {
 		return err
+	}
+	if len(waiting) > 0 {
+		fmt.Fprint(out, "\nInstallations and upgrades that wait for dependencies:\n")
+		if err := o.printWaiting(waiting, cluster); err != nil {
+			return err
+		}
 	}
 	if len(pending) > 0 {
 		fmt.Fprint(out, "\nRollouts under way change these:\n")
@@ -96,16 +107,41 @@ func (o *options) printEdges(rows [][]string, cluster string) error {
 	return shown.Print(rows)
 }
 
-func row(cluster string, edge *dependencyv1alpha1.ReportedEdge, now time.Time) []string {
-	since := ""
-	if edge.Since != nil {
-		since = duration.HumanDuration(now.Sub(edge.Since.Time))
+// printWaiting prints the edges that are waited for even where a terminal has no room for all columns.
+func (o *options) printWaiting(rows [][]string, cluster string) error {
+	shown := o.flags.Table(o.Out, waitingHeading)
+	shown.Spare = []string{"SINCE", "KIND", "RUNS"}
+	if cluster != "" {
+		shown.Spare = append([]string{"CLUSTER"}, shown.Spare...)
 	}
+	return shown.Print(rows)
+}
+
+func waitingRow(cluster string, wait *dependencyv1alpha1.ReportedWait, now time.Time) []string {
+	var dependencies []string
+	for _, edge := range wait.Dependencies {
+		dependencies = append(dependencies, edge.Dependency+": "+edge.Verdict)
+	}
+	return []string{
+		cluster, wait.AddOn, string(wait.Kind), report.Templated(wait.RunningTemplate, wait.RunningVersion),
+		report.Templated(wait.Template, wait.Version), age(wait.Since, now), strings.Join(dependencies, ", "),
+	}
+}
+
+// age is how long ago a time is; empty where it is not known.
+func age(since *metav1.Time, now time.Time) string {
+	if since == nil {
+		return ""
+	}
+	return duration.HumanDuration(now.Sub(since.Time))
+}
+
+func row(cluster string, edge *dependencyv1alpha1.ReportedEdge, now time.Time) []string {
 	var causes []string
 	for _, cause := range edge.RootCauses {
 		causes = append(causes, cause.Target+": "+cmp.Or(cause.Reason, cause.Verdict))
 	}
-	return []string{cluster, edge.AddOn, edge.Dependency, edge.Type, edge.Verdict, since, strings.Join(causes, ", ")}
+	return []string{cluster, edge.AddOn, edge.Dependency, edge.Type, edge.Verdict, age(edge.Since, now), strings.Join(causes, ", ")}
 }
 
 // lostClusters counts the managed clusters that cannot be reached.

@@ -34,6 +34,8 @@ their root causes and the time since when. -o json and -o yaml print AddOnDepend
 as addon-manager writes them with --reports=unsatisfied, or with --all as for --reports=all.
 The plugin computes them itself, so --reports can be off.
 
+Installations and upgrades that wait for dependencies are in a list of their own.
+
 On a managed cluster that cannot be reached, all verdicts are Held, so only --all lists
 them. The reports of addon-manager keep the last known verdicts; this verb does not read
 those reports.`,

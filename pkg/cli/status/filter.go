@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
 // filter selects the add-ons to list.
@@ -23,9 +25,17 @@ type filter struct {
 	selected map[string]bool
 }
 
-// has reports whether the filter keeps a row.
-func (f *filter) has(row Row) bool {
-	return f.knows(row) && (!f.failing || row.Failing()) && (len(f.reasons) == 0 || slices.Contains(f.reasons, row.Reason))
+// has reports whether the filter keeps a row: for its conditions, or for what waits.
+func (f *filter) has(row Row) bool { return f.knows(row) && (f.lists(row) || f.listsWait(row)) }
+
+// lists reports whether the filter keeps a row for its conditions.
+func (f *filter) lists(row Row) bool {
+	return (!f.failing || row.Failing()) && (len(f.reasons) == 0 || slices.Contains(f.reasons, row.Reason))
+}
+
+// listsWait reports whether the filter keeps a row for what waits.
+func (f *filter) listsWait(row Row) bool {
+	return row.Waiting() && (len(f.reasons) == 0 || slices.Contains(f.reasons, gate.ReasonWaiting))
 }
 
 // knows reports whether a row is of the add-on and the managed clusters that are named.

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -19,28 +20,37 @@ import (
 // print prints the rows that a filter has kept, out of so many.
 func (o *options) print(rows []Row, all int, now time.Time) error {
 	return o.flags.Print(o.Out, rows, func() error {
-		switch {
-		case o.flags.Is(output.Name):
+		if o.flags.Is(output.Name) {
 			return printNames(o.Out, rows)
-		case len(rows) == 0 && all > 0:
+		}
+		listed := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !o.lists(row) })
+		switch {
+		case len(listed) > 0:
+			if err := o.printRows(listed, now); err != nil {
+				return err
+			}
+		case all > 0:
 			fmt.Fprintln(o.ErrOut, o.nothingMatches(all))
-			return nil
-		case len(rows) == 0:
+		default:
 			fmt.Fprintln(o.ErrOut, o.nothingFound())
-			return nil
 		}
-		heading, cellsOf := Heading, Row.Cells
-		if o.flags.Is(output.Wide) {
-			heading, cellsOf = WideHeading, Row.WideCells
-		}
-		cells := make([][]string, 0, len(rows))
-		for _, row := range rows {
-			cells = append(cells, cellsOf(row, now))
-		}
-		shown := o.flags.Table(o.Out, heading)
-		shown.Spare = o.spare()
-		return shown.Print(cells)
+		return o.printWaits(slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !o.listsWait(row) }), now)
 	})
+}
+
+// printRows prints a table of rows with their conditions.
+func (o *options) printRows(rows []Row, now time.Time) error {
+	heading, cellsOf := Heading, Row.Cells
+	if o.flags.Is(output.Wide) {
+		heading, cellsOf = WideHeading, Row.WideCells
+	}
+	cells := make([][]string, 0, len(rows))
+	for _, row := range rows {
+		cells = append(cells, cellsOf(row, now))
+	}
+	shown := o.flags.Table(o.Out, heading)
+	shown.Spare = o.spare()
+	return shown.Print(cells)
 }
 
 // spare are the columns that a narrow terminal does not show: that of the managed cluster only
@@ -70,7 +80,7 @@ var breakable = regexp.MustCompile("([a-z])([A-Z])")
 func (o *options) printSummary(found *report.Summary) error {
 	out := o.Out
 	if _, err := fmt.Fprintf(out, "Dependencies on %s:\n", found.All()); err != nil || len(found.Items) == 0 {
-		return err
+		return errors.Join(err, o.printSummarizedWaits(found))
 	}
 	verdicts := slices.DeleteFunc(slices.Clone(evaluation.Verdicts), func(verdict evaluation.Verdict) bool {
 		return verdict != evaluation.Satisfied && verdict != evaluation.Held &&
@@ -90,5 +100,8 @@ func (o *options) printSummary(found *report.Summary) error {
 	}
 	shown := o.flags.Table(out, heading)
 	shown.Spare = []string{"TYPE"}
-	return shown.Print(rows)
+	if err := shown.Print(rows); err != nil {
+		return err
+	}
+	return o.printSummarizedWaits(found)
 }

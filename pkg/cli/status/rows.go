@@ -8,9 +8,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
@@ -26,14 +29,27 @@ type Row struct {
 	// Since is the last transition of the condition that Reason and Message come from.
 	Since time.Time `json:"since,omitzero"`
 	// Reason and Message are those of Degraded when it is True, else those of
-	// Available. The message begins with the gate where that is closed, and with the AddOnTemplate that waits.
+	// Available.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
-	Gate string `json:"gate,omitempty"`
+	// Waits is what waits for dependencies; its kind is empty where nothing does.
+	Waits Waits `json:"waits,omitzero"`
 	// dependency and verdict are those of the edges that are not satisfied, found for wide
 	// output only.
 	dependency, verdict string
+}
+
+// Waits is an installation or an upgrade that waits for dependencies.
+type Waits struct {
+	Kind dependencyv1alpha1.WaitKind `json:"kind"`
+	// RunningTemplate is the AddOnTemplate that runs during an upgrade that waits.
+	RunningTemplate string `json:"runningTemplate,omitempty"`
+	// Template is the AddOnTemplate that waits. An installation may have none.
+	Template string `json:"template,omitempty"`
+	// Since is when the wait began.
+	Since time.Time `json:"since,omitzero"`
+	// Message says what it waits for: that of Installable or Upgradable.
+	Message string `json:"message,omitempty"`
 }
 
 // Heading names the columns of Cells, WideHeading those of WideCells.
@@ -44,19 +60,25 @@ var (
 
 // Cells returns the row as columns.
 func (r Row) Cells(now time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, r.age(now), r.Reason, r.Message}
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, now), r.Reason, r.Message}
 }
 
 // WideCells returns the row as columns, with the edges that are not satisfied.
 func (r Row) WideCells(now time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, r.age(now), r.Reason, r.dependency, r.verdict, r.Message}
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, now), r.Reason, r.dependency, r.verdict, r.Message}
 }
 
-func (r Row) age(now time.Time) string {
-	if r.Since.IsZero() {
+// WaitsCells returns what waits as a row of the same columns as Cells.
+func (r Row) WaitsCells(now time.Time) []string {
+	return []string{r.Namespace, r.Name, "", "", age(r.Waits.Since, now), gate.ReasonWaiting, r.Waits.Message}
+}
+
+// age is how long ago a time is; empty for a zero time.
+func age(since, now time.Time) string {
+	if since.IsZero() {
 		return ""
 	}
-	return duration.HumanDuration(now.Sub(r.Since))
+	return duration.HumanDuration(now.Sub(since))
 }
 
 // Unsatisfied reports whether a Required dependency keeps the add-on from working.
@@ -69,6 +91,9 @@ func (r Row) Unsatisfied() bool {
 func (r Row) Failing() bool {
 	return r.Degraded == string(metav1.ConditionTrue) || r.Available != string(metav1.ConditionTrue)
 }
+
+// Waiting reports whether an installation or an upgrade of the add-on waits for dependencies.
+func (r Row) Waiting() bool { return r.Waits.Kind != "" }
 
 // Rows makes rows of add-ons, ordered by namespace and name.
 func Rows(addOns []addonv1alpha1.ManagedClusterAddOn) []Row {
@@ -97,13 +122,24 @@ func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 			show(degraded)
 		}
 	}
-	if fleet.GateClosed(addOn) {
-		r.Gate = addonv1alpha1.GateClosed
-		r.Message = strings.TrimSpace("Not installed yet, because its gate is closed. " + r.Message)
-	} else if fleet.WaitingTemplate(addOn) != "" {
-		r.Message = strings.TrimSpace(fleet.Upgradable(addOn).Message + " " + r.Message)
-	}
+	r.Waits = waits(addOn)
 	return r
+}
+
+// waits is what waits of an add-on, with the message of the condition that says so.
+func waits(addOn *addonv1alpha1.ManagedClusterAddOn) Waits {
+	waiting, ok := fleet.WaitingOf(addOn)
+	if !ok {
+		return Waits{}
+	}
+	reported := fleet.Upgradable(addOn)
+	if waiting.Kind == dependencyv1alpha1.WaitInstallation {
+		reported = fleet.Installable(addOn)
+	}
+	return Waits{
+		Kind: waiting.Kind, RunningTemplate: waiting.Running.Name, Template: waiting.Template.Name, Since: waiting.Since.UTC(),
+		Message: ptr.Deref(reported, metav1.Condition{}).Message,
+	}
 }
 
 // explain adds the edges that are not satisfied, or held, to rows in the order of Rows.

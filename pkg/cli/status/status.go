@@ -44,7 +44,8 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 		Short: "List add-ons on managed clusters: available, degraded, and why",
 		Long: `List the add-ons of a managed cluster, or of all, with their conditions Available and
 Degraded. Reason and message are those of Degraded while it is True, else those of
-Available. Name the managed cluster with -n, or list all with -A. Without either, it takes
+Available. Installations and upgrades that wait for dependencies are in a list of their own,
+with what they wait for, and since when; a watch lists them as rows of their own. Name the managed cluster with -n, or list all with -A. Without either, it takes
 the namespace of the kubeconfig, which is usually no managed cluster. With --selector,
 --summary or --from, it lists all.`,
 		Example: `  # All add-ons on one managed cluster
@@ -57,7 +58,7 @@ the namespace of the kubeconfig, which is usually no managed cluster. With --sel
   # One add-on on every cluster
   kubectl addon status cluster-gateway -A
 
-  # How often is each dependency satisfied?
+  # How often is each dependency satisfied, and which versions wait on how many clusters?
   kubectl addon status --summary
 
   # Follow a rollout
@@ -84,10 +85,10 @@ func (o *options) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
 	flags.BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, the managed cluster or add-on does not exist, or no managed cluster matches -l.")
-	flags.BoolVar(&o.failing, "failing", false, "List only add-ons that are degraded, or not known to be available.")
+	flags.BoolVar(&o.failing, "failing", false, "List only add-ons that are degraded, or not known to be available; and those of which an installation or an upgrade waits, in a list of their own.")
 	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons with this reason. Can be repeated.")
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
-	flags.BoolVar(&o.summary, "summary", false, "Count the verdicts on each dependency over the managed clusters.")
+	flags.BoolVar(&o.summary, "summary", false, "Count the verdicts on each dependency over the managed clusters, and the installations and upgrades that wait.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, list each change, until interrupted.")
 	o.flags.AddTo(command)
 }

@@ -97,6 +97,9 @@ func (s *shown) show(rows []Row) error {
 	cells := make([][]string, 0, len(rows))
 	for _, row := range rows {
 		cells = append(cells, row.Cells(time.Now()))
+		if row.Waiting() {
+			cells = append(cells, row.WaitsCells(time.Now()))
+		}
 	}
 	return s.table.Print(cells)
 }

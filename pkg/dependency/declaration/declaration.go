@@ -55,6 +55,15 @@ func (d Declaration) EdgePath(edge int) string {
 	return FieldPath.Index(d.Edges[edge].Index).String()
 }
 
+// OrderingPath is the path of ordering, by field or in the annotation.
+func (d Declaration) OrderingPath() string {
+	parent := AnnotationPath
+	if d.Path == FieldPath.String() {
+		parent = specPath
+	}
+	return parent.Child("ordering").String()
+}
+
 // Outline keeps the edges by which another declaration is judged: those on add-ons, with
 // their types and ranges, which are not compiled, and whether they have a condition.
 func (d Declaration) Outline() Declaration {

@@ -12,14 +12,17 @@ const ConditionInstallable = addonv1alpha1.ManagedClusterAddOnConditionInstallab
 
 // The reasons of ConditionInstallable and ConditionUpgradable.
 const (
-	ReasonWaiting   = "WaitingForDependencies"
-	ReasonSatisfied = "RequiredDependenciesSatisfied"
+	ReasonWaiting = "WaitingForDependencies"
+	// ReasonContradiction: the add-on contradicts add-ons that are installed on the managed cluster, and OCM created it there, where
+	// protection is enforced; only ConditionInstallable has it.
+	ReasonContradiction = "Contradiction"
+	ReasonSatisfied     = "RequiredDependenciesSatisfied"
 	// ReasonOpened: the add-on does not wait for its dependencies, or no longer.
 	ReasonOpened = "GateOpened"
 )
 
 // Reasons are all of them.
-var Reasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened}
+var Reasons = []string{ReasonWaiting, ReasonContradiction, ReasonSatisfied, ReasonOpened}
 
 // MessageSatisfied is the message with ReasonSatisfied.
 const MessageSatisfied = "All Required dependencies have been satisfied; the add-on stays installed from now on."
@@ -66,5 +69,6 @@ func conditionOf(kind string, stored *metav1.Condition, decision Decision, now m
 
 // Waits reports whether the condition says that the add-on waits.
 func Waits(installable *metav1.Condition) bool {
-	return installable != nil && installable.Status == metav1.ConditionFalse && installable.Reason == ReasonWaiting
+	return installable != nil && installable.Status == metav1.ConditionFalse &&
+		(installable.Reason == ReasonWaiting || installable.Reason == ReasonContradiction)
 }

@@ -93,6 +93,21 @@ func Decide(registered declaration.Declaration, findings []evaluation.Finding) D
 	return decide(findings, "", MessageSatisfied)
 }
 
+// DecideContradiction decides on a gate that was closed because the add-on contradicts add-ons that are installed. message is what it
+// contradicts now, empty for nothing; known is false while that cannot be said. The order of installations is decided afterwards.
+func DecideContradiction(message string, known bool, order Decision) Decision {
+	switch {
+	case message != "":
+		return Decision{Wait, ReasonContradiction, text.Cut(message, condition.MaxMessage)}
+	case !known:
+		return Decision{Step: Stay}
+	case order.Reason == ReasonOpened:
+		return Decision{Open, ReasonSatisfied, "The add-on contradicts no installed add-on any more."}
+	default:
+		return order
+	}
+}
+
 // decide decides on what waits for these; the message of Wait begins with a prefix.
 func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
 	blocking := only(findings, evaluation.Finding.Blocks)

@@ -21,10 +21,12 @@ const ConditionUpgradable = addonv1alpha1.ManagedClusterAddOnConditionUpgradable
 const ReasonNothingWaits = "NothingWaits"
 
 // UpgradeReasons are those of ConditionUpgradable.
-var UpgradeReasons = append(slices.Clone(Reasons), ReasonNothingWaits)
+var UpgradeReasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened, ReasonNothingWaits}
 
 // NothingWaits is the decision on an add-on of which AddOnTemplates will wait from now on.
-var NothingWaits = Decision{Open, ReasonNothingWaits, "Another AddOnTemplate waits here until all that it requires is satisfied."}
+var NothingWaits = Decision{
+	Open, ReasonNothingWaits, "No AddOnTemplate waits. A new one is rolled out here once all that it requires is satisfied.",
+}
 
 // Upgrade is an AddOnTemplate that is to replace the one that runs.
 type Upgrade struct {

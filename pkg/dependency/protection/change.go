@@ -107,12 +107,12 @@ func Needs(f evaluation.Finding) string {
 
 func wanted(declared string) string { return text.Excerpt(text.OneLine(declared)) }
 
-// OCMOf returns the version of Open Cluster Management that an image has, by its tag. It is not known of an image with a
-// digest, or with another tag than a semantic version.
+// OCMOf returns the version of Open Cluster Management that an image has, by its tag, which may be followed by a digest. It is
+// not known of an image with a digest alone, or with another tag than a semantic version.
 func OCMOf(image string) (version string, known bool) {
-	path := image[strings.LastIndex(image, "/")+1:]
+	path, _, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], "@")
 	_, tag, tagged := strings.Cut(path, ":")
-	if !tagged || strings.Contains(path, "@") || len(tag) > versions.MaxLength {
+	if !tagged || len(tag) > versions.MaxLength {
 		return "", false
 	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v")); err != nil {
@@ -121,24 +121,51 @@ func OCMOf(image string) (version string, known bool) {
 	return tag, true
 }
 
-// UpgradeOf returns the version of Open Cluster Management to which images change, by their purposes. It is not known
-// where those that change have several versions, or one of them has none that is known.
-func UpgradeOf(before, after map[string]string) (version string, known bool) {
-	found := sets.New[string]()
+// Upgrade is what the images of a ClusterManager that change show of another version of Open Cluster Management. The zero
+// value is that of images that stay.
+type Upgrade struct {
+	// Versions are those of the images that change, ascending.
+	Versions []string
+	// Unreadable are the purposes of the images that change and have no version that is known, ascending.
+	Unreadable []string
+}
+
+// UpgradeOf compares images by their purposes.
+func UpgradeOf(before, after map[string]string) Upgrade {
+	found, unreadable := sets.New[string](), sets.New[string]()
 	for purpose, image := range after {
 		if image == before[purpose] {
 			continue
 		}
-		one, known := OCMOf(image)
-		if !known {
-			return "", false
+		if version, known := OCMOf(image); known {
+			found.Insert(strings.TrimPrefix(version, "v"))
+		} else {
+			unreadable.Insert(purpose)
 		}
-		found.Insert(strings.TrimPrefix(one, "v"))
 	}
-	if found.Len() != 1 {
+	return Upgrade{Versions: sets.List(found), Unreadable: sets.List(unreadable)}
+}
+
+// Changes reports whether any image changes.
+func (u Upgrade) Changes() bool { return len(u.Versions)+len(u.Unreadable) > 0 }
+
+// Version returns the version to which all images change. Err explains why it is not known.
+func (u Upgrade) Version() (version string, known bool) {
+	if len(u.Versions) != 1 || len(u.Unreadable) > 0 {
 		return "", false
 	}
-	return found.UnsortedList()[0], true
+	return u.Versions[0], true
+}
+
+// Err is the error of images that change to a version that is not known; nil where it is, or where none changes.
+func (u Upgrade) Err() error {
+	if len(u.Unreadable) > 0 {
+		return fmt.Errorf("no tag that is a version in %s", strings.Join(u.Unreadable, ", "))
+	}
+	if len(u.Versions) > 1 {
+		return fmt.Errorf("images have several versions: %s", text.Excerpt(strings.Join(u.Versions, ", ")))
+	}
+	return nil
 }
 
 // AddTo adds what contradicts on a managed cluster.

@@ -126,7 +126,8 @@ func TestOCMOf(t *testing.T) {
 		"quay.io/open-cluster-management/registration:v1.3.1": "v1.3.1", "registration:1.3.1": "1.3.1",
 		"localhost:5000/registration:v1.3.1-rc.1": "v1.3.1-rc.1",
 		"": "", "registration": "", "localhost:5000/registration": "", "registration:latest": "", "registration:v1": "",
-		"registration:20240131": "", "registration@sha256:5f70": "", "registration:v1.3.1@sha256:5f70": "", "a:b:v1.3.1": "",
+		"registration:20240131": "", "registration@sha256:5f70": "", "localhost:5000/registration@sha256:5f70": "", "a:b:v1.3.1": "",
+		"registration:v1.3.1@sha256:5f70": "v1.3.1", "localhost:5000/registration:1.3.1@sha256:5f70": "1.3.1", "registration:latest@sha256:5f70": "",
 		"registration:v" + strings.Repeat("1", 300) + ".0.0": "",
 	} {
 		if got, known := OCMOf(image); got != want || known != (want != "") {
@@ -137,19 +138,34 @@ func TestOCMOf(t *testing.T) {
 
 func TestUpgradeOf(t *testing.T) {
 	type images = map[string]string
+	const digest = "@sha256:5f70"
 	for name, test := range map[string]struct {
 		before, after images
-		want          string
+		want, err     string
 	}{
-		"none":              {images{"work": "w:v1.0.0"}, images{"work": "w:v1.0.0"}, ""},
-		"one":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0"},
-		"all":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0"},
-		"several versions":  {images{}, images{"work": "w:v1.1.0", "placement": "p:v1.2.0"}, ""},
-		"one not known":     {images{}, images{"work": "w:v1.1.0", "placement": "p"}, ""},
-		"only the registry": {images{"work": "a/w:v1.1.0"}, images{"work": "b/w:v1.1.0"}, "1.1.0"},
+		"none":              {images{"work": "w:v1.0.0"}, images{"work": "w:v1.0.0"}, "", ""},
+		"none by digest":    {images{"work": "w" + digest}, images{"work": "w" + digest}, "", ""},
+		"one":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0", ""},
+		"all":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0", ""},
+		"tag and digest":    {images{"work": "w:v1.0.0"}, images{"work": "w:v1.1.0" + digest}, "1.1.0", ""},
+		"digest":            {images{"work": "w:v1.0.0"}, images{"work": "w" + digest}, "", "no tag that is a version in work"},
+		"several versions":  {images{}, images{"work": "w:v1.1.0", "placement": "p:v1.2.0"}, "", "images have several versions: 1.1.0, 1.2.0"},
+		"one not known":     {images{}, images{"work": "w:v1.1.0", "placement": "p"}, "", "no tag that is a version in placement"},
+		"two not known":     {images{}, images{"work": "w:latest", "placement": "p"}, "", "no tag that is a version in placement, work"},
+		"only the registry": {images{"work": "a/w:v1.1.0"}, images{"work": "b/w:v1.1.0"}, "1.1.0", ""},
 	} {
-		if got, known := UpgradeOf(test.before, test.after); got != test.want || known != (test.want != "") {
-			t.Errorf("%s: got %q, %t", name, got, known)
-		}
+		t.Run(name, func(t *testing.T) {
+			upgrade, found := UpgradeOf(test.before, test.after), ""
+			if err := upgrade.Err(); err != nil {
+				found = err.Error()
+			}
+			version, known := upgrade.Version()
+			if version != test.want || known != (test.want != "") || found != test.err {
+				t.Errorf("%q, %t, %q", version, known, found)
+			}
+			if upgrade.Changes() != (test.want+test.err != "") {
+				t.Errorf("changes: %t", upgrade.Changes())
+			}
+		})
 	}
 }

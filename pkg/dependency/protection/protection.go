@@ -103,12 +103,8 @@ func (b Broken) Message() string {
 		clusters.Insert(on...)
 	}
 	all := len(dependents)
-	edges := slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Text(), y.Text()))
-	})
-	var named []string
-	for _, edge := range edges[:min(len(edges), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.Text(), some(b[edge])))
+	named := b.named()
+	for _, edge := range b.ordered()[:len(named)] {
 		dependents.Delete(edge.Dependent)
 	}
 	message := fmt.Sprintf("would break %s on %s: %s", text.Count(all, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))
@@ -116,6 +112,35 @@ func (b Broken) Message() string {
 		message += fmt.Sprintf("; and %s", text.Count(left, "more add-on"))
 	}
 	return message
+}
+
+// Waiting counts and names what an upgrade waits for. It is empty where that is nothing.
+func (b Broken) Waiting() string {
+	if len(b) == 0 {
+		return ""
+	}
+	clusters := sets.New[string]()
+	for _, on := range b {
+		clusters.Insert(on...)
+	}
+	return fmt.Sprintf("waits on %s, because of ordering: InstallAndUpgrade, until that is satisfied: %s",
+		text.Count(len(clusters), "cluster"), strings.Join(b.named(), "; "))
+}
+
+// ordered are the edges, those on most clusters first.
+func (b Broken) ordered() []Edge {
+	return slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
+		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Text(), y.Text()))
+	})
+}
+
+// named names the first edges, with clusters for each.
+func (b Broken) named() (named []string) {
+	edges := b.ordered()
+	for _, edge := range edges[:min(len(edges), maxNamed)] {
+		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.Text(), some(b[edge])))
+	}
+	return named
 }
 
 // some names the first of managed clusters, and counts the others.

@@ -285,6 +285,15 @@ func (s *Snapshot) Evaluated(name string) func(addOn string) []evaluation.Findin
 // Evaluation evaluates whole clusters of the snapshot.
 func (s *Snapshot) Evaluation() *whatif.Evaluation { return s.settled }
 
+// Waiting returns the installations and upgrades that wait on a managed cluster.
+func (s *Snapshot) Waiting(name string) []fleet.Waiting {
+	waiting, err := fleet.Loader{Reader: s}.Waiting(context.Background(), name, slices.Collect(maps.Keys(s.has(name).addOns)))
+	if err != nil {
+		return nil // this reader has no errors
+	}
+	return waiting
+}
+
 // Whole returns all that is known of a managed cluster, for changes to be tried on.
 func (s *Snapshot) Whole(name string) whatif.Cluster {
 	var names []string

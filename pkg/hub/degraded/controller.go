@@ -24,8 +24,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -60,6 +62,8 @@ type Reconciler struct {
 	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
+	// FirstPass gets each add-on that exists at the start, and each that has been evaluated; nil: nothing waits for that.
+	FirstPass *firstpass.Pass
 	// Evaluated is called with each add-on once it has been evaluated, and
 	// its condition written; nil: nothing needs to know.
 	Evaluated func(addOn types.NamespacedName)
@@ -78,26 +82,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		defer r.Evaluated(key)
 	}
 	started := r.Clock.Now()
-	addOn, err := r.Fleet.AddOn(ctx, key)
+	found, err := r.evaluate(ctx, declared, key, started)
 	if err != nil {
+		r.FirstPass.Failed(key)
 		return reconcile.Result{}, err
 	}
+	r.FirstPass.Assessed(key)
+	addOn := found.addOn
 	if addOn == nil {
-		r.forget(key)
 		return reconcile.Result{}, nil
 	}
-	state, err := r.Loader.Load(ctx, declared, key, started)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	found := evaluated{addOn: addOn, declared: declared, state: state, findings: declared.Evaluate(key.Name, state), at: started}
-	if r.Found != nil {
-		r.Found(key, declared, found.findings)
-	}
 	found.known = r.Metrics.SetFindings(key, found.findings)
+	r.Metrics.SetBlockers(key, protection.BlockersOf(found.findings, found.state.Cluster))
 	desired, changed := condition.Decide(fleet.Degraded(addOn), found.findings, metav1.NewTime(started))
 	r.Metrics.Evaluated(r.Clock.Since(started))
-	awaited, err := r.awaited(ctx, declared, addOn, state, found.findings)
+	awaited, err := r.awaited(ctx, declared, addOn, found.state, found.findings)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -116,7 +115,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return controllers.At(again, r.Clock.Now()), nil
 }
 
-// evaluated is what was found of an add-on.
+// evaluate loads the state of an add-on, and evaluates it. Without an add-on, it drops what is remembered of it.
+func (r *Reconciler) evaluate(
+	ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time,
+) (evaluated, error) {
+	addOn, err := r.Fleet.AddOn(ctx, key)
+	if err != nil {
+		return evaluated{}, err
+	}
+	if addOn == nil {
+		r.forget(key)
+		return evaluated{}, nil
+	}
+	state, err := r.Loader.Load(ctx, declared, key, now)
+	if err != nil {
+		return evaluated{}, err
+	}
+	found := evaluated{addOn: addOn, declared: declared, state: state, findings: declared.Evaluate(key.Name, state), at: now}
+	if r.Found != nil {
+		r.Found(key, declared, found.findings)
+	}
+	return found, nil
+}
+
+// evaluated is what was found of an add-on; without an add-on, it does not exist.
 type evaluated struct {
 	addOn    *addonv1alpha1.ManagedClusterAddOn
 	declared *evaluation.Evaluator

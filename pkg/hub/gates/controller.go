@@ -42,6 +42,8 @@ type Reconciler struct {
 	Recorder toolsevents.EventRecorder
 	// Messages are the turns of add-ons whose conditions change only their message while the gate is closed.
 	Messages *backoff.Turns
+
+	contradicting contradicting
 }
 
 // SetupWithManager registers the controller. It begins with every add-on that waits.
@@ -49,8 +51,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return r.Setup(mgr, "gates", r, concerns)
 }
 
-// Evaluated enqueues an add-on that has been evaluated, if there is anything to decide.
-func (r *Reconciler) Evaluated(addOn types.NamespacedName) { r.EnqueueIf(concerns, addOn) }
+// Evaluated enqueues an add-on that has been evaluated, if there is anything to decide, and those on its cluster that contradict
+// installed add-ons: it may be the one that they contradict.
+func (r *Reconciler) Evaluated(addOn types.NamespacedName) {
+	r.EnqueueIf(concerns, addOn)
+	r.Evaluate.Enqueue(r.contradicting.on(addOn.Namespace)...)
+}
 
 // concerns reports whether the gate of an add-on is closed, or the add-on still says that it waits.
 func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
@@ -61,8 +67,12 @@ func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 // two leaves nothing behind that the next one does not finish.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	addOn, declared, err := r.Read(ctx, request.NamespacedName)
-	if err != nil || addOn == nil {
+	if err != nil {
 		return reconcile.Result{}, err
+	}
+	r.contradicting.set(request.NamespacedName, addOn != nil && fleet.HeldForContradiction(addOn))
+	if addOn == nil {
+		return reconcile.Result{}, nil
 	}
 	now := r.Clock.Now()
 	decision, again, err := r.decide(ctx, declared, addOn)
@@ -113,7 +123,12 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 		return gate.Decision{}, never, nil
 	}
 	findings := declared.Evaluate(addOn.Name, state)
-	return gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings), nil
+	order, again := gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings)
+	if !fleet.HeldForContradiction(addOn) {
+		return order, again, nil
+	}
+	decision, err := r.decideContradiction(ctx, declared, addOn, state, order)
+	return decision, again, err
 }
 
 // current reports whether the catalog has what the add-on declares at this moment, by its registration and by the AddOnTemplate that Open

@@ -11,9 +11,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 )
 
-// acts reports whether Interlock installs and removes add-ons on a managed cluster; nil: it is gone.
-func acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
-	return cluster != nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) &&
+// acts reports whether Interlock installs and removes add-ons on a managed cluster; nil: it is gone. It does not while an add-on there
+// could not be assessed.
+func (r *Reconciler) acts(cluster *clusterv1.ManagedCluster, policies policy.Set) bool {
+	return cluster != nil && r.FirstPass.Await(cluster.Name, r.Changed, Key) && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) &&
 		policies.Installs(cluster.Labels).Is != dependencyv1alpha1.InstallDeny
 }
 
@@ -28,7 +29,7 @@ func (r *Reconciler) actsNow(ctx context.Context, cluster string) (bool, error) 
 	if err != nil || found == nil || !found.DeletionTimestamp.IsZero() {
 		return false, err
 	}
-	return acts(found, policy.Read(stated)), nil
+	return r.acts(found, policy.Read(stated)), nil
 }
 
 // recheck takes back what is decided by a PlacementDecision for managed clusters on which Interlock does not act any more.

@@ -27,6 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
@@ -58,12 +59,11 @@ type Reconciler struct {
 	Configs func(context.Context, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
 	// Demand is called with an input that cannot be read yet; nil: all are read.
 	Demand func(input.Set)
-	// Delay is how long nothing is installed after the start: what is read then may not be all (lifecycle.md, principle 5).
-	Delay time.Duration
+	// FirstPass ends once this leader has assessed each add-on; nil: it has.
+	FirstPass *firstpass.Pass
 	// RemovalDelay is how long what is installed has to be unused before it is removed.
 	RemovalDelay time.Duration
 
-	begun    time.Time
 	history  installation.History
 	removals installation.Removals
 	// marked are the ManagedClusterAddOns that say since when they are not needed; nil: not known yet.
@@ -79,13 +79,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, Key) {
+		return reconcile.Result{}, nil
+	}
 	now := r.Clock.Now()
-	if r.begun.IsZero() {
-		r.begun = now
-	}
-	if ready := r.begun.Add(r.Delay); now.Before(ready) {
-		return controllers.At(ready, now), nil
-	}
 	clusters, err := r.clusters(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -182,7 +179,7 @@ func (r *Reconciler) installable(
 	}
 	policies := policy.Read(stated)
 	for _, one := range all {
-		if declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) || !acts(clusters[one.Cluster], policies) {
+		if declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) || !r.acts(clusters[one.Cluster], policies) {
 			continue
 		}
 		switch absent, err := r.absent(ctx, declared, one.Target); {

@@ -31,9 +31,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 const (
@@ -183,15 +185,26 @@ func (b *bench) decided(t *testing.T) map[string]int {
 	return decided
 }
 
-func TestNothingIsInstalledAtFirst(t *testing.T) {
-	b := newBench(t, manual, true, 1)
-	b.Delay = 10 * time.Minute
-	if writes, result, err := b.reconcile(t); err != nil || len(writes) > 0 || result.RequeueAfter != 10*time.Minute {
-		t.Errorf("%v %v %v", writes, result, err)
+func TestNothingIsInstalledBeforeAllIsAssessed(t *testing.T) {
+	b := newBench(t, manual, true, 2)
+	b.FirstPass = firstpass.New()
+	queued := triggertest.Enqueued(t, b.Changed)
+	for i := range 2 {
+		b.FirstPass.Add(client.ObjectKeyFromObject(leaf(i)))
 	}
-	b.clock.SetTime(fixture.Now.Add(10 * time.Minute))
-	if writes, _, err := b.reconcile(t); err != nil || !slices.Equal(writes, []string{"create ManagedClusterAddOn base"}) {
-		t.Errorf("%v %v", writes, err)
+	b.FirstPass.Listed()
+	b.FirstPass.Failed(client.ObjectKeyFromObject(leaf(1)))
+	if writes, result, err := b.reconcile(t); err != nil || len(writes) > 0 || !result.IsZero() {
+		t.Errorf("before the first cluster is assessed: %v %v %v", writes, result, err)
+	}
+	for i, name := range []string{"one cluster is not assessed because of an error", "it is"} {
+		b.FirstPass.Assessed(client.ObjectKeyFromObject(leaf(i)))
+		if keys := queued(); !slices.Equal(keys, []string{"/" + Key.Name}) {
+			t.Errorf("%s: enqueued %q", name, keys)
+		}
+		if writes, _, err := b.reconcile(t); err != nil || !slices.Equal(writes, []string{"create ManagedClusterAddOn base"}) {
+			t.Errorf("%s: %v %v", name, writes, err)
+		}
 	}
 }
 

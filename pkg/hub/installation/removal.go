@@ -210,7 +210,7 @@ func (r *Reconciler) certain(
 	}
 	policies := policy.Read(stated)
 	return slices.DeleteFunc(slices.Clone(targets), func(target installation.Target) bool {
-		return !acts(clusters[target.Cluster], policies)
+		return !r.acts(clusters[target.Cluster], policies)
 	}), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -145,7 +146,13 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 		"another writer has labeled it":       func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
 		"the cluster is lost":                 func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionUnknown) },
 		"a policy denies that Interlock acts": func(t *testing.T, b *bench) { t.Helper(); b.deny(t) },
-		"the leader is young":                 func(_ *testing.T, b *bench) { b.Delay = 3 * time.Hour },
+		"not all is assessed":                 func(_ *testing.T, b *bench) { b.FirstPass = firstpass.New() },
+		"an add-on there is not assessed because of an error": func(_ *testing.T, b *bench) {
+			b.FirstPass = firstpass.New()
+			b.FirstPass.Add(client.ObjectKeyFromObject(leaf(0)))
+			b.FirstPass.Listed()
+			b.FirstPass.Failed(client.ObjectKeyFromObject(leaf(0)))
+		},
 		"an installed add-on declares more than the catalog has": func(t *testing.T, b *bench) {
 			t.Helper()
 			b.install(t, 0, "new")

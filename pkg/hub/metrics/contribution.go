@@ -34,12 +34,28 @@ func (c *cluster) contribute(add func(series, int)) {
 	if c.lost {
 		return // what fails there, and why, is not known
 	}
+	for _, addOn := range c.addOns {
+		addOn.contributeBlockers(add)
+	}
 	for target := range required {
 		add(series{NameRequiring, [4]string{target}}, 1)
 	}
 	for _, root := range cause.Roots(failing) {
 		add(series{NameRoots, [4]string{root.Target, string(root.Verdict)}}, 1)
 		add(series{NameVictims, [4]string{root.Target}}, root.Victims)
+	}
+}
+
+// contributeBlockers passes to add the platforms whose upgrade would break the add-on.
+func (v verdicts) contributeBlockers(add func(series, int)) {
+	if v.edges == nil {
+		return
+	}
+	if v.blockers.Kubernetes {
+		add(series{NameBlockers, [4]string{v.addOn, "kubernetes"}}, 1)
+	}
+	if v.blockers.OCM {
+		add(series{NameBlockers, [4]string{v.addOn, "ocm"}}, 1)
 	}
 }
 

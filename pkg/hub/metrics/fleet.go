@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 // series is one series about the fleet: the name of its metric, and its labels.
@@ -27,6 +28,7 @@ var fleetLabels = map[string][]string{
 	NameRequiring:   {labelAddOn},
 	NameRoots:       {labelAddOn, "verdict"},
 	NameVictims:     {labelAddOn},
+	NameBlockers:    {labelAddOn, "platform"},
 }
 
 // fleet counts managed clusters by edge and by root cause.
@@ -147,6 +149,19 @@ func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) (kn
 	return known
 }
 
+// block replaces the platforms whose upgrade would break an add-on. One without edges has none.
+func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	c := f.clusters[key.Namespace]
+	if c == nil {
+		return
+	}
+	if i, found := c.find(key.Name); found && c.addOns[i].blockers != blockers {
+		f.changing(key.Namespace).addOns[i].blockers = blockers
+	}
+}
+
 // unregistered drops what is shared of an add-on.
 func (f *fleet) unregistered(addOn string) {
 	f.mutex.Lock()
@@ -181,6 +196,11 @@ func (f *fleet) isLost(name string) bool {
 // that are held keep their value. It reports whether those on the same edges were known.
 func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Finding) (known bool) {
 	return m.fleet.set(key, findings)
+}
+
+// SetBlockers replaces the platforms whose upgrade would break an add-on on one cluster. Its findings were set before.
+func (m *Metrics) SetBlockers(key types.NamespacedName, blockers protection.Blockers) {
+	m.fleet.block(key, blockers)
 }
 
 // Forget drops what an add-on contributed that no longer exists on a cluster.

@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 type findings = []evaluation.Finding
@@ -244,5 +246,40 @@ func BenchmarkStorm(b *testing.B) {
 	for b.Loop() {
 		storm(true)
 		storm(false)
+	}
+}
+
+func TestBlockers(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry)
+	kubernetes, both := protection.Blockers{Kubernetes: true}, protection.Blockers{Kubernetes: true, OCM: true}
+	meets := findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.Satisfied}}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want []string
+	}{
+		{"an add-on without edges: no series", func() { m.SetBlockers(on("c1"), both) }, nil},
+		{"one cluster", func() {
+			m.SetFindings(on("c1"), meets)
+			m.SetBlockers(on("c1"), both)
+		}, []string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`}},
+		{"another cluster", func() {
+			m.SetFindings(on("c2"), meets)
+			m.SetBlockers(on("c2"), kubernetes)
+		}, []string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`}},
+		{
+			"other verdicts", func() { m.SetFindings(on("c2"), append(findings{finding("base", evaluation.NotInstalled)}, meets...)) },
+			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
+		},
+		{"a lost cluster", func() { m.SetLost("c2", true) }, []string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`}},
+		{"it is back", func() { m.SetLost("c2", false) }, []string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`}},
+		{"a wider range", func() { m.SetBlockers(on("c1"), protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
+		{"uninstalled", func() { m.Forget(on("c2")) }, nil},
+		{"installed again", func() { m.SetFindings(on("c2"), meets) }, nil},
+	} {
+		step.do()
+		t.Log(step.name)
+		expect(t, registry, NameBlockers, "gauge", step.want...)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	NameRequiring     = "interlock_requiring_clusters"
 	NameRoots         = "interlock_root_causes"
 	NameVictims       = "interlock_root_cause_victims"
+	NameBlockers      = "interlock_platform_upgrade_blockers"
 	NameReaction      = "interlock_reaction_duration_seconds"
 	NameWrites        = "interlock_condition_writes_total"
 	NameEvaluation    = "interlock_evaluation_duration_seconds"
@@ -42,6 +43,7 @@ var Help = map[string]string{
 	NameRequiring:     "Managed clusters, except lost ones, on which an add-on requires this dependency, or conflicts with it.",
 	NameRoots:         "Managed clusters, except lost ones, on which this dependency fails by itself and keeps add-ons from working, by dependency and verdict.",
 	NameVictims:       "Add-ons that cannot work because this dependency fails by itself, directly or not, each counted once per managed cluster, except lost ones.",
+	NameBlockers:      "Managed clusters, except lost ones, on which an add-on's requirements accept the version of Kubernetes there or of the hub's Open Cluster Management, but not its next minor version, by add-on and platform.",
 	NameReaction:      "Time from the transition of a dependency's condition to the write of Degraded that follows it, by reaction (noticed, propagated or recovered).",
 	NameWrites:        "Writes of the Degraded condition, by add-on, the reason written and the result (success, conflict or error).",
 	NameEvaluation:    "Time to load and evaluate the dependencies of one add-on on one cluster, without writing.",

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 func on(cluster string) types.NamespacedName {
@@ -154,6 +155,7 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	m := New(registry)
 	m.Registered([]string{"leaf"})
 	m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
+	m.SetBlockers(on("c1"), protection.Blockers{Kubernetes: true})
 	m.Wrote("leaf", "R", WriteSuccess)
 	m.Contested("leaf")
 	m.Evaluated(1)

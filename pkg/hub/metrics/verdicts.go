@@ -5,6 +5,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -26,6 +27,8 @@ type verdicts struct {
 	*edges
 	// codes has a code for each edge.
 	codes string
+	// blockers are the platforms whose upgrade would break the add-on.
+	blockers protection.Blockers
 }
 
 // code is an index of evaluation.Verdicts, with marks.
@@ -59,7 +62,7 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 		for i := range len(before.codes) {
 			codes = append(codes, before.codes[i]|byte(codeHeld))
 		}
-		return verdicts{edges: before.edges, codes: string(codes)}
+		return verdicts{edges: before.edges, codes: string(codes), blockers: before.blockers}
 	}
 	all := entriesOf(findings)
 	known := sharedEdges(addOn, all, shared)
@@ -67,9 +70,9 @@ func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, sh
 		codes = append(codes, byte(codeOf(all[i].finding, known.edges[i], before)))
 	}
 	if string(codes) == before.codes {
-		return verdicts{edges: known, codes: before.codes}
+		return verdicts{edges: known, codes: before.codes, blockers: before.blockers}
 	}
-	return verdicts{edges: known, codes: string(codes)}
+	return verdicts{edges: known, codes: string(codes), blockers: before.blockers}
 }
 
 // maxShared is how many lists of edges are shared of one add-on. Its AddOnTemplates may declare others,

@@ -53,11 +53,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	whole, err := r.load(ctx, declared, cluster)
+	whole, waiting, err := r.load(ctx, declared, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	evaluated := report.EvaluateCluster(r.evaluations.of(declared), whole)
+	evaluated.Waiting = waiting
 	var before *stored
 	if evaluated.KeepsLast() {
 		if before, err = r.last(ctx, cluster); err != nil {
@@ -70,18 +71,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all inputs of the report on a cluster from the cache.
-func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, cluster string) (whatif.Cluster, error) {
+// load reads all inputs of the report on a cluster from the cache, and what waits there.
+func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
 	installed, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		return whatif.Cluster{}, err
+		return whatif.Cluster{}, nil, err
 	}
 	addOns := make([]string, 0, len(installed))
 	for _, key := range installed {
 		addOns = append(addOns, key.Name)
 	}
 	described, observed, err := r.Loader.Whole(ctx, declared, cluster, addOns, r.Clock.Now())
-	return whatif.Cluster{Cluster: described, AddOns: observed}, err
+	if err != nil {
+		return whatif.Cluster{}, nil, err
+	}
+	waiting, err := r.Loader.Waiting(ctx, cluster, addOns)
+	return whatif.Cluster{Cluster: described, AddOns: observed}, waiting, err
 }
 
 // last reads the report that is stored, nil where there is none.

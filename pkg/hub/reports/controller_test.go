@@ -25,6 +25,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -221,4 +222,52 @@ func TestChangesAreGathered(t *testing.T) {
 		}
 		queue.ShutDown()
 	})
+}
+
+// What waits is reported, also where no edge is unsatisfied, and follows the condition that says so.
+func TestWhatWaitsIsReported(t *testing.T) {
+	b := newBench(t)
+	waits := metav1.Condition{
+		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, LastTransitionTime: fixture.Earlier,
+		Message: "AddOnTemplate 'a-2' waits: Required addon 'b'.",
+	}
+	open := waits
+	open.Status = metav1.ConditionTrue
+	for _, step := range []struct {
+		name        string
+		annotations map[string]string
+		conditions  []metav1.Condition
+		want        string
+	}{
+		{"nothing waits", nil, nil, ""},
+		{"a closed gate", map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, nil, "a Installation  b"},
+		{"an upgrade", nil, []metav1.Condition{waits}, "a Upgrade a-2 b"},
+		{"an upgrade that goes on", nil, []metav1.Condition{open}, ""},
+	} {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: "cluster1", Name: "a"}, addOn); err != nil {
+			t.Fatal(err)
+		}
+		addOn.Annotations, addOn.Status.Conditions = step.annotations, step.conditions
+		if err := b.hub.Update(t.Context(), addOn); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		found := &stored{}
+		if err := b.hub.Get(t.Context(), reportKey("cluster1"), found); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, wait := range found.Waiting {
+			got += wait.AddOn + " " + string(wait.Kind) + " " + wait.Template
+			for _, edge := range wait.Dependencies {
+				got += " " + edge.Dependency
+			}
+		}
+		if got != step.want || int(found.Summary.Waiting) != len(found.Waiting) {
+			t.Errorf("%s: %q, %+v", step.name, got, found.Summary)
+		}
+	}
 }

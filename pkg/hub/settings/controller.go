@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/settings"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
@@ -34,10 +35,9 @@ type Reconciler struct {
 	Live     client.Reader
 	Writer   client.Writer
 	Recorder events.EventRecorder
-	// Delay is how long nothing is written after the start: what is read then may not be all (lifecycle.md, principle 5).
-	Delay time.Duration
+	// FirstPass ends once this leader has assessed each add-on; nil: it has.
+	FirstPass *firstpass.Pass
 
-	begun   time.Time
 	bound   settings.Bound
 	pace    settings.Pace
 	emitted emitted
@@ -54,11 +54,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if r.begun.IsZero() {
-		r.begun = now
-	}
-	if ready := r.begun.Add(r.Delay); now.Before(ready) {
-		return controllers.At(ready, now), nil
+	if !r.FirstPass.Await(key.Namespace, r.Wishes.Changed, key) {
+		return reconcile.Result{}, nil
 	}
 	addOn, err := r.Fleet.AddOn(ctx, key)
 	if err != nil {

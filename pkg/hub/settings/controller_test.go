@@ -25,10 +25,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/triggertest"
 )
 
 var base = types.NamespacedName{Namespace: "c", Name: "base"}
@@ -129,11 +131,18 @@ func (b *bench) change(t *testing.T, object client.Object, patch string) {
 
 func TestSettingsAreWrittenOnce(t *testing.T) {
 	b := newBench(t)
-	b.Delay = time.Minute
-	if config, _, result := b.reconcile(t); config.Name != "" || result.RequeueAfter != time.Minute {
+	b.FirstPass = firstpass.New()
+	queued := triggertest.Enqueued(t, b.Wishes.Changed)
+	leaf := types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}
+	b.FirstPass.Add(leaf)
+	b.FirstPass.Listed()
+	b.FirstPass.Failed(leaf)
+	if config, _, result := b.reconcile(t); config.Name != "" || !result.IsZero() {
 		t.Errorf("at first: %v %v", config, result)
 	}
-	b.clock.SetTime(fixture.Now.Add(time.Minute))
+	if b.FirstPass.Assessed(leaf); !slices.Equal(queued(), []string{base.String()}) {
+		t.Error("is not triggered")
+	}
 	config, emitted, _ := b.reconcile(t)
 	if config.Spec.AgentInstallNamespace != "agents" || len(config.Spec.CustomizedVariables) != 1 ||
 		config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {

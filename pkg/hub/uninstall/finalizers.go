@@ -11,8 +11,11 @@ import (
 )
 
 // removeFinalizers removes Interlock's finalizer from every add-on. It comes before all that can take long: from now on, no component
-// would remove it. While the lease is held, the webhook sets it on no other add-on.
+// would remove it. While the lease is held, the webhook sets it on no other add-on, and closes no gate.
 func (u *uninstallation) removeFinalizers(ctx context.Context) (string, error) {
+	if err := u.awaitAdmissions(ctx); err != nil {
+		return "", err
+	}
 	cleaned, seen, err := u.cleanAll(ctx, "finalizers", u.removeFinalizer)
 	return fmt.Sprintf("%d removed, none is left on any of %d ManagedClusterAddOns", cleaned, seen), err
 }

@@ -24,7 +24,9 @@ func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Uns
 	if _, err := u.removeEach(ctx, addOn, func(entry any) bool { return isInstallable(entry) || isUpgradable(entry) }); err != nil {
 		return false, err
 	}
-	return true, u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{addonv1alpha1.GateAnnotation: nil}})
+	return true, u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{
+		addonv1alpha1.GateAnnotation: nil, addonv1alpha1.GateCauseAnnotation: nil,
+	}})
 }
 
 // isUpgradable reports whether a condition lets AddOnTemplates wait. Without it, none does.

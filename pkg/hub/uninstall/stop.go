@@ -26,6 +26,9 @@ const (
 	holder = leadership.Uninstalling
 	// pollInterval is the time between two reads of the lease.
 	pollInterval = time.Second
+	// admissionsWithin is how long an admission lasts that has read the lease before it was taken: a second for the webhook that
+	// closes gates, and two for those that are called after it.
+	admissionsWithin = 3 * time.Second
 )
 
 // stop keeps addon-manager from writing during uninstallation. It scales the
@@ -39,7 +42,25 @@ func (u *uninstallation) stop(ctx context.Context) (string, error) {
 	if err := u.takeLease(ctx); err != nil {
 		return "", err
 	}
+	u.unled = u.clock.Now()
 	return scaled + ", and no other leads", nil
+}
+
+// awaitAdmissions waits until those have ended that have found a leader. Until then, gates are closed and finalizers are set.
+func (u *uninstallation) awaitAdmissions(ctx context.Context) error {
+	if u.unled.IsZero() {
+		return nil
+	}
+	remaining := admissionsWithin - u.clock.Since(u.unled)
+	if remaining <= 0 {
+		return nil
+	}
+	select {
+	case <-u.clock.After(remaining):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for admissions that have begun: %w", ctx.Err())
+	}
 }
 
 func (u *uninstallation) scaleDown(ctx context.Context) (string, error) {

@@ -41,12 +41,14 @@ type Options struct {
 
 // uninstallation has what its steps need.
 type uninstallation struct {
-	clock   clock.PassiveClock
+	clock   clock.Clock
 	hub     client.Client
 	config  *rest.Config
 	options Options
 	// leaseHeld means that it took the lease of the leader election.
 	leaseHeld bool
+	// unled is since when no addon-manager leads.
+	unled time.Time
 }
 
 // step is one step of an uninstallation. It can be repeated, and succeeds where

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -20,7 +18,7 @@ func (v *Validator) inVainBundle(raw []byte, addOn *addonv1alpha1.ClusterManagem
 	}
 	because := ""
 	switch {
-	case deploysTemplates(raw):
+	case declaration.UsesTemplates(withConfigs(raw, addOn)):
 		because = "it is deployed from AddOnTemplates, so it has an agent: the annotation bundle has no effect"
 	case !v.Lifecycle:
 		because = "it is no bundle on this hub, because Interlock's lifecycle is off (--lifecycle)"
@@ -34,16 +32,4 @@ func (v *Validator) inVainBundle(raw []byte, addOn *addonv1alpha1.ClusterManagem
 
 func requires(dependency addonv1alpha1.AddonDependency) bool {
 	return dependency.Type != addonv1alpha1.DependencyTypeOptional
-}
-
-// deploysTemplates reports whether the configs of a registration, of either version, have AddOnTemplates.
-func deploysTemplates(raw []byte) bool {
-	for _, field := range []string{"supportedConfigs", "defaultConfigs"} {
-		var configs []ocmv1alpha1.ConfigGroupResource // one that cannot be read is OCM's to deny
-		_ = decodePart(raw, &configs, "spec", field)
-		if slices.Contains(configs, declaration.Templates) {
-			return true
-		}
-	}
-	return false
 }

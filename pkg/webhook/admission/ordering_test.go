@@ -2,6 +2,7 @@ package admission
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,5 +51,52 @@ func TestAnOrderInVainIsWarnedOf(t *testing.T) {
 				t.Errorf("allowed %t, warnings %q", response.Allowed, response.Warnings)
 			}
 		})
+	}
+}
+
+func TestUpgradesThatDoNotWaitAreWarnedOf(t *testing.T) {
+	const (
+		upgrades, installs = `,"spec":{"ordering":"InstallAndUpgrade"}`, `,"spec":{"ordering":"Install"}`
+		templates          = `[{"group":"addon.open-cluster-management.io","resource":"addontemplates"}]`
+		others             = `[{"group":"addon.open-cluster-management.io","resource":"addondeploymentconfigs"}]`
+		warning            = "spec.ordering: add-on 'gateway' names no AddOnTemplate, so its own manager deploys it: its installation waits, " +
+			"but its upgrades do not. Declare Install; after an upgrade, Degraded reports requirements that are not satisfied"
+	)
+	with := func(fields string) string { return `,"spec":{"ordering":"InstallAndUpgrade",` + fields + `}` }
+	for name, test := range map[string]struct {
+		version, before, now string // empty before: it is created
+		warns                bool
+	}{
+		"Created":             {"v1alpha1", "", upgrades, true},
+		"CreatedByBeta":       {"v1beta1", "", upgrades, true},
+		"Added":               {"v1alpha1", installs, upgrades, true},
+		"ThereBefore":         {"v1alpha1", upgrades, upgrades, false},
+		"InstallsOnly":        {"v1alpha1", "", installs, false},
+		"WithOtherConfigs":    {"v1alpha1", "", with(`"supportedConfigs":` + others), true},
+		"WithTemplates":       {"v1alpha1", "", with(`"supportedConfigs":` + templates), false},
+		"WithTemplatesByBeta": {"v1beta1", "", with(`"defaultConfigs":` + templates), false},
+		"WithAPlacements": {
+			"v1alpha1", "", with(`"installStrategy":{"type":"Manual","placements":[{"name":"p","namespace":"n","configs":` + templates + `}]}`), false,
+		},
+		"TemplatesRemoved": {"v1alpha1", with(`"supportedConfigs":` + templates), upgrades, true},
+		"ConfigsOfNoType":  {"v1alpha1", "", with(`"supportedConfigs":1`), true}, // OCM denies it
+	} {
+		t.Run(name, func(t *testing.T) {
+			validator := NewValidator(hub(t, nil), nil)
+			validator.Lifecycle = true
+			request := admissionv1.AdmissionRequest{
+				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written(test.version, test.now)},
+			}
+			if test.before != "" {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, written(test.version, test.before)
+			}
+			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
+			if warned := slices.Contains(response.Warnings, warning); warned != test.warns || !test.warns && len(response.Warnings) > 0 {
+				t.Errorf("warnings %q", response.Warnings)
+			}
+		})
+	}
+	if len(warning) > 256 {
+		t.Errorf("%d characters: an API server may truncate it", len(warning))
 	}
 }

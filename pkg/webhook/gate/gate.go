@@ -1,15 +1,19 @@
 // Package gate closes the gates of add-ons when they are created: where an add-on declares that its first installation
-// waits for its dependencies, and they are not satisfied on that managed cluster.
+// waits for its dependencies, and they are not satisfied on that managed cluster; and where OCM creates an add-on that contradicts
+// what is installed there, and protection is enforced.
 package gate
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -33,10 +37,21 @@ type Fleet interface {
 	Registered(ctx context.Context, addOn string) (declaration.Declaration, error)
 	// Created returns the verdicts on an add-on as it is created; known is false where nothing can be said.
 	Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (findings []evaluation.Finding, known bool, err error)
+	// Contradicts returns what an add-on contradicts that is refused to other users than OCM, and that this user creates; empty: nothing.
+	Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (message string, err error)
+}
+
+// Lifecycle knows whether an addon-manager that leads runs with --lifecycle. No other component opens a gate, or lets an AddOnTemplate go on.
+type Lifecycle interface {
+	// Require returns an error unless it does.
+	Require(ctx context.Context) error
 }
 
 // Closer closes gates. It denies nothing. What it cannot decide gets no gate, and OCM installs it at once.
-type Closer struct{ Fleet Fleet }
+type Closer struct {
+	Fleet     Fleet
+	Lifecycle Lifecycle
+}
 
 var _ admission.Handler = &Closer{}
 
@@ -49,32 +64,55 @@ func (c *Closer) Handle(ctx context.Context, request admission.Request) admissio
 		return ungated(ctx, request, fmt.Errorf("read the object: %w", err))
 	}
 	addOn.Namespace = request.Namespace
-	closes, message, err := c.closes(ctx, addOn)
+	closing, err := c.decide(ctx, addOn, request.UserInfo)
+	if err == nil && closing.annotations != nil {
+		err = c.Lifecycle.Require(ctx) // last, so that it costs no other add-on a request
+	}
 	switch {
 	case err != nil:
 		return ungated(ctx, request, err)
-	case !closes:
+	case closing.annotations == nil:
 		return admission.Allowed("")
 	}
-	return admission.Patched("", patch(addOn)).WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, message))))
+	return admission.Patched("", patches(addOn, closing.annotations)...).
+		WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, closing.message))))
 }
 
-// closes reports whether the gate of an add-on is closed, and what the add-on waits for. A gate that its creator has set
-// stays as it is. An add-on with a finalizer, as from a backup, gets none: OCM may have to install it to remove that.
-func (c *Closer) closes(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (closes bool, message string, err error) {
+// closing is how the gate of an add-on is closed.
+type closing struct {
+	// annotations are those that the add-on gets; nil: the gate is not closed.
+	annotations map[string]string
+	// message is what the add-on waits for.
+	message string
+}
+
+// decide decides whether the gate of an add-on is closed. A gate that its creator has set stays as it is. An add-on with a
+// finalizer, as from a backup, gets none: OCM may have to install it to remove that.
+func (c *Closer) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (closing, error) {
 	if _, set := addOn.Annotations[addonv1alpha1.GateAnnotation]; set || addOn.Name == names.AgentAddOn || len(addOn.Finalizers) > 0 {
-		return false, "", nil
+		return closing{}, nil
+	}
+	contradiction, err := c.Fleet.Contradicts(ctx, addOn, by)
+	if err != nil {
+		return closing{}, err
+	}
+	if contradiction != "" {
+		return closing{map[string]string{
+			addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
+		}, contradiction}, nil
 	}
 	registered, err := c.Fleet.Registered(ctx, addOn.Name)
 	if err != nil || !gate.Ordered(registered) {
-		return false, "", err
+		return closing{}, err
 	}
 	findings, known, err := c.Fleet.Created(ctx, addOn)
 	if err != nil || !known {
-		return false, "", err
+		return closing{}, err
 	}
-	decided := gate.Decide(registered, findings)
-	return decided.Step == gate.Wait, decided.Message, nil
+	if decided := gate.Decide(registered, findings); decided.Step == gate.Wait {
+		return closing{map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, decided.Message}, nil
+	}
+	return closing{}, nil
 }
 
 // ungated allows an add-on without a gate. An error would deny it: the failure policy is only for a webhook that does not
@@ -85,11 +123,15 @@ func ungated(ctx context.Context, request admission.Request, err error) admissio
 		fmt.Sprintf("the installation of add-on '%s' does not wait for its dependencies: %v", text.Name(request.Name), err))))
 }
 
-var escaped = strings.NewReplacer("~", "~0", "/", "~1").Replace(addonv1alpha1.GateAnnotation)
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
-func patch(addOn *addonv1alpha1.ManagedClusterAddOn) jsonpatch.Operation {
+// patches add annotations to an add-on.
+func patches(addOn *addonv1alpha1.ManagedClusterAddOn, annotations map[string]string) (all []jsonpatch.Operation) {
 	if addOn.Annotations == nil {
-		return jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed})
+		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/metadata/annotations", annotations)}
 	}
-	return jsonpatch.NewOperation("add", "/metadata/annotations/"+escaped, addonv1alpha1.GateClosed)
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		all = append(all, jsonpatch.NewOperation("add", "/metadata/annotations/"+escape.Replace(name), annotations[name]))
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -24,6 +25,9 @@ type imagined struct {
 	verdict           evaluation.Verdict
 	unknown           bool
 	registered, fails error
+	// contradicts is what the add-on contradicts where OCM creates it, and reviewed the error of the review.
+	contradicts string
+	reviewed    error
 	// asked is the cluster of the add-on whose verdicts were requested.
 	asked string
 }
@@ -37,6 +41,21 @@ func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedCluste
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
 	return []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}, !f.unknown, f.fails
 }
+
+func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
+	if by.Username != ocm {
+		return "", nil
+	}
+	return f.contradicts, f.reviewed
+}
+
+// ocm is the user that creates add-ons by Placements.
+const ocm = "system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa"
+
+// lifecycle is the error of what requires that a leader runs with --lifecycle; nil: one does.
+type lifecycle struct{ err error }
+
+func (l lifecycle) Require(context.Context) error { return l.err }
 
 func TestCloser(t *testing.T) {
 	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
@@ -95,7 +114,7 @@ func TestCloser(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(test.object)},
 			}}
-			response := (&Closer{Fleet: &test.fleet}).Handle(t.Context(), request)
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: lifecycle{}}).Handle(t.Context(), request)
 			if !response.Allowed {
 				t.Fatalf("denied: %v", response.Result)
 			}
@@ -112,6 +131,91 @@ func TestCloser(t *testing.T) {
 	}
 }
 
+// asked counts the questions whether a leader runs with --lifecycle.
+type asked int
+
+func (a *asked) Require(context.Context) error {
+	*a++
+	return errors.New("none leads")
+}
+
+// TestCloserOfContradictions: OCM is never refused anything, so what contradicts waits where protection is enforced, whatever is ordered.
+func TestCloserOfContradictions(t *testing.T) {
+	const contradiction = "add-on 'gateway' on cluster cluster1 contradicts what it needs"
+	closed := map[string]string{
+		addonv1alpha1.GateAnnotation: "closed", addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
+	}
+	for name, test := range map[string]struct {
+		object, by string
+		fleet      imagined
+		want       any // of the first patch
+		warns      string
+	}{
+		"ByOCM": {
+			`{"metadata":{"name":"gateway"}}`, ocm, imagined{contradicts: contradiction}, closed,
+			"add-on 'gateway' is not installed on cluster1 yet: " + contradiction,
+		},
+		"WithAnnotations": {
+			`{"metadata":{"name":"gateway","annotations":{"a":"b"}}}`, ocm, imagined{contradicts: contradiction}, "closed", contradiction,
+		},
+		"ByAnotherUser": {`{"metadata":{"name":"gateway"}}`, "alice", imagined{contradicts: contradiction}, nil, ""},
+		"OpenedByItsCreator": {
+			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}}}`, ocm,
+			imagined{contradicts: contradiction}, nil, "",
+		},
+		"ReviewFails": {
+			`{"metadata":{"name":"gateway"}}`, ocm, imagined{reviewed: errors.New("the hub is busy")}, nil, "the hub is busy",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: lifecycle{}}).Handle(t.Context(), admission.Request{
+				AdmissionRequest: admissionv1.AdmissionRequest{
+					Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, UserInfo: authenticationv1.UserInfo{Username: test.by},
+					Object: runtime.RawExtension{Raw: []byte(test.object)},
+				},
+			})
+			var got any
+			if len(response.Patches) > 0 {
+				got = response.Patches[0].Value
+			}
+			if diff := cmp.Diff(test.want, got); !response.Allowed || diff != "" {
+				t.Errorf("allowed: %t, %s", response.Allowed, diff)
+			}
+			if warned := strings.Join(response.Warnings, "\n"); !strings.Contains(warned, test.warns) || test.warns == "" && warned != "" {
+				t.Errorf("warnings %q", warned)
+			}
+		})
+	}
+}
+
+func TestNoGateIsClosedWithoutALeader(t *testing.T) {
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	for name, test := range map[string]struct {
+		fleet imagined
+		asks  asked
+	}{
+		"Unsatisfied": {imagined{declared: ordered, verdict: evaluation.NotInstalled}, 1},
+		"Satisfied":   {imagined{declared: ordered, verdict: evaluation.Satisfied}, 0},
+		"NotOrdered":  {imagined{verdict: evaluation.NotInstalled}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asks asked
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create,
+				Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"name":"gateway"}}`)},
+			}}
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: &asks}).Handle(t.Context(), request)
+			if !response.Allowed || len(response.Patches) > 0 || asks != test.asks {
+				t.Errorf("allowed: %t, patches %v, asked %d times", response.Allowed, response.Patches, asks)
+			}
+			warned := strings.Join(response.Warnings, "\n")
+			if warns := strings.Contains(warned, "does not wait for its dependencies: none leads"); warns != (test.asks > 0) {
+				t.Errorf("warnings %q", warned)
+			}
+		})
+	}
+}
+
 // FuzzCloser: no object makes it deny or panic, and where it closes a gate, the patch fits.
 func FuzzCloser(f *testing.F) {
 	for _, seed := range []string{
@@ -121,7 +225,7 @@ func FuzzCloser(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {
 		declared := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
-		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}}
+		closer := &Closer{Fleet: &imagined{declared: declared, verdict: evaluation.NotInstalled}, Lifecycle: lifecycle{}}
 		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
 		response := closer.Handle(t.Context(), request)
 		if !response.Allowed {

@@ -39,8 +39,9 @@ type Upgrades interface {
 // Holder lets another AddOnTemplate wait that OCM begins to roll out on a managed cluster: it puts the one back that runs, and sets the
 // condition Upgradable, by which the gate rule keeps it so. It denies nothing. What it cannot decide does not wait.
 type Holder struct {
-	Clock clock.PassiveClock
-	Fleet Upgrades
+	Clock     clock.PassiveClock
+	Fleet     Upgrades
+	Lifecycle Lifecycle
 }
 
 var _ admission.Handler = &Holder{}
@@ -62,6 +63,9 @@ func (h *Holder) Handle(ctx context.Context, request admission.Request) admissio
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	patch, err := h.hold(ctx, request)
+	if err == nil && patch != nil {
+		err = h.Lifecycle.Require(ctx)
+	}
 	switch {
 	case err != nil:
 		log.FromContext(ctx).Error(err, "Cannot decide whether an AddOnTemplate waits for dependencies; it does not",

@@ -120,14 +120,34 @@ func TestHolder(t *testing.T) {
 	}
 }
 
+func TestNoTemplateWaitsWithoutALeader(t *testing.T) {
+	runs, next := deployed("", reference("v1", "v1"), marked), deployed("", reference("v2", ""), marked)
+	for verdict, asks := range map[evaluation.Verdict]asked{evaluation.NotInstalled: 1, evaluation.Satisfied: 0} {
+		var got asked
+		fleet := &imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstallAndUpgrade}, verdict: verdict}
+		response := holderOf(fleet, &got).Handle(t.Context(), change(runs, next))
+		if !response.Allowed || len(response.Patches) > 0 || got != asks {
+			t.Errorf("%s: allowed: %t, patches %v, asked %d times", verdict, response.Allowed, response.Patches, got)
+		}
+	}
+}
+
+func holderOf(fleet *imagined, led Lifecycle) *Holder {
+	return &Holder{Clock: clocktesting.NewFakeClock(fixture.Now.Time), Fleet: fleet, Lifecycle: led}
+}
+
 func heldBy(t *testing.T, fleet *imagined, before, after string) admission.Response {
 	t.Helper()
-	return (&Holder{Clock: clocktesting.NewFakeClock(fixture.Now.Time), Fleet: fleet}).Handle(t.Context(), admission.Request{
+	return holderOf(fleet, lifecycle{}).Handle(t.Context(), change(before, after))
+}
+
+func change(before, after string) admission.Request {
+	return admission.Request{
 		AdmissionRequest: admissionv1.AdmissionRequest{
 			Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Update, SubResource: "status",
 			OldObject: runtime.RawExtension{Raw: []byte(before)}, Object: runtime.RawExtension{Raw: []byte(after)},
 		},
-	})
+	}
 }
 
 func reported(operation jsonpatch.Operation) metav1.Condition {

@@ -5,23 +5,17 @@ package order
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/webhook/gate"
 )
 
 // answerWithin is less than the API server waits. The gate takes its part of it first.
@@ -37,10 +31,8 @@ type Fleet interface {
 type Preparer struct {
 	Gate  admission.Handler
 	Fleet Fleet
-	// Live reads the lease of addon-manager's leader in Namespace. Without a leader, no component would remove a finalizer.
-	Live      client.Reader
-	Namespace string
-	Clock     clock.PassiveClock
+	// Lifecycle knows whether addon-manager would remove a finalizer.
+	Lifecycle gate.Lifecycle
 }
 
 var _ admission.Handler = &Preparer{}
@@ -77,20 +69,8 @@ func (p *Preparer) waits(ctx context.Context, addOn *metav1.PartialObjectMetadat
 	if err != nil || len(before) == 0 {
 		return false, err
 	}
-	return p.led(ctx)
-}
-
-// led reports whether an addon-manager leads.
-func (p *Preparer) led(ctx context.Context) (bool, error) {
-	lease := &coordinationv1.Lease{}
-	err := p.Live.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: names.AddonManager}, lease)
-	switch {
-	case apierrors.IsNotFound(err):
-		return false, errors.New("addon-manager has no leader")
-	case err != nil:
-		return false, fmt.Errorf("read the lease of addon-manager: %w", err)
-	}
-	return leadership.Leader(lease, p.Clock.Now()) != "", nil
+	err = p.Lifecycle.Require(ctx)
+	return err == nil, err
 }
 
 func patch(finalizers []string) jsonpatch.Operation {

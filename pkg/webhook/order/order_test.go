@@ -27,10 +27,10 @@ import (
 
 var now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 
-// gate is a response of the gate.
-type gate admission.Response
+// closer is a response of the gate.
+type closer admission.Response
 
-func (g gate) Handle(context.Context, admission.Request) admission.Response {
+func (g closer) Handle(context.Context, admission.Request) admission.Response {
 	return admission.Response(g)
 }
 
@@ -47,10 +47,12 @@ func (b before) GoBefore(_ context.Context, addOn string) ([]string, error) {
 	return b.names, b.fails
 }
 
-// leaseOf is the lease of a holder that renewed it a while ago.
+// leaseOf is the lease of a holder with --lifecycle that renewed it a while ago.
 func leaseOf(holder string, ago time.Duration) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: names.AddonManager},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "interlock-system", Name: names.AddonManager, Annotations: map[string]string{names.LifecycleLeader: holder},
+		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: &holder, RenewTime: &metav1.MicroTime{Time: now.Add(-ago)}, LeaseDurationSeconds: ptr.To[int32](15),
 		},
@@ -75,9 +77,9 @@ func preparer(t *testing.T, of Fleet, response admission.Response, lease *coordi
 	if lease != nil {
 		builder.WithObjects(lease)
 	}
-	return &Preparer{
-		Gate: gate(response), Fleet: of, Live: builder.Build(), Namespace: "interlock-system", Clock: clocktesting.NewFakePassiveClock(now),
-	}
+	return &Preparer{Gate: closer(response), Fleet: of, Lifecycle: leadership.Lifecycle{
+		Live: builder.Build(), Lease: client.ObjectKey{Namespace: "interlock-system", Name: names.AddonManager}, Clock: clocktesting.NewFakePassiveClock(now),
+	}}
 }
 
 func TestPreparer(t *testing.T) {
@@ -85,6 +87,8 @@ func TestPreparer(t *testing.T) {
 	closed := jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{addonv1alpha1.GateAnnotation: "closed"})
 	first := jsonpatch.NewOperation("add", "/metadata/finalizers", []string{addonv1alpha1.WaitForDependentsFinalizer})
 	another := jsonpatch.NewOperation("add", "/metadata/finalizers/-", addonv1alpha1.WaitForDependentsFinalizer)
+	without := leaseOf("pod-1", time.Second)
+	without.Annotations = map[string]string{names.LifecycleLeader: "pod-0"}
 	const gateway = `{"metadata":{"name":"gateway"}}`
 	for name, test := range map[string]struct {
 		object string
@@ -106,6 +110,7 @@ func TestPreparer(t *testing.T) {
 		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil},
 		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil},
 		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}},
+		"WithoutLifecycle":   {gateway, admission.Allowed(""), dependents, without, nil, nil},
 		"TheLeaderDied":      {gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil},
 		"Uninstalling":       {gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil},
 		"LeaseCannotBeRead":  {gateway, admission.Allowed(""), dependents, led, busy, nil},

@@ -2,6 +2,7 @@ package protection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,10 +15,12 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -30,6 +33,12 @@ type change struct {
 	affected []string
 	// selecting returns what Placements select, by both install strategies.
 	selecting fleet.Selecting
+	// edited is set where an AddOnTemplate of the registration changes, and not the registration itself.
+	edited *editedTemplate
+	// held: another AddOnTemplate waits on each cluster until what it requires is satisfied there. waiting are the edges for which it
+	// would.
+	held    bool
+	waiting protection.Broken
 	// templates are the AddOnTemplates that one of the two names, and that exist; fresh are those that the cache does not have yet.
 	templates, fresh newTemplates
 }
@@ -50,7 +59,7 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 		return found{}, err
 	}
 	defer done()
-	c := change{was: was, is: is}
+	c := change{was: was, is: is, waiting: protection.Broken{}}
 	if err := v.readTemplates(ctx, &c); err != nil {
 		return found{}, err
 	}
@@ -60,8 +69,11 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	if c.before, err = v.declared.with(ctx, under.policies, was, c.fresh); err != nil {
 		return found{}, err
 	}
+	if c.held, err = v.holds(ctx, c.after, is.Name); err != nil {
+		return found{}, err
+	}
 	review, err := v.reviewOnClusters(ctx, &c)
-	if err != nil || review.message == "" {
+	if err != nil || review.message == "" && review.waits == "" {
 		return found{}, err
 	}
 	var stored addonv1alpha1.ClusterManagementAddOn
@@ -73,8 +85,21 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 	return review, nil
 }
 
+// holds reports whether other AddOnTemplates of an add-on wait on each cluster until what they require is satisfied there. So such a
+// need is not refused, because waiting can satisfy it.
+func (r reviewer) holds(ctx context.Context, under declared, addOn string) (bool, error) {
+	if r.lifecycle == nil || !gate.OrdersUpgrades(under.Declaration(addOn)) {
+		return false, nil
+	}
+	err := r.lifecycle.Require(ctx)
+	if errors.Is(err, leadership.ErrNoLifecycle) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // reviewOnClusters reviews a change on the managed clusters on which the add-on is installed and stays.
-func (v *RegistrationValidator) reviewOnClusters(ctx context.Context, c *change) (found, error) {
+func (v *fleetReviewer) reviewOnClusters(ctx context.Context, c *change) (found, error) {
 	name := c.is.Name
 	stays, err := v.staying(ctx, c)
 	if err != nil || len(stays) == 0 {
@@ -97,11 +122,11 @@ func (v *RegistrationValidator) reviewOnClusters(ctx context.Context, c *change)
 		as.changed = c.fresh
 		return c.breaks(ctx, as, into)
 	})
-	return found{request: toChange, message: message, mode: mode}, err
+	return found{request: toChange, message: message, waits: c.waiting.Waiting(), mode: mode}, err
 }
 
 // staying returns the managed clusters on which the add-on is installed, and from which the change does not remove it.
-func (v *RegistrationValidator) staying(ctx context.Context, c *change) (sets.Set[string], error) {
+func (v *fleetReviewer) staying(ctx context.Context, c *change) (sets.Set[string], error) {
 	installed, err := v.where(ctx, c.is.Name)
 	if err != nil || len(installed) == 0 {
 		return nil, err
@@ -118,10 +143,10 @@ func (v *RegistrationValidator) staying(ctx context.Context, c *change) (sets.Se
 }
 
 // choose reads what is needed to know which AddOnTemplates OCM chooses.
-func (v *RegistrationValidator) choose(ctx context.Context, c *change) error {
+func (v *fleetReviewer) choose(ctx context.Context, c *change) error {
 	selected := map[types.NamespacedName]sets.Set[string]{}
 	for _, one := range []*addonv1alpha1.ClusterManagementAddOn{c.was, c.is} {
-		if fleet.SameTemplates(c.was, c.is) || !fleet.PlacesTemplates(one) {
+		if c.edited == nil && fleet.SameTemplates(c.was, c.is) || !fleet.PlacesTemplates(one) {
 			continue
 		}
 		for _, placement := range catalog.InstallOf(one).Placements {
@@ -184,7 +209,12 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	if err != nil {
 		return err
 	}
-	protection.Contradictions(before, after).AddTo(into, as.cluster.Name)
+	contradicted := protection.Contradictions(before, after)
+	if own := contradicted[c.is.Name]; len(own) > 0 && another && c.held && fleet.Upgradable(as.addOns[c.is.Name]) != nil {
+		protection.Contradicted{c.is.Name: own}.AddTo(c.waiting, as.cluster.Name)
+		delete(contradicted, c.is.Name)
+	}
+	contradicted.AddTo(into, as.cluster.Name)
 	return nil
 }
 
@@ -210,6 +240,9 @@ func (c *change) usable(ctx context.Context, was, is clusterReader) (bool, error
 // rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once
 // OCM has rolled it out. Where the change does not choose another one, it is the cluster as it is.
 func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, known bool) {
+	if c.edited != nil {
+		return c.edited.rolledOut(as, c)
+	}
 	if fleet.SameTemplates(c.was, c.is) {
 		return as, as, false, true
 	}

@@ -123,8 +123,10 @@ func TestTemplateThatTheCacheDoesNotHave(t *testing.T) {
 	changed := *registered.DeepCopy()
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	changed.Spec.SupportedConfigs[0].DefaultConfig.Name = "v2"
+	runs := fromTemplate(addOn("leaf"), "v1")
+	runs.Spec.Configs = nil // it is the default
 	objects := []client.Object{
-		&registered, reached("True"), fromTemplate(addOn("leaf"), "v1"), in(available(addOn("base")), "1.0"), template("leaf", "v1", "1.0", "[]"),
+		&registered, reached("True"), runs, in(available(addOn("base")), "1.0"), template("leaf", "v1", "1.0", "[]"),
 	}
 	v := creationsOn(t, failing{}, append(objects, template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`))...)
 	v.cache = creationsOn(t, failing{}, objects...).cache

@@ -3,20 +3,27 @@ package protection
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, or with another
-// AddOnTemplate. before is nil where it is created.
+// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, with another AddOnTemplate, or with
+// another version in its annotation. before is nil where it is created.
 func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
-	same := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	sameTemplate := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
+	same := sameTemplate && versions.In(before.Annotations) == versions.In(after.Annotations)
 	if same || after.Name == names.AgentAddOn || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
@@ -40,19 +47,35 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
-	is, under, installing, err := v.installing(ctx, is.withKnownFacts(), under, after, registration)
-	if err != nil {
-		return found{}, err
+	is, next := is.withKnownFacts(), after
+	if !sameTemplate {
+		if is, under, next, err = v.installing(ctx, is, under, after, registration); err != nil {
+			return found{}, err
+		}
 	}
-	result, err := is.contradictions(ctx, under, installing)
+	result, err := is.contradictions(ctx, under, next, !sameTemplate)
 	if err != nil {
 		return found{}, err
 	}
 	review.request = toInstall
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
+	review.held = fleet.HeldForContradiction(after)
 	review.message, review.unchecked = result.contradicted.Message(after.Name), result.unchecked.Message()
 	return review, nil
+}
+
+// Contradicts returns what an add-on contradicts that OCM creates, where protection is enforced; empty: nothing. OCM is never refused
+// anything, because it would try again for ever, so the installation waits instead.
+func (v *Validator) Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
+	if !ofOCM(by) {
+		return "", nil
+	}
+	review, err := v.reviewInstallation(ctx, nil, addOn)
+	if err != nil || review.mode != dependencyv1alpha1.ProtectionEnforce || strings.TrimSpace(review.forced) != "" {
+		return "", err
+	}
+	return review.message, nil
 }
 
 // installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen, and the
@@ -80,18 +103,21 @@ type installationReview struct {
 }
 
 // contradictions finds those that the installation of an add-on would bring to it and its dependents, and the edges that
-// could not be checked.
+// could not be checked. reportsAnother is set where its agent is about to report another version.
 func (s clusterReader) contradictions(
-	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn,
+	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn, reportsAnother bool,
 ) (installationReview, error) {
-	then := s.with(installed)
+	then, changed := s.with(installed), ""
+	if reportsAnother {
+		changed = installed.Name
+	}
 	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
-	after, err := then.settledFindings(ctx, under, affected, installed.Name)
+	after, err := then.settledFindings(ctx, under, affected, changed)
 	if err != nil {
 		return installationReview{}, err
 	}
 	result := installationReview{protection.Contradictions(nil, after), protection.UncheckedIn(nil, after)}
-	for _, changed := range []string{"", installed.Name} { // with what its agent reports, and without
+	for _, changed := range slices.Compact([]string{"", changed}) { // with what its agent reports, and without
 		if len(result.contradicted) == 0 && len(result.unchecked) == 0 {
 			return installationReview{}, nil
 		}

@@ -124,6 +124,14 @@ func (i installation) run(t *testing.T) {
 	}
 }
 
+// held is an add-on whose gate admission has closed because of a contradiction.
+func held(of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	of.Annotations = map[string]string{
+		addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
+	}
+	return of
+}
+
 func TestReviewOfInstallations(t *testing.T) {
 	const needs = `dependencies: [{name: base, version: ">= 2.0"}]`
 	kubernetes := cluster()
@@ -244,6 +252,12 @@ func TestReviewOfInstallations(t *testing.T) {
 			emits: "Warning InstallationNotRefused sa: " + tooOld + ". OCM installs it nevertheless",
 		},
 		{
+			name: "by OCM, and held", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")}, after: held(addOn("leaf")),
+			warns: tooOld + ". Its gate is closed until that is over",
+			user:  authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
+			emits: "Warning InstallationHeld sa: " + tooOld + ". Its gate is closed until that is over",
+		},
+		{
 			name: "with a reason", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
 			after: forced(addOn("leaf"), "trying"), user: authenticationv1.UserInfo{Username: "alice"},
 			warns: tooOld + ". It is installed nevertheless: trying",
@@ -251,6 +265,46 @@ func TestReviewOfInstallations(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, test.run)
+	}
+}
+
+func fixtureOf(name string) client.Object { return ptr.To(fixture.Registration(name)) }
+
+// TestContradicts: the installation of what OCM creates is held where another user is refused.
+func TestContradicts(t *testing.T) {
+	byOCM := authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}}
+	leaf := fixture.Specified(t, "leaf", `dependencies: [{name: base, version: ">= 2.0"}]`)
+	for name, test := range map[string]struct {
+		mode  dependencyv1alpha1.Protection
+		base  string // its version
+		by    authenticationv1.UserInfo
+		force string
+		want  string
+	}{
+		"Enforced":    {dependencyv1alpha1.ProtectionEnforce, "1.0", byOCM, "", "contradicts what it needs: Required addon 'base'"},
+		"Satisfied":   {dependencyv1alpha1.ProtectionEnforce, "2.0", byOCM, "", ""},
+		"NotKnown":    {dependencyv1alpha1.ProtectionEnforce, "", byOCM, "", ""},
+		"Warned":      {dependencyv1alpha1.ProtectionWarn, "1.0", byOCM, "", ""},
+		"Off":         {dependencyv1alpha1.ProtectionOff, "1.0", byOCM, "", ""},
+		"AnotherUser": {dependencyv1alpha1.ProtectionEnforce, "1.0", authenticationv1.UserInfo{Username: "alice"}, "", ""},
+		"Forced":      {dependencyv1alpha1.ProtectionEnforce, "1.0", byOCM, "moving", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := addOn("base")
+			if test.base != "" {
+				in(base, test.base)
+			}
+			v := creationsOn(t, failing{}, ptr.To(leaf), ptr.To(fixture.Registration("base")), reached("True"), base)
+			v.mode = test.mode
+			created := addOn("leaf")
+			if test.force != "" {
+				forced(created, test.force)
+			}
+			got, err := v.Contradicts(t.Context(), created, test.by)
+			if err != nil || !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -300,6 +354,16 @@ func TestReviewOfTemplates(t *testing.T) {
 			stem:   `dependencies: [{name: leaf, version: "> 3"}]`,
 			on:     []client.Object{cluster(), addOn("interlock-agent")},
 			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+		},
+		{
+			name: "another version in the annotation", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
+			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
+			refuses: strings.Replace(stemBreaks, "its AddOnTemplate", "its ManagedClusterAddOn", 1) + advice,
+		},
+		{
+			name: "another version in the annotation, where its agent reports one", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
+			on:     []client.Object{cluster(), reportedOf("leaf", "1.0")},
+			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
 		},
 		{
 			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,

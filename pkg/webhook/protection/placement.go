@@ -17,27 +17,34 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// PlacementPath is the path at which deletions of Placements are reviewed.
+// PlacementPath is the path at which Placements are reviewed that are deleted or changed.
 const PlacementPath = "/protect-placement"
 
-// PlacementValidator reviews deletions of Placements: OCM then removes the add-ons that they install.
+// PlacementValidator reviews Placements that are deleted, or that select other managed clusters: OCM then removes the add-ons that they
+// install. Another selection is only warned of, because OCM decides on it.
 type PlacementValidator struct{ *fleetReviewer }
 
 var _ admission.Handler = &PlacementValidator{}
 
 // Handle implements admission.Handler.
 func (v *PlacementValidator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	if request.Operation != admissionv1.Delete {
-		return admission.Allowed("")
-	}
 	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
 	defer cancel()
 	what := fmt.Sprintf("add-ons require what Placement '%s' installs", text.Name(request.Name))
-	placement := &clusterv1beta1.Placement{}
-	if err := read(request, placement, &clusterv1beta1.Placement{}); err != nil {
+	before, after := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
+	if err := read(request, before, after); err != nil {
 		return unchecked(what, err)
 	}
-	review, err := v.review(ctx, placement)
+	var review found
+	var err error
+	switch request.Operation {
+	case admissionv1.Delete:
+		review, err = v.review(ctx, before)
+	case admissionv1.Update:
+		review, err = v.reviewSelection(ctx, before, after)
+	default:
+		return admission.Allowed("")
+	}
 	return v.respond(request, review, what, err)
 }
 

@@ -9,11 +9,14 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -142,16 +145,33 @@ func (v *RegistrationValidator) reviewStrategy(ctx context.Context, before, afte
 	return review, err
 }
 
-// unselected finds the managed clusters that no Placement selects any more. That is not known while a new one has not
-// selected yet.
-func (v *RegistrationValidator) unselected(ctx context.Context, was, is catalog.Install) (leaves, error) {
+// unselected finds the managed clusters that no Placement selects any more. A new one that has not selected yet selects what its
+// predicates do. That is not known where the Placement does not exist: GitOps may create it later.
+func (v *fleetReviewer) unselected(ctx context.Context, was, is catalog.Install) (leaves, error) {
 	selected := sets.New[string]()
 	for _, placement := range is.Placements {
 		clusters, decided, err := v.selected(ctx, placement)
-		if err != nil || !decided && !slices.Contains(was.Placements, placement) {
+		if err == nil && !decided && !slices.Contains(was.Placements, placement) {
+			clusters, err = v.toSelect(ctx, placement)
+		}
+		if err != nil || clusters == nil {
 			return nil, err
 		}
 		selected = selected.Union(clusters)
 	}
 	return func(cluster string) bool { return !selected.Has(cluster) }, nil
+}
+
+// toSelect returns the managed clusters that a Placement can select which has not selected yet; nil: it does not exist, or how
+// many it selects is not known.
+func (v *fleetReviewer) toSelect(ctx context.Context, key types.NamespacedName) (sets.Set[string], error) {
+	stored := &clusterv1beta1.Placement{}
+	if err := v.live.Get(ctx, key, stored); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	var clusters clusterv1.ManagedClusterList
+	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
+		return nil, fmt.Errorf("list managed clusters: %w", err)
+	}
+	return v.selection(stored, clusters.Items)
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -31,6 +30,8 @@ const (
 	EventInstallationForced = "InstallationForced"
 	// EventInstallationNotRefused: OCM itself installs it.
 	EventInstallationNotRefused = "InstallationNotRefused"
+	// EventInstallationHeld: OCM itself creates it, and its gate is closed.
+	EventInstallationHeld = "InstallationHeld"
 	// EventChangeForced: an annotation says that it is to be changed nevertheless.
 	EventChangeForced = "ChangeForced"
 	// EventChangeNotRefused: OCM itself changes it.
@@ -73,6 +74,10 @@ type found struct {
 	kind, named string
 	// message is what would break; empty: nothing.
 	message string
+	// waits is what an upgrade waits for, instead of breaking it; empty: nothing waits.
+	waits string
+	// held: OCM has created it, and its installation waits instead.
+	held bool
 	// unchecked is what could not be reviewed; empty: all was.
 	unchecked string
 	mode      dependencyv1alpha1.Protection
@@ -86,10 +91,7 @@ type found struct {
 
 // responder refuses or warns.
 type responder struct {
-	clock    clock.PassiveClock
 	recorder events.EventRecorder
-	// refuseFrom is when it begins to refuse: before, what has been read may not be all.
-	refuseFrom time.Time
 	// emitted are the latest emissions.
 	emitted *cache.LRUExpireCache
 }
@@ -102,8 +104,7 @@ type emission struct {
 
 func newResponder(options Options) *responder {
 	return &responder{
-		clock: options.Clock, recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
-		refuseFrom: options.Clock.Now().Add(options.Delay),
+		recorder: options.Recorder, emitted: cache.NewLRUExpireCacheWithClock(maxEmitted, options.Clock),
 	}
 }
 
@@ -113,8 +114,14 @@ func (r *responder) respond(request admission.Request, review found, what string
 		return unchecked(what, err)
 	}
 	response := r.judge(request, review)
-	if review.unchecked != "" && !ofOCM(request.UserInfo) { // OCM reads no warnings
+	if ofOCM(request.UserInfo) { // it reads no warnings
+		return response
+	}
+	if review.unchecked != "" {
 		response = response.WithWarnings(text.OneLine(review.does + " was not reviewed in full: " + review.unchecked))
+	}
+	if review.waits != "" && response.Allowed {
+		response = response.WithWarnings(text.OneLine(review.does + " " + review.waits))
 	}
 	return response
 }
@@ -131,15 +138,16 @@ func (r *responder) judge(request admission.Request, review found) admission.Res
 		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(forced))
 		r.emit(request, review, review.request.forced, message)
 		return admission.Allowed("").WithWarnings(message)
+	case review.held && ofOCM(request.UserInfo):
+		message += ". Its gate is closed until that is over"
+		r.emit(request, review, EventInstallationHeld, message)
+		return admission.Allowed("").WithWarnings(message)
 	case ofOCM(request.UserInfo):
 		message += fmt.Sprintf(". OCM %s it nevertheless", review.request.does)
 		r.emit(request, review, review.request.notRefused, message)
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
-	case r.clock.Now().Before(r.refuseFrom):
-		return admission.Allowed("").WithWarnings(message + fmt.Sprintf(". addon-manager webhook refuses nothing before %s: it has just started",
-			r.refuseFrom.UTC().Format(time.RFC3339)))
 	}
 	return admission.Denied(message + instead(review))
 }

@@ -21,6 +21,8 @@ type reviewer struct {
 	live, cache client.Reader
 	declared    *declarations
 	discovery   discovery
+	// lifecycle knows whether upgrades can wait; nil: none does.
+	lifecycle lifecycle
 	// mode counts where no policy sets one.
 	mode dependencyv1alpha1.Protection
 	now  func() time.Time
@@ -28,6 +30,12 @@ type reviewer struct {
 	reads *semaphore.Weighted
 	// waits is how long a review waits for others.
 	waits time.Duration
+}
+
+// lifecycle knows whether an addon-manager that leads runs with --lifecycle.
+type lifecycle interface {
+	// Require returns leadership.ErrNoLifecycle unless it does.
+	Require(ctx context.Context) error
 }
 
 // begin waits for a turn to read, and returns what is declared. done ends the turn.

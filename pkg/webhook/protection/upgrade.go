@@ -2,6 +2,7 @@ package protection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,21 +44,24 @@ func (v *UpgradeValidator) Handle(ctx context.Context, request admission.Request
 		return unchecked(what, err)
 	}
 	review, err := v.review(ctx, before, after)
+	if unknown := (unknownVersion{}); errors.As(err, &unknown) {
+		return admission.Allowed("").WithWarnings(text.OneLine(unknown.Error()))
+	}
 	return v.respond(request, review, what, err)
 }
 
-// images are those of a ClusterManager, by their purposes.
-func images(of *operatorv1.ClusterManager) map[string]string {
+// images are those of a ClusterManager, by their fields.
+func images(manager *operatorv1.ClusterManager) map[string]string {
 	return map[string]string{
-		"registration": of.Spec.RegistrationImagePullSpec, "work": of.Spec.WorkImagePullSpec,
-		"placement": of.Spec.PlacementImagePullSpec, "addon-manager": of.Spec.AddOnManagerImagePullSpec,
+		"registrationImagePullSpec": manager.Spec.RegistrationImagePullSpec, "workImagePullSpec": manager.Spec.WorkImagePullSpec,
+		"placementImagePullSpec": manager.Spec.PlacementImagePullSpec, "addOnManagerImagePullSpec": manager.Spec.AddOnManagerImagePullSpec,
 	}
 }
 
-// review finds what contradicts the version that other images have.
+// review finds what contradicts the version that other images have. Its error is an unknownVersion where they have none that is known.
 func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1.ClusterManager) (found, error) {
-	version, known := protection.UpgradeOf(images(before), images(after))
-	if !known || !before.DeletionTimestamp.IsZero() {
+	changed := protection.UpgradeOf(images(before), images(after))
+	if !changed.Changes() || !before.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
 	under, done, err := v.beginProtected(ctx)
@@ -73,8 +77,12 @@ func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1
 	if len(affected) == 0 {
 		return found{}, nil
 	}
+	version, known := changed.Version()
+	if !known {
+		return found{}, v.unchecked(ctx, affected, changed.Err())
+	}
 	// The images before may have another version than the CRDs.
-	was, _ := protection.UpgradeOf(nil, images(before))
+	was, _ := protection.UpgradeOf(nil, images(before)).Version()
 	review, err := v.reviewUpgrade(ctx, upgrade{under, affected, released, version, was})
 	if err != nil || review.message == "" {
 		return found{}, err
@@ -87,6 +95,37 @@ func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1
 	review.object, review.kind, review.forced = &stored, eventsof.ClusterManager, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does = fmt.Sprintf("Open Cluster Management %s", text.Name(version))
 	return review, nil
+}
+
+// unknownVersion is the error of images whose version is not known: add-ons were not checked.
+type unknownVersion struct {
+	// addOns are installed, and may contradict the version.
+	addOns []string
+	cause  error
+}
+
+// Error implements error.
+func (u unknownVersion) Error() string {
+	return fmt.Sprintf("whether another version of Open Cluster Management contradicts %s (%s) was not checked: %v. "+
+		"kubectl addon impact --ocm VERSION checks one", text.Count(len(u.addOns), "add-on"), text.Names(u.addOns, ", "), u.cause)
+}
+
+// unchecked returns an unknownVersion with that cause if any of the add-ons is installed.
+func (v *UpgradeValidator) unchecked(ctx context.Context, affected []string, cause error) error {
+	unknown := unknownVersion{cause: cause}
+	for _, addOn := range affected {
+		clusters, err := v.where(ctx, addOn)
+		if err != nil {
+			return err
+		}
+		if len(clusters) > 0 {
+			unknown.addOns = append(unknown.addOns, addOn)
+		}
+	}
+	if len(unknown.addOns) == 0 {
+		return nil
+	}
+	return unknown
 }
 
 // released returns the add-ons that are released with Open Cluster Management, and have its version: by the annotation of

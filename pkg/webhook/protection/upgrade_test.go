@@ -41,6 +41,13 @@ func TestReviewOfUpgrades(t *testing.T) {
 	)
 	forced := clusterManager(":v1.3.1")
 	forced.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tried"}
+	unread := func(because string) string {
+		return "whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: " + because +
+			". kubectl addon impact --ocm VERSION checks one"
+	}
+	const all = "addOnManagerImagePullSpec, placementImagePullSpec, registrationImagePullSpec, workImagePullSpec"
+	digest := clusterManager(":v1.2.0")
+	digest.Spec.RegistrationImagePullSpec = "example.com:5000/registration@sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 	mixed := clusterManager(":v1.3.1")
 	mixed.Spec.WorkImagePullSpec = "work:v1.2.9"
 	staged := clusterManager(":v1.2.0")
@@ -59,10 +66,17 @@ func TestReviewOfUpgrades(t *testing.T) {
 		{name: "that is too new", leaf: needsOld, after: clusterManager(":v1.3.1"), refuses: breaks + advice},
 		{name: "of one component", leaf: needsOld, after: staged, refuses: breaks + advice},
 		{name: "that is accepted", leaf: needsOld, after: clusterManager(":v1.2.5")},
-		{name: "by digest", leaf: needsOld, after: clusterManager("@sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef")},
-		{name: "by tag and digest", leaf: needsOld, after: clusterManager(":v1.3.1@sha256:5f70")},
-		{name: "by another tag", leaf: needsOld, after: clusterManager(":latest")},
-		{name: "of several versions", leaf: needsOld, after: mixed},
+		{name: "by digest", leaf: needsOld, after: digest, warns: unread("no tag that is a version in registrationImagePullSpec")},
+		{name: "by digests", leaf: needsOld, after: clusterManager("@sha256:5f70"), warns: unread("no tag that is a version in " + all)},
+		{name: "by digest before and after", leaf: needsOld, before: digest, after: digest},
+		{name: "by digest, which nothing requires", leaf: "dependencies: [{name: base}]", after: digest},
+		{
+			name: "by digest, where add-ons cannot be listed", leaf: needsOld, after: digest, fails: failing{list: "metadata"},
+			warns: "whether add-ons contradict another version of Open Cluster Management was not checked: list add-on leaf of the fleet: the hub is busy",
+		},
+		{name: "by tag and digest", leaf: needsOld, after: clusterManager(":v1.3.1@sha256:5f70"), refuses: breaks + advice},
+		{name: "by another tag", leaf: needsOld, after: clusterManager(":latest"), warns: unread("no tag that is a version in " + all)},
+		{name: "of several versions", leaf: needsOld, after: mixed, warns: unread("images have several versions: 1.2.9, 1.3.1")},
 		{name: "that nothing requires", leaf: "dependencies: [{name: base}]", after: clusterManager(":v1.3.1"), fails: failing{list: "add-ons"}},
 		{name: "that was too new", leaf: `requirements: {ocm: "< 1.1"}`, after: clusterManager(":v1.3.1")},
 		{name: "that was too new by its images", leaf: needsOld, before: clusterManager(":v1.3.0"), after: clusterManager(":v1.3.1")},

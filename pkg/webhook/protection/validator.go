@@ -42,10 +42,10 @@ type Options struct {
 	Discovery discovery
 	Clock     clock.PassiveClock
 	Recorder  events.EventRecorder
+	// Lifecycle knows whether upgrades can wait; nil: none does.
+	Lifecycle lifecycle
 	// Mode counts where no policy sets one.
 	Mode dependencyv1alpha1.Protection
-	// Delay is for how long from now on nothing is refused.
-	Delay time.Duration
 }
 
 // Validators review what removes add-ons from managed clusters, and what installs or changes them there.
@@ -54,19 +54,24 @@ type Validators struct {
 	Registrations *RegistrationValidator
 	Placements    *PlacementValidator
 	Upgrades      *UpgradeValidator
+	Templates     *TemplateValidator
+	Clusters      *ClusterValidator
 }
 
 // New returns the validators.
 func New(options Options) Validators {
 	responds := newResponder(options)
 	ofCluster := reviewer{
-		live: options.Live, cache: options.Cache, discovery: options.Discovery, mode: options.Mode, now: options.Clock.Now,
+		live: options.Live, cache: options.Cache, discovery: options.Discovery, lifecycle: options.Lifecycle, mode: options.Mode, now: options.Clock.Now,
 		declared: &declarations{cache: options.Cache}, reads: semaphore.NewWeighted(maxReads), waits: waitsForOthers,
 	}
 	ofFleet := ofCluster
 	ofFleet.reads, ofFleet.waits = semaphore.NewWeighted(1), answerForFleetWithin // each reads a lot
 	whole := &fleetReviewer{responds, ofFleet}
-	return Validators{&Validator{responds, ofCluster}, &RegistrationValidator{whole}, &PlacementValidator{whole}, &UpgradeValidator{whole}}
+	return Validators{
+		AddOns: &Validator{responds, ofCluster}, Registrations: &RegistrationValidator{whole}, Placements: &PlacementValidator{whole},
+		Upgrades: &UpgradeValidator{whole}, Templates: &TemplateValidator{whole}, Clusters: &ClusterValidator{whole},
+	}
 }
 
 // Validator reviews ManagedClusterAddOns that are deleted, created or get another AddOnTemplate. What it cannot review

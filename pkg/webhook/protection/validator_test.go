@@ -76,6 +76,10 @@ func reviewed(
 		v, object = validators.Placements, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	case "clustermanagers":
 		v = validators.Upgrades
+	case "managedclusters":
+		v = validators.Clusters
+	case "addontemplates":
+		v = validators.Templates
 	default:
 		v, object = validators.AddOns, addOn(name)
 	}
@@ -160,6 +164,8 @@ func kindOf(of any) string {
 		return "clusters"
 	case *clusterv1beta1.PlacementDecisionList:
 		return "decisions"
+	case *metav1.PartialObjectMetadataList:
+		return "metadata"
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ func (h *Hub) StartWebhook(ctx context.Context, binary string) (*Webhook, error)
 		Args: []string{
 			"webhook", "--kubeconfig", user.Kubeconfig, "--namespace", webhookNamespace, "--service-name", webhookService,
 			"--secret-name", webhookSecret, "--webhook-bind-address", webhook.address, "--health-probe-bind-address", webhook.health,
-			"--metrics-bind-address=0", "--protection=enforce", "--protection-delay=0", "--log-format=json",
+			"--metrics-bind-address=0", "--protection=enforce", "--log-format=json",
 		},
 	}.Start()
 	if err != nil {

@@ -235,7 +235,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 		for mode, kinds := range map[string][]string{"policy": {rule.KindPolicy, rule.KindBinding}, "webhook": {rule.KindWebhook}} {
 			requests.begin("installs the guard and the gate rule, and opens a gate (--guard=" + mode + " --lifecycle)")
-			manager = managerWith("--guard="+mode, "--lifecycle", "--lifecycle-delay=0s", "--lifecycle-removal-delay=1s")
+			manager = managerWith("--guard="+mode, "--lifecycle", "--lifecycle-removal-delay=1s")
 			for _, kind := range kinds {
 				Eventually(guards(ctx, kind)).Should(BeTrue())
 				Eventually(ruleOf(ctx, kind, names.Gate)).Should(BeTrue())

@@ -181,6 +181,53 @@ var _ = Describe("The report on a cluster", func() {
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
 	})
 
+	It("has the installations and upgrades that wait, as the plugin prints them, and goes when nothing waits", func() {
+		prepare()
+		cleanUp()
+		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		annotate := func(value string) {
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, addonv1alpha1.GateAnnotation, value)
+			Expect(hubClient.Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+		}
+		waits := func() ([]string, error) {
+			found, err := reportOn(cluster)()
+			if found == nil {
+				return nil, err
+			}
+			var waits []string
+			for _, wait := range found.Waiting {
+				text := fmt.Sprintf("%s %s %q", wait.AddOn, wait.Kind, wait.Template)
+				for _, edge := range wait.Dependencies {
+					text += " " + edge.Dependency + " " + edge.Verdict
+				}
+				waits = append(waits, text)
+			}
+			return waits, err
+		}
+		upgradable := metav1.Condition{
+			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "AddOnTemplate 'next' waits: as tested",
+		}
+		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
+
+		annotate(`"closed"`)
+		Eventually(waits).Should(HaveExactElements(middle + ` Installation ""`))
+		report(cluster, base, metav1.ConditionFalse, leaseStale)
+		Eventually(waits).Should(HaveExactElements(middle + ` Installation "" ` + base + " NotAvailable"))
+		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Failing: 1, Waiting: 1, Unsatisfied: 1}))
+		report(cluster, base, metav1.ConditionTrue, leaseFresh)
+
+		annotate("null")
+		Eventually(reportOn(cluster)).Should(BeNil())
+		Expect(say(cluster, middle, upgradable)).To(Succeed())
+		Eventually(waits).Should(HaveExactElements(middle + ` Upgrade "next"`))
+		Eventually(func(g Gomega) {
+			g.Expect(content(printed(cluster))).To(Equal(content(now(reportOn(cluster)))))
+		}).Should(Succeed())
+		upgradable.Status = metav1.ConditionTrue
+		Expect(say(cluster, middle, upgradable)).To(Succeed())
+		Eventually(reportOn(cluster)).Should(BeNil())
+	})
+
 	It("is written once a second at most, while its add-ons change all the time", func() {
 		prepare()
 		cleanUp()

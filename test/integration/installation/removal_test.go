@@ -70,7 +70,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 	)
 
 	DescribeTable("is removed by a new leader, which goes on", func(ctx context.Context, prefix, annotations string, placed bool) {
-		manage("0s", "1h")
+		manage("1h")
 		base, leaf := prefix+"-base", prefix+"-leaf"
 		strategy := manual
 		if placed {
@@ -101,7 +101,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(names.AddonManager))).
 			To(Succeed()) // the mark of another writer is not believed
-		manage("0s", "1h")
+		manage("1h")
 		Eventually(installed(ctx, base)).Should(BeEmpty())
 		Eventually(unusedSince(ctx, base)).Should(BeEmpty())
 	},
@@ -110,7 +110,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 	)
 
 	It("is not marked any more once an add-on needs it", func(ctx context.Context) {
-		manage("0s", "1h")
+		manage("1h")
 		register(ctx, "rf-base", manual, "[]", onDemand)
 		register(ctx, "rf-leaf", manual, removing("rf-base"), "")
 		install(ctx, "east", "rf-leaf")

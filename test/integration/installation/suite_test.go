@@ -50,22 +50,22 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	joinReal(ctx, withAgent, withoutAgent)
 	join(ctx, "edge")
 	agents := addonagent.New(ctx, hub, joined[withAgent])
-	manage("0s", "2s")
+	manage("2s")
 	agents.Deploy(ctx)
 	stopManaging()
 }, NodeTimeout(5*time.Minute))
 
 // Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
 var _ = BeforeEach(func() {
-	manage("0s", "2s")
+	manage("2s")
 	DeferCleanup(stopManaging)
 })
 
-// manage starts an addon-manager that begins to act after a delay, and removes add-ons after another one. One that runs ends.
-func manage(delay, removalDelay string) {
+// manage starts an addon-manager that removes add-ons after a delay. One that runs ends.
+func manage(removalDelay string) {
 	GinkgoHelper()
 	stopManaging()
-	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-delay="+delay,
+	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
 		"--lifecycle-removal-delay="+removalDelay, addonagent.GrantFlag)
 }
 

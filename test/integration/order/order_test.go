@@ -140,7 +140,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 
 	Describe("that brings all that it needs", Ordered, func() {
 		BeforeAll(func(ctx context.Context) {
-			manage(ctx, "Gate rule is in force", "--lifecycle", "--lifecycle-delay=0s", "--guard=policy")
+			manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		}, NodeTimeout(time.Minute))
 
 		DescribeTable("waits for each of them, and each for what it needs itself", bringsStack, onBoth(time.Minute))

@@ -38,7 +38,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	join(ctx, withAgent, withoutAgent)
 	deployed = interlock.Deploy(ctx, hub)
-	serve(ctx, "--protection=enforce", "--protection-delay=0")
+	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 	agents = addonagent.New(ctx, hub, managed[withAgent])
 	manager := deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
@@ -68,7 +68,7 @@ func join(ctx context.Context, names ...string) {
 func deployWebhook(ctx context.Context) {
 	GinkgoHelper()
 	deployed = interlock.DeployWebhook(ctx, hub)
-	serve(ctx, "--protection=enforce", "--protection-delay=0")
+	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 }
 

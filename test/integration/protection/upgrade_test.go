@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,8 +82,14 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
 		Expect(hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
-		for _, accepted := range []string{":latest", "@sha256:" + strings.Repeat("5f", 32), ":v1.2.9"} {
-			Expect(hub.Client.Patch(ctx, clusterManager(), imaged(accepted))).To(Succeed(), accepted)
+		unchecked := ContainElement(HavePrefix("whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: "))
+		for _, accepted := range []struct {
+			tag   string
+			warns gomegatypes.GomegaMatcher
+		}{{":latest", unchecked}, {"@sha256:" + strings.Repeat("5f", 32), unchecked}, {":v1.2.9", BeEmpty()}} {
+			user, received := as("alice")
+			Expect(user.Patch(ctx, clusterManager(), imaged(accepted.tag))).To(Succeed(), accepted.tag)
+			Expect(received.all).To(accepted.warns, accepted.tag)
 		}
 		before := calls(ctx, "upgrades")
 		Expect(before).To(BeNumerically(">", 0))

@@ -86,7 +86,7 @@ func join(ctx context.Context) {
 
 // manage starts a replica that acts at once when it leads.
 func manage() *interlock.Running {
-	return deployed.Manage("--lifecycle", "--lifecycle-delay=0s", "--guard=policy", addonagent.GrantFlag)
+	return deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 }
 
 // leader is the replica that leads, and says so by its first finding; -1: none does.

@@ -40,6 +40,14 @@ const (
 	GateOpen   = "open"
 )
 
+// GateCauseAnnotation is, on a ManagedClusterAddOn, why admission closed its gate where that is not the order of installations:
+// GateCauseContradiction.
+const GateCauseAnnotation = "dependency.addon.open-cluster-management.io/gate-cause"
+
+// GateCauseContradiction is the value of GateCauseAnnotation on an add-on that OCM has created, and that contradicts add-ons that
+// are installed on the managed cluster, where AddOnDependencyPolicies or addon-manager webhook enforce protection.
+const GateCauseContradiction = "Contradiction"
+
 // WaitForDependentsFinalizer is on a ManagedClusterAddOn that may have to wait, when it is deleted, for add-ons on the managed cluster that
 // are being deleted as well and depend on it. Admission sets it at creation, and addon-manager removes it.
 const WaitForDependentsFinalizer = "dependency.addon.open-cluster-management.io/wait-for-dependents"

@@ -14,6 +14,8 @@ const (
 	MaxReportName = 512
 	// MaxRootCauses is how many root causes an edge of a report can have.
 	MaxRootCauses = 64
+	// MaxAwaited is how many edges an installation or an upgrade can wait for in a report.
+	MaxAwaited = 64
 )
 
 // ReportScope is which edges a report has.
@@ -28,8 +30,22 @@ const (
 	ReportAll ReportScope = "All"
 )
 
+// WaitKind is what waits for the dependencies of an add-on.
+// +kubebuilder:validation:Enum=Installation;Upgrade
+type WaitKind string
+
+// The kinds of waits.
+const (
+	// WaitInstallation: the first installation of the add-on, behind a closed gate.
+	WaitInstallation WaitKind = "Installation"
+	// WaitUpgrade: another AddOnTemplate, while the one before runs.
+	WaitUpgrade WaitKind = "Upgrade"
+)
+
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,path=addondependencyreports,singular=addondependencyreport,shortName=adreport,categories=ocm
+// +kubebuilder:printcolumn:name="Failing",type=integer,JSONPath=`.summary.failing`,description="How many add-ons cannot work because of an edge"
+// +kubebuilder:printcolumn:name="Waiting",type=integer,JSONPath=`.summary.waiting`,description="How many installations and upgrades wait for dependencies"
 // +kubebuilder:printcolumn:name="Unsatisfied",type=integer,JSONPath=`.summary.unsatisfied`,description="How many edges are not satisfied"
 // +kubebuilder:printcolumn:name="Held",type=integer,JSONPath=`.summary.held`,description="Of how many edges the verdict is held"
 // +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.summary.pending`,description="How many edges a rollout under way breaks or repairs"
@@ -58,6 +74,12 @@ type AddOnDependencyReport struct {
 	// +listType=atomic
 	Edges []ReportedEdge `json:"edges,omitempty"`
 
+	// waiting are the installations and upgrades that wait for dependencies, ordered by add-on.
+	// +optional
+	// +kubebuilder:validation:MaxItems=4096
+	// +listType=atomic
+	Waiting []ReportedWait `json:"waiting,omitempty"`
+
 	// pending are the edges whose verdict a rollout under way breaks or repairs.
 	// +optional
 	// +kubebuilder:validation:MaxItems=4096
@@ -71,8 +93,19 @@ type AddOnDependencyReport struct {
 	NeededBy []NeededAddOn `json:"neededBy,omitempty"`
 }
 
-// ReportSummary counts the edges of a report.
+// ReportSummary counts the edges of a report, and the add-ons that they concern.
 type ReportSummary struct {
+	// failing is how many add-ons cannot work, because an edge that they need for that is not satisfied. It has those whose installation
+	// waits.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Failing int32 `json:"failing"`
+
+	// waiting is how many installations and upgrades wait for dependencies.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Waiting int32 `json:"waiting"`
+
 	// unsatisfied is how many edges are not satisfied.
 	// +required
 	// +kubebuilder:validation:Minimum=0
@@ -88,7 +121,7 @@ type ReportSummary struct {
 	// +kubebuilder:validation:Minimum=0
 	Pending int32 `json:"pending"`
 
-	// leftOut is how many entries of edges, pending and neededBy are missing, because the report would be too large.
+	// leftOut is how many entries of edges, waiting, pending and neededBy are missing, because the report would be too large.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	LeftOut int32 `json:"leftOut,omitempty"`
@@ -163,6 +196,72 @@ type ReportedCause struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
+}
+
+// ReportedWait is an installation or an upgrade of an add-on that waits for dependencies.
+type ReportedWait struct {
+	// addOn is the add-on.
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	AddOn string `json:"addOn"`
+
+	// kind is Installation or Upgrade.
+	// +required
+	Kind WaitKind `json:"kind"`
+
+	// runningTemplate is the AddOnTemplate that runs during an upgrade that waits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	RunningTemplate string `json:"runningTemplate,omitempty"`
+
+	// runningVersion is the version of that template, if it has one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	RunningVersion string `json:"runningVersion,omitempty"`
+
+	// template is the AddOnTemplate that waits. An installation may have none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Template string `json:"template,omitempty"`
+
+	// version is the version of that template, if it has one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Version string `json:"version,omitempty"`
+
+	// since is when the wait began.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+
+	// dependencies are the edges and requirements that it waits for. It is empty where all are satisfied, just before the wait ends.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Dependencies []AwaitedEdge `json:"dependencies,omitempty"`
+}
+
+// AwaitedEdge is an edge or a requirement that an installation or an upgrade waits for.
+type AwaitedEdge struct {
+	// dependency is the name of the edge, or of the requirement, such as requirements.kubernetes. It is empty where it is not known what
+	// the add-on declares.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Dependency string `json:"dependency,omitempty"`
+
+	// wanted is what the edge needs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Wanted string `json:"wanted,omitempty"`
+
+	// found is what was found instead.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Found string `json:"found,omitempty"`
+
+	// verdict is what is true of the edge. Held: it is not known.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Verdict string `json:"verdict"`
 }
 
 // PendingEdge is an edge whose verdict a rollout under way changes.

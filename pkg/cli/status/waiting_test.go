@@ -1,0 +1,75 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+const waitsForX = "AddOnTemplate 'v2' waits: x"
+
+func upgrading(cluster, name, message string) addonv1alpha1.ManagedClusterAddOn {
+	return addOn(cluster, name,
+		condition("Available", metav1.ConditionTrue, "Works", ""), condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message))
+}
+
+func TestRowsHaveWhatWaits(t *testing.T) {
+	gated := addOn("c1", "gated", condition("Installable", metav1.ConditionFalse, "WaitingForDependencies", "for x"))
+	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	undecided := addOn("c1", "undecided")
+	undecided.Annotations, undecided.CreationTimestamp = gated.Annotations, fixture.Now
+	since := fixture.Earlier.UTC()
+	for _, test := range []struct {
+		addOn addonv1alpha1.ManagedClusterAddOn
+		want  Waits
+	}{
+		{addOn("c1", "a"), Waits{}},
+		{gated, Waits{Kind: dependencyv1alpha1.WaitInstallation, Since: since, Message: "for x"}},
+		{undecided, Waits{Kind: dependencyv1alpha1.WaitInstallation, Since: fixture.Now.UTC()}},
+		{upgrading("c1", "b", waitsForX), Waits{Kind: dependencyv1alpha1.WaitUpgrade, Template: "v2", Since: since, Message: waitsForX}},
+	} {
+		row := row(&test.addOn)
+		if diff := cmp.Diff(test.want, row.Waits); diff != "" || row.Waiting() != (test.want != Waits{}) {
+			t.Errorf("%s (-want +got):\n%s", test.addOn.Name, diff)
+		}
+	}
+}
+
+func TestTheSameWaitsAreOne(t *testing.T) {
+	rows := Rows([]addonv1alpha1.ManagedClusterAddOn{
+		upgrading("c1", "a", "AddOnTemplate 'v2' waits: y"), upgrading("c1", "b", waitsForX), upgrading("c2", "b", waitsForX), addOn("c3", "b"),
+	})
+	rows[2].Waits.Since = rows[2].Waits.Since.Add(-time.Hour)
+	var got [][]string
+	for _, one := range waitsOf(rows) {
+		got = append(got, append([]string{one.addOn, one.waits.Message, age(one.waits.Since, fixture.Now.Time)}, one.clusters...))
+	}
+	want := [][]string{{"b", waitsForX, "65m", "c1", "c2"}, {"a", "AddOnTemplate 'v2' waits: y", "5m", "c1"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestWaitsAreWatched(t *testing.T) {
+	s, out := watching(filter{failing: true})
+	waits := upgrading("c1", "b", waitsForX)
+	for i := range waits.Status.Conditions {
+		waits.Status.Conditions[i].LastTransitionTime = metav1.Time{}
+	}
+	if err := s.replace(Rows([]addonv1alpha1.ManagedClusterAddOn{waits, upgrading("c1", "c", "It waits")})); err != nil {
+		t.Fatal(err)
+	}
+	want := `NAMESPACE   NAME   AVAILABLE   DEGRADED   SINCE   REASON                   MESSAGE
+c1          b      True        -          -       Works                    -
+c1          b      -           -          -       WaitingForDependencies   AddOnTemplate 'v2' waits: x
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

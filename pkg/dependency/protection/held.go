@@ -1,0 +1,60 @@
+package protection
+
+import (
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+)
+
+// MayBreak returns the add-ons, ascending, that the installation of an add-on can contradict: itself, and its dependents.
+func MayBreak(declared *catalog.Catalog, addOn string) []string {
+	affected := append(slices.Clone(declared.Dependents(addOn)), addOn)
+	slices.Sort(affected)
+	return slices.Compact(affected)
+}
+
+// Installing finds what an add-on contradicts that is on a managed cluster and whose installation has not begun. states are those
+// of the add-ons that are installed there, of MayBreak. known is false while a verdict that matters is held, as on a lost cluster.
+func Installing(declared *evaluation.Evaluator, addOn string, states map[string]evaluation.State) (contradicted Contradicted, known bool) {
+	before, after := map[string][]evaluation.Finding{}, map[string][]evaluation.Finding{}
+	for name, state := range states {
+		after[name] = declared.Evaluate(name, Settle(state, ""))
+		if name != addOn {
+			before[name] = declared.Evaluate(name, Settle(without(state, addOn), ""))
+		}
+	}
+	contradicted = Contradictions(before, after)
+	return contradicted, len(contradicted) > 0 || !anyHeld(addOn, after)
+}
+
+// without returns a state in which an add-on is not installed.
+func without(state evaluation.State, addOn string) evaluation.State {
+	state.AddOns = slices.Clone(state.AddOns)
+	for i := range state.AddOns {
+		if state.AddOns[i].Name == addOn {
+			state.AddOns[i] = evaluation.Observation{Name: addOn}
+		}
+	}
+	return state
+}
+
+// anyHeld reports whether a verdict is held on an edge of the add-on, or on an edge on it, without which its dependent cannot work.
+func anyHeld(addOn string, findings map[string][]evaluation.Finding) bool {
+	for name, all := range findings {
+		if slices.ContainsFunc(all, func(f evaluation.Finding) bool {
+			return f.Held() && f.Blocks() && (name == addOn || f.Dependency == nil || isOn(&f, addOn))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOn reports whether the edge of a finding is on an add-on, or an alternative of it is.
+func isOn(f *evaluation.Finding, addOn string) bool {
+	return slices.ContainsFunc(evaluation.Named(f.Dependency), func(end evaluation.Finding) bool {
+		return end.Dependency.API == nil && declaration.Target(end.Dependency) == addOn
+	})
+}

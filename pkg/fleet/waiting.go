@@ -1,0 +1,76 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// Waiting is an installation or an upgrade of an add-on that waits for dependencies.
+type Waiting struct {
+	AddOn string
+	Kind  dependencyv1alpha1.WaitKind
+	// Running is the AddOnTemplate that runs during an upgrade that waits, and Template the one that waits. They are empty where there is
+	// none, or where it is not known.
+	Running, Template Template
+	Since             metav1.Time
+}
+
+// Template is an AddOnTemplate, and its version, empty where it has none.
+type Template struct{ Name, Version string }
+
+// WaitingOf returns what waits of an add-on on a managed cluster, without the versions of templates. ok is false where nothing does.
+func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (waiting Waiting, ok bool) {
+	if GateClosed(addOn) {
+		since := addOn.CreationTimestamp
+		if installable := Installable(addOn); installable != nil {
+			since = installable.LastTransitionTime
+		}
+		return Waiting{
+			AddOn: addOn.Name, Kind: dependencyv1alpha1.WaitInstallation, Since: since, Template: Template{Name: TemplatesOf(addOn).RollingOut},
+		}, true
+	}
+	template := WaitingTemplate(addOn)
+	if template == "" {
+		return Waiting{}, false
+	}
+	return Waiting{
+		AddOn: addOn.Name, Kind: dependencyv1alpha1.WaitUpgrade, Since: Upgradable(addOn).LastTransitionTime,
+		Running: Template{Name: TemplatesOf(addOn).Running}, Template: Template{Name: template},
+	}, true
+}
+
+// Waiting returns what waits of the named add-ons of a managed cluster, by their names.
+func (l Loader) Waiting(ctx context.Context, cluster string, addOns []string) ([]Waiting, error) {
+	var all []Waiting
+	for _, name := range addOns {
+		addOn, err := l.Reader.AddOn(ctx, types.NamespacedName{Namespace: cluster, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		if addOn == nil {
+			continue
+		}
+		waiting, ok := WaitingOf(addOn)
+		if !ok {
+			continue
+		}
+		for _, template := range []*Template{&waiting.Running, &waiting.Template} {
+			if template.Name == "" {
+				continue
+			}
+			if template.Version, _, err = l.Reader.TemplateVersion(ctx, template.Name); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, waiting)
+	}
+	slices.SortFunc(all, func(a, b Waiting) int { return strings.Compare(a.AddOn, b.AddOn) })
+	return all, nil
+}

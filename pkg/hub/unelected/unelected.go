@@ -1,0 +1,64 @@
+// Package unelected holds the lease of addon-manager's leader election for a process that runs without the election. Others find by the
+// lease that an addon-manager runs.
+package unelected
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// timing is that of the leader election of controller-runtime.
+var timing = leaderelection.LeaderElectionConfig{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
+
+// Holder holds the lease while no other process does. It takes one that is free, or that its holder has not renewed in time, and
+// releases it when it stops. The process does not depend on it.
+type Holder struct {
+	config leaderelection.LeaderElectionConfig
+}
+
+// New returns a holder. It calls held each time that it has taken the lease, with a context that ends with the lease.
+func New(config *rest.Config, lease types.NamespacedName, held func(context.Context)) (*Holder, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name the holder of lease %s: %w", lease, err)
+	}
+	config = rest.AddUserAgent(config, "leader-election")
+	config.Timeout = timing.RenewDeadline / 2 // so that one request that hangs does not lose the lease
+	client, err := coordinationv1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("create client for lease %s: %w", lease, err)
+	}
+	return newHolder(&resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name},
+		Client:     client,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
+	}, timing, held), nil
+}
+
+func newHolder(lock resourcelock.Interface, config leaderelection.LeaderElectionConfig, held func(context.Context)) *Holder {
+	config.Lock, config.Name, config.ReleaseOnCancel = lock, lock.Describe(), true
+	config.Callbacks = leaderelection.LeaderCallbacks{OnStartedLeading: held, OnStoppedLeading: func() {}}
+	return &Holder{config}
+}
+
+// Start implements manager.Runnable.
+func (h *Holder) Start(ctx context.Context) error {
+	for ctx.Err() == nil {
+		elector, err := leaderelection.NewLeaderElector(h.config)
+		if err != nil {
+			return fmt.Errorf("hold the lease %s: %w", h.config.Name, err)
+		}
+		elector.Run(ctx) // until the lease is lost
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package report
+
+import (
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+)
+
+// pending are the edges that the rollouts under way break or repair.
+func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
+	change := whatif.Change{Versions: map[string]string{}}
+	for name, observed := range r.AddOns {
+		if observed.Template.Next != "" {
+			change.RollOut = append(change.RollOut, name)
+		}
+		if observed.Template.RollingOut != "" {
+			change.Versions[name] = observed.Template.RollingOut
+		}
+	}
+	if len(change.RollOut)+len(change.Versions) == 0 {
+		return nil
+	}
+	after := r.declared.Findings(change.Apply(r.Cluster.Cluster))
+	for _, difference := range whatif.Compare(r.findings, after) {
+		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()
+		if !wasUnsatisfied && !difference.After.Unsatisfied() {
+			continue
+		}
+		entry := dependencyv1alpha1.PendingEdge{
+			AddOn: name(difference.AddOn), Dependency: name(difference.After.Name()), Verdict: string(difference.After.Verdict),
+		}
+		if difference.After.Unsatisfied() {
+			entry.Found = sentence(difference.After.Found())
+		}
+		pending = append(pending, entry)
+	}
+	return pending
+}

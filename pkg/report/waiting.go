@@ -1,0 +1,93 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+type reportedWait = dependencyv1alpha1.ReportedWait
+
+// waits are the installations and upgrades that wait. One whose dependencies are not known keeps those of before.
+func (c *Cluster) waits(before *DependencyReport) []reportedWait {
+	waits := make([]reportedWait, 0, len(c.Waiting))
+	for _, waiting := range c.Waiting {
+		entry := reportedWait{
+			AddOn: name(waiting.AddOn), Kind: waiting.Kind, Since: sinceTime(waiting.Since),
+			RunningTemplate: name(waiting.Running.Name), RunningVersion: name(waiting.Running.Version),
+			Template: name(waiting.Template.Name), Version: name(waiting.Template.Version),
+		}
+		awaited := c.awaited(waiting)
+		for i := range awaited[:min(len(awaited), dependencyv1alpha1.MaxAwaited)] {
+			entry.Dependencies = append(entry.Dependencies, awaitedEdge(&awaited[i]))
+		}
+		if last := waitIn(before, entry); last != nil && slices.ContainsFunc(awaited, evaluation.Finding.Held) {
+			entry.Dependencies = last.Dependencies
+		}
+		waits = append(waits, entry)
+	}
+	return waits
+}
+
+// awaited are the findings on the add-on, with the AddOnTemplate that waits, that keep it waiting: those without which it cannot work.
+func (c *Cluster) awaited(waiting fleet.Waiting) []evaluation.Finding {
+	findings := c.findings[waiting.AddOn]
+	observed := c.AddOns[waiting.AddOn]
+	if waiting.Template.Name != "" && observed.Template.Name != waiting.Template.Name {
+		changed := c.Cluster
+		changed.AddOns = maps.Clone(c.AddOns)
+		observed.Template = versions.Templates{Name: waiting.Template.Name, Running: waiting.Template.Version}
+		changed.AddOns[waiting.AddOn] = observed
+		findings = c.declared.Findings(changed)[waiting.AddOn]
+	}
+	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool {
+		return !f.Blocks() || !f.Unsatisfied() && !f.Held()
+	})
+}
+
+func awaitedEdge(finding *evaluation.Finding) dependencyv1alpha1.AwaitedEdge {
+	edge := dependencyv1alpha1.AwaitedEdge{Dependency: name(finding.Name()), Wanted: wanted(finding), Verdict: string(finding.Verdict)}
+	if finding.Held() {
+		edge.Found = sentence(finding.HeldBecause())
+	} else {
+		edge.Found = sentence(finding.Found())
+	}
+	return edge
+}
+
+// waitIn returns the entry of the same wait in a report, which may be nil; nil: it has none.
+func waitIn(before *DependencyReport, wait reportedWait) *reportedWait {
+	if before == nil {
+		return nil
+	}
+	same := slices.IndexFunc(before.Waiting, func(other reportedWait) bool {
+		return other.AddOn == wait.AddOn && other.Kind == wait.Kind && other.Template == wait.Template
+	})
+	if same < 0 {
+		return nil
+	}
+	return &before.Waiting[same]
+}
+
+// sinceTime is a time of a report, in full seconds; nil for a zero time.
+func sinceTime(since metav1.Time) *metav1.Time {
+	if since.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: since.UTC().Truncate(time.Second)}
+}
+
+// Templated names an AddOnTemplate with its version, if it has one; empty without a template.
+func Templated(template, version string) string {
+	if version == "" {
+		return template
+	}
+	return template + " (" + version + ")"
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+)
+
+// SummarizedWait is an installation or an upgrade of an add-on that waits for dependencies, over the fleet.
+type SummarizedWait struct {
+	AddOn string                      `json:"addOn"`
+	Kind  dependencyv1alpha1.WaitKind `json:"kind"`
+	// Template is the AddOnTemplate that waits. An installation may have none.
+	Template string `json:"template,omitempty"`
+	// Version is that of the template, if it has one.
+	Version string `json:"version,omitempty"`
+	// Since is when the first of the waits began.
+	Since time.Time `json:"since,omitzero"`
+	// Clusters are the managed clusters on which it waits, ascending.
+	Clusters []string `json:"clusters"`
+	// Dependencies are on how many of them it waits for each edge or requirement, by its name.
+	Dependencies map[string]int `json:"dependencies,omitempty"`
+}
+
+// addWaits adds the waits of all add-ons on a managed cluster, or of one, to those that are the same on others.
+func (s *Summary) addWaits(on *Cluster, addOn string) {
+	for _, wait := range on.waits(nil) {
+		if cmp.Or(addOn, wait.AddOn) != wait.AddOn {
+			continue
+		}
+		same := slices.IndexFunc(s.Waiting, func(other SummarizedWait) bool {
+			return other.AddOn == wait.AddOn && other.Kind == wait.Kind && other.Template == wait.Template && other.Version == wait.Version
+		})
+		if same < 0 {
+			same = len(s.Waiting)
+			s.Waiting = append(s.Waiting, SummarizedWait{
+				AddOn: wait.AddOn, Kind: wait.Kind, Template: wait.Template, Version: wait.Version, Dependencies: map[string]int{},
+			})
+		}
+		s.Waiting[same].add(on.Name, wait)
+	}
+}
+
+// add adds the same wait on another managed cluster.
+func (w *SummarizedWait) add(cluster string, wait reportedWait) {
+	w.Clusters = append(w.Clusters, cluster)
+	if wait.Since != nil && (w.Since.IsZero() || wait.Since.Time.Before(w.Since)) {
+		w.Since = wait.Since.UTC()
+	}
+	for _, edge := range wait.Dependencies {
+		if edge.Dependency != "" {
+			w.Dependencies[edge.Dependency]++
+		}
+	}
+}
+
+// compare orders waits: those on most managed clusters first.
+func (w SummarizedWait) compare(other SummarizedWait) int {
+	return cmp.Or(cmp.Compare(len(other.Clusters), len(w.Clusters)), cmp.Compare(w.AddOn, other.AddOn), cmp.Compare(w.Kind, other.Kind),
+		cmp.Compare(w.Template, other.Template), cmp.Compare(w.Version, other.Version))
+}

@@ -1,0 +1,136 @@
+package protection
+
+import (
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// inTier is a Placement that selects clusters with a label.
+func inTier(name, tier string) *clusterv1beta1.Placement {
+	selects := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	if tier != "" {
+		selects.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"tier": tier}},
+		}}}
+	}
+	return selects
+}
+
+// tiered is a managed cluster that is available, with a label.
+func tiered(name, tier string) *clusterv1.ManagedCluster {
+	cluster := joined(name)
+	cluster.Labels = map[string]string{"tier": tier}
+	return cluster
+}
+
+// fleetOfTiers are clusters c1 and c2 of the tiers edge and core, with base and leaf, and Placement all that installs base on both.
+func fleetOfTiers(placement *clusterv1beta1.Placement, registered ...client.Object) []client.Object {
+	objects := append(registered, placement, selecting(placement.Name, "c1", "c2")[1], tiered("c1", "edge"), tiered("c2", "core"))
+	for _, cluster := range []string{"c1", "c2"} {
+		for _, name := range []string{"base", "leaf"} {
+			objects = append(objects, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})
+		}
+	}
+	return objects
+}
+
+func TestReviewOfSelections(t *testing.T) {
+	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
+	const warns = "Placement 'default/all' no longer selects all clusters on which it installs add-ons, which " +
+		"would break 1 add-on on 1 cluster: leaf requires base (c2)"
+	other := selecting("other", "c2")
+	for name, test := range map[string]struct {
+		after      *clusterv1beta1.Placement
+		registered []client.Object
+		mode       dependencyv1alpha1.Protection
+		fails      failing
+		warns      string
+	}{
+		"FewerClusters":      {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, warns: warns},
+		"FewerButNotRefused": {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, mode: dependencyv1alpha1.ProtectionEnforce, warns: warns},
+		"ProtectionIsOff":    {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, mode: dependencyv1alpha1.ProtectionOff},
+		"TheSame":            {after: inTier("all", ""), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"}},
+		"SelectedByAnother":  {after: inTier("all", "edge"), registered: append(other, placed(base, "all", "other"), &leaf)},
+		"OfNoAddOn":          {after: inTier("all", "edge"), registered: []client.Object{&base, &leaf}, fails: failing{list: "clusters"}},
+		"NothingDepends":     {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all")}, fails: failing{list: "clusters"}},
+		"ClustersFail": {
+			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"},
+			warns: "whether add-ons require what Placement 'all' installs was not checked: list managed clusters: the hub is busy",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := admissionv1.AdmissionRequest{
+				Operation: admissionv1.Update, Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"},
+			}
+			request.OldObject.Raw, request.Object.Raw = raw(t, inTier("all", "")), raw(t, test.after)
+			mode := test.mode
+			if mode == "" {
+				mode = dependencyv1alpha1.ProtectionWarn
+			}
+			response, _ := reviewed(t, mode, test.fails, request, "all", fleetOfTiers(inTier("all", ""), test.registered...)...)
+			expect(t, response, "", test.warns)
+		})
+	}
+}
+
+func TestReviewOfLabels(t *testing.T) {
+	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
+	const warns = "with these labels, Placements no longer select cluster 'c1', which would break 1 add-on on 1 cluster: leaf requires base (c1)"
+	for name, test := range map[string]struct {
+		tier       string
+		registered []client.Object
+		placement  *clusterv1beta1.Placement
+		fails      failing
+		warns      string
+	}{
+		"NoLongerSelected":  {tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"), warns: warns},
+		"StillSelected":     {tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "")},
+		"SameLabels":        {tier: "edge", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"), fails: failing{list: "registrations"}},
+		"SelectedByAnother": {tier: "core", registered: []client.Object{placed(base, "all", "other"), &leaf, inTier("other", "core")}, placement: inTier("all", "edge")},
+		"PlacementIsGone":   {tier: "core", registered: []client.Object{placed(base, "gone"), &leaf}, placement: inTier("all", "edge")},
+		"NothingDepends":    {tier: "core", registered: []client.Object{placed(base, "all")}, placement: inTier("all", "edge")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := admissionv1.AdmissionRequest{
+				Operation: admissionv1.Update, Name: "c1", Resource: metav1.GroupVersionResource{Resource: "managedclusters"},
+			}
+			request.OldObject.Raw, request.Object.Raw = raw(t, tiered("c1", "edge")), raw(t, tiered("c1", test.tier))
+			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "c1", fleetOfTiers(test.placement, test.registered...)...)
+			expect(t, response, "", test.warns)
+		})
+	}
+}
+
+// TestStrategyWithANewPlacement: OCM deletes every ManagedClusterAddOn that no Placement selects, also of one that was installed by hand.
+func TestStrategyWithANewPlacement(t *testing.T) {
+	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
+	for name, test := range map[string]struct {
+		tier    string
+		refuses string
+	}{
+		"SelectsAll": {"", ""},
+		"SelectsFewer": {
+			"edge", "the new install strategy of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (c2). Remove first what " +
+				"requires it. To remove it nevertheless: kubectl annotate clustermanagementaddon base dependency.addon.open-cluster-management.io/force='<why>'",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := admissionv1.AdmissionRequest{
+				Operation: admissionv1.Update, Name: "base", Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"},
+			}
+			request.OldObject.Raw, request.Object.Raw = raw(t, placed(base)), raw(t, placed(*base.DeepCopy(), "new"))
+			objects := append(fleetOfTiers(inTier("all", ""), placed(*base.DeepCopy()), &leaf), inTier("new", test.tier))
+			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, request, "base", objects...)
+			expect(t, response, test.refuses, "")
+		})
+	}
+}
