@@ -3,6 +3,7 @@ package order
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -98,6 +99,7 @@ func apply(ctx context.Context, objects ...client.Object) {
 		manifest := &unstructured.Unstructured{Object: content}
 		unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 		unstructured.RemoveNestedField(content, "status")
+		maps.DeleteFunc(content["spec"].(map[string]any), func(_ string, value any) bool { return value == nil })
 		kinds, _, err := hub.Client.Scheme().ObjectKinds(object)
 		Expect(err).NotTo(HaveOccurred())
 		manifest.SetGroupVersionKind(kinds[0])
