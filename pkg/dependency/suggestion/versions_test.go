@@ -23,10 +23,12 @@ func TestImage(t *testing.T) {
 		"a Deployment comes first": {[]string{pods("DaemonSet", "{image: 'a:1'}"), pods("Deployment", "{image: 'b:2'}")}, "b:2"},
 		"a DaemonSet":              {[]string{pods("DaemonSet", "{image: 'a:1'}")}, "a:1"},
 		"a StatefulSet":            {[]string{pods("StatefulSet", "{image: 'a:1'}")}, "a:1"},
-		"a Job is soon over":       {[]string{`{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {template: {spec: {containers: [{image: 'a:1'}]}}}}`}, ""},
-		"no container":             {[]string{pods("Deployment", "")}, ""},
-		"what is no container":     {[]string{pods("Deployment", "7")}, ""},
-		"no image":                 {[]string{pods("Deployment", "{name: x}"), pods("Deployment", "{image: 'b:2'}")}, "b:2"},
+		"a Job is soon over": {
+			[]string{`{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {template: {spec: {containers: [{image: 'a:1'}]}}}}`}, "",
+		},
+		"no container":         {[]string{pods("Deployment", "")}, ""},
+		"what is no container": {[]string{pods("Deployment", "7")}, ""},
+		"no image":             {[]string{pods("Deployment", "{name: x}"), pods("Deployment", "{image: 'b:2'}")}, "b:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := workload(t, "a", test.manifests...)

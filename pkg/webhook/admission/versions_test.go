@@ -40,16 +40,24 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 		templates   error // why AddOnTemplates cannot be listed
 		want        []string
 	}{
-		"Declared":        {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
-		"DeclaredByV1":    {now: written("v1beta1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
-		"ByAnnotation":    {now: annotated, cached: []client.Object{&tunnel}, want: []string{annotationEntry + warning}},
-		"Added":           {before: written("v1alpha1", plain), now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
-		"ThereBefore":     {before: written("v1alpha1", ranged), now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}},
-		"NoRange":         {now: written("v1alpha1", plain), cached: []client.Object{&tunnel}},
-		"NotRegistered":   {now: written("v1alpha1", unknown), cached: []client.Object{&tunnel}},
-		"Versioned":       {now: written("v1alpha1", ranged), cached: []client.Object{&versioned}},
-		"ByItsTemplate":   {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel, &template}},
-		"NoTemplatesHere": {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: &meta.NoKindMatchError{}, want: []string{"spec.dependencies[0]: " + warning}},
+		"Declared":     {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
+		"DeclaredByV1": {now: written("v1beta1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
+		"ByAnnotation": {now: annotated, cached: []client.Object{&tunnel}, want: []string{annotationEntry + warning}},
+		"Added": {
+			before: written("v1alpha1", plain), now: written("v1alpha1", ranged),
+			cached: []client.Object{&tunnel},
+			want:   []string{"spec.dependencies[0]: " + warning},
+		},
+		"ThereBefore":   {before: written("v1alpha1", ranged), now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}},
+		"NoRange":       {now: written("v1alpha1", plain), cached: []client.Object{&tunnel}},
+		"NotRegistered": {now: written("v1alpha1", unknown), cached: []client.Object{&tunnel}},
+		"Versioned":     {now: written("v1alpha1", ranged), cached: []client.Object{&versioned}},
+		"ByItsTemplate": {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel, &template}},
+		"NoTemplatesHere": {
+			now:    written("v1alpha1", ranged),
+			cached: []client.Object{&tunnel}, templates: &meta.NoKindMatchError{},
+			want: []string{"spec.dependencies[0]: " + warning},
+		},
 		"TemplatesUnread": {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: errors.New("not synced")},
 	} {
 		t.Run(name, func(t *testing.T) {
