@@ -27,6 +27,8 @@ const (
 	RuleEveryVersion Rule = "EveryVersion"
 	// RuleNoVersion: a range has no version.
 	RuleNoVersion Rule = "NoVersion"
+	// RuleVersionNotReported: a range is on an add-on of which no version is known.
+	RuleVersionNotReported Rule = "VersionNotReported"
 )
 
 // Advise returns what admission accepts without a warning: dependencies that can never be

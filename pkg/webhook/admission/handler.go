@@ -87,7 +87,8 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return response // it is not to be late
 	}
 	return response.WithWarnings(missingPlacements(ctx, v.reader, request)...).WithWarnings(v.orderedInVain(addOn, before)...).
-		WithWarnings(v.removedInVain(ctx, addOn, before)...).WithWarnings(v.inVainBundle(request.Object.Raw, addOn)...)
+		WithWarnings(v.removedInVain(ctx, addOn, before)...).WithWarnings(v.inVainBundle(request.Object.Raw, addOn)...).
+		WithWarnings(v.unreportedVersions(ctx, addOn, before)...)
 }
 
 // review reviews a registration that replaces another one, or none.
