@@ -17,6 +17,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -86,7 +87,7 @@ func (f *Files) decodeObject(one object, at place) {
 	}
 }
 
-// decodeTemplate adds an AddOnTemplate, unless it declares nothing. What it deploys is not decoded.
+// decodeTemplate adds an AddOnTemplate, also to those that are checked if it declares something. What it deploys is not decoded.
 func (f *Files) decodeTemplate(one object, at place) {
 	var read struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -100,6 +101,7 @@ func (f *Files) decodeTemplate(one object, at place) {
 	}
 	template := Template{Path: at.path, Line: at.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
 	template.Template.Spec.AddonName = read.Spec.AddonName
+	f.AddOnTemplates = append(f.AddOnTemplates, *fleet.LeanTemplate(&template.Template))
 	if _, declares := declaration.ReadTemplate(&template.Template); declares {
 		f.Templates = append(f.Templates, template)
 	}

@@ -47,6 +47,8 @@ type Policy struct {
 type Files struct {
 	Manifests []Manifest
 	Templates []Template
+	// AddOnTemplates are all of them, with their versions, and those that declare nothing.
+	AddOnTemplates []addonv1alpha1.AddOnTemplate
 	// Policies are those that can be used.
 	Policies []Policy
 	// Skipped are errors on templates in folders, which are no manifests yet.
@@ -68,11 +70,7 @@ func (f *Files) Err() error {
 func (f *Files) Lint(hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *report.Lint {
 	declared := f.Declared()
 	found := report.FindLint(declared, hub, isLive)
-	templates := make([]report.DeclaredTemplate, 0, len(f.Templates))
-	for _, one := range f.Templates {
-		templates = append(templates, report.DeclaredTemplate(one))
-	}
-	found.Items = append(found.Items, report.FindTemplateLint(templates, report.Among(declared, hub), isLive)...)
+	found.Items = append(found.Items, report.FindTemplateLint(f.DeclaredTemplates(), report.Among(declared, hub), isLive)...)
 	found.Items = append(found.Items, f.Broken...)
 	return found
 }
@@ -82,6 +80,15 @@ func (f *Files) Declared() []report.Declared {
 	declared := make([]report.Declared, 0, len(f.Manifests))
 	for _, one := range f.Manifests {
 		declared = append(declared, report.Declared(one))
+	}
+	return declared
+}
+
+// DeclaredTemplates are the AddOnTemplates that declare something.
+func (f *Files) DeclaredTemplates() []report.DeclaredTemplate {
+	declared := make([]report.DeclaredTemplate, 0, len(f.Templates))
+	for _, one := range f.Templates {
+		declared = append(declared, report.DeclaredTemplate(one))
 	}
 	return declared
 }
@@ -129,6 +136,7 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	}
 	f.Manifests = append(f.Manifests, read.Manifests...)
 	f.Templates = append(f.Templates, read.Templates...)
+	f.AddOnTemplates = append(f.AddOnTemplates, read.AddOnTemplates...)
 	f.Policies = append(f.Policies, read.Policies...)
 	f.Broken = append(f.Broken, read.Broken...)
 }

@@ -54,6 +54,7 @@ var LintRules = []LintRule{
 	{review.RuleConflict, SeverityWarning, "Two ranges of versions on one dependency exclude each other."},
 	{review.RuleEveryVersion, SeverityWarning, "A range such as `>= 0.0.0` has every release, but no add-on that reports no version."},
 	{review.RuleNoVersion, SeverityWarning, "No version is in the range, as in `>= 2, < 1`."},
+	{review.RuleVersionNotReported, SeverityWarning, "A range is on an add-on of which no version is known, on some managed clusters or on the hub. Only with `--live` or `--from`."},
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
 	{review.RuleLongChain, SeverityWarning, "A chain of more than five Required dependencies begins at the add-on."},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},

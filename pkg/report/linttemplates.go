@@ -20,6 +20,13 @@ type DeclaredTemplate struct {
 	Line     func(field string) int
 }
 
+// finding is a judgement on an AddOnTemplate in a file.
+func (d *DeclaredTemplate) finding(judged review.Judgement) LintFinding {
+	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judged)
+	finding.AddOn = d.Template.Spec.AddonName
+	return finding
+}
+
 // FindTemplateLint judges what AddOnTemplates in files declare, together with all
 // registrations. Admission does not check them, so its rules are applied here.
 func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) (found []LintFinding) {
@@ -38,9 +45,7 @@ func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.Cluster
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
-			finding := (&Declared{Path: one.Path, Line: one.Line}).finding(judgement)
-			finding.AddOn = one.Template.Spec.AddonName
-			found = append(found, finding)
+			found = append(found, one.finding(judgement))
 		}
 	}
 	return found

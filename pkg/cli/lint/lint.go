@@ -51,10 +51,11 @@ duplicate fields, dependencies without a message, long chains, version ranges th
 each other, and add-ons that are declared twice. It also checks what AddOnTemplates declare
 by annotation. It needs no hub.
 
-With --live or --from, the registrations on a hub count too. With --live, it also checks
-add-ons with the install strategy Placements: is each Required dependency installed on all
-managed clusters that the Placements select? For that, it lists placementdecisions,
-managedclusters and managedclusteraddons.
+With --live or --from, the registrations on a hub count too. It also checks whether the
+versions are known that dependencies compare: on how many managed clusters does the add-on
+report one? With --live, it also checks add-ons with the install strategy Placements: is each
+Required dependency installed on all managed clusters that the Placements select? For that, it
+lists placementdecisions. For both, it lists managedclusters and managedclusteraddons.
 
 A file that cannot be decoded is an error; the others are still checked. In folders, it
 skips templates, which are files with {{.
@@ -90,15 +91,21 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		return cmdline.UsageError(err)
 	}
 	isLive := o.live || o.source.IsFile()
-	var hub []addonv1alpha1.ClusterManagementAddOn
+	against := &hub{source: o.source, files: files}
+	var registered []addonv1alpha1.ClusterManagementAddOn
 	if isLive {
-		if hub, err = o.source.Registrations(ctx); err != nil {
+		if registered, err = against.registrations(ctx); err != nil {
 			return err
 		}
 	}
-	o.found = files.Lint(hub, isLive)
-	if err := o.judgePlacements(ctx, files.Declared()); err != nil {
+	o.found = files.Lint(registered, isLive)
+	if err := o.judgePlacements(ctx, files.Declared(), against); err != nil {
 		return err
+	}
+	if isLive {
+		if err := o.judgeVersions(ctx, files, registered, against); err != nil {
+			return err
+		}
 	}
 	slices.SortStableFunc(o.found.Items, func(a, b report.LintFinding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))

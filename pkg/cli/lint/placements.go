@@ -9,18 +9,15 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // judgePlacements adds what Placements leave out, if an add-on in the files has any.
-func (o *options) judgePlacements(ctx context.Context, declared []report.Declared) error {
+func (o *options) judgePlacements(ctx context.Context, declared []report.Declared, against *hub) error {
 	placed := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
-	also := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(declared))
 	for i := range declared {
 		addOn := &declared[i].AddOn
-		also = append(also, *addOn)
 		if addOn.Spec.InstallStrategy.Type == ocmaddonv1alpha1.AddonInstallStrategyPlacements {
 			placed[addOn.Name] = append(placed[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
 		}
@@ -32,17 +29,17 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so placements were not checked: use --live.")
 		return nil
 	}
-	hub, err := o.source.Reader()
+	reader, err := o.source.Reader()
 	if err != nil {
 		return err
 	}
 	selected := map[string][]string{}
 	for addOn, placements := range placed {
-		if selected[addOn], err = clusters(ctx, hub, placements); err != nil {
+		if selected[addOn], err = clusters(ctx, reader, placements); err != nil {
 			return err
 		}
 	}
-	fleet, err := o.source.Snapshot(ctx, "", snapshot.Also{Registrations: also})
+	fleet, err := against.snapshot(ctx)
 	if err != nil {
 		return err
 	}

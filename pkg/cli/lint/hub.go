@@ -1,0 +1,43 @@
+package lint
+
+import (
+	"context"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/manifest"
+)
+
+// hub is the hub or the snapshot that files are checked against. The fleet is read once, and only where a check needs it.
+type hub struct {
+	source *source.Source
+	files  *manifest.Files
+	fleet  *snapshot.Snapshot
+}
+
+// registrations reads what is registered. A snapshot in a file is read as a whole.
+func (h *hub) registrations(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
+	if !h.source.IsFile() {
+		return h.source.Registrations(ctx)
+	}
+	fleet, err := h.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return fleet.Registrations, nil
+}
+
+// snapshot reads the fleet, with all inputs of what the files declare.
+func (h *hub) snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
+	if h.fleet != nil {
+		return h.fleet, nil
+	}
+	also := snapshot.Also{Templates: h.files.AddOnTemplates}
+	for i := range h.files.Manifests {
+		also.Registrations = append(also.Registrations, h.files.Manifests[i].AddOn)
+	}
+	var err error
+	h.fleet, err = h.source.Snapshot(ctx, "", also)
+	return h.fleet, err
+}

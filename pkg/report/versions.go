@@ -1,0 +1,107 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// VersionGap is a managed cluster where an add-on is installed, and no version of it is known.
+type VersionGap struct {
+	Cluster string
+	// Template is the AddOnTemplate that runs there; empty: none does.
+	Template string
+	// Unrequested: an addon-agent is there, and has not been requested to report the version.
+	Unrequested bool
+}
+
+// VersionReach is on how many managed clusters an add-on is installed, and where no version of it is known.
+type VersionReach struct {
+	Installed int
+	Gaps      []VersionGap
+}
+
+// VersionReaches finds the versions of add-ons on all managed clusters of a snapshot, by the sources that verdicts rest on. An
+// add-on that is installed nowhere has no entry.
+func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[string]*VersionReach {
+	reaches := map[string]*VersionReach{}
+	for _, name := range hub.Names() {
+		cluster := hub.Whole(name)
+		// Facts that no installed add-on needs are not evaluated, but known.
+		if object := hub.FactsObject(name); object != nil && cluster.Facts.Versions == nil {
+			cluster.Facts.Versions = fleet.FactsOf(object).Versions
+		}
+		for addOn, observed := range cluster.AddOns {
+			if !wanted(addOn) {
+				continue
+			}
+			if reaches[addOn] == nil {
+				reaches[addOn] = &VersionReach{}
+			}
+			reaches[addOn].Installed++
+			sources := cluster.VersionSources(&observed, hub.Declared.Version(addOn))
+			if observed.Template.Unknown || versions.Running(sources) != (versions.Version{}) {
+				continue
+			}
+			_, reported := cluster.Facts.Versions[addOn]
+			reaches[addOn].Gaps = append(reaches[addOn].Gaps, VersionGap{
+				Cluster:     name,
+				Template:    observed.Template.Name,
+				Unrequested: !reported && hub.IsOn(name, names.AgentAddOn),
+			})
+		}
+	}
+	return reaches
+}
+
+// describe names the managed clusters without a known version.
+func (r *VersionReach) describe(addOn, accepted string) string {
+	clusters, unrequested := make([]string, 0, maxNamed), 0
+	for i := range r.Gaps {
+		if i < maxNamed {
+			clusters = append(clusters, r.Gaps[i].Cluster)
+		}
+		if r.Gaps[i].Unrequested {
+			unrequested++
+		}
+	}
+	if len(r.Gaps) > maxNamed {
+		clusters = append(clusters, "…")
+	}
+	message := fmt.Sprintf("no version of %q is known on %d of the %s where it is installed (%s), so a dependency on version %q fails there",
+		text.Name(addOn), len(r.Gaps), text.Count(r.Installed, "managed cluster"), strings.Join(clusters, ", "), text.Excerpt(text.OneLine(accepted)))
+	if unrequested > 0 {
+		message += fmt.Sprintf(", unless addon-agent, which has not been requested to report it on %d of them, finds one on the lease", unrequested)
+	}
+	return message
+}
+
+// WithFiles returns the snapshot as it is once the registrations and AddOnTemplates in files are applied. A version that was
+// set on the hub stays where a file has none, as kubectl apply leaves annotations of others.
+func WithFiles(hub *snapshot.Snapshot, declared []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
+	content := hub.Content
+	content.Registrations = Among(declared, hub.Registrations)
+	for i := range content.Registrations {
+		addOn := &content.Registrations[i]
+		if stated := hub.Declared.Version(addOn.Name); versions.In(addOn.Annotations) == (versions.Annotated{}) && stated != (versions.Annotated{}) {
+			addOn.Annotations = maps.Clone(addOn.Annotations)
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, cmp.Or(stated.Current, stated.Former))
+		}
+	}
+	versioned := slices.DeleteFunc(slices.Clone(templates), func(template addonv1alpha1.AddOnTemplate) bool {
+		return versions.OfTemplate(template.Annotations, template.Labels) == ""
+	})
+	content.Templates = snapshot.Replaced(hub.Content.Templates, versioned)
+	return snapshot.New(content)
+}
