@@ -14,6 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 )
 
+// serverNote is printed because the plugin's tests name their hub by its address.
+const serverNote = "The commands act on the hub and as the user of the current context, without --server.\n"
+
 // The page shows what the plugin's tests expect.
 func TestPluginPageShowsRealOutput(t *testing.T) {
 	output := regexp.MustCompile("```sh\nkubectl addon (.*)\n```\n\n```text\n((?s).*?)```")
@@ -28,7 +31,7 @@ func TestPluginPageShowsRealOutput(t *testing.T) {
 		if !strings.HasPrefix(block[1], "snapshot ") { // which writes the file
 			want = bytes.ReplaceAll(want, []byte(" --from fleet.json"), nil)
 		}
-		for _, line := range []string{"note  " + source.FileNote + "\n\n", source.FileNote + "\n\n"} {
+		for _, line := range []string{"note  " + source.FileNote + "\n\n", source.FileNote + "\n\n", serverNote} {
 			want = bytes.ReplaceAll(want, []byte(line), nil)
 		}
 		printed, _, _ := strings.Cut("\n"+string(want), "\nkubectl addon ") // what follows is the error of a check

@@ -96,8 +96,8 @@ func TestSnapshotPrints(t *testing.T) {
 	compare(t, run(t, "snapshot", "fleet.json", "--from", fleet), filepath.Join(packageFolder, "testdata/snapshot_fleet.json.txt"))
 }
 
-// fileNote is what a hub does not give.
-var fileNote = regexp.MustCompile(`(?s)(note +)?Run the commands on the hub.*?--context\.\n\n`)
+// fileNote is what a hub of the current context does not give.
+var fileNote = regexp.MustCompile(`(?s)(note +)?Run the commands on the hub.*?--context\.\n\n|The commands act on the hub[^.]*--server\.\n`)
 
 // fitsInto finds lines that are wider than the screen. Commands to paste stay one line.
 func fitsInto(t *testing.T, printed string, width int) {

@@ -31,7 +31,7 @@ var floors = map[string][]string{
 	"bundle":       {"evaluation"},
 	"resolution":   {"input", "versions", "declaration", "catalog", "evaluation"},
 	"review":       {"versions", "declaration", "catalog"},
-	"suggestion":   {"declaration", "catalog"},
+	"suggestion":   {"versions", "declaration", "catalog"},
 	"cause":        {"declaration", "catalog", "evaluation"},
 	"gate":         {"versions", "declaration", "catalog", "evaluation", "condition"},
 	"installation": {"undone", "settings", "declaration", "catalog", "evaluation"},

@@ -1,5 +1,5 @@
 // Package suggest is the verb of kubectl addon that finds dependencies which add-ons use and
-// do not declare.
+// do not declare, and versions that they do not report.
 package suggest
 
 import (
@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 type options struct {
@@ -34,7 +35,7 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatYAML)}
 	command := &cobra.Command{
 		Use:   "suggest [ADDON]",
-		Short: "Find dependencies that add-ons use and do not declare",
+		Short: "Find dependencies that add-ons do not declare, and versions that they do not report",
 		Long: `Find add-ons that use APIs of other add-ons. It compares the objects that an add-on installs
 on managed clusters, and the rules of its roles, with the CustomResourceDefinitions that
 other add-ons install there. Declared dependencies do not count, nor do the APIs of
@@ -44,13 +45,22 @@ The result is evidence, not proof: a rule may no longer be needed. If the add-on
 without the API, make the dependency Optional. Optional is suggested where a Required one
 would close a cycle. It does not find what an add-on creates or connects to while it runs.
 
-It lists addontemplates, and the manifestworks of each add-on without a template: on the
-first managed cluster that has the add-on, or on that of -n. It cannot read a snapshot.`,
+It also finds the add-ons of which no version is known on some managed clusters, and proposes
+the version in the tag of the image that runs there: that of the first container in the
+ManifestWork of each cluster, or in the AddOnTemplate. The result has commands that set it.
+
+It lists addontemplates, and manifestworks: of each add-on without a template, on the first
+managed cluster that has the add-on; of those without a known version, on all; with -n, on
+that cluster alone. Without the right to manifestworks, it uses the AddOnTemplates, and says
+so. It cannot read a snapshot.`,
 		Example: `  # All add-ons
   kubectl addon suggest
 
   # To paste into spec.dependencies
-  kubectl addon suggest cluster-gateway -o yaml`,
+  kubectl addon suggest cluster-gateway -o yaml
+
+  # The version of an add-on that reports none
+  kubectl addon suggest cluster-proxy`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.flags.Validate(); err != nil {
@@ -72,7 +82,8 @@ first managed cluster that has the add-on, or on that of -n. It cannot read a sn
 }
 
 func (o *options) run(ctx context.Context, addOn string) error {
-	fleet, err := o.source.Snapshot(ctx, o.source.Cluster(o.allNamespaces))
+	cluster := o.source.Cluster(o.allNamespaces)
+	fleet, err := o.source.Snapshot(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -88,10 +99,19 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	if err != nil {
 		return err
 	}
+	o.found = report.SuggestionsFor(addOn, suggestion.Find(declared, read.workloads, isBuiltIn))
+	gaps := versionGaps{hub: hub, cluster: cluster, read: read}
+	evidence, err := gaps.find(ctx, fleet, addOn)
+	if err != nil {
+		return err
+	}
+	o.found.Versions = suggestion.Versions(evidence, cluster == "")
 	for _, wrong := range read.wrong {
 		fmt.Fprintln(o.ErrOut, wrong)
 	}
-	o.found = report.SuggestionsFor(addOn, suggestion.Find(declared, read.workloads, isBuiltIn))
+	if read.worksUnread != nil {
+		fmt.Fprintf(o.ErrOut, "ManifestWorks are left out: %s\n", text.OneLine(read.worksUnread.Error()))
+	}
 	return o.flags.Print(o.Out, o.found, func() error { return o.show(len(read.workloads)) })
 }
 

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cmdline"
+)
+
+// Users whose rights are of an earlier Interlock may not list policies.
+func TestWithoutTheRightToPolicies(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	server := serve(t)
+	got := run(t, "why", "-A", "--server", server, "--as", "viewer")
+	for _, want := range []string{
+		"AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: list addondependencypolicies: " +
+			"addondependencypolicies is forbidden: User cannot list; ask for the right to list that; " +
+			"docs/kubectl-addon.md lists the rights that the plugin needs\n",
+		"1. managed-serviceaccount is not available",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Without the right to ManagedClusterAddOns, the rest of the files is still checked.
+func TestLintWithoutTheRightToAddOns(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	path := filepath.Join(t.TempDir(), "add-on.yaml")
+	const manifest = "kind: ClusterManagementAddOn\napiVersion: addon.open-cluster-management.io/v1alpha1\nmetadata: {name: a}\n" +
+		"spec: {installStrategy: {type: Manual}, dependencies: [{name: managed-serviceaccount, version: '>= 0.6.0'}]}\n"
+	if err := os.WriteFile(path, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, "lint", "--live", path, "--server", serve(t), "--as", "author")
+	for _, want := range []string{
+		"[NoMessage]\n", "Versions of add-ons were not checked: list managedclusteraddons: managedclusteraddons is forbidden: User cannot list (ask for the right to list that; ",
+	} {
+		if !strings.Contains(got, want) || strings.Contains(got, "exit code") {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Without the right to ManifestWorks, AddOnTemplates still count.
+func TestSuggestWithoutTheRightToWorks(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	got := run(t, "suggest", "--server", serve(t), "--as", "reader")
+	for _, want := range []string{
+		"cluster-gateway   cert-manager   Required   AddOnTemplate cluster-gateway-1.4: has Certificate",
+		"AddOnTemplate cert-manager-1.16: image quay.io/jetstack/cert-manager-controller:v1.16.2\n",
+		"managed-serviceaccount       -         50         cannot tell: ManifestWorks cannot be read\n",
+		"ManifestWorks are left out: list manifestworks: manifestworks is forbidden: User cannot list (ask for the right to list that; ",
+	} {
+		if !strings.Contains(got, want) || strings.Contains(got, "exit code") {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A file on standard input is read once.
+func TestLintReadsAPipe(t *testing.T) {
+	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
+	in.WriteString(run(t, "snapshot", "-", "--from", file(t, hub())))
+	command := NewCommand(streams)
+	command.SetArgs([]string{"lint", "testdata/files/add-ons.yaml", "--from", "-"})
+	code := cmdline.Run(t.Context(), command, errOut)
+	if want := `no version of "managed-serviceaccount" is known on 50 of the 50 managed clusters`; code != cmdline.ExitError || !strings.Contains(out.String(), want) {
+		t.Errorf("exit code %d, no %q in %s%s", code, want, out, errOut)
+	}
+}
