@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,6 +36,11 @@ type example struct {
 }
 
 func (e example) run(t *testing.T) {
+	for name := range e.config {
+		if !variableName.MatchString(name) {
+			t.Errorf("OCM has no variable %q", name)
+		}
+	}
 	declared, on := e.declared(t), e.on()
 	state := declared.State(e.dependent, e.cluster, func(name string) evaluation.Observation { return on[name] })
 	var verdicts, wishes []string
@@ -71,6 +77,9 @@ func (e example) declared(t *testing.T) *evaluation.Evaluator {
 	}
 	return evaluation.New(catalog.New(all).Under(policy.Read(policies)))
 }
+
+// variableName is the pattern of OCM's CRD of AddOnDeploymentConfigs.
+var variableName = regexp.MustCompile("^[a-zA-Z_][_a-zA-Z0-9]*$")
 
 func (e example) on() map[string]evaluation.Observation {
 	on := map[string]evaluation.Observation{e.dependent: {Name: e.dependent, Installed: true, Config: e.config}}
@@ -215,31 +224,37 @@ func TestHelmExamples(t *testing.T) {
 		return map[string]string{"a": "{dependencies: [{name: b, install: Auto, " + dependency + "}]}", "b": "{}", "c": "{}"}
 	}
 	conditional := chart(
-		`when: {expression: "config[?'b.enabled'].orValue(config[?'global.b.enabled'].orValue('true')) == 'true'"}`)
-	tagged := chart(`when: {expression: "['front-end', 'b'].exists(tag, config[?'tags.' + tag].orValue('false') == 'true')"}`)
+		`when: {expression: "config[?'b_enabled'].orValue(config[?'global_b_enabled'].orValue('true')) == 'true'"}`)
+	// As Helm has it, a dependency with tags is enabled, unless some are false and none is true.
+	tagged := chart(`when: {expression: "['front_end', 'b'].exists(tag, config[?'tags_' + tag].orValue('') == 'true') || ` +
+		`!['front_end', 'b'].exists(tag, config[?'tags_' + tag].orValue('') == 'false')"}`)
 	for name, test := range map[string]example{
 		"values of a subchart": {
 			addOns: chart(`settings: {variables: [{name: port, value: "8080"}]}`), dependent: "a", verdicts: "b=NotInstalled", installs: "b",
 			wishes: "b:port=8080",
 		},
 		"values of the top chart, prefixed with the dependency": {
-			addOns: chart(`settings: {variables: [{name: port, valueFrom: "config[?'b.port']"}]}`), dependent: "a",
-			config: map[string]string{"b.port": "9090"}, verdicts: "b=NotInstalled", installs: "b", wishes: "b:port=9090",
+			addOns: chart(`settings: {variables: [{name: port, valueFrom: "config[?'b_port']"}]}`), dependent: "a",
+			config: map[string]string{"b_port": "9090"}, verdicts: "b=NotInstalled", installs: "b", wishes: "b:port=9090",
 		},
 		"condition: b.enabled, global.b.enabled": {addOns: conditional, dependent: "a", verdicts: "b=NotInstalled", installs: "b"},
 		"--set b.enabled=false": {
-			addOns: conditional, dependent: "a", config: map[string]string{"b.enabled": "false"}, verdicts: "b=NotApplicable",
+			addOns: conditional, dependent: "a", config: map[string]string{"b_enabled": "false"}, verdicts: "b=NotApplicable",
 		},
 		"--set global.b.enabled=false": {
-			addOns: conditional, dependent: "a", config: map[string]string{"global.b.enabled": "false"}, verdicts: "b=NotApplicable",
+			addOns: conditional, dependent: "a", config: map[string]string{"global_b_enabled": "false"}, verdicts: "b=NotApplicable",
 		},
 		"the first path of a condition counts": {
-			addOns: conditional, dependent: "a", config: map[string]string{"b.enabled": "true", "global.b.enabled": "false"},
+			addOns: conditional, dependent: "a", config: map[string]string{"b_enabled": "true", "global_b_enabled": "false"},
 			verdicts: "b=NotInstalled", installs: "b",
 		},
-		"tags: [front-end, b]": {addOns: tagged, dependent: "a", verdicts: "b=NotApplicable"},
-		"--set tags.front-end=true": {
-			addOns: tagged, dependent: "a", config: map[string]string{"tags.front-end": "true"}, verdicts: "b=NotInstalled", installs: "b",
+		"tags: [front-end, b]": {addOns: tagged, dependent: "a", verdicts: "b=NotInstalled", installs: "b"},
+		"--set tags.front-end=false": {
+			addOns: tagged, dependent: "a", config: map[string]string{"tags_front_end": "false"}, verdicts: "b=NotApplicable",
+		},
+		"--set tags.front-end=false --set tags.b=true": {
+			addOns: tagged, dependent: "a", config: map[string]string{"tags_front_end": "false", "tags_b": "true"},
+			verdicts: "b=NotInstalled", installs: "b",
 		},
 		"alias": {
 			addOns:    map[string]string{"a": "{dependencies: [{name: b}, {name: second, addOn: b, type: Optional}]}", "b": "{}"},
