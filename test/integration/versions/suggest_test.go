@@ -46,14 +46,14 @@ var _ = Describe("An add-on that reports no version", func() {
 		itself := register(ctx, "deployed-itself", "")
 		register(ctx, "picky", `[{name: templated, type: IfInstalled, version: ">= 0.9"}, {name: deployed-itself, type: IfInstalled, version: "< 2"}]`)
 		for _, name := range []string{"templated", "deployed-itself", "picky"} {
-			install(ctx, name)
+			install(ctx, withAgent, name)
 		}
 		work := &workv1.ManifestWork{}
-		work.Namespace, work.Name = managed.Name, "addon-deployed-itself-deploy-0"
+		work.Namespace, work.Name = withAgent, "addon-deployed-itself-deploy-0"
 		work.Labels = map[string]string{addonv1alpha1.AddonLabelKey: "deployed-itself"}
 		work.Spec.Workload.Manifests = deploying("deployed-itself", "registry.example/itself:1.2.3@sha256:0123").Spec.AgentSpec.Workload.Manifests
 		create(ctx, work)
-		Eventually(degradedOf).WithContext(ctx).WithArguments("picky").WithTimeout(unanswered).Should(And(
+		Eventually(degradedOf).WithContext(ctx).WithArguments(withAgent, "picky").WithTimeout(unanswered).Should(And(
 			ContainSubstring("'templated' is installed, but not in version '>= 0.9'. (version not known"),
 			ContainSubstring("'deployed-itself' is installed, but not in version '< 2'. (version not known")))
 
@@ -83,7 +83,7 @@ var _ = Describe("An add-on that reports no version", func() {
 			patch := `{"metadata": {"annotations": {"` + interlockv1alpha1.AddOnVersionAnnotation + `": "` + version + `"}}}`
 			Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
 		}
-		Eventually(degradedOf).WithContext(ctx).WithArguments("picky").WithTimeout(unanswered).Should(HavePrefix("False DependenciesSatisfied"))
+		Eventually(degradedOf).WithContext(ctx).WithArguments(withAgent, "picky").WithTimeout(unanswered).Should(HavePrefix("False DependenciesSatisfied"))
 		Expect(run("lint", "--live", manifest)).To(ContainSubstring("No problems found"))
 		Expect(run("suggest", "templated")).NotTo(ContainSubstring("0.10.0"))
 	}, NodeTimeout(5*time.Minute))
