@@ -2,49 +2,29 @@ package order
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// warnings are those of the API server.
-type warnings struct {
-	mutex sync.Mutex
-	all   []string
-}
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.all = append(w.all, text)
-}
-
-// warned is a client of the hub, and what it has been warned of.
-func warned() (client.Client, func() []string) {
+// warned is a client of the hub, and the warnings that it has received.
+func warned() (client.Client, *warnings) {
 	GinkgoHelper()
 	config, received := rest.CopyConfig(hub.Config), &warnings{}
 	config.WarningHandler = received
 	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, func() []string {
-		received.mutex.Lock()
-		defer received.mutex.Unlock()
-		return received.all
-	}
+	return made, received
 }
 
 // dryRunFinalizers are the finalizers that an add-on would have if it were created now.
 func dryRunFinalizers(ctx context.Context, name string) ([]string, error) {
-	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	created := withAgent.reference(name)
 	err := hub.Client.Create(ctx, created, client.DryRunAll)
 	return created.Finalizers, err
 }
@@ -54,12 +34,12 @@ var _ = Describe("Admission", Ordered, func() {
 		lifecycleOn(ctx)
 		register(ctx, "led-base", "", false)
 		register(ctx, "led-top", ordered("led-base"), false)
-		Eventually(dryRunGate).WithContext(ctx).WithArguments("led-top").Should(Equal(closed))
+		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("led-top").Should(Equal(closed))
 	}, NodeTimeout(time.Minute))
 
 	// waits reports whether a new add-on waits for the one that it requires, and that one for its removal.
 	waits := func(ctx context.Context) (string, error) {
-		gate, err := dryRunGate(ctx, "led-top")
+		gate, err := withAgent.dryRunGate(ctx, "led-top")
 		if err != nil {
 			return "", err
 		}
@@ -112,10 +92,10 @@ var _ = Describe("Admission", Ordered, func() {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
 		user, received := warned()
-		created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "led-top"}}
+		created := withAgent.reference("led-top")
 		Expect(user.Create(ctx, created, client.DryRunAll)).To(Succeed())
 		Expect(created.Annotations).NotTo(HaveKey(interlockv1alpha1.GateAnnotation))
-		Expect(received()).To(ContainElement(
+		Expect(*received).To(ContainElement(
 			"the installation of add-on 'led-top' does not wait for its dependencies: no addon-manager leads that runs with --lifecycle"))
 	}, NodeTimeout(time.Minute))
 })

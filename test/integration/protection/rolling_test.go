@@ -39,7 +39,7 @@ func keepRemoving(ctx context.Context) *removals {
 			case <-pace.C:
 			}
 			received.all = nil
-			err := user.Delete(ctx, addOn(cluster, base), client.DryRunAll)
+			err := user.Delete(ctx, addOn(withAgent, base), client.DryRunAll)
 			if isRefused, _ := refused().Match(err); !isRefused && ctx.Err() == nil {
 				r.passed = append(r.passed, fmt.Sprintf("try %d: error %v, warnings %q", r.tried.Load(), err, received.all))
 			}
@@ -54,7 +54,7 @@ var _ = Describe("Two replicas of the webhook that are replaced one after the ot
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "[{name: base, type: Optional}]")
-		installed(ctx, cluster)
+		installed(ctx, withAgent)
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
 
@@ -64,7 +64,7 @@ var _ = Describe("Two replicas of the webhook that are replaced one after the ot
 		for _, one := range replicas {
 			Eventually(service.Ready).WithArguments(one).Should(BeTrue())
 		}
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(refused())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(withAgent, base), client.DryRunAll) }).Should(refused())
 
 		removing := keepRemoving(ctx)
 		DeferCleanup(func() { removing.stop(); <-removing.stopped })
