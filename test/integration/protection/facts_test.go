@@ -182,7 +182,7 @@ var _ = Describe("Another version of an add-on that is installed with addon-agen
 		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(cluster.Delete(ctx, lease)) })
 		Eventually(conditionOf).WithContext(ctx).WithArguments(withAgent, prometheus, addonv1alpha1.ManagedClusterAddOnConditionDegraded).
 			Should(And(HavePrefix("True"), ContainSubstring("version "+version)))
-		Expect(conditionOf(ctx, withoutAgent, prometheus, addonv1alpha1.ManagedClusterAddOnConditionDegraded)).To(HavePrefix("False"))
+		Expect(conditionOf(ctx, withoutAgent, prometheus, addonv1alpha1.ManagedClusterAddOnConditionDegraded)).NotTo(HavePrefix("True"))
 	})
 
 	It("does not keep it from being removed where it may be absent", func(ctx context.Context) {

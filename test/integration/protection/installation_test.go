@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
 
@@ -78,7 +79,7 @@ func installations(on string) {
 		manager, received := as("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
 			"system:serviceaccounts:open-cluster-management-hub")
 		Expect(manager.Create(ctx, addOn(on, leaf), client.DryRunAll)).To(Succeed())
-		Expect(received.all).To(ConsistOf(HaveSuffix("OCM installs it nevertheless")))
+		Expect(received.all).To(ContainElement(HaveSuffix("Its gate is closed until that is over")))
 
 		By("in a newer version")
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"2.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)
@@ -86,7 +87,7 @@ func installations(on string) {
 		Eventually(func() error { return hub.Client.Create(ctx, addOn(on, leaf)) }).Should(Succeed())
 	})
 
-	It("is not refused to OCM itself, which gets an event", func(ctx context.Context) {
+	It("is held where OCM installs it by a Placement, until nothing contradicts it", func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"3.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)
@@ -99,8 +100,15 @@ func installations(on string) {
 		Expect(placedBy(ctx, base, "here")).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
 		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeFalse())
-		Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventInstallationNotRefused)).Should(ContainElement(
-			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: add-on 'base' on cluster " + on + " ")))
+		held := addOn(on, base)
+		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(held), held)).To(Succeed())
+		Expect(held.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, interlockv1alpha1.GateClosed))
+		Eventually(conditionOf).WithContext(ctx).WithArguments(on, base, gate.ConditionInstallable).Should(
+			HavePrefix("False " + gate.ReasonContradiction + ": "))
+
+		By("what contradicts it being removed")
+		Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
+		Eventually(conditionOf).WithContext(ctx).WithArguments(on, base, gate.ConditionInstallable).Should(HavePrefix("True "))
 	})
 
 	It("is refused for an AddOnTemplate in a version that a dependent does not accept", func(ctx context.Context) {
