@@ -25,8 +25,8 @@ type Waiting struct {
 // Template is an AddOnTemplate, and its version, empty where it has none.
 type Template struct{ Name, Version string }
 
-// WaitingOf returns what waits of an add-on on a managed cluster, without the versions of templates. ok is false where nothing does.
-func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (waiting Waiting, ok bool) {
+// WaitingOf returns the installation or upgrade of an add-on that waits, if there is one, without the versions of templates.
+func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (Waiting, bool) {
 	if GateClosed(addOn) {
 		since := addOn.CreationTimestamp
 		if installable := Installable(addOn); installable != nil {
@@ -46,7 +46,7 @@ func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (waiting Waiting, ok bo
 	}, true
 }
 
-// Waiting returns what waits of the named add-ons of a managed cluster, by their names.
+// Waiting returns the installations and upgrades that wait of the named add-ons of a managed cluster, by the names of the add-ons.
 func (l Loader) Waiting(ctx context.Context, cluster string, addOns []string) ([]Waiting, error) {
 	var all []Waiting
 	for _, name := range addOns {

@@ -36,7 +36,9 @@ func TestWaiting(t *testing.T) {
 	const installation, upgrade = dependencyv1alpha1.WaitInstallation, dependencyv1alpha1.WaitUpgrade
 	created, since := metav1.NewTime(fixture.Now.Add(-time.Hour)), fixture.Earlier
 	waits := func(kind, message string) metav1.Condition {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, Message: message, LastTransitionTime: since}
+		return metav1.Condition{
+			Type: kind, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, Message: message, LastTransitionTime: since,
+		}
 	}
 	closed := func(conditions ...metav1.Condition) addonv1alpha1.ManagedClusterAddOn {
 		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a", CreationTimestamp: created}}
@@ -71,7 +73,9 @@ func TestWaiting(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reader := versionedTemplates{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{"a": &test.addOn}, versions: map[string]string{"v1": "1.0.0"}}
+			reader := versionedTemplates{
+				addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{"a": &test.addOn}, versions: map[string]string{"v1": "1.0.0"},
+			}
 			got, err := Loader{Reader: reader}.Waiting(t.Context(), "cluster1", []string{"b", "a"})
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)

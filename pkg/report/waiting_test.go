@@ -37,7 +37,9 @@ func spelledWaits(found *DependencyReport) string {
 // upgrades is a gateway that runs v1 on cluster1 while v2 waits, which needs base >= 2 and other.
 func upgrades() (*whatif.Evaluation, whatif.Cluster, fleet.Waiting) {
 	declared := whatif.New(evaluation.New(catalog.New(
-		[]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("gateway", fixture.Required("base"))), fixture.Registration("base")},
+		[]addonv1alpha1.ClusterManagementAddOn{
+			fixture.Deployed(fixture.Registration("gateway", fixture.Required("base"))), fixture.Registration("base"),
+		},
 		fixture.Template("gateway", "v2", `[{name: base, version: ">= 2"}, {name: other}, {name: nice, type: Optional}]`),
 	)))
 	on := managed("gateway base")
@@ -96,7 +98,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// While a cluster is lost, a report keeps what was last waited for.
+// While a cluster is lost, a report keeps the edges that were last waited for.
 func TestHeldWaits(t *testing.T) {
 	declared, on, waiting := upgrades()
 	report := func(on whatif.Cluster, before *DependencyReport) *DependencyReport {

@@ -25,7 +25,7 @@ var (
 	pendingHeading = []string{"CLUSTER", "ADD-ON", "DEPENDENCY", "THEN", "FOUND"}
 )
 
-// printReports prints a table of the edges, one of what waits for them, and one of those that rollouts change.
+// printReports prints tables of the edges, of the installations and upgrades that wait, and of the edges that rollouts change.
 func (o *options) printReports(found *report.DependencyReports, of *snapshot.Snapshot, cluster string) error {
 	out := o.Out
 	var rows, waiting, pending [][]string

@@ -25,7 +25,7 @@ type filter struct {
 	selected map[string]bool
 }
 
-// has reports whether the filter keeps a row: for its conditions, or for what waits.
+// has reports whether the filter keeps a row: for its conditions, or for its wait.
 func (f *filter) has(row Row) bool { return f.knows(row) && (f.lists(row) || f.listsWait(row)) }
 
 // lists reports whether the filter keeps a row for its conditions.
@@ -33,7 +33,7 @@ func (f *filter) lists(row Row) bool {
 	return (!f.failing || row.Failing()) && (len(f.reasons) == 0 || slices.Contains(f.reasons, row.Reason))
 }
 
-// listsWait reports whether the filter keeps a row for what waits.
+// listsWait reports whether the filter keeps a row for its wait.
 func (f *filter) listsWait(row Row) bool {
 	return row.Waiting() && (len(f.reasons) == 0 || slices.Contains(f.reasons, gate.ReasonWaiting))
 }

@@ -32,7 +32,7 @@ type Row struct {
 	// Available.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Waits is what waits for dependencies; its kind is empty where nothing does.
+	// Waits is the installation or upgrade that waits for dependencies. Its kind is empty without one.
 	Waits Waits `json:"waits,omitzero"`
 	// dependency and verdict are those of the edges that are not satisfied, found for wide
 	// output only.
@@ -48,7 +48,7 @@ type Waits struct {
 	Template string `json:"template,omitempty"`
 	// Since is when the wait began.
 	Since time.Time `json:"since,omitzero"`
-	// Message says what it waits for: that of Installable or Upgradable.
+	// Message is that of Installable or Upgradable, which names the dependencies.
 	Message string `json:"message,omitempty"`
 }
 
@@ -68,7 +68,7 @@ func (r Row) WideCells(now time.Time) []string {
 	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, now), r.Reason, r.dependency, r.verdict, r.Message}
 }
 
-// WaitsCells returns what waits as a row of the same columns as Cells.
+// WaitsCells returns the wait as a row of the same columns as Cells.
 func (r Row) WaitsCells(now time.Time) []string {
 	return []string{r.Namespace, r.Name, "", "", age(r.Waits.Since, now), gate.ReasonWaiting, r.Waits.Message}
 }
@@ -126,19 +126,19 @@ func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 	return r
 }
 
-// waits is what waits of an add-on, with the message of the condition that says so.
+// waits returns the installation or upgrade of an add-on that waits, with the message of its condition.
 func waits(addOn *addonv1alpha1.ManagedClusterAddOn) Waits {
 	waiting, ok := fleet.WaitingOf(addOn)
 	if !ok {
 		return Waits{}
 	}
-	reported := fleet.Upgradable(addOn)
+	condition := fleet.Upgradable(addOn)
 	if waiting.Kind == dependencyv1alpha1.WaitInstallation {
-		reported = fleet.Installable(addOn)
+		condition = fleet.Installable(addOn)
 	}
 	return Waits{
 		Kind: waiting.Kind, RunningTemplate: waiting.Running.Name, Template: waiting.Template.Name, Since: waiting.Since.UTC(),
-		Message: ptr.Deref(reported, metav1.Condition{}).Message,
+		Message: ptr.Deref(condition, metav1.Condition{}).Message,
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 // maxClusters is how many managed clusters a line names.
 const maxClusters = 3
 
-// wait is what waits for the same, on all managed clusters where it does.
+// wait is an installation or upgrade that waits for the same dependencies on several managed clusters.
 type wait struct {
 	addOn    string
 	waits    Waits // since the first of them began
 	clusters []string
 }
 
-// waitsOf are what waits in rows, those on most managed clusters first.
+// waitsOf groups the waits of rows, those on most managed clusters first.
 func waitsOf(rows []Row) []wait {
 	var all []wait
 	for _, row := range rows {
@@ -34,10 +34,10 @@ func waitsOf(rows []Row) []wait {
 			same = len(all)
 			all = append(all, wait{addOn: row.Name, waits: row.Waits})
 		}
-		one := &all[same]
-		one.clusters = append(one.clusters, row.Namespace)
-		if row.Waits.Since.Before(one.waits.Since) {
-			one.waits.Since = row.Waits.Since
+		group := &all[same]
+		group.clusters = append(group.clusters, row.Namespace)
+		if row.Waits.Since.Before(group.waits.Since) {
+			group.waits.Since = row.Waits.Since
 		}
 	}
 	slices.SortStableFunc(all, func(a, b wait) int {
@@ -52,28 +52,28 @@ func (w Waits) same(other Waits) bool {
 	return w == other
 }
 
-// printWaits prints a table of what waits in rows, if anything does.
+// printWaits prints a table of the waits of rows, if there are any.
 func (o *options) printWaits(rows []Row, now time.Time) error {
 	var cells [][]string
-	for _, one := range waitsOf(rows) {
+	for _, group := range waitsOf(rows) {
 		cells = append(cells, []string{
-			one.addOn, string(one.waits.Kind), one.waits.RunningTemplate, one.waits.Template, age(one.waits.Since, now),
-			o.counted(one.clusters), one.waits.Message,
+			group.addOn, string(group.waits.Kind), group.waits.RunningTemplate, group.waits.Template, age(group.waits.Since, now),
+			o.counted(group.clusters), group.waits.Message,
 		})
 	}
 	return o.printWaiting([]string{"ADD-ON", "KIND", "RUNS", "WAITING", "SINCE", "CLUSTERS", "WAITS FOR"}, cells)
 }
 
-// printSummarizedWaits prints a table of what waits in the fleet, if anything does.
-func (o *options) printSummarizedWaits(found *report.Summary) error {
+// printSummarizedWaits prints a table of the waits of the fleet, if there are any.
+func (o *options) printSummarizedWaits(summary *report.Summary) error {
 	var cells [][]string
-	for _, one := range found.Waiting {
+	for _, wait := range summary.Waiting {
 		var dependencies []string
-		for _, name := range slices.Sorted(maps.Keys(one.Dependencies)) {
-			dependencies = append(dependencies, fmt.Sprintf("%s (%d)", name, one.Dependencies[name]))
+		for _, name := range slices.Sorted(maps.Keys(wait.Dependencies)) {
+			dependencies = append(dependencies, fmt.Sprintf("%s (%d)", name, wait.Dependencies[name]))
 		}
 		cells = append(cells, []string{
-			one.AddOn, string(one.Kind), report.Templated(one.Template, one.Version), age(one.Since, found.Taken), o.counted(one.Clusters),
+			wait.AddOn, string(wait.Kind), report.Templated(wait.Template, wait.Version), age(wait.Since, summary.Taken), o.counted(wait.Clusters),
 			strings.Join(dependencies, ", "),
 		})
 	}

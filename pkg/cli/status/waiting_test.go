@@ -16,7 +16,8 @@ const waitsForX = "AddOnTemplate 'v2' waits: x"
 
 func upgrading(cluster, name, message string) addonv1alpha1.ManagedClusterAddOn {
 	return addOn(cluster, name,
-		condition("Available", metav1.ConditionTrue, "Works", ""), condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message))
+		condition("Available", metav1.ConditionTrue, "Works", ""),
+		condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message))
 }
 
 func TestRowsHaveWhatWaits(t *testing.T) {

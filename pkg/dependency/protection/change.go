@@ -121,8 +121,8 @@ func OCMOf(image string) (version string, known bool) {
 	return tag, true
 }
 
-// Upgrade is what the images of a ClusterManager that change show of another version of Open Cluster Management. The zero
-// value is that of images that stay.
+// Upgrade is another version of Open Cluster Management, by the images of a ClusterManager that change. The zero value is that of
+// images that stay.
 type Upgrade struct {
 	// Versions are those of the images that change, ascending.
 	Versions []string

@@ -127,7 +127,8 @@ func TestOCMOf(t *testing.T) {
 		"localhost:5000/registration:v1.3.1-rc.1": "v1.3.1-rc.1",
 		"": "", "registration": "", "localhost:5000/registration": "", "registration:latest": "", "registration:v1": "",
 		"registration:20240131": "", "registration@sha256:5f70": "", "localhost:5000/registration@sha256:5f70": "", "a:b:v1.3.1": "",
-		"registration:v1.3.1@sha256:5f70": "v1.3.1", "localhost:5000/registration:1.3.1@sha256:5f70": "1.3.1", "registration:latest@sha256:5f70": "",
+		"registration:v1.3.1@sha256:5f70": "v1.3.1", "localhost:5000/registration:1.3.1@sha256:5f70": "1.3.1",
+		"registration:latest@sha256:5f70":                    "",
 		"registration:v" + strings.Repeat("1", 300) + ".0.0": "",
 	} {
 		if got, known := OCMOf(image); got != want || known != (want != "") {
@@ -139,14 +140,15 @@ func TestOCMOf(t *testing.T) {
 func TestUpgradeOf(t *testing.T) {
 	type images = map[string]string
 	const digest = "@sha256:5f70"
+	both := images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}
 	for name, test := range map[string]struct {
 		before, after images
 		want, err     string
 	}{
 		"none":              {images{"work": "w:v1.0.0"}, images{"work": "w:v1.0.0"}, "", ""},
 		"none by digest":    {images{"work": "w" + digest}, images{"work": "w" + digest}, "", ""},
-		"one":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0", ""},
-		"all":               {images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0", ""},
+		"one":               {both, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0", ""},
+		"all":               {both, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0", ""},
 		"tag and digest":    {images{"work": "w:v1.0.0"}, images{"work": "w:v1.1.0" + digest}, "1.1.0", ""},
 		"digest":            {images{"work": "w:v1.0.0"}, images{"work": "w" + digest}, "", "no tag that is a version in work"},
 		"several versions":  {images{}, images{"work": "w:v1.1.0", "placement": "p:v1.2.0"}, "", "images have several versions: 1.1.0, 1.2.0"},

@@ -272,8 +272,14 @@ func TestBlockers(t *testing.T) {
 			"other verdicts", func() { m.SetFindings(on("c2"), append(findings{finding("base", evaluation.NotInstalled)}, meets...)) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
-		{"a lost cluster", func() { m.SetLost("c2", true) }, []string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`}},
-		{"it is back", func() { m.SetLost("c2", false) }, []string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`}},
+		{
+			"a lost cluster", func() { m.SetLost("c2", true) },
+			[]string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`},
+		},
+		{
+			"it is back", func() { m.SetLost("c2", false) },
+			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
+		},
 		{"a wider range", func() { m.SetBlockers(on("c1"), protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
 		{"uninstalled", func() { m.Forget(on("c2")) }, nil},
 		{"installed again", func() { m.SetFindings(on("c2"), meets) }, nil},

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all inputs of the report on a cluster from the cache, and what waits there.
+// load reads all inputs of the report on a cluster from the cache, and the installations and upgrades that wait there.
 func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
 	installed, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {

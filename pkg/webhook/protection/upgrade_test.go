@@ -47,7 +47,7 @@ func TestReviewOfUpgrades(t *testing.T) {
 	}
 	const all = "addOnManagerImagePullSpec, placementImagePullSpec, registrationImagePullSpec, workImagePullSpec"
 	digest := clusterManager(":v1.2.0")
-	digest.Spec.RegistrationImagePullSpec = "example.com:5000/registration@sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+	digest.Spec.RegistrationImagePullSpec = "example.com:5000/registration@sha256:5f70"
 	mixed := clusterManager(":v1.3.1")
 	mixed.Spec.WorkImagePullSpec = "work:v1.2.9"
 	staged := clusterManager(":v1.2.0")
@@ -72,7 +72,8 @@ func TestReviewOfUpgrades(t *testing.T) {
 		{name: "by digest, which nothing requires", leaf: "dependencies: [{name: base}]", after: digest},
 		{
 			name: "by digest, where add-ons cannot be listed", leaf: needsOld, after: digest, fails: failing{list: "metadata"},
-			warns: "whether add-ons contradict another version of Open Cluster Management was not checked: list add-on leaf of the fleet: the hub is busy",
+			warns: "whether add-ons contradict another version of Open Cluster Management was not checked: " +
+				"list add-on leaf of the fleet: the hub is busy",
 		},
 		{name: "by tag and digest", leaf: needsOld, after: clusterManager(":v1.3.1@sha256:5f70"), refuses: breaks + advice},
 		{name: "by another tag", leaf: needsOld, after: clusterManager(":latest"), warns: unread("no tag that is a version in " + all)},

@@ -82,7 +82,8 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
 		Expect(hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
-		unchecked := ContainElement(HavePrefix("whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: "))
+		unchecked := ContainElement(HavePrefix(
+			"whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: "))
 		for _, accepted := range []struct {
 			tag   string
 			warns gomegatypes.GomegaMatcher

@@ -30,7 +30,7 @@ const (
 	ReportAll ReportScope = "All"
 )
 
-// WaitKind is what waits for the dependencies of an add-on.
+// WaitKind is the kind of a wait for dependencies.
 // +kubebuilder:validation:Enum=Installation;Upgrade
 type WaitKind string
 
