@@ -21,15 +21,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// reviewSelection finds what another selection of a Placement would break, on the managed clusters that it has selected, and of which
-// its new predicates, cluster sets or tolerations select no more. It is never refused.
+// reviewSelection reviews another selection of a Placement: its new predicates, cluster sets or tolerations no longer select managed
+// clusters that it has selected. Add-ons there that need its add-ons would break. It is never refused.
 func (v *PlacementValidator) reviewSelection(ctx context.Context, before, after *clusterv1beta1.Placement) (found, error) {
 	key := client.ObjectKeyFromObject(after)
 	if equality.Semantic.DeepEqual(before.Spec, after.Spec) || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
 	}
-	placed, err := v.declared.placedBy(ctx, key)
-	if err != nil || len(placed) == 0 {
+	addOns, err := v.declared.placedBy(ctx, key)
+	if err != nil || len(addOns) == 0 {
 		return found{}, err
 	}
 	under, done, err := v.beginProtected(ctx)
@@ -41,16 +41,16 @@ func (v *PlacementValidator) reviewSelection(ctx context.Context, before, after 
 	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
 		return found{}, fmt.Errorf("list managed clusters: %w", err)
 	}
-	leaves, err := v.deselected(before, after, clusters.Items)
-	if err != nil || len(leaves) == 0 {
+	deselected, err := v.deselected(before, after, clusters.Items)
+	if err != nil || len(deselected) == 0 {
 		return found{}, err
 	}
-	from, err := v.onlyBy(ctx, under, key, placed)
+	clustersOf, err := v.onlyBy(ctx, under, key, addOns)
 	if err != nil {
 		return found{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{placed, func(addOn, cluster string) bool {
-		return from[addOn].Has(cluster) && leaves.Has(cluster)
+	review, err := v.reviewFleet(ctx, under, removals{addOns, func(addOn, cluster string) bool {
+		return clustersOf[addOn].Has(cluster) && deselected.Has(cluster)
 	}})
 	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, after, eventsof.Placement
 	review.does = fmt.Sprintf("Placement '%s' no longer selects all clusters on which it installs add-ons, which", key)
@@ -59,27 +59,27 @@ func (v *PlacementValidator) reviewSelection(ctx context.Context, before, after 
 
 // deselected returns the managed clusters that a Placement selects in its state before, and not in that after.
 func (v *PlacementValidator) deselected(before, after *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster) (sets.Set[string], error) {
-	was, errBefore := v.selection(before, clusters)
-	now, errAfter := v.selection(after, clusters)
-	return was.Difference(now), errors.Join(errBefore, errAfter)
+	selectedBefore, errBefore := v.selection(before, clusters)
+	selectedAfter, errAfter := v.selection(after, clusters)
+	return selectedBefore.Difference(selectedAfter), errors.Join(errBefore, errAfter)
 }
 
 // selection returns the managed clusters among the given that a Placement can select. Sets of clusters are those that their labels
 // name, which takes no right to read ManagedClusterSets.
-func (v *fleetReviewer) selection(of *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster) (sets.Set[string], error) {
-	all := placement.Fleet{Clusters: clusters, Now: v.now()}
-	all.Sets, all.Bound = placement.SetsByLabel(clusters)
-	selected, err := placement.Select(of, all)
+func (v *fleetReviewer) selection(placed *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster) (sets.Set[string], error) {
+	fleet := placement.Fleet{Clusters: clusters, Now: v.now()}
+	fleet.Sets, fleet.Bound = placement.SetsByLabel(clusters)
+	selection, err := placement.Select(placed, fleet)
 	if err != nil {
-		return nil, fmt.Errorf("find what Placement %s selects: %w", client.ObjectKeyFromObject(of), err)
+		return nil, fmt.Errorf("find what Placement %s selects: %w", client.ObjectKeyFromObject(placed), err)
 	}
-	return sets.New(selected.Clusters...), nil
+	return sets.New(selection.Clusters...), nil
 }
 
 // ClusterPath is the path at which other labels of ManagedClusters are reviewed.
 const ClusterPath = "/protect-managedcluster"
 
-// ClusterValidator reviews labels of ManagedClusters: OCM removes what a Placement installs if it no longer selects the cluster. It
+// ClusterValidator reviews labels of ManagedClusters: OCM removes the add-ons of a Placement that no longer selects the cluster. It
 // only warns.
 type ClusterValidator struct{ *fleetReviewer }
 
@@ -101,7 +101,7 @@ func (v *ClusterValidator) Handle(ctx context.Context, request admission.Request
 	return v.respond(request, review, what, err)
 }
 
-// review finds what other labels of a managed cluster would break: what Placements install there that no longer select it.
+// review reviews other labels of a managed cluster, with which Placements that install add-ons there no longer select it.
 func (v *ClusterValidator) review(ctx context.Context, before, after *clusterv1.ManagedCluster) (found, error) {
 	if equality.Semantic.DeepEqual(before.Labels, after.Labels) || !after.DeletionTimestamp.IsZero() {
 		return found{}, nil
@@ -111,46 +111,46 @@ func (v *ClusterValidator) review(ctx context.Context, before, after *clusterv1.
 		return found{}, err
 	}
 	defer done()
-	leaving, err := v.leaving(ctx, under, before, after)
-	if err != nil || len(leaving) == 0 {
+	removed, err := v.deselectedAddOns(ctx, under, before, after)
+	if err != nil || len(removed) == 0 {
 		return found{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{sets.List(leaving), func(addOn, cluster string) bool {
-		return leaving.Has(addOn) && cluster == after.Name
+	review, err := v.reviewFleet(ctx, under, removals{sets.List(removed), func(addOn, cluster string) bool {
+		return removed.Has(addOn) && cluster == after.Name
 	}})
 	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, after, eventsof.ManagedCluster
 	review.does = fmt.Sprintf("with these labels, Placements no longer select cluster '%s', which", text.Name(after.Name))
 	return review, err
 }
 
-// leaving returns the add-ons that no Placement selects the cluster for any more, and that others depend on.
-func (v *ClusterValidator) leaving(ctx context.Context, under declared, before, after *clusterv1.ManagedCluster) (sets.Set[string], error) {
-	leaving, selects := sets.New[string](), map[types.NamespacedName]labelSelection{}
+// deselectedAddOns returns the add-ons that others depend on, and whose Placements no longer select the cluster.
+func (v *ClusterValidator) deselectedAddOns(ctx context.Context, under declared, before, after *clusterv1.ManagedCluster) (sets.Set[string], error) {
+	addOns, selections := sets.New[string](), map[types.NamespacedName]labelSelection{}
 	for _, addOn := range under.AddOns() {
 		install := under.Install(addOn)
 		if !install.Placed || len(under.Dependents(addOn)) == 0 {
 			continue
 		}
 		for _, key := range install.Placements {
-			if _, known := selects[key]; known {
+			if _, ok := selections[key]; ok {
 				continue
 			}
-			one, err := v.selects(ctx, key, before, after)
+			selection, err := v.selects(ctx, key, before, after)
 			if err != nil {
 				return nil, err
 			}
-			selects[key] = one
+			selections[key] = selection
 		}
-		was := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selects[key].before })
-		stays := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selects[key].after })
-		if was && !stays {
-			leaving.Insert(addOn)
+		selectedBefore := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].before })
+		selectedAfter := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].after })
+		if selectedBefore && !selectedAfter {
+			addOns.Insert(addOn)
 		}
 	}
-	return leaving, nil
+	return addOns, nil
 }
 
-// labelSelection is whether a Placement selects a managed cluster with its labels before and after a change.
+// labelSelection says whether a Placement selects a managed cluster by its labels before a change, and after it.
 type labelSelection struct{ before, after bool }
 
 func (v *ClusterValidator) selects(ctx context.Context, key types.NamespacedName, before, after *clusterv1.ManagedCluster) (labelSelection, error) {
@@ -158,7 +158,7 @@ func (v *ClusterValidator) selects(ctx context.Context, key types.NamespacedName
 	if err := v.live.Get(ctx, key, stored); err != nil {
 		return labelSelection{}, client.IgnoreNotFound(err)
 	}
-	was, errBefore := v.selection(stored, []clusterv1.ManagedCluster{*before})
-	is, errAfter := v.selection(stored, []clusterv1.ManagedCluster{*after})
-	return labelSelection{was.Has(before.Name), is.Has(after.Name)}, errors.Join(errBefore, errAfter)
+	selectedBefore, errBefore := v.selection(stored, []clusterv1.ManagedCluster{*before})
+	selectedAfter, errAfter := v.selection(stored, []clusterv1.ManagedCluster{*after})
+	return labelSelection{selectedBefore.Has(before.Name), selectedAfter.Has(after.Name)}, errors.Join(errBefore, errAfter)
 }
