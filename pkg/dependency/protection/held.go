@@ -2,6 +2,7 @@ package protection
 
 import (
 	"slices"
+	"time"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -15,9 +16,17 @@ func MayBreak(declared *catalog.Catalog, addOn string) []string {
 	return slices.Compact(affected)
 }
 
-// Installing finds what an add-on contradicts that is on a managed cluster and whose installation has not begun. states are those
-// of the add-ons that are installed there, of MayBreak. known is false while a verdict that matters is held, as on a lost cluster.
-func Installing(declared *evaluation.Evaluator, addOn string, states map[string]evaluation.State) (contradicted Contradicted, known bool) {
+// Installation is the review of an add-on that is on a managed cluster, and whose installation has not begun.
+type Installation struct {
+	Contradicted Contradicted
+	// Known is false while a verdict that matters is held, as on a lost cluster.
+	Known bool
+	// Until is when a verdict that is held ends by itself; zero: never.
+	Until time.Time
+}
+
+// ReviewInstallation reviews an add-on. states are those of the add-ons that are installed on the cluster, of MayBreak.
+func ReviewInstallation(declared *evaluation.Evaluator, addOn string, states map[string]evaluation.State) Installation {
 	before, after := map[string][]evaluation.Finding{}, map[string][]evaluation.Finding{}
 	for name, state := range states {
 		after[name] = declared.Evaluate(name, Settle(state, ""))
@@ -25,8 +34,14 @@ func Installing(declared *evaluation.Evaluator, addOn string, states map[string]
 			before[name] = declared.Evaluate(name, Settle(without(state, addOn), ""))
 		}
 	}
-	contradicted = Contradictions(before, after)
-	return contradicted, len(contradicted) > 0 || !anyHeld(addOn, after)
+	contradicted := Contradictions(before, after)
+	review := Installation{Contradicted: contradicted, Known: len(contradicted) > 0 || !anyHeld(addOn, after)}
+	for _, findings := range after {
+		if until := evaluation.HeldUntil(findings); !until.IsZero() && (review.Until.IsZero() || until.Before(review.Until)) {
+			review.Until = until
+		}
+	}
+	return review
 }
 
 // without returns a state in which an add-on is not installed.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,28 +16,28 @@ import (
 )
 
 // decideContradiction decides on the gate of an add-on that OCM has created, and that contradicted installed add-ons then. state is
-// that of the add-on, and order the decision by the order of installations.
+// that of the add-on, and order the decision by the order of installations. again is when to decide again without a cause; zero: never.
 func (r *Reconciler) decideContradiction(
 	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State, order gate.Decision,
-) (gate.Decision, error) {
+) (decision gate.Decision, again time.Time, err error) {
 	states := map[string]evaluation.State{addOn.Name: state}
 	for _, name := range protection.MayBreak(declared.Catalog, addOn.Name) {
 		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
 		installed, err := r.Fleet.AddOn(ctx, key)
 		if err != nil {
-			return gate.Decision{}, err
+			return gate.Decision{}, time.Time{}, err
 		}
 		if name == addOn.Name || installed == nil || !installed.DeletionTimestamp.IsZero() {
 			continue
 		}
 		loaded, err := r.Loader.Load(ctx, declared, key, state.Cluster.Now)
 		if err != nil {
-			return gate.Decision{}, err
+			return gate.Decision{}, time.Time{}, err
 		}
 		states[name], _ = gate.Installing(declared.Catalog, loaded, addOn.Name) // that it is known was found by its own state
 	}
-	contradicted, known := protection.Installing(declared, addOn.Name, states)
-	return gate.DecideContradiction(contradicted.Message(addOn.Name), known, order), nil
+	review := protection.ReviewInstallation(declared, addOn.Name, states)
+	return gate.DecideContradiction(review.Contradicted.Message(addOn.Name), review.Known, order), review.Until, nil
 }
 
 // contradicting indexes, by cluster, the add-ons whose gate is closed because of a contradiction.

@@ -127,8 +127,8 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	if !fleet.HeldForContradiction(addOn) {
 		return order, again, nil
 	}
-	decision, err := r.decideContradiction(ctx, declared, addOn, state, order)
-	return decision, again, err
+	decision, until, err := r.decideContradiction(ctx, declared, addOn, state, order)
+	return decision, controllers.Sooner(again, until), err
 }
 
 // current reports whether the catalog has what the add-on declares at this moment, by its registration and by the AddOnTemplate that Open
