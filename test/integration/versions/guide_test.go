@@ -34,8 +34,9 @@ var _ = Describe("The add-on of the guide for authors", func() {
 				"(not installed: it has no ClusterManagementAddOn on this hub)"))
 			Eventually(degradedOf).WithContext(ctx).WithArguments(on, "greeter").WithTimeout(unanswered).Should(
 				HaveSuffix("(version 0.1.0 from its AddOnTemplate)"))
-			deployed := &appsv1.Deployment{}
-			Expect(managed[on].Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, deployed)).To(Succeed())
+			Eventually(func() error {
+				return managed[on].Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, &appsv1.Deployment{})
+			}).Should(Succeed())
 		}
 	}, NodeTimeout(3*time.Minute))
 })

@@ -57,6 +57,9 @@ var _ = Describe("An add-on that reports no version", func() {
 			ContainSubstring("'templated' is installed, but not in version '>= 0.9'. (version not known"),
 			ContainSubstring("'deployed-itself' is installed, but not in version '< 2'. (version not known")))
 
+		Eventually(configReferences).WithContext(ctx).WithArguments(withAgent, "templated").Should(ContainElement(
+			HaveField("LastAppliedConfig", HaveValue(HaveField("Name", templated.Name)))), "with addon-agent, the verdict is there before")
+
 		By("the warning of lint")
 		manifest := filepath.Join(GinkgoT().TempDir(), "new.yaml")
 		Expect(os.WriteFile(manifest, []byte(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: new},

@@ -124,6 +124,8 @@ var _ = Describe("On Open Cluster Management", func() {
 		install(ctx, on, leaf)
 		Eventually(degradedOf).WithContext(ctx).WithArguments(on, leaf).WithTimeout(unanswered).Should(And(
 			HavePrefix("True RequiredDependencyNotSatisfied"), HaveSuffix("(version 0.5.0 from its AddOnTemplate)")))
+		Eventually(configReferences).WithContext(ctx).WithArguments(on, templated).Should(ContainElement(
+			HaveField("LastAppliedConfig", HaveValue(HaveField("Name", v5.Name)))))
 
 		By("a rollout that does not get on, because work's agent is away")
 		Expect(managed[on].WorkAgent.Stop(ctx)).To(Succeed())
