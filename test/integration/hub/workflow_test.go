@@ -4,9 +4,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 var _ = Describe("The proposal's test plan", func() {
@@ -125,68 +122,3 @@ var _ = Describe("The proposal's test plan", func() {
 		Consistently(versions(elsewhere)).Should(Equal(before))
 	})
 })
-
-var _ = Describe("The proposal's examples", Ordered, func() {
-	var cluster string
-	BeforeAll(func() {
-		start()
-		cluster = newCluster()
-	})
-
-	DescribeTable("have the status of the proposal, and the finding after its message",
-		func(manifest, name, reason, message string) {
-			addOn := &addonv1alpha1.ClusterManagementAddOn{}
-			Expect(yaml.UnmarshalStrict([]byte(manifest), addOn)).To(Succeed())
-			create(addOn)
-			running(cluster, name)
-			Eventually(degradedOf(cluster, name)).Should(says(metav1.ConditionTrue, reason, HavePrefix(message+" (not installed")))
-			Expect(installed(cluster, name).Status.Conditions).To(ContainElement(
-				And(HaveField("Type", available), HaveField("Status", metav1.ConditionTrue))), "Available is not addon-manager's")
-
-			running(cluster, "managed-serviceaccount")
-			Eventually(degradedOf(cluster, name)).Should(satisfied())
-		},
-		Entry("example 1, Optional", exampleOptional, "my-addon", optionalReason,
-			"Optional addon 'managed-serviceaccount' is not installed or not available. "+
-				"Token-based access to managed clusters is unavailable"),
-		Entry("example 2, Required by default", exampleRequired, "my-critical-addon", requiredReason,
-			"Required addon 'managed-serviceaccount' is not installed or not available. "+
-				"This addon cannot function without ManagedServiceAccount API"),
-	)
-})
-
-// The two declarations of the proposal as they are written there.
-const (
-	exampleOptional = `
-apiVersion: addon.open-cluster-management.io/v1alpha1
-kind: ClusterManagementAddOn
-metadata:
-  name: my-addon
-spec:
-  addOnMeta:
-    displayName: "My Addon"
-    description: "An addon that optionally uses ManagedServiceAccount API"
-  dependencies:
-  - name: managed-serviceaccount
-    type: Optional  # Must explicitly set to Optional (Required is the default)
-    message: "Token-based access to managed clusters is unavailable"
-  installStrategy:
-    type: Manual
-`
-	exampleRequired = `
-apiVersion: addon.open-cluster-management.io/v1alpha1
-kind: ClusterManagementAddOn
-metadata:
-  name: my-critical-addon
-spec:
-  addOnMeta:
-    displayName: "My Critical Addon"
-    description: "An addon that requires ManagedServiceAccount API"
-  dependencies:
-  - name: managed-serviceaccount
-    # type: Required is the default, can be omitted
-    message: "This addon cannot function without ManagedServiceAccount API"
-  installStrategy:
-    type: Manual
-`
-)
