@@ -23,7 +23,8 @@ const (
 // releases.
 func TestModulesShareVersions(t *testing.T) {
 	for _, group := range [][]string{
-		{interlock, "../../test/benchmark/go.mod"}, {controlPlane, openClusterManagement},
+		{interlock, "../../test/benchmark/go.mod"},
+		{controlPlane, openClusterManagement},
 		{openClusterManagement, "../../test/e2e/addons/go.mod"},
 	} {
 		first := requirements(t, group[0])

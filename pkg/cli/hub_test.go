@@ -97,7 +97,9 @@ manifestworks:
       - apiVersion: apps/v1
         kind: Deployment
         metadata: {name: config-policy-controller}
-        spec: {template: {spec: {containers: [{name: controller, image: 'quay.io/open-cluster-management/config-policy-controller@sha256:6d0f8e2a'}]}}}
+        spec:
+          template:
+            spec: {containers: [{name: controller, image: 'quay.io/open-cluster-management/config-policy-controller@sha256:6d0f8e2a'}]}
 `
 
 // resources are the kinds of lists that the plugin reads, by resource.

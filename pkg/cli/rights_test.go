@@ -39,7 +39,8 @@ func TestLintWithoutTheRightToAddOns(t *testing.T) {
 	}
 	got := run(t, "lint", "--live", path, "--server", serve(t), "--as", "author")
 	for _, want := range []string{
-		"[NoMessage]\n", "Versions of add-ons were not checked: list managedclusteraddons: managedclusteraddons is forbidden: User cannot list (ask for the right to list that; ",
+		"[NoMessage]\n", "Versions of add-ons were not checked: list managedclusteraddons: managedclusteraddons is forbidden: User cannot " +
+			"list (ask for the right to list that; ",
 	} {
 		if !strings.Contains(got, want) || strings.Contains(got, "exit code") {
 			t.Errorf("no %q in\n%s", want, got)
@@ -70,7 +71,8 @@ func TestLintReadsAPipe(t *testing.T) {
 	command := NewCommand(streams)
 	command.SetArgs([]string{"lint", "testdata/files/add-ons.yaml", "--from", "-"})
 	code := cmdline.Run(t.Context(), command, errOut)
-	if want := `no version of "managed-serviceaccount" is known on 50 of the 50 managed clusters`; code != cmdline.ExitError || !strings.Contains(out.String(), want) {
+	if want := `no version of "managed-serviceaccount" is known on 50 of the 50 managed clusters`; code != cmdline.ExitError ||
+		!strings.Contains(out.String(), want) {
 		t.Errorf("exit code %d, no %q in %s%s", code, want, out, errOut)
 	}
 }

@@ -24,15 +24,18 @@ func TestALeaderShowsItsFlagsOnItsLease(t *testing.T) {
 		want    map[string]string
 	}{
 		"with the lifecycle": {
-			Options{Offline: evaluation.OfflineHold, Lifecycle: true}, nil,
+			Options{Offline: evaluation.OfflineHold, Lifecycle: true},
+			nil,
 			map[string]string{names.OfflinePolicy: "hold", names.LifecycleLeader: holder},
 		},
 		"with the lifecycle, after another leader": {
-			Options{Offline: evaluation.OfflineHold, Lifecycle: true}, map[string]string{names.LifecycleLeader: "pod-1"},
+			Options{Offline: evaluation.OfflineHold, Lifecycle: true},
+			map[string]string{names.LifecycleLeader: "pod-1"},
 			map[string]string{names.OfflinePolicy: "hold", names.LifecycleLeader: holder},
 		},
 		"without the lifecycle, after another leader": {
-			Options{Offline: evaluation.OfflineStrict}, map[string]string{names.OfflinePolicy: "hold", names.LifecycleLeader: "pod-1", "kept": "yes"},
+			Options{Offline: evaluation.OfflineStrict},
+			map[string]string{names.OfflinePolicy: "hold", names.LifecycleLeader: "pod-1", "kept": "yes"},
 			map[string]string{names.OfflinePolicy: "strict", "kept": "yes"},
 		},
 	} {

@@ -43,7 +43,8 @@ func TestFindLint(t *testing.T) {
 		},
 		"upgrades that wait, by a field and by the annotation": {
 			files: []Declared{
-				{AddOn: fixture.Specified(t, "a", "{ordering: InstallAndUpgrade}")}, {AddOn: fixture.Annotated("b", "{ordering: InstallAndUpgrade}")},
+				{AddOn: fixture.Specified(t, "a", "{ordering: InstallAndUpgrade}")},
+				{AddOn: fixture.Annotated("b", "{ordering: InstallAndUpgrade}")},
 				{AddOn: fixture.Deployed(fixture.Specified(t, "c", "{ordering: InstallAndUpgrade}"))},
 				{AddOn: fixture.Specified(t, "d", "{ordering: Install}")},
 			},

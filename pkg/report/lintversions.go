@@ -35,14 +35,16 @@ func FindVersionsNotReported(
 		reaches:    VersionReaches(after, func(addOn string) bool { return compared[addOn] }),
 	}
 	for i := range all {
-		for _, judged := range lint.judge(declaration.Read(&all[i].AddOn)) {
-			found = append(found, all[i].finding(judged))
+		registration := &all[i]
+		for _, judged := range lint.judge(declaration.Read(&registration.AddOn)) {
+			found = append(found, registration.finding(judged))
 		}
 	}
 	for i := range templates {
-		declared, _ := declaration.ReadTemplate(&templates[i].Template)
+		template := &templates[i]
+		declared, _ := declaration.ReadTemplate(&template.Template)
 		for _, judged := range lint.judge(declared) {
-			found = append(found, templates[i].finding(judged))
+			found = append(found, template.finding(judged))
 		}
 	}
 	return found

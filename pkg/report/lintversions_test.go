@@ -156,7 +156,8 @@ func TestFindVersionsNotReported(t *testing.T) {
 			var got []string
 			for _, finding := range FindVersionsNotReported(files, nil, test.inFiles, snapshot.New(test.hub)) {
 				got = append(got, finding.Message)
-				if finding.Severity != SeverityWarning || finding.Rule != "VersionNotReported" || finding.Field != "spec.dependencies[0]" || finding.Line != 7 {
+				if finding.Severity != SeverityWarning || finding.Rule != "VersionNotReported" || finding.Field != "spec.dependencies[0]" ||
+					finding.Line != 7 {
 					t.Errorf("%+v", finding)
 				}
 			}
@@ -174,7 +175,10 @@ func TestVersionsOfOtherObjects(t *testing.T) {
 		AddOns:        []addonv1alpha1.ManagedClusterAddOn{onCluster("c1", "x", nil), onCluster("c1", "z", nil)}, Taken: fixture.Now.Time,
 	}
 	line := func(string) int { return 0 }
-	declared := []DeclaredTemplate{{Path: "t", Template: fixture.Template("a", "a-1", `[{name: x, version: "2"}, {name: z, version: "2"}]`), Line: line}}
+	declared := []DeclaredTemplate{{
+		Path: "t", Template: fixture.Template("a", "a-1", `[{name: x, version: "2"}, {name: z, version: "2"}]`),
+		Line: line,
+	}}
 	files := []Declared{{Path: "z", AddOn: fixture.Registration("z"), Line: line}}
 	var got []string
 	for _, finding := range FindVersionsNotReported(files, declared, nil, snapshot.New(hub)) {

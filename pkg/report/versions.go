@@ -102,6 +102,6 @@ func WithFiles(hub *snapshot.Snapshot, declared []Declared, templates []addonv1a
 	versioned := slices.DeleteFunc(slices.Clone(templates), func(template addonv1alpha1.AddOnTemplate) bool {
 		return versions.OfTemplate(template.Annotations, template.Labels) == ""
 	})
-	content.Templates = snapshot.Replaced(hub.Content.Templates, versioned)
+	content.Templates = snapshot.Replaced(hub.Templates, versioned)
 	return snapshot.New(content)
 }

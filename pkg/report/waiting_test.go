@@ -66,15 +66,18 @@ func TestWaits(t *testing.T) {
 		"Nothing": {chain, managed("a b c"), nil, "", ""},
 		"Installation": {
 			chain, managed("a"),
-			[]fleet.Waiting{installation}, "a Installation from  to  since 10:00; b wants add-on b: NotInstalled, not installed", "1 1 2 0",
+			[]fleet.Waiting{installation},
+			"a Installation from  to  since 10:00; b wants add-on b: NotInstalled, not installed", "1 1 2 0",
 		},
 		"InstallationAboutToBegin": {
 			chain, managed("a b c"),
-			[]fleet.Waiting{installation}, "a Installation from  to  since 10:00", "0 1 0 0",
+			[]fleet.Waiting{installation},
+			"a Installation from  to  since 10:00", "0 1 0 0",
 		},
 		"Upgrade": {
 			upgrading, onUpgrading,
-			[]fleet.Waiting{upgrade}, "gateway Upgrade from v1 (1.0.0) to v2 (2.0.0) since 10:00; " +
+			[]fleet.Waiting{upgrade},
+			"gateway Upgrade from v1 (1.0.0) to v2 (2.0.0) since 10:00; " +
 				"base wants add-on base >= 2: VersionMismatch, version 1.0 from its ManagedClusterAddOn; " +
 				"other wants add-on other: NotInstalled, not installed: it has no ClusterManagementAddOn on this hub", "0 1 0 0",
 		},

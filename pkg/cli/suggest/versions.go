@@ -50,7 +50,7 @@ func (v *versionGaps) find(ctx context.Context, fleet *snapshot.Snapshot, addOn 
 	}
 	for i := range fleet.Registrations {
 		if registered := &fleet.Registrations[i]; wanted[registered.Name] && reaches[registered.Name] == nil {
-			all = append(all, v.installedNowhere(fleet, registered)...)
+			all = append(all, v.installedNowhere(ctx, fleet, registered)...)
 		}
 	}
 	return all, nil
@@ -105,12 +105,14 @@ func (v *versionGaps) ofTemplate(addOn, template string, clusters []string) sugg
 }
 
 // installedNowhere returns the images of the AddOnTemplates that a registration names, and that have no version.
-func (v *versionGaps) installedNowhere(fleet *snapshot.Snapshot, registered *addonv1alpha1.ClusterManagementAddOn) (all []suggestion.Evidence) {
+func (v *versionGaps) installedNowhere(
+	ctx context.Context, fleet *snapshot.Snapshot, registered *addonv1alpha1.ClusterManagementAddOn,
+) (all []suggestion.Evidence) {
 	if stated := fleet.Declared.Version(registered.Name); cmp.Or(stated.Current, stated.Former) != "" {
 		return nil
 	}
 	for _, template := range declaration.NamedTemplates(registered) {
-		if version, _, _ := fleet.TemplateVersion(context.Background(), template); version == "" {
+		if version, _, _ := fleet.TemplateVersion(ctx, template); version == "" {
 			all = append(all, v.ofTemplate(registered.Name, template, nil))
 		}
 	}

@@ -63,18 +63,24 @@ func TestDecide(t *testing.T) {
 			ordered, findings{edge(required, evaluation.Held), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting, "not installed",
 		},
 		"Due": {
-			ordered, findings{due(tunnel)}, Wait, ReasonWaiting,
+			ordered,
+			findings{due(tunnel)},
+			Wait, ReasonWaiting,
 			"Whether API 'Tunnel.example.com' is served is not known yet. (addon-agent has still to report it)",
 		},
 		"VersionDue": {
-			ordered, findings{due(addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2"})}, Wait, ReasonWaiting,
+			ordered,
+			findings{due(addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2"})},
+			Wait, ReasonWaiting,
 			"Whether addon 'base' is installed in version '>= 2' is not known yet. (addon-agent has still to report it)",
 		},
 		"OptionalIsDue": {
 			ordered, findings{due(addonv1alpha1.AddonDependency{Name: "x", Type: optional, API: tunnel.API})}, Open, ReasonSatisfied, "",
 		},
 		"DueAndMissing": {
-			ordered, findings{due(tunnel), edge(required, evaluation.NotInstalled)}, Wait, ReasonWaiting,
+			ordered,
+			findings{due(tunnel), edge(required, evaluation.NotInstalled)},
+			Wait, ReasonWaiting,
 			"Required addon 'base' is not installed or not available. (not installed); Whether API",
 		},
 		"DueAndHeld":   {ordered, findings{edge(required, evaluation.Held), due(tunnel)}, Wait, ReasonWaiting, "Whether API"},

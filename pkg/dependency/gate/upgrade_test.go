@@ -49,7 +49,9 @@ func TestDecideUpgrade(t *testing.T) {
 		"Nothing":  {upgradesOrdered, nil, Open, ReasonSatisfied, ""},
 		"Held":     {upgradesOrdered, findings{edge(required, evaluation.Held)}, Stay, "", ""},
 		"Due": {
-			upgradesOrdered, findings{due(tunnel)}, Wait, ReasonWaiting,
+			upgradesOrdered,
+			findings{due(tunnel)},
+			Wait, ReasonWaiting,
 			"AddOnTemplate 'gateway-2' (version 2.0.0) waits: Whether API 'Tunnel.example.com' is served is not known yet.",
 		},
 		"Cycle":      {upgradesOrdered, findings{edge(required, evaluation.Cycle, "a", "b", "a")}, Open, ReasonOpened, "a → b → a"},

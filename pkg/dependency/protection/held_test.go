@@ -25,11 +25,14 @@ func TestReviewInstallation(t *testing.T) {
 		known      bool
 		until      time.Time
 	}{
-		"Contradicts":       {stem: needsOld, leaf: "{}", message: "would break 1 add-on: stem: Required addon 'leaf'", known: true},
-		"ContradictsItself": {stem: "{}", leaf: "dependencies: [{name: stem, type: Conflicts}]", message: "contradicts what it needs: ", known: true},
-		"Nothing":           {stem: `dependencies: [{name: leaf, version: ">= 2.0"}]`, leaf: "{}", known: true},
-		"NotDeclared":       {stem: "{}", leaf: "{}", known: true},
-		"Optional":          {stem: `dependencies: [{name: leaf, type: Optional, version: "< 2.0"}]`, leaf: "{}", known: true},
+		"Contradicts": {stem: needsOld, leaf: "{}", message: "would break 1 add-on: stem: Required addon 'leaf'", known: true},
+		"ContradictsItself": {
+			stem: "{}", leaf: "dependencies: [{name: stem, type: Conflicts}]", message: "contradicts what it needs: ",
+			known: true,
+		},
+		"Nothing":     {stem: `dependencies: [{name: leaf, version: ">= 2.0"}]`, leaf: "{}", known: true},
+		"NotDeclared": {stem: "{}", leaf: "{}", known: true},
+		"Optional":    {stem: `dependencies: [{name: leaf, type: Optional, version: "< 2.0"}]`, leaf: "{}", known: true},
 		"AnotherEdgeIsHeld": {
 			stem: "dependencies: [{name: x, api: {kind: Tunnel}}]", leaf: "{}", facts: evaluation.Facts{Requested: requested}, known: true,
 			until: requested.Add(evaluation.ReportTime),

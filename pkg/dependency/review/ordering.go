@@ -9,7 +9,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// RuleUpgradesNotOrdered: the registration orders upgrades, which the add-on's own manager carries out.
+// RuleUpgradesNotOrdered is the rule that a registration does not order upgrades that the add-on's own manager carries out.
 const RuleUpgradesNotOrdered Rule = "UpgradesNotOrdered"
 
 // UpgradesNotOrdered judges an ordering of upgrades where no AddOnTemplate deploys the add-on: the add-on's own manager upgrades it

@@ -11,7 +11,8 @@ import (
 )
 
 func TestUpgradesNotOrdered(t *testing.T) {
-	const upgrades, annotation = "{ordering: InstallAndUpgrade}", "metadata.annotations[addon.open-cluster-management.io/dependencies].ordering"
+	const upgrades, annotation = "{ordering: InstallAndUpgrade}",
+		"metadata.annotations[addon.open-cluster-management.io/dependencies].ordering"
 	byField := func(spec string) addonv1alpha1.ClusterManagementAddOn { return fixture.Specified(t, "hello", spec) }
 	placed := byField(upgrades)
 	placed.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{

@@ -25,12 +25,15 @@ func TestVersionNotReported(t *testing.T) {
 		templates templates
 		want      string // fields of warnings, and their add-ons
 	}{
-		"a range":                       {spec: `{name: b, version: ">= 1"}`, want: "spec.dependencies[0] b"},
-		"a range by another name":       {spec: `{name: x, addOn: b, version: ">= 1"}`, want: "spec.dependencies[0] b"},
-		"a range of an alternative":     {spec: `{name: x, anyOf: [{addOn: c}, {addOn: b, version: ">= 1"}]}`, want: "spec.dependencies[0] b"},
-		"a range of a conflict":         {spec: `{name: b, type: Conflicts, version: "< 2"}`, want: "spec.dependencies[0] b"},
-		"every release of a conflict":   {spec: `{name: b, type: Conflicts, version: ">= 0.0.0"}`, want: "spec.dependencies[0] b"},
-		"two ranges on one add-on":      {spec: `{name: b, version: ">= 1"}, {name: x, addOn: b, version: "< 9"}`, want: "spec.dependencies[0] b"},
+		"a range":                     {spec: `{name: b, version: ">= 1"}`, want: "spec.dependencies[0] b"},
+		"a range by another name":     {spec: `{name: x, addOn: b, version: ">= 1"}`, want: "spec.dependencies[0] b"},
+		"a range of an alternative":   {spec: `{name: x, anyOf: [{addOn: c}, {addOn: b, version: ">= 1"}]}`, want: "spec.dependencies[0] b"},
+		"a range of a conflict":       {spec: `{name: b, type: Conflicts, version: "< 2"}`, want: "spec.dependencies[0] b"},
+		"every release of a conflict": {spec: `{name: b, type: Conflicts, version: ">= 0.0.0"}`, want: "spec.dependencies[0] b"},
+		"two ranges on one add-on": {
+			spec: `{name: b, version: ">= 1"}, {name: x, addOn: b, version: "< 9"}`,
+			want: "spec.dependencies[0] b",
+		},
 		"no range":                      {spec: `{name: b}`},
 		"any version":                   {spec: `{name: b, version: "*"}`},
 		"every release":                 {spec: `{name: b, version: ">= 0.0.0"}`}, // EveryVersion has it
@@ -42,10 +45,17 @@ func TestVersionNotReported(t *testing.T) {
 		"blanks": {
 			spec: `{name: b, version: ">= 1"}`, target: fixture.Versioned(fixture.Registration("b"), " "), want: "spec.dependencies[0] b",
 		},
-		"a template without one":    {spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "", "")}, want: "spec.dependencies[0] b"},
-		"the label of a template":   {spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "1.0.0", "")}},
-		"its annotation":            {spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "", "1.0.0"), template("b", "", "")}},
-		"that of another's":         {spec: `{name: b, version: ">= 1"}`, templates: templates{template("c", "1.0.0", "")}, want: "spec.dependencies[0] b"},
+		"a template without one": {
+			spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "", "")},
+			want: "spec.dependencies[0] b",
+		},
+		"the label of a template": {spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "1.0.0", "")}},
+		"its annotation": {spec: `{name: b, version: ">= 1"}`, templates: templates{template("b", "", "1.0.0"), template("b", "",
+			"")}},
+		"that of another's": {
+			spec: `{name: b, version: ">= 1"}`, templates: templates{template("c", "1.0.0", "")},
+			want: "spec.dependencies[0] b",
+		},
 		"a template of no add-on":   {spec: `{name: d, version: ">= 1"}`, templates: templates{template("d", "", "")}},
 		"a declaration without use": {spec: `{name: b, version: "new"}`},
 	} {

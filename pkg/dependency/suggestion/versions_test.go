@@ -91,8 +91,9 @@ func TestVersions(t *testing.T) {
 			want: []string{"a cannot tell: no ManifestWork [] [c1]: "},
 		},
 		"a template": {
-			all:  evidence{template("a-1", "x:v1.0.0", "c1", "c2")},
-			want: []string{"a 1.0.0 [x:v1.0.0] [c1 c2]: kubectl annotate addontemplate a-1 dependency.addon.open-cluster-management.io/version=1.0.0"},
+			all: evidence{template("a-1", "x:v1.0.0", "c1", "c2")},
+			want: []string{"a 1.0.0 [x:v1.0.0] [c1 c2]: kubectl annotate addontemplate a-1 " +
+				"dependency.addon.open-cluster-management.io/version=1.0.0"},
 		},
 		"a template on one cluster, of all that it is": {
 			all: evidence{template("a-1", "x:v1.0.0", "c1")}, oneCluster: true,
@@ -124,7 +125,8 @@ func TestVersions(t *testing.T) {
 				if version.CannotTell != "" {
 					told += "cannot tell: " + version.CannotTell
 				}
-				got = append(got, fmt.Sprintf("%s %s %v %v: %s", version.AddOn, told, version.Images, version.Clusters, strings.Join(version.Commands, "; ")))
+				got = append(got, fmt.Sprintf("%s %s %v %v: %s", version.AddOn, told, version.Images, version.Clusters, strings.Join(version.Commands,
+					"; ")))
 			}
 			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
 				t.Errorf("got  %q\nwant %q", got, test.want)

@@ -78,7 +78,10 @@ func TestListed(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"all is handled": {t.Context(), nil, true}, "the process stops": {stopping, nil, false}, "it fails": {t.Context(), errors.New("no"), false},
+		"all is handled": {t.Context(), nil, true}, "the process stops": {stopping, nil, false}, "it fails": {
+			t.Context(), errors.New("no"),
+			false,
+		},
 	} {
 		called := false
 		err := listed{synced{err: test.err}, func() { called = true }}.WaitForSync(test.ctx)

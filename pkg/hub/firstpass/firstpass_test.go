@@ -17,17 +17,32 @@ func TestPass(t *testing.T) {
 		// over is where the pass is over afterwards.
 		over []string
 	}{
-		"has not begun":                {func(*Pass) {}, nil},
-		"is being listed":              {func(p *Pass) { p.Add(one); p.Assessed(one) }, nil},
-		"no add-on exists":             {func(p *Pass) { p.Listed() }, []string{Everywhere, "cluster1", "cluster2"}},
-		"one is not assessed yet":      {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one) }, nil},
-		"all are assessed":             {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one); p.Assessed(two) }, []string{Everywhere, "cluster1", "cluster2"}},
-		"one fails":                    {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one); p.Assessed(two) }, []string{Everywhere, "cluster2"}},
-		"one fails, one is not tried":  {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one) }, nil},
-		"one fails again and again":    {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Failed(one) }, []string{Everywhere, "cluster2"}},
-		"one fails, and then does not": {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Assessed(one) }, []string{Everywhere, "cluster1", "cluster2"}},
-		"a later failure of one":       {func(p *Pass) { p.Add(one); p.Listed(); p.Assessed(one); p.Failed(one) }, []string{Everywhere, "cluster1", "cluster2"}},
-		"one that was created later":   {func(p *Pass) { p.Listed(); p.Failed(one) }, []string{Everywhere, "cluster1", "cluster2"}},
+		"has not begun":           {func(*Pass) {}, nil},
+		"is being listed":         {func(p *Pass) { p.Add(one); p.Assessed(one) }, nil},
+		"no add-on exists":        {func(p *Pass) { p.Listed() }, []string{Everywhere, "cluster1", "cluster2"}},
+		"one is not assessed yet": {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one) }, nil},
+		"all are assessed": {
+			func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one); p.Assessed(two) },
+			[]string{Everywhere, "cluster1", "cluster2"},
+		},
+		"one fails": {
+			func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one); p.Assessed(two) },
+			[]string{Everywhere, "cluster2"},
+		},
+		"one fails, one is not tried": {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one) }, nil},
+		"one fails again and again": {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Failed(one) }, []string{
+			Everywhere,
+			"cluster2",
+		}},
+		"one fails, and then does not": {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Assessed(one) }, []string{
+			Everywhere,
+			"cluster1", "cluster2",
+		}},
+		"a later failure of one": {func(p *Pass) { p.Add(one); p.Listed(); p.Assessed(one); p.Failed(one) }, []string{
+			Everywhere,
+			"cluster1", "cluster2",
+		}},
+		"one that was created later": {func(p *Pass) { p.Listed(); p.Failed(one) }, []string{Everywhere, "cluster1", "cluster2"}},
 		"two of a cluster fail": {func(p *Pass) {
 			p.Add(one)
 			p.Add(other(one))

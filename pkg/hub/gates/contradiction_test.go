@@ -49,11 +49,14 @@ func TestAddOnThatContradicts(t *testing.T) {
 		installable string // begins with
 	}{
 		"BreaksWhatIsInstalled": {
-			given{declares: "{}"}, needsOld, closed,
+			given{declares: "{}"},
+			needsOld, closed,
 			"False Contradiction: would break 1 add-on: stem: Addon 'leaf' is installed, but not in version '< 2.0'.",
 		},
 		"ContradictsWhatItNeeds": {
-			given{declares: "dependencies: [{name: stem, type: Conflicts}]"}, "{}", closed, "False Contradiction: contradicts what it needs: Addon 'stem'",
+			given{declares: "dependencies: [{name: stem, type: Conflicts}]"},
+			"{}", closed,
+			"False Contradiction: contradicts what it needs: Addon 'stem'",
 		},
 		"BothOrderedAndContradicting": {given{declares: orderedOnBase}, needsOld, closed, "False Contradiction: would break"},
 		"NothingAnyMore": {
@@ -93,7 +96,8 @@ func TestAContradictionThatEnds(t *testing.T) {
 	if got := enqueued(); !slices.Contains(got, leaf.String()) {
 		t.Fatalf("enqueued %q", got)
 	}
-	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateOpen || !strings.HasPrefix(installable, "True RequiredDependenciesSatisfied") {
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateOpen || !strings.HasPrefix(installable,
+		"True RequiredDependenciesSatisfied") {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 	b.Evaluated(stem)

@@ -62,7 +62,8 @@ func TestAnAdmissionThatHasBegunLeavesNothing(t *testing.T) {
 	if _, err := u.removeGates(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.hub.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil || len(late.Finalizers) > 0 || len(late.Annotations) != 1 {
+	if err := u.hub.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil || len(late.Finalizers) > 0 ||
+		len(late.Annotations) != 1 {
 		t.Errorf("left: %v %v, %v", late.Finalizers, late.Annotations, err)
 	}
 }
@@ -74,7 +75,8 @@ func TestNoAdmissionFindsALeaderOnceTheLeaseIsTaken(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	lease := &coordinationv1.Lease{}
-	if err := u.hub.Get(t.Context(), u.leaseKey(), lease); err != nil || *lease.Spec.HolderIdentity != holder || lease.Name != names.AddonManager {
+	if err := u.hub.Get(t.Context(), u.leaseKey(), lease); err != nil || *lease.Spec.HolderIdentity != holder ||
+		lease.Name != names.AddonManager {
 		t.Errorf("got %v, %v", lease, err)
 	}
 }

@@ -76,7 +76,8 @@ func TestUpgradesThatDoNotWaitAreWarnedOf(t *testing.T) {
 		"WithTemplates":       {"v1alpha1", "", with(`"supportedConfigs":` + templates), false},
 		"WithTemplatesByBeta": {"v1beta1", "", with(`"defaultConfigs":` + templates), false},
 		"WithAPlacements": {
-			"v1alpha1", "", with(`"installStrategy":{"type":"Manual","placements":[{"name":"p","namespace":"n","configs":` + templates + `}]}`), false,
+			"v1alpha1", "", with(`"installStrategy":{"type":"Manual","placements":[{"name":"p","namespace":"n","configs":` + templates + `}]}`),
+			false,
 		},
 		"TemplatesRemoved": {"v1alpha1", with(`"supportedConfigs":` + templates), upgrades, true},
 		"ConfigsOfNoType":  {"v1alpha1", "", with(`"supportedConfigs":1`), true}, // OCM denies it

@@ -24,9 +24,9 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 		ranged  = `,"spec":{"dependencies":[{"name":"tunnel","version":">= 0.6.0"}]}`
 		plain   = `,"spec":{"dependencies":[{"name":"tunnel"}]}`
 		unknown = `,"spec":{"dependencies":[{"name":"other","version":">= 0.6.0"}]}`
-		warning = `no version of "tunnel" is set on its ClusterManagementAddOn or an AddOnTemplate, so a dependency on version ">= 0.6.0" fails ` +
-			"where neither the lease of its agent nor its ManagedClusterAddOn reports one; to set it: kubectl annotate clustermanagementaddon " +
-			"tunnel dependency.addon.open-cluster-management.io/version=VERSION"
+		warning = `no version of "tunnel" is set on its ClusterManagementAddOn or an AddOnTemplate, so a dependency on version ">= 0.6.0" ` +
+			"fails where neither the lease of its agent nor its ManagedClusterAddOn reports one; to set it: kubectl annotate " +
+			"clustermanagementaddon tunnel dependency.addon.open-cluster-management.io/version=VERSION"
 	)
 	annotated := bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(`"metadata":{"annotations":{`+
 		`"addon.open-cluster-management.io/dependencies":"[{name: tunnel, version: '>= 0.6.0'}]"},`), 1)
@@ -78,7 +78,10 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 				request.Operation, request.OldObject.Raw = admissionv1.Update, test.before
 			}
 			response := NewValidator(hub(t, nil), cache).Handle(t.Context(), admission.Request{AdmissionRequest: request})
-			got := slices.DeleteFunc(response.Warnings, func(warning string) bool { return !bytes.Contains([]byte(warning), []byte("no version of")) })
+			got := slices.DeleteFunc(response.Warnings, func(warning string) bool {
+				return !bytes.Contains([]byte(warning),
+					[]byte("no version of"))
+			})
 			if !response.Allowed || !slices.Equal(got, test.want) {
 				t.Errorf("allowed %t, warnings %q", response.Allowed, response.Warnings)
 			}

@@ -152,7 +152,9 @@ func TestCloserOfContradictions(t *testing.T) {
 		warns      string
 	}{
 		"ByOCM": {
-			`{"metadata":{"name":"gateway"}}`, ocm, imagined{contradicts: contradiction}, closed,
+			`{"metadata":{"name":"gateway"}}`, ocm,
+			imagined{contradicts: contradiction},
+			closed,
 			"add-on 'gateway' is not installed on cluster1 yet: " + contradiction,
 		},
 		"WithAnnotations": {
@@ -161,7 +163,8 @@ func TestCloserOfContradictions(t *testing.T) {
 		"ByAnotherUser": {`{"metadata":{"name":"gateway"}}`, "alice", imagined{contradicts: contradiction}, nil, ""},
 		"OpenedByItsCreator": {
 			`{"metadata":{"name":"gateway","annotations":{"dependency.addon.open-cluster-management.io/gate":"open"}}}`, ocm,
-			imagined{contradicts: contradiction}, nil, "",
+			imagined{contradicts: contradiction},
+			nil, "",
 		},
 		"ReviewFails": {
 			`{"metadata":{"name":"gateway"}}`, ocm, imagined{reviewed: errors.New("the hub is busy")}, nil, "the hub is busy",

@@ -78,7 +78,8 @@ func preparer(t *testing.T, of Fleet, response admission.Response, lease *coordi
 		builder.WithObjects(lease)
 	}
 	return &Preparer{Gate: closer(response), Fleet: of, Lifecycle: leadership.Lifecycle{
-		Live: builder.Build(), Lease: client.ObjectKey{Namespace: "interlock-system", Name: names.AddonManager}, Clock: clocktesting.NewFakePassiveClock(now),
+		Live: builder.Build(), Lease: client.ObjectKey{Namespace: "interlock-system", Name: names.AddonManager},
+		Clock: clocktesting.NewFakePassiveClock(now),
 	}}
 }
 

@@ -77,9 +77,18 @@ func TestCreated(t *testing.T) {
 		"RequestedOfNoAgent":     {onTunnel, []client.Object{reached("True"), requestedAt(now.Add(-time.Second))}, failing{}, "x due", ""},
 		"NoAgentReports":         {onTunnel, []client.Object{reached("True"), requestedAt(now.Add(-time.Hour))}, failing{}, "x APINotServed", ""},
 		"NothingRequestedOfNone": {onTunnel, []client.Object{reached("True")}, failing{}, "x APINotServed", ""},
-		"OldVersionOfATemplate":  {onVersion, []client.Object{reached("True"), in(available(addOn("base")), "1.0"), available(addOn("interlock-agent"))}, failing{}, "base due", ""},
-		"ClusterFails":           {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
-		"AddOnsFail":             {onBase, []client.Object{reached("True")}, failing{list: "add-ons"}, "", "list the add-ons of cluster1: the hub is busy"},
+		"OldVersionOfATemplate": {onVersion, []client.Object{
+			reached("True"), in(available(addOn("base")), "1.0"),
+			available(addOn("interlock-agent")),
+		}, failing{}, "base due", ""},
+		"ClusterFails": {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
+		"AddOnsFail": {
+			onBase,
+			[]client.Object{reached("True")},
+			failing{list: "add-ons"},
+			"",
+			"list the add-ons of cluster1: the hub is busy",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.declares != "" {

@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"slices"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -34,7 +35,8 @@ func tiered(name, tier string) *clusterv1.ManagedCluster {
 
 // fleetOfTiers are clusters c1 and c2 of the tiers edge and core, with base and leaf, and Placement all that installs base on both.
 func fleetOfTiers(placement *clusterv1beta1.Placement, registered ...client.Object) []client.Object {
-	objects := append(registered, placement, selecting(placement.Name, "c1", "c2")[1], tiered("c1", "edge"), tiered("c2", "core"))
+	decision := selecting(placement.Name, "c1", "c2")[1]
+	objects := slices.Concat(registered, []client.Object{placement, decision, tiered("c1", "edge"), tiered("c2", "core")})
 	for _, cluster := range []string{"c1", "c2"} {
 		for _, name := range []string{"base", "leaf"} {
 			objects = append(objects, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})
@@ -55,13 +57,22 @@ func TestReviewOfSelections(t *testing.T) {
 		fails      failing
 		warns      string
 	}{
-		"FewerClusters":      {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, warns: warns},
-		"FewerButNotRefused": {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, mode: dependencyv1alpha1.ProtectionEnforce, warns: warns},
-		"ProtectionIsOff":    {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, mode: dependencyv1alpha1.ProtectionOff},
-		"TheSame":            {after: inTier("all", ""), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"}},
-		"SelectedByAnother":  {after: inTier("all", "edge"), registered: append(other, placed(base, "all", "other"), &leaf)},
-		"OfNoAddOn":          {after: inTier("all", "edge"), registered: []client.Object{&base, &leaf}, fails: failing{list: "clusters"}},
-		"NothingDepends":     {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all")}, fails: failing{list: "clusters"}},
+		"FewerClusters": {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, warns: warns},
+		"FewerButNotRefused": {
+			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
+			mode: dependencyv1alpha1.ProtectionEnforce, warns: warns,
+		},
+		"ProtectionIsOff": {
+			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
+			mode: dependencyv1alpha1.ProtectionOff,
+		},
+		"TheSame": {
+			after: inTier("all", ""), registered: []client.Object{placed(base, "all"), &leaf},
+			fails: failing{list: "clusters"},
+		},
+		"SelectedByAnother": {after: inTier("all", "edge"), registered: append(other, placed(base, "all", "other"), &leaf)},
+		"OfNoAddOn":         {after: inTier("all", "edge"), registered: []client.Object{&base, &leaf}, fails: failing{list: "clusters"}},
+		"NothingDepends":    {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all")}, fails: failing{list: "clusters"}},
 		"ClustersFail": {
 			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"},
 			warns: "whether add-ons require what Placement 'all' installs was not checked: list managed clusters: the hub is busy",
@@ -84,7 +95,8 @@ func TestReviewOfSelections(t *testing.T) {
 
 func TestReviewOfLabels(t *testing.T) {
 	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
-	const warns = "with these labels, Placements no longer select cluster 'c1', which would break 1 add-on on 1 cluster: leaf requires base (c1)"
+	const warns = "with these labels, Placements no longer select cluster 'c1', which would break 1 add-on on 1 cluster: leaf requires " +
+		"base (c1)"
 	for name, test := range map[string]struct {
 		tier       string
 		registered []client.Object
@@ -92,19 +104,29 @@ func TestReviewOfLabels(t *testing.T) {
 		fails      failing
 		warns      string
 	}{
-		"NoLongerSelected":  {tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"), warns: warns},
-		"StillSelected":     {tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "")},
-		"SameLabels":        {tier: "edge", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"), fails: failing{list: "registrations"}},
-		"SelectedByAnother": {tier: "core", registered: []client.Object{placed(base, "all", "other"), &leaf, inTier("other", "core")}, placement: inTier("all", "edge")},
-		"PlacementIsGone":   {tier: "core", registered: []client.Object{placed(base, "gone"), &leaf}, placement: inTier("all", "edge")},
-		"NothingDepends":    {tier: "core", registered: []client.Object{placed(base, "all")}, placement: inTier("all", "edge")},
+		"NoLongerSelected": {
+			tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"),
+			warns: warns,
+		},
+		"StillSelected": {tier: "core", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "")},
+		"SameLabels": {
+			tier: "edge", registered: []client.Object{placed(base, "all"), &leaf}, placement: inTier("all", "edge"),
+			fails: failing{list: "registrations"},
+		},
+		"SelectedByAnother": {
+			tier: "core", registered: []client.Object{placed(base, "all", "other"), &leaf, inTier("other", "core")},
+			placement: inTier("all", "edge"),
+		},
+		"PlacementIsGone": {tier: "core", registered: []client.Object{placed(base, "gone"), &leaf}, placement: inTier("all", "edge")},
+		"NothingDepends":  {tier: "core", registered: []client.Object{placed(base, "all")}, placement: inTier("all", "edge")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := admissionv1.AdmissionRequest{
 				Operation: admissionv1.Update, Name: "c1", Resource: metav1.GroupVersionResource{Resource: "managedclusters"},
 			}
 			request.OldObject.Raw, request.Object.Raw = raw(t, tiered("c1", "edge")), raw(t, tiered("c1", test.tier))
-			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "c1", fleetOfTiers(test.placement, test.registered...)...)
+			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "c1", fleetOfTiers(test.placement,
+				test.registered...)...)
 			expect(t, response, "", test.warns)
 		})
 	}
@@ -120,7 +142,8 @@ func TestStrategyWithANewPlacement(t *testing.T) {
 		"SelectsAll": {"", ""},
 		"SelectsFewer": {
 			"edge", "the new install strategy of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (c2). Remove first what " +
-				"requires it. To remove it nevertheless: kubectl annotate clustermanagementaddon base dependency.addon.open-cluster-management.io/force='<why>'",
+				"requires it. To remove it nevertheless: kubectl annotate clustermanagementaddon base " +
+				"dependency.addon.open-cluster-management.io/force='<why>'",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,14 +33,15 @@ func TestReviewOfEditedTemplates(t *testing.T) {
 	v1 := func(version, declares string) *addonv1alpha1.AddOnTemplate {
 		return template("base", "v1", version, declares)
 	}
-	labelled := v1("", "[]")
-	labelled.Annotations = nil
-	labelled.Labels = map[string]string{addonv1alpha1.TemplateVersionLabel: "2.0"}
+	labeled := v1("", "[]")
+	labeled.Annotations = nil
+	labeled.Labels = map[string]string{addonv1alpha1.TemplateVersionLabel: "2.0"}
 	reasoned := v1("2.0", "[]")
 	reasoned.Annotations[addonv1alpha1.ForceAnnotation] = "moving"
 	const (
-		breaks = "AddOnTemplate 'v1' of add-on 'base' would break 1 add-on on 3 clusters: leaf requires base in version '< 2.0' (c1, c2 and 1 more)"
-		own    = "AddOnTemplate 'v1' of add-on 'base' would break 1 add-on on 3 clusters: base conflicts with root (c1, c2 and 1 more)"
+		breaks = "AddOnTemplate 'v1' of add-on 'base' would break 1 add-on on 3 clusters: leaf requires base in version '< 2.0' (c1, c2 and " +
+			"1 more)"
+		own = "AddOnTemplate 'v1' of add-on 'base' would break 1 add-on on 3 clusters: base conflicts with root (c1, c2 and 1 more)"
 	)
 	for name, test := range map[string]struct {
 		before, after  *addonv1alpha1.AddOnTemplate
@@ -50,7 +51,7 @@ func TestReviewOfEditedTemplates(t *testing.T) {
 		refuses, warns string
 	}{
 		"AnotherVersion":        {before: v1("1.0", "[]"), after: v1("2.0", "[]"), refuses: breaks + changeAdvice},
-		"AnotherVersionByLabel": {before: v1("1.0", "[]"), after: labelled, refuses: breaks + changeAdvice},
+		"AnotherVersionByLabel": {before: v1("1.0", "[]"), after: labeled, refuses: breaks + changeAdvice},
 		"AnotherDeclaration": {
 			before: v1("1.0", "[]"), after: v1("1.0", "[{name: root, type: Conflicts}]"), refuses: own + changeAdvice,
 		},
@@ -60,10 +61,11 @@ func TestReviewOfEditedTemplates(t *testing.T) {
 		"ThatFits":          {before: v1("1.0", "[]"), after: v1("1.1", "[]")},
 		"BothAreWrong":      {before: v1("2.0", "[]"), after: v1("3.0", "[]")},
 		"OfAnotherTemplate": {before: v1("1.0", "[]"), after: v1("2.0", "[]"), registered: registeredWith("v2")},
-		"OfAPlacement":      {before: v1("1.0", "[]"), after: v1("2.0", "[]"), registered: registeredWith("v2", "all=v1"), refuses: breaks + changeAdvice},
-		"Unusable":          {before: v1("1.0", "[]"), after: v1("2.0", "[{")},
-		"WithAReason":       {before: v1("1.0", "[]"), after: reasoned, warns: breaks + ". It is changed nevertheless: moving"},
-		"Warned":            {before: v1("1.0", "[]"), after: v1("2.0", "[]"), mode: dependencyv1alpha1.ProtectionWarn, warns: breaks},
+		"OfAPlacement": {before: v1("1.0", "[]"), after: v1("2.0", "[]"), registered: registeredWith("v2", "all=v1"), refuses: breaks +
+			changeAdvice},
+		"Unusable":    {before: v1("1.0", "[]"), after: v1("2.0", "[{")},
+		"WithAReason": {before: v1("1.0", "[]"), after: reasoned, warns: breaks + ". It is changed nevertheless: moving"},
+		"Warned":      {before: v1("1.0", "[]"), after: v1("2.0", "[]"), mode: dependencyv1alpha1.ProtectionWarn, warns: breaks},
 		"RegistrationsFail": {
 			before: v1("1.0", "[]"), after: v1("2.0", "[]"), fails: failing{list: "registrations"},
 			warns: "whether add-ons contradict AddOnTemplate 'v1' was not checked: list registered add-ons: the hub is busy",
@@ -95,7 +97,8 @@ type led struct{ err error }
 
 func (l led) Require(context.Context) error { return l.err }
 
-// TestNeedsOfATemplateThatWaits: with ordering: InstallAndUpgrade, waiting satisfies what another AddOnTemplate needs, so it is not refused.
+// TestNeedsOfATemplateThatWaits: with ordering: InstallAndUpgrade, waiting satisfies what another AddOnTemplate needs, so it is not
+// refused.
 // What it breaks is.
 func TestNeedsOfATemplateThatWaits(t *testing.T) {
 	declares := func(template string) *addonv1alpha1.ClusterManagementAddOn {
@@ -131,7 +134,10 @@ func TestNeedsOfATemplateThatWaits(t *testing.T) {
 				template("base", "v2", "2.0", `[{name: root, version: ">= 2.0"}]`))
 			for _, object := range objects {
 				if addOn, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn && addOn.Name == "base" && !test.unmarked {
-					addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{Type: gate.ConditionUpgradable, Status: metav1.ConditionTrue})
+					addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{
+						Type:   gate.ConditionUpgradable,
+						Status: metav1.ConditionTrue,
+					})
 				}
 			}
 			v := creationsOn(t, failing{}, objects...)

@@ -97,7 +97,8 @@ func TestReviewOfUpgrades(t *testing.T) {
 		{
 			name: "which an add-on has, where an agent has reported nothing", leaf: `dependencies: [{name: base, version: "< 1.3"}]`, base: "@ocm",
 			after: clusterManager(":v1.3.1"), objects: []client.Object{installedOn("c1", addOn("interlock-agent"))},
-			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 3 clusters: leaf requires base in version '< 1.3' (c1, c2 and 1 more)" + advice,
+			refuses: "Open Cluster Management 1.3.1 would break 1 add-on on 3 clusters: leaf requires base in version '< 1.3' (c1, c2 and 1 more)" +
+				advice,
 		},
 		{
 			name: "with a reason", leaf: needsOld, after: forced, user: "alice", warns: breaks + ". It is changed nevertheless: tried",

@@ -84,7 +84,8 @@ func expectAvailable(name string, degraded, shown *metav1.Condition) {
 	GinkgoHelper()
 	moment := time.Now()
 	decided := availability.Decide(availability.Input{
-		AddOn: name, Degraded: degraded, Lease: availability.Lease{State: availability.LeaseFound, RenewTime: &moment}, GracePeriod: time.Minute, Now: moment,
+		AddOn: name, Degraded: degraded, Lease: availability.Lease{State: availability.LeaseFound, RenewTime: &moment}, GracePeriod: time.Minute,
+		Now: moment,
 	})
 	Expect(decided.Condition).To(And(
 		HaveField("Status", shown.Status), HaveField("Reason", shown.Reason), HaveField("Message", shown.Message)))

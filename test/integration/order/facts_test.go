@@ -139,7 +139,8 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 		at.begin()
 		first, second := at.named("pkg"), at.named("pkg-b")
 		for _, name := range []string{first, second} {
-			register(ctx, name, "{ordering: Install, dependencies: [{name: dep2, api: {group: "+at.mainAPI()+", version: v1, kind: MainApi}}]}", true)
+			register(ctx, name, "{ordering: Install, dependencies: [{name: dep2, api: {group: "+at.mainAPI()+", version: v1, kind: MainApi}}]}",
+				true)
 		}
 		for _, name := range []string{first, second} {
 			Eventually(at.on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))

@@ -55,7 +55,10 @@ var _ = Describe("Admission", Ordered, func() {
 	}
 
 	for name, flags := range map[string][]string{
-		"a leader": {"--lifecycle", "--guard=policy"}, "a process without leader election": {"--leader-elect=false", "--lifecycle", "--guard=policy"},
+		"a leader": {"--lifecycle", "--guard=policy"}, "a process without leader election": {
+			"--leader-elect=false", "--lifecycle",
+			"--guard=policy",
+		},
 	} {
 		It("lets add-ons wait only while "+name+" runs the lifecycle", func(ctx context.Context) {
 			manage(ctx, "Gate rule is in force", flags...)

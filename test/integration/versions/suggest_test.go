@@ -44,7 +44,8 @@ var _ = Describe("An add-on that reports no version", func() {
 		create(ctx, templated)
 		register(ctx, "templated", "", defaultTemplate(templated.Name))
 		itself := register(ctx, "deployed-itself", "")
-		register(ctx, "picky", `[{name: templated, type: IfInstalled, version: ">= 0.9"}, {name: deployed-itself, type: IfInstalled, version: "< 2"}]`)
+		register(ctx, "picky",
+			`[{name: templated, type: IfInstalled, version: ">= 0.9"}, {name: deployed-itself, type: IfInstalled, version: "< 2"}]`)
 		for _, name := range []string{"templated", "deployed-itself", "picky"} {
 			install(ctx, withAgent, name)
 		}
@@ -62,8 +63,9 @@ var _ = Describe("An add-on that reports no version", func() {
 
 		By("the warning of lint")
 		manifest := filepath.Join(GinkgoT().TempDir(), "new.yaml")
-		Expect(os.WriteFile(manifest, []byte(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: new},
-			spec: {installStrategy: {type: Manual}, dependencies: [{name: templated, message: m, version: ">= 0.9"}]}}`), 0o600)).To(Succeed())
+		Expect(os.WriteFile(manifest, []byte(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+			metadata: {name: new}, spec: {installStrategy: {type: Manual},
+			dependencies: [{name: templated, message: m, version: ">= 0.9"}]}}`), 0o600)).To(Succeed())
 		Expect(run("lint", "--live", manifest)).To(And(
 			ContainSubstring(`no version of "templated" is known on 1 of the 1 managed cluster where it is installed (cluster1)`),
 			ContainSubstring("[VersionNotReported]")))
@@ -86,7 +88,8 @@ var _ = Describe("An add-on that reports no version", func() {
 			patch := `{"metadata": {"annotations": {"` + interlockv1alpha1.AddOnVersionAnnotation + `": "` + version + `"}}}`
 			Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
 		}
-		Eventually(degradedOf).WithContext(ctx).WithArguments(withAgent, "picky").WithTimeout(unanswered).Should(HavePrefix("False DependenciesSatisfied"))
+		Eventually(degradedOf).WithContext(ctx).WithArguments(withAgent,
+			"picky").WithTimeout(unanswered).Should(HavePrefix("False DependenciesSatisfied"))
 		Expect(run("lint", "--live", manifest)).To(ContainSubstring("No problems found"))
 		Expect(run("suggest", "templated")).NotTo(ContainSubstring("0.10.0"))
 	}, NodeTimeout(5*time.Minute))

@@ -127,6 +127,7 @@ func (p *Proxy) pump(from io.ReadCloser, to io.WriteCloser) {
 		}
 	}
 	_, _ = from.Close(), to.Close()
-	for range underway { // so that the reader ends
+	for range underway {
+		continue // so that the reader ends
 	}
 }
