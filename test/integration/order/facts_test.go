@@ -151,8 +151,11 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 			Expect(received).To(ContainElement(And(ContainSubstring(name), ContainSubstring("is not installed on "+string(at.on)+" yet"))))
 			at.on.waits(ctx, name)
 		}
-		if at.on == withoutAgent {
-			return // no component reports the API
+		if at.on == withoutAgent { // no component reports the API
+			for _, name := range []string{first, second} {
+				at.on.expectRemoved(ctx, name)
+			}
+			return
 		}
 		serveMainAPI(ctx, at)
 		for _, name := range []string{first, second} {
