@@ -120,11 +120,17 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	choosy := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
 	choosy.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 	choosy.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	choosy.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ // an AddOnTemplate that the cache does not have
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
+		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: "not-created-yet"},
+	}}
 	Expect(admin.Create(ctx, choosy)).To(Succeed())
 	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
 	Eventually(answer(address, protection.Path, "CREATE", "object", created)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
+	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
 	Expect(admin.Delete(ctx, choosy)).To(Succeed())
 }
 

@@ -104,7 +104,7 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 			arriving.clusters = append(arriving.clusters, fmt.Sprintf("crowded-%02d", i))
 			ocmsuite.Accept(ctx, hub, arriving.clusters[i], nil)
 		}
-		Eventually(dryRunGate).WithContext(ctx).WithArguments("top-crowd-19").Should(Equal(closed))
+		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-crowd-19").Should(Equal(closed))
 	}, NodeTimeout(2*time.Minute))
 
 	It("has nothing of it, although ordered add-ons are created all the time", func(ctx context.Context) {
