@@ -12,7 +12,6 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/test/witness"
 )
 
 // bundled registers an add-on without an agent.
@@ -90,17 +89,3 @@ var _ = Describe("A bundle", Ordered, func() {
 		Eventually(on.whenAvailable).WithContext(ctx).WithArguments(whole).Should(BeNumerically(">", on.whenAvailable(second)))
 	}, onBoth(time.Minute))
 })
-
-// expectNoWrites expects no write to add-ons of a name for a while.
-func expectNoWrites(ctx context.Context, name string) {
-	GinkgoHelper()
-	w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})
-	Expect(err).NotTo(HaveOccurred())
-	defer w.Stop()
-	Expect(w.Settle(ctx, 3*time.Second)).To(Succeed())
-	counts, err := w.Quiet(ctx, quiet)
-	Expect(err).NotTo(HaveOccurred())
-	for _, row := range counts.Rows {
-		Expect(row.Object.String()).NotTo(HaveSuffix("/"+name), counts.String())
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -20,14 +19,11 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
-	"open-cluster-management.io/interlock/test/witness"
 )
 
 const (
 	closed = interlockv1alpha1.GateClosed
 	opened = interlockv1alpha1.GateOpen
-	// quiet is how long nothing may be written: four polls of OCM's agent.
-	quiet = 8 * time.Second
 )
 
 var _ = Describe("The installation of an add-on", Ordered, func() {
@@ -226,27 +222,6 @@ func waitsInChain(ctx context.Context, on managedCluster, named func(string) str
 	}
 	Expect(on.gate(ctx, base)).To(BeEmpty(), "it never had to wait")
 	Eventually(on.emitted).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
-}
-
-// expectQuiet expects no write that changes anything for a while.
-func expectQuiet(ctx context.Context) {
-	GinkgoHelper()
-	w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})
-	Expect(err).NotTo(HaveOccurred())
-	defer w.Stop()
-	Expect(w.Settle(ctx, 3*time.Second)).To(Succeed())
-	counts, err := w.Quiet(ctx, quiet)
-	Expect(err).NotTo(HaveOccurred())
-	for _, row := range counts.Rows {
-		if row.Object.Resource == "events" && strings.Contains(row.Writer.String(), "placement") {
-			continue // OCM still reports what it has decided for another spec
-		}
-		Expect(row.Writer.Interlock()).To(BeFalse(), counts.String())
-		// OCM's agent insists that there is no lease, which the guard answers. OCM's add-on manager does not insist.
-		Expect(row.Writes).To(Equal(row.Unchanged), counts.String())
-		Expect(row.Writer.String()).NotTo(ContainSubstring("addon-manager"), counts.String())
-	}
-	Expect(w.Findings(ctx)).To(BeEmpty())
 }
 
 // bringsStack installs the top of a stack. Interlock has all else installed, in order, and removes it in order.
