@@ -30,14 +30,20 @@ func (v *Validator) unreportedVersions(ctx context.Context, addOn, before *addon
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	templates, err := fleet.Objects{Reader: v.cache}.Templates(ctx)
-	if err != nil && !meta.IsNoMatchError(err) { // an early OCM has no AddOnTemplates
-		return nil
+	var templates []addonv1alpha1.AddOnTemplate
+	if slices.ContainsFunc(registered, usesTemplates) { // a hub need not serve AddOnTemplates
+		if templates, err = (fleet.Objects{Reader: v.cache}).Templates(ctx); err != nil && !meta.IsNoMatchError(err) {
+			return nil
+		}
 	}
 	for _, judged := range review.VersionNotReported(declared, review.FindVersioned(registered, templates)) {
 		warnings = append(warnings, judged.Field+": "+judged.Message)
 	}
 	return warnings
+}
+
+func usesTemplates(addOn addonv1alpha1.ClusterManagementAddOn) bool {
+	return declaration.UsesTemplates(&addOn)
 }
 
 func needsVersion(edge declaration.Edge) bool {

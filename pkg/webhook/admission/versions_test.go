@@ -31,6 +31,7 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 	annotated := bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(`"metadata":{"annotations":{`+
 		`"addon.open-cluster-management.io/dependencies":"[{name: tunnel, version: '>= 0.6.0'}]"},`), 1)
 	tunnel := fixture.Registration("tunnel")
+	templated := fixture.Deployed(fixture.Registration("tunnel"))
 	versioned := fixture.Versioned(fixture.Registration("tunnel"), "0.9.0")
 	template := fixture.Template("tunnel", "tunnel-0.9.0", "")
 	template.Labels = map[string]string{addonv1alpha1.TemplateVersionLabel: "0.9.0"}
@@ -52,13 +53,17 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 		"NoRange":       {now: written("v1alpha1", plain), cached: []client.Object{&tunnel}},
 		"NotRegistered": {now: written("v1alpha1", unknown), cached: []client.Object{&tunnel}},
 		"Versioned":     {now: written("v1alpha1", ranged), cached: []client.Object{&versioned}},
-		"ByItsTemplate": {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel, &template}},
+		"ByItsTemplate": {now: written("v1alpha1", ranged), cached: []client.Object{&templated, &template}},
 		"NoTemplatesHere": {
 			now:    written("v1alpha1", ranged),
-			cached: []client.Object{&tunnel}, templates: &meta.NoKindMatchError{},
+			cached: []client.Object{&templated}, templates: &meta.NoKindMatchError{},
 			want: []string{"spec.dependencies[0]: " + warning},
 		},
-		"TemplatesUnread": {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: errors.New("not synced")},
+		"TemplatesUnread": {now: written("v1alpha1", ranged), cached: []client.Object{&templated}, templates: errors.New("not synced")},
+		"NoAddOnUsesTemplates": {
+			now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: errors.New("not served"),
+			want: []string{"spec.dependencies[0]: " + warning},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
