@@ -66,7 +66,7 @@ items:
 
 func TestDefaultConfigs(t *testing.T) {
 	const templates, others = "{group: addon.open-cluster-management.io, resource: addontemplates, name: t}",
-		"{group: g, resource: r, name: n}"
+		"{group: g, resource: r, name: c}"
 	for content, want := range map[string][]string{
 		v1beta1 + "spec: {defaultConfigs: [" + others + ", " + templates + "]}": {"t"},
 		v1beta1 + "spec: {defaultConfigs: [" + others + "]}":                    nil,
