@@ -72,7 +72,7 @@ func (a Agents) needed(cluster string, reported Reported, sign SignOfLife) evalu
 	switch {
 	case !waits:
 		a.Memory.Requested(cluster)
-	case reported.Object != nil && Unrequested(reported.Object.Spec, reported.Needed).Empty():
+	case reported.Object != nil && (!HasReports(reported.Object) || Unrequested(reported.Object.Spec, reported.Needed).Empty()):
 		a.Memory.Requested(cluster)
 		found.Requested = RequestedAt(reported.Object)
 	default:

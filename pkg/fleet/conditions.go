@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -58,8 +60,24 @@ func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.
 func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
-	if condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); condition != nil {
+	if condition := clusterAvailable(cluster); condition != nil {
 		return condition.Status
 	}
 	return ""
+}
+
+// returned is since when a ManagedCluster, which may be nil, is not lost: by the clock of its own agent. It is zero where that
+// is not known.
+func returned(cluster *clusterv1.ManagedCluster) time.Time {
+	if cluster == nil {
+		return time.Time{}
+	}
+	if condition := clusterAvailable(cluster); condition != nil && condition.Status != metav1.ConditionUnknown {
+		return condition.LastTransitionTime.UTC()
+	}
+	return time.Time{}
+}
+
+func clusterAvailable(cluster *clusterv1.ManagedCluster) *metav1.Condition {
+	return meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
 }

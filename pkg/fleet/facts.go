@@ -71,9 +71,13 @@ func HasReports(object *dependencyv1alpha1.ManagedClusterFacts) bool {
 	return status.AgentAddOn != "" || status.ObservedGeneration != 0 || len(status.APIs) > 0 || len(status.AddOns) > 0
 }
 
-// RequestedAt is when addon-manager last changed what an object requests.
+// RequestedAt is since when what an object requests is awaited: since addon-manager last changed that. Where no agent has
+// ever reported, it is since the object was created: what is requested later is not awaited anew of an agent that is not there.
 func RequestedAt(object *dependencyv1alpha1.ManagedClusterFacts) time.Time {
 	at := object.CreationTimestamp.Time
+	if !HasReports(object) {
+		return at
+	}
 	for _, entry := range object.ManagedFields {
 		if entry.Manager == names.AddonManager && entry.Time != nil && entry.Time.After(at) {
 			at = entry.Time.Time

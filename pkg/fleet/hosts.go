@@ -66,6 +66,9 @@ func (l Loader) host(ctx context.Context, declared *evaluation.Evaluator, name s
 		return evaluation.HostingCluster{Missing: true}, err
 	}
 	host.Available = ClusterStatus(cluster)
+	if l.Offline == evaluation.OfflineHold {
+		host.Returned = returned(cluster)
+	}
 	if l.Memory != nil && l.Offline == evaluation.OfflineHold {
 		host.Back = l.Memory.Back(name, host.Available)
 	}

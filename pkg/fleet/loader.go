@@ -186,6 +186,9 @@ func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, 
 		}
 		describe(cluster, inputs, into)
 		// Without held verdicts it does not count, whatever else of the cluster is read.
+		if l.Offline == evaluation.OfflineHold {
+			into.Returned = returned(cluster)
+		}
 		if l.Memory != nil && l.Offline == evaluation.OfflineHold {
 			into.Back = l.Memory.Back(into.Name, into.Available)
 		}

@@ -101,8 +101,17 @@ func (c *Cluster) factsDue() (until time.Time, due bool) {
 
 // answerDue is when the cluster's agent should have reported what was
 // requested, and whether that is still to come. What was requested while the
-// cluster was away counts from its return.
+// cluster was away counts from its return. Both moments are stored, so a leader
+// that starts does not await again what was not reported in time.
 func (c *Cluster) answerDue() (time.Time, bool) {
-	due := Later(c.Facts.Requested, c.Back).Add(ReportTime)
+	due := Later(c.Facts.Requested, c.returned()).Add(ReportTime)
 	return due, !c.Facts.Requested.IsZero() && c.Now.Before(due)
+}
+
+// returned is when the cluster came back. A moment that lies far ahead is by a clock that is wrong, and does not count.
+func (c *Cluster) returned() time.Time {
+	if c.Returned.After(c.Now.Add(ReportTime)) {
+		return time.Time{}
+	}
+	return c.Returned
 }

@@ -24,9 +24,10 @@ const (
 type HostingCluster struct {
 	// Missing: the hub has no such managed cluster.
 	Missing bool `json:"missing,omitempty"`
-	// Available and Back are as in Cluster.
+	// Available, Back and Returned are as in Cluster.
 	Available metav1.ConditionStatus `json:"available,omitempty"`
 	Back      time.Time              `json:"back,omitzero"`
+	Returned  time.Time              `json:"returned,omitzero"`
 	// Facts is what the agent of that cluster has reported.
 	Facts Facts `json:"facts,omitzero"`
 }
@@ -41,7 +42,8 @@ func evaluateHostingAPI(g *given, f *Finding) {
 	}
 	host, read := g.cluster.Hosts[name]
 	on := Cluster{
-		Available: host.Available, Back: host.Back, Facts: host.Facts, Now: g.cluster.Now, Offline: g.cluster.Offline,
+		Available: host.Available, Back: host.Back, Returned: host.Returned,
+		Facts: host.Facts, Now: g.cluster.Now, Offline: g.cluster.Offline,
 	}
 	switch {
 	case !read:

@@ -87,7 +87,7 @@ func TestAPIs(t *testing.T) {
 			reason: "the time counts from the return", spec: spec,
 			cluster: evaluation.Cluster{
 				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
-				Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime - 1),
+				Returned: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime - 1),
 			},
 			want: "permission-api=Held",
 		},
@@ -95,7 +95,23 @@ func TestAPIs(t *testing.T) {
 			reason: "and it ends", spec: spec,
 			cluster: evaluation.Cluster{
 				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
-				Back: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime),
+				Returned: asked.Add(time.Hour), Now: asked.Add(time.Hour + evaluation.ReportTime),
+			},
+			want: "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
+		},
+		"ReturnedByAnotherClock": {
+			reason: "a return that lies far ahead did not happen", spec: spec,
+			cluster: evaluation.Cluster{
+				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
+				Returned: asked.Add(time.Hour), Now: asked.Add(evaluation.ReportTime),
+			},
+			want: "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
+		},
+		"ALeaderHasStarted": {
+			reason: "what was not answered in time is not awaited again", spec: spec,
+			cluster: evaluation.Cluster{
+				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
+				Back: asked.Add(time.Hour), Returned: asked.Add(-time.Hour), Now: asked.Add(time.Hour),
 			},
 			want: "permission-api=APINotServed", message: sentence + "(not known: the managed cluster's addon-agent has not reported it)",
 		},
@@ -103,7 +119,7 @@ func TestAPIs(t *testing.T) {
 			reason: "the time counts from the request", spec: spec,
 			cluster: evaluation.Cluster{
 				Available: "True", Offline: evaluation.OfflineHold, Facts: evaluation.Facts{Requested: asked},
-				Back: asked.Add(-time.Hour), Now: asked.Add(evaluation.ReportTime - 1),
+				Returned: asked.Add(-time.Hour), Now: asked.Add(evaluation.ReportTime - 1),
 			},
 			want: "permission-api=Held",
 		},

@@ -109,7 +109,7 @@ func TestAPIsOfHostingClusters(t *testing.T) {
 		},
 		"BackAgain": {
 			reason: "the time counts from its return", spec: spec, addOns: hosted, want: "monitors=Held",
-			cluster: hostedBy(evaluation.HostingCluster{Available: "True", Back: now, Facts: evaluation.Facts{Requested: now.Add(-time.Hour)}}),
+			cluster: hostedBy(evaluation.HostingCluster{Available: "True", Returned: now, Facts: evaluation.Facts{Requested: now.Add(-time.Hour)}}),
 		},
 		"NoAgent": {
 			reason: "there is no agent to report", spec: spec, addOns: hosted,

@@ -88,7 +88,7 @@ func TestVersions(t *testing.T) {
 				Available: "True",
 				Offline:   evaluation.OfflineHold,
 				Facts:     evaluation.Facts{Requested: asked},
-				Back:      asked.Add(time.Hour),
+				Returned:  asked.Add(time.Hour),
 				Now:       asked.Add(time.Hour),
 			},
 			map[string]evaluation.Observation{"a": running("0.1.0")},

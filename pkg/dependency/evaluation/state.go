@@ -33,6 +33,8 @@ type Cluster struct {
 	Available metav1.ConditionStatus `json:"available,omitempty"`
 	// Back is when the hub saw the cluster come back; zero: long ago.
 	Back time.Time `json:"back,omitzero"`
+	// Returned is the time of the condition with which the cluster last came back, by its own clock; zero: not known.
+	Returned time.Time `json:"returned,omitzero"`
 	// Now is the time of the evaluation.
 	Now     time.Time     `json:"now"`
 	Offline OfflinePolicy `json:"offline,omitempty"`

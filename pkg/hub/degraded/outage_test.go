@@ -140,7 +140,7 @@ func TestWhatWasRequestedWhileTheClusterWasAway(t *testing.T) {
 	b.lazy.facts.Requested = aTime.Add(time.Minute)
 	back := aTime.Add(time.Hour)
 	b.clock.SetTime(back)
-	b.turn(t, m, metav1.ConditionTrue, back.Add(-6*time.Minute))
+	b.turn(t, m, metav1.ConditionTrue, back)
 	b.expectHeld(t, "back", evaluation.ReportTime)
 	b.clock.SetTime(back.Add(evaluation.ReportTime))
 	b.expectHeld(t, "it never reported", 0)

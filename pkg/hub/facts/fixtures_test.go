@@ -145,7 +145,8 @@ func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 	b.object = &facts{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
+			CreationTimestamp: metav1.NewTime(aTime.Add(-time.Hour)),
+			ManagedFields:     []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
 		},
 		Spec: specOf(declared.Requests("api", "version", "plain", "base")), Status: status,
 	}

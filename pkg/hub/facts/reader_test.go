@@ -29,15 +29,23 @@ func TestFacts(t *testing.T) {
 		says    string
 	}{
 		{name: "reported", prepare: func(b *bench) { b.reports(all) }, served: metav1.ConditionTrue, version: "1.0.0"},
-		{name: "requested and not reported", prepare: func(b *bench) { b.reports(status{}) }, asked: aTime},
+		{name: "requested and not reported", prepare: func(b *bench) { b.reports(status{ObservedGeneration: 1}) }, asked: aTime},
+		{
+			name: "never answered, and more was requested since", prepare: func(b *bench) { b.reports(status{}) },
+			asked: aTime.Add(-time.Hour),
+		},
 		{
 			name: "half reported", prepare: func(b *bench) { b.reports(status{APIs: all.APIs}) },
 			asked: aTime, served: metav1.ConditionTrue,
 		},
 		{name: "not requested yet", prepare: func(*bench) {}, asked: aTime.Add(time.Minute)},
 		{
-			name: "something else is requested yet", prepare: func(b *bench) { b.reports(status{}); b.object.Spec.APIs = nil },
+			name: "something else is requested yet", prepare: func(b *bench) { b.reports(status{ObservedGeneration: 1}); b.object.Spec.APIs = nil },
 			asked: aTime.Add(time.Minute),
+		},
+		{
+			name: "never answered, and something else is requested yet", prepare: func(b *bench) { b.reports(status{}); b.object.Spec.APIs = nil },
+			asked: aTime.Add(-time.Hour),
 		},
 		{
 			name:    "a hub that has not responded",
@@ -122,7 +130,7 @@ func TestLean(t *testing.T) {
 			{Manager: names.AddonManager, Time: &at, FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}},
 			{Manager: "interlock-addon-agent", Subresource: "status"},
 		},
-	}}
+	}, Status: status{ObservedGeneration: 1}}
 	got := lean(full)
 	if len(got.Annotations) > 0 || len(got.ManagedFields) != 1 || got.ManagedFields[0].FieldsV1 != nil {
 		t.Errorf("keeps too much: %+v", got.ObjectMeta)
