@@ -32,6 +32,8 @@ type ConditionalCycle struct {
 	anyOf, alternatives bool
 	// ways are the ways back to each member, where no edge has a condition.
 	ways map[string]func() *graph.WayBack
+	// reads are found once for all members: the conditions can be a hundred thousand.
+	reads func() []string
 	// statement is all of this as text: equal for equal conditional cycles.
 	statement func() string
 }
@@ -141,6 +143,7 @@ func newConditionalCycle(members []string, declarations map[string][]variant, an
 		k.conditions = nil // without the room for those that were deleted
 	}
 	k.graph = graph.New(required)
+	k.reads = sync.OnceValue(k.findReads)
 	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
 	return k
 }
@@ -188,8 +191,11 @@ func (k *ConditionalCycle) Members() []string { return k.members }
 // Inputs are what the conditions of edges between members read.
 func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
 
-// Reads returns the add-ons, ascending, whose settings the conditions of edges between members read.
-func (k *ConditionalCycle) Reads() (addOns []string) {
+// Reads returns the add-ons, ascending, whose settings the conditions of edges between members read. They are shared and must
+// not be changed.
+func (k *ConditionalCycle) Reads() []string { return k.reads() }
+
+func (k *ConditionalCycle) findReads() (addOns []string) {
 	for _, conditions := range k.conditions {
 		for _, condition := range conditions {
 			if condition.When == nil {
