@@ -91,7 +91,7 @@ var _ = Describe("Registering an add-on", func() {
 					ContainSubstring("is ignored because spec.dependencies is set")))
 			})
 
-			It("warns of ranges that exclude each other, or nothing", func(ctx context.Context) {
+			It("warns of ranges that exclude each other, or nothing, or of which no version is set", func(ctx context.Context) {
 				in := func(name, accepted string) map[string]any { return map[string]any{"name": name, "version": accepted} }
 				for _, one := range []*unstructured.Unstructured{
 					clusterManagementAddOn(storage, "needed", nil), clusterManagementAddOn(storage, "any", nil),
@@ -104,8 +104,9 @@ var _ = Describe("Registering an add-on", func() {
 					before := len(listener.all())
 					second := clusterManagementAddOn(version, "second", []any{in("needed", "< 2"), in("any", ">= 0.0.0")})
 					g.Expect(listening.Create(ctx, second, client.DryRunAll)).To(Succeed())
-					g.Expect(listener.all()[before:]).To(ContainElements(
+					g.Expect(listener.all()[before:]).To(ConsistOf(
 						ContainSubstring(`spec.dependencies[0]: "needed" is needed in version < 2 here, and in >= 2 by "first"`),
+						ContainSubstring(`spec.dependencies[0]: no version of "needed" is set on its ClusterManagementAddOn or an AddOnTemplate`),
 						ContainSubstring(`spec.dependencies[1]: every release of "any" is in the range ">= 0.0.0"`)))
 				}).Should(Succeed())
 			})

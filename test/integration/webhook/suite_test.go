@@ -83,7 +83,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func serve(registered client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
-	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, nil)}))
+	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, registered)}))
 	mux.Handle(
 		admission.PolicyPath,
 		&webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: registered}},
