@@ -66,6 +66,9 @@ func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, al
 // UsesTemplates reports whether any add-on can be deployed from AddOnTemplates.
 func (c *Catalog) UsesTemplates() bool { return len(c.usesTemplates) > 0 }
 
+// Deployable reports whether the add-on can be deployed from AddOnTemplates.
+func (c *Catalog) Deployable(addOn string) bool { return c.usesTemplates[addOn] }
+
 // Templated reports whether what the add-on declares on a cluster depends on the
 // AddOnTemplate that runs there, or may do so: the templates could not be read yet.
 func (c *Catalog) Templated(addOn string) bool {

@@ -7,12 +7,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// dueRule describes an edge whose verdict a report of addon-agent has still to decide.
+// dueRule describes an edge whose verdict a report of addon-agent, or the template that OCM chooses, has still to decide.
 var dueRule = rule{sentence: dueSentence, found: dueFound}
 
 func dueSentence(f *Finding) string { return "Whether " + f.openQuestion() + " is not known yet." }
 
-func dueFound(*Finding) string { return "addon-agent has still to report it" }
+func dueFound(f *Finding) string {
+	if f.Detail != nil && f.Detail.TemplateDue {
+		return "Open Cluster Management has still to choose its AddOnTemplate"
+	}
+	return "addon-agent has still to report it"
+}
 
 // openQuestion names the fact that the report decides, as "API 'Tunnel.example.com' is served".
 func (f *Finding) openQuestion() string {

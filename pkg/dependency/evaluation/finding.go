@@ -57,6 +57,8 @@ type Detail struct {
 	Unreported bool
 	// Served: the API is served, and the edge fails for its fields only.
 	Served bool
+	// TemplateDue: OCM has still to choose the AddOnTemplate of the add-on, which has its version.
+	TemplateDue bool
 	// Alternatives are the findings on the alternatives of the edge, in the order declared, where none is satisfied and none
 	// is held.
 	Alternatives []Finding

@@ -271,6 +271,15 @@ func TestVersionsOfTemplates(t *testing.T) {
 	lease := func(fact evaluation.VersionFact) evaluation.Cluster {
 		return evaluation.Cluster{Facts: evaluation.Facts{Versions: map[string]evaluation.VersionFact{"a": fact}}}
 	}
+	created := time.Unix(1000, 0)
+	young := func(annotated string) map[string]evaluation.Observation {
+		observed := running(annotated)
+		observed.Created = created
+		return map[string]evaluation.Observation{"a": observed}
+	}
+	deployable := []addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("a"))}
+	const setVersion = "set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, on its " +
+		"AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 	former := []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("a")}
 	former[0].Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.7.0"}
 	for name, tc := range map[string]ruleCase{
@@ -292,6 +301,19 @@ func TestVersionsOfTemplates(t *testing.T) {
 			"a=VersionMismatch",
 			sentence + "(version 0.5.0 from its AddOnTemplate)",
 		},
+		"NotChosenYet": {
+			"OCM writes the template a moment after the add-on is created", spec, deployable,
+			evaluation.Cluster{Now: created.Add(evaluation.ReportTime - 1)}, young(""), "a=Held", "",
+		},
+		"NeverChosen": {
+			"that moment ends", spec, deployable, evaluation.Cluster{Now: created.Add(evaluation.ReportTime)}, young(""),
+			"a=VersionUnknown", sentence + "(version not known: " + setVersion + ")",
+		},
+		"NotFromATemplate": {
+			"nothing is to come", spec, nil, evaluation.Cluster{Now: created}, young(""),
+			"a=VersionUnknown", sentence + "(version not known: " + setVersion + ")",
+		},
+		"NotChosenButAnnotated": {"the next source has it", spec, deployable, evaluation.Cluster{Now: created}, young("0.7.0"), "a=Satisfied", ""},
 		"Rollout": {
 			"what is about to run does not count yet", spec, nil,
 			evaluation.Cluster{},

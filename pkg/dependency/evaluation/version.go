@@ -69,6 +69,10 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	case !answered && pending:
 		f.awaitReport(due)
 		return
+	case version == (versions.Version{}) && g.templateDue(observed):
+		f.awaitReport(observed.Created.Add(ReportTime))
+		f.detail().TemplateDue = true
+		return
 	case version == (versions.Version{}):
 		because = howToSetVersion
 		if fact.Message != "" {
@@ -80,6 +84,13 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	}
 	f.Verdict = verdict
 	f.detail().Version, f.Detail.Because = version, because
+}
+
+// templateDue reports whether OCM has still to write which AddOnTemplate it installs. It does so in the moments after the
+// ManagedClusterAddOn is created, and the template has the version then.
+func (g *given) templateDue(observed *Observation) bool {
+	return observed.Template == (versions.Templates{}) && g.catalog.Deployable(observed.Name) &&
+		g.cluster.Now.Before(observed.Created.Add(ReportTime))
 }
 
 // VersionSources are the versions of an add-on on the cluster, by source, with that of

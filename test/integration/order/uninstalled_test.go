@@ -1,0 +1,142 @@
+package order
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+)
+
+// crowd is many pairs of ordered add-ons that are installed on one managed cluster after another. Of each pair, top gets a gate, and
+// base a finalizer.
+type crowd struct {
+	clusters, pairs []string
+	// installed counts the pairs that have been created.
+	installed atomic.Int64
+	failed    atomic.Pointer[error]
+	stop      context.CancelFunc
+	stopped   chan struct{}
+}
+
+// installAll installs all of them, one pair after the other, until it is stopped.
+func (c *crowd) installAll(ctx context.Context) {
+	GinkgoHelper()
+	config := rest.CopyConfig(hub.Config)
+	config.QPS = -1
+	creator, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, c.stop = context.WithCancel(ctx)
+	c.stopped = make(chan struct{})
+	go func() {
+		defer close(c.stopped)
+		pace := time.NewTicker(40 * time.Millisecond)
+		defer pace.Stop()
+		for i := range len(c.clusters) * len(c.pairs) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-pace.C:
+			}
+			for _, name := range []string{"top-", "base-"} {
+				addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+					Namespace: c.clusters[i/len(c.pairs)], Name: name + c.pairs[i%len(c.pairs)],
+				}}
+				if err := creator.Create(ctx, addOn); err != nil && ctx.Err() == nil {
+					c.failed.Store(&err)
+					return
+				}
+			}
+			c.installed.Add(1)
+		}
+	}()
+}
+
+// leftOf returns what add-ons have of Interlock.
+func leftOf(ctx context.Context) (left []string, err error) {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &all)
+	for i := range all.Items {
+		one := &all.Items[i]
+		add := func(what string) { left = append(left, client.ObjectKeyFromObject(one).String()+" has "+what) }
+		if gate, gated := one.Annotations[interlockv1alpha1.GateAnnotation]; gated {
+			add("the gate " + gate)
+		}
+		if slices.Contains(one.Finalizers, interlockv1alpha1.WaitForDependentsFinalizer) {
+			add("the finalizer")
+		}
+		for _, condition := range one.Status.Conditions {
+			if slices.Contains([]string{"Degraded", "Installable", "Upgradable"}, condition.Type) {
+				add(condition.Type + " " + condition.Reason)
+			}
+		}
+	}
+	return left, err
+}
+
+var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
+	var arriving crowd
+
+	BeforeAll(func(ctx context.Context) {
+		lifecycleOn(ctx)
+		for i := range 20 {
+			pair := fmt.Sprintf("crowd-%d", i)
+			register(ctx, "base-"+pair, "", false)
+			register(ctx, "top-"+pair, ordered("base-"+pair), false)
+			arriving.pairs = append(arriving.pairs, pair)
+		}
+		for i := range 30 {
+			arriving.clusters = append(arriving.clusters, fmt.Sprintf("crowded-%02d", i))
+			ocmsuite.Accept(ctx, hub, arriving.clusters[i], nil)
+		}
+		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-crowd-19").Should(Equal(closed))
+	}, NodeTimeout(2*time.Minute))
+
+	It("has nothing of it, although ordered add-ons are created all the time", func(ctx context.Context) {
+		arriving.installAll(ctx)
+		DeferCleanup(func() { arriving.stop(); <-arriving.stopped })
+		Eventually(leftOf).WithContext(ctx).Should(ContainElements(
+			"crowded-00/top-crowd-19 has the gate closed", "crowded-00/base-crowd-19 has the finalizer"))
+
+		By("uninstalling it, while addon-manager stops")
+		uninstalling := exec.CommandContext(ctx, interlocked.Program, "uninstall",
+			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace)
+		var printed strings.Builder
+		uninstalling.Stdout, uninstalling.Stderr = &printed, &printed
+		before := arriving.installed.Load()
+		Expect(uninstalling.Start()).To(Succeed())
+		Expect(manager.Stop(ctx)).To(Succeed())
+		manager = nil
+		Expect(uninstalling.Wait()).To(Succeed(), printed.String())
+		during := arriving.installed.Load() - before
+
+		By("more add-ons coming afterwards")
+		Eventually(arriving.installed.Load).WithContext(ctx).Should(BeNumerically(">", before+during))
+		arriving.stop()
+		<-arriving.stopped
+		failure := arriving.failed.Load()
+		Expect(failure).To(BeNil())
+		Expect(during).To(BeNumerically(">", 5), "not enough of them were created meanwhile: %s", printed.String())
+		Expect(printed.String()).To(ContainSubstring("opened and removed, none is left"))
+		AddReportEntry("pairs of add-ons that were created", fmt.Sprintf("%d before, %d during the uninstallation", before, during))
+		Expect(leftOf(ctx)).To(BeEmpty())
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: interlock.Namespace, Name: names.AddonManager}, &coordinationv1.Lease{})
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
+		Expect(err).To(HaveOccurred(), "the lease is left")
+	}, NodeTimeout(2*time.Minute))
+})
