@@ -9,10 +9,12 @@ attempts=${FLAKE_ATTEMPTS:-1}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Flags of Ginkgo are errors to tests that do not use it.
-suites=() others=()
+# Flags of Ginkgo are errors to tests that do not use it. The suites that take minutes come first, so that none of them runs
+# alone at the end.
+suites=() long=() others=()
 while read -r package imports; do
-  case " $imports " in
+  case "${package##*/}: $imports " in
+    webhook:* | coexistence:* | order:* | protection:* | hub:* | installation:* | stack:*) long+=("$package") ;;
     *" github.com/onsi/ginkgo/v2 "*) suites+=("$package") ;;
     *) others+=("$package") ;;
   esac
@@ -20,7 +22,7 @@ done < <(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImpo
 
 failed=0
 go test -v -p 1 -timeout 10m "${others[@]}" || failed=1
-go test -v -p 2 -timeout 30m "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
+go test -v -p 2 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
 if grep -q 'FLAKEY TEST' "$log"; then
   echo "test: these specs passed only when they were run again:"
   grep -A1 'FLAKEY TEST' "$log" | grep -v -e 'FLAKEY TEST' -e '^--$'
