@@ -42,6 +42,8 @@ type Detail struct {
 	// Because explains why that does not match, or why an add-on is not installed; for Waived until
 	// when and by which policies it is, and why.
 	Because string
+	// Installs: Interlock is about to install the add-on, and Because says so.
+	Installs bool
 	// Stopped: Interlock does not install the add-on although the edge asks for it. Because has the reason.
 	Stopped bool
 	// Policies are the AddOnDependencyPolicies, ascending, that say what the edge needs instead of what is

@@ -23,16 +23,16 @@ const (
 // absent decides on an add-on that is not installed, and why it is not.
 func absent(g *given, f *Finding) {
 	f.Verdict = NotInstalled
-	install := g.catalog.Install(g.edge.AddOn)
+	install, byInterlock := g.catalog.Install(g.edge.AddOn), false
 	switch {
 	case g.catalog.Unregistered(g.edge.AddOn):
 		f.detail().Because = unregistered
 	case install.Manual:
-		f.detail().Because = manual
+		f.detail().Because, byInterlock = manual, true
 	case install.Placed && g.cluster.PlacementsUnread:
 		f.detail().Unexplained = true
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
-		f.detail().Because = unselected
+		f.detail().Because, byInterlock = unselected, true
 	}
 	advice, denial := withoutConsent(g), denied(g)
 	for _, because := range []string{advice, denial} {
@@ -45,8 +45,8 @@ func absent(g *given, f *Finding) {
 	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
 	case waits != WaitForInterlock:
 		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
-	case consents && (f.detail().Because == manual || f.Detail.Because == unselected):
-		f.Detail.Because = waits.Explanation(g.edge.AddOn)
+	case consents && byInterlock:
+		f.Detail.Because, f.Detail.Installs = waits.Explanation(g.edge.AddOn), true
 	}
 }
 

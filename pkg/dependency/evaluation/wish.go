@@ -36,8 +36,8 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 	}
 	f.detail().Settings = wished
 	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
-		if f.Detail.Because == WaitForInterlock.Explanation(g.edge.AddOn) {
-			f.Detail.Because = "" // Interlock waits for the value
+		if f.Detail.Installs { // Interlock waits for the value
+			f.Detail.Because, f.Detail.Installs = "", false
 		}
 		f.stop(lacking)
 	}
