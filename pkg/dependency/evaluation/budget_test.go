@@ -64,13 +64,14 @@ func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
 			addOn := test.addOns[0].Name
 			state := c.State(addOn, Cluster{Labels: fortyLabels()},
 				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-			first := cyclesOn(c.Catalog, addOn, &state)
-			if state.spent > 2*expression.CostLimit || test.exhausted != (state.spent > expression.CostLimit) {
-				t.Errorf("spent %d", state.spent)
+			once := &reading{State: state}
+			first := cyclesOn(c.Catalog, addOn, once)
+			if once.spent > 2*expression.CostLimit || test.exhausted != (once.spent > expression.CostLimit) {
+				t.Errorf("spent %d", once.spent)
 			}
 			for range 3 {
-				state.spent = 0
-				if again := cyclesOn(c.Catalog, addOn, &state); !reflect.DeepEqual(again, first) {
+				once.spent = 0
+				if again := cyclesOn(c.Catalog, addOn, once); !reflect.DeepEqual(again, first) {
 					t.Errorf("first %v, then %v", first, again)
 				}
 			}

@@ -18,7 +18,7 @@ type circles struct {
 }
 
 // circlesOn finds which add-ons wait for the named one.
-func circlesOn(c *catalog.Catalog, addOn string, state *State) *circles {
+func circlesOn(c *catalog.Catalog, addOn string, state *reading) *circles {
 	circular := c.Circular(addOn)
 	if circular == nil {
 		return nil

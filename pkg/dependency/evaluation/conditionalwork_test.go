@@ -105,9 +105,9 @@ func layers(width int) []addonv1alpha1.ClusterManagementAddOn {
 }
 
 // labeled is a cluster on which every add-on has the label on.
-func labeled(e *Evaluator, addOn string) *State {
+func labeled(e *Evaluator, addOn string) *reading {
 	state := e.State(addOn, Cluster{}, func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-	return &state
+	return &reading{State: state}
 }
 
 // A search for cycles evaluates only the conditions that it needs, each once:

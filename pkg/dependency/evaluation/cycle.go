@@ -28,7 +28,7 @@ func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
 
 // cyclesOn returns the cycles of the add-on on the cluster, by dependency: with
 // the conditional edges that are known to apply there.
-func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]string {
+func cyclesOn(c *catalog.Catalog, addOn string, state *reading) map[string][]string {
 	conditional := c.Conditional(addOn)
 	if conditional == nil {
 		return c.Cycles(addOn)
@@ -41,10 +41,10 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State) map[string][]strin
 
 // waitsWhere reports whether an edge of the dependent with this condition is waited for on the cluster. Where that is not
 // known yet it may be, with errUnread. Else the error is that of the condition.
-func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Condition, state *State) (bool, error) {
+func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Condition, state *reading) (bool, error) {
 	var unread error
 	if condition.Templated {
-		template, known := variantOf(c, dependent, state)
+		template, known := variantOf(c, dependent, &state.State)
 		switch {
 		case !known:
 			unread = errUnread
@@ -69,8 +69,8 @@ func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Conditio
 }
 
 // waitsUnder reports whether an edge that policies override is waited for on the cluster, and whether it is known what
-// they want. The state keeps when the first waiver ends.
-func waitsUnder(edge *declaration.Edge, state *State) (waits, known bool) {
+// they want. It keeps when the first waiver ends.
+func waitsUnder(edge *declaration.Edge, state *reading) (waits, known bool) {
 	effect := policy.Together(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
 	if effect.Waived && (state.closes.IsZero() || effect.Until.Before(state.closes)) {
 		state.closes = effect.Until

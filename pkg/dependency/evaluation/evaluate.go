@@ -159,10 +159,11 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	if state.Cluster.Lost() {
 		return p.held(&state.Cluster)
 	}
-	cycles := cyclesOn(e.Catalog, addOn, &state)
-	state.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
-	g := given{catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state, circles: circlesOn(e.Catalog, addOn, &state)}
-	state.spent = 0
+	once := reading{State: state}
+	cycles := cyclesOn(e.Catalog, addOn, &once)
+	once.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
+	g := given{catalog: e.Catalog, addOn: addOn, cluster: &once.Cluster, state: &once, circles: circlesOn(e.Catalog, addOn, &once)}
+	once.spent = 0
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {
 		s := &p.subjects[i]
@@ -177,7 +178,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 		}
 		findings[i] = finding
 	}
-	return waiting(findings, shared, state.closes)
+	return waiting(findings, shared, once.closes)
 }
 
 // waiting returns findings that are to be found again at a moment: a waiver ends then, and with it may begin a

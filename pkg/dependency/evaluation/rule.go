@@ -109,7 +109,7 @@ type given struct {
 	// Either edge or requirement is set.
 	edge        *declaration.Edge
 	requirement *declaration.Requirement
-	state       *State
+	state       *reading
 	cluster     *Cluster // of the state
 	// circles are those that alternatives of the add-on are on; nil: none.
 	circles *circles

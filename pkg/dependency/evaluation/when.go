@@ -23,7 +23,7 @@ const costOfCondition = 10
 // applies reports whether an edge of the named add-on applies on the cluster.
 // Where the expression fails it does, and the error says why; errUnread
 // alone says that it is not known.
-func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State) (bool, error) {
+func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *reading) (bool, error) {
 	cluster := &state.Cluster
 	if state.spent > expression.CostLimit {
 		return true, errTooMany

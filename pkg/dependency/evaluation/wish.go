@@ -75,7 +75,7 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 // variablesFor are what an expression of an edge of the named add-on knows, which reads the settings of other add-ons; the error is
 // errUnread.
 func variablesFor(
-	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
+	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *reading,
 ) (expression.Variables, error) {
 	self := state.AddOns.Named(addOn)
 	if of.Inputs().Any(input.Config) && self.ConfigUnread {
