@@ -1,22 +1,33 @@
 #!/usr/bin/env bash
-# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, all that needs no API server. Where a C
-# compiler works, they run with the race detector, which needs cgo. Tests that try out millions of cases of pure
-# functions, one after the other, run without it: it takes them five times as long, and there is nothing for it to find.
+# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, all that needs no API server. Packages that start
+# goroutines, or synchronise them, run with the race detector, where a C compiler works: it needs cgo. It has nothing to
+# find in the others, and takes them five times as long.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 race=()
 read -r -a compiler <<<"$(CGO_ENABLED=1 go env CC)"
 if printf '#include <stdlib.h>\nint main(void) { return 0; }\n' |
-  "${compiler[@]}" -x c - -o /dev/null 2>/dev/null; then
-  export CGO_ENABLED=1
+  CGO_ENABLED=1 "${compiler[@]}" -x c - -o /dev/null 2>/dev/null; then
   race=(-race)
 else
   echo "test: without the race detector, as there is no working C compiler" >&2
 fi
-without_api_server() { go list -C "$1" ./... | grep -v -E '/test/(integration|testenv|benchmark/integration)'; }
-many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition)$'
 
-without_api_server . | grep -E "$many_cases" | xargs go test
-without_api_server . | grep -v -E "$many_cases" | xargs go test ${race[@]+"${race[@]}"}
-without_api_server test/benchmark | xargs go test -C test/benchmark ${race[@]+"${race[@]}"}
+# Tests that try out millions of cases of pure functions do so in parallel, which alone makes them no subject of it.
+many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition)$'
+starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'
+
+sequential=() concurrent=()
+while read -r package dir; do
+  if [[ ! $package =~ $many_cases ]] && grep -qsE "$starts_goroutines" "$dir"/*.go; then
+    concurrent+=("$package")
+  else
+    sequential+=("$package")
+  fi
+done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./... | grep -v -E '/test/(integration|testenv)')
+
+go test "${sequential[@]}"
+CGO_ENABLED=${race:+1} go test ${race[@]+"${race[@]}"} "${concurrent[@]}"
+go list -C test/benchmark ./... | grep -v '/test/benchmark/integration' |
+  CGO_ENABLED=${race:+1} xargs go test -C test/benchmark ${race[@]+"${race[@]}"}
