@@ -28,6 +28,6 @@ while read -r package dir; do
 done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./... | grep -v -E '/test/(integration|testenv)')
 
 go test "${sequential[@]}"
-CGO_ENABLED=${race:+1} go test ${race[@]+"${race[@]}"} "${concurrent[@]}"
+CGO_ENABLED=${#race[@]} go test ${race[@]+"${race[@]}"} "${concurrent[@]}"
 go list -C test/benchmark ./... | grep -v '/test/benchmark/integration' |
-  CGO_ENABLED=${race:+1} xargs go test -C test/benchmark ${race[@]+"${race[@]}"}
+  CGO_ENABLED=${#race[@]} xargs go test -C test/benchmark ${race[@]+"${race[@]}"}
