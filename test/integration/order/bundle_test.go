@@ -53,7 +53,7 @@ var _ = Describe("A bundle", Ordered, func() {
 
 		on.install(ctx, second)
 		Eventually(on.available).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True BundleAvailable: "))
-		Eventually(on.whenMade).WithContext(ctx).WithArguments(top).Should(BeNumerically(">", on.whenAvailable(stack)))
+		on.expectMadeAfter(ctx, top, stack)
 		Expect(on.deployed(ctx, stack)).To(BeFalse())
 		Eventually(on.available).WithContext(ctx).WithArguments(top).Should(HavePrefix("True"))
 

@@ -110,6 +110,13 @@ func (on managedCluster) annotate(ctx context.Context, name, gate string) {
 	setAnnotation(ctx, on.reference(name), interlockv1alpha1.GateAnnotation, gate)
 }
 
+// expectMadeAfter expects that OCM has begun to deploy an add-on after another one became available. The history follows both.
+func (on managedCluster) expectMadeAfter(ctx context.Context, name, dependency string) {
+	GinkgoHelper()
+	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(dependency).Should(BeNumerically(">", 0), dependency)
+	Eventually(on.whenMade).WithContext(ctx).WithArguments(name).Should(BeNumerically(">", on.whenAvailable(dependency)), name)
+}
+
 // whenMade and whenAvailable are versions of the hub; zero: not yet.
 func (on managedCluster) whenMade(name string) uint64 { return history.Made.Of(string(on), name) }
 

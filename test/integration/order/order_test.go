@@ -120,7 +120,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		register(ctx, needed, "", true)
 		on.install(ctx, needed)
 		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		Expect(on.whenMade(name)).To(BeNumerically(">", on.whenAvailable(needed)))
+		on.expectMadeAfter(ctx, name, needed)
 	}, onBoth(time.Minute))
 
 	DescribeTable("does not wait while the webhook is away", func(ctx context.Context, on managedCluster) {
@@ -214,8 +214,8 @@ func waitsInChain(ctx context.Context, on managedCluster, named func(string) str
 	on.install(ctx, base)
 	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(top).Should(BeNumerically(">", 0))
 	AddReportEntry("from the installation of base until top is available", time.Since(began).String())
-	Expect(on.whenMade(mid)).To(BeNumerically(">", on.whenAvailable(base)))
-	Expect(on.whenMade(top)).To(BeNumerically(">", on.whenAvailable(mid)))
+	on.expectMadeAfter(ctx, mid, base)
+	on.expectMadeAfter(ctx, top, mid)
 	for _, name := range []string{top, mid} {
 		Expect(on.gate(ctx, name)).To(Equal(opened))
 		Expect(on.installable(ctx, name)).To(HavePrefix("True RequiredDependenciesSatisfied"))
@@ -244,7 +244,7 @@ func bringsStack(ctx context.Context, on managedCluster) {
 	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(portal).Should(BeNumerically(">", 0))
 	for name, needs := range stack {
 		for _, need := range needs {
-			Expect(on.whenMade(name)).To(BeNumerically(">", on.whenAvailable(need)), "%s needs %s", name, need)
+			on.expectMadeAfter(ctx, name, need)
 		}
 		found, err := on.addOn(ctx, name)
 		Expect(err).NotTo(HaveOccurred())

@@ -114,6 +114,7 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 			"crowded-00/top-crowd-19 has the gate closed", "crowded-00/base-crowd-19 has the finalizer"))
 
 		By("uninstalling it, while addon-manager stops")
+		Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
 		uninstalling := exec.CommandContext(ctx, interlocked.Program, "uninstall",
 			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace)
 		var printed strings.Builder
