@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 suites=() long=() others=()
 while read -r package imports; do
   case "${package##*/}: $imports " in
-    webhook:* | coexistence:* | order:* | protection:* | hub:* | installation:* | stack:*) long+=("$package") ;;
+    webhook:* | coexistence:* | graft:* | order:* | protection:* | hub:* | installation:* | stack:*) long+=("$package") ;;
     *" github.com/onsi/ginkgo/v2 "*) suites+=("$package") ;;
     *) others+=("$package") ;;
   esac
