@@ -95,7 +95,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, else the cluster that it runs in.")
 	flags.BoolVar(&o.hub.LeaderElection, "leader-elect", true, "Let only one replica at a time write. If false, this process writes whatever others do. With --lifecycle it then holds the lease while no other process does.")
 	flags.StringVar(&o.hub.LeaderElectionNamespace, flagNamespace, "",
-		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in, kube-system outside a cluster.")
+		"Namespace of the lease by which replicas elect their leader. Default: the one that it runs in. Outside a cluster kube-system, and with --leader-elect=false interlock-system, where the webhook looks for it.")
 	flags.StringVar(&o.hub.MetricsAddress, flagMetrics, ":8080", `Address that serves Prometheus metrics; "0" for none.`)
 	flags.BoolVar(&o.hub.MetricsSecure, flagSecure, false, usageSecure)
 	flags.StringVar(&o.hub.HealthAddress, flagHealth, ":8081", `Address that serves /healthz and /readyz; "0" for none.`)
@@ -191,6 +191,19 @@ const gcPercent = 30
 // the time with it and 19% without.
 const heapFloor = 32 << 20
 
+// setNamespaces sets where the lease is, and what the webhook has. Without an election, the lease only tells the webhook that an
+// addon-manager runs.
+func (o *options) setNamespaces() {
+	outside := "kube-system"
+	if !o.hub.LeaderElection {
+		outside = defaultNamespace
+	}
+	if o.hub.LeaderElectionNamespace == "" {
+		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace(outside)
+	}
+	o.hub.WebhookNamespace = cmdline.OwnNamespace(defaultNamespace)
+}
+
 func (o *options) run(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -201,10 +214,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", o.kubeconfig, err))
 	}
-	if o.hub.LeaderElectionNamespace == "" {
-		o.hub.LeaderElectionNamespace = cmdline.OwnNamespace("kube-system")
-	}
-	o.hub.WebhookNamespace = cmdline.OwnNamespace(defaultNamespace)
+	o.setNamespaces()
 	metricsserver.RegisterBuildInfo(ctrlmetrics.Registry, "addon-manager")
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {

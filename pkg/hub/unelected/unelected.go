@@ -8,13 +8,16 @@ import (
 	"os"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/wait"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // timing is that of the leader election of controller-runtime.
@@ -53,12 +56,41 @@ func newHolder(lock resourcelock.Interface, config leaderelection.LeaderElection
 
 // Start implements manager.Runnable.
 func (h *Holder) Start(ctx context.Context) error {
+	h.prepare(ctx)
 	for ctx.Err() == nil {
 		elector, err := leaderelection.NewLeaderElector(h.config)
 		if err != nil {
 			return fmt.Errorf("hold the lease %s: %w", h.config.Name, err)
 		}
 		elector.Run(ctx) // until the lease is lost
+	}
+	return nil
+}
+
+// prepare creates the lease as a free one where it is missing. An elector would complain at each try, every few seconds, where that is
+// not possible: in a namespace that does not exist, or without the right.
+func (h *Holder) prepare(ctx context.Context) {
+	retry, told := wait.Backoff{Duration: 2 * time.Second, Factor: 2, Steps: 1000, Cap: time.Minute}, ""
+	// The only other end is that of the context.
+	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		err := h.create(ctx)
+		if err != nil && ctx.Err() == nil && told != err.Error() {
+			told = err.Error()
+			log.FromContext(ctx).Error(err, "Could not hold the lease of addon-manager; until then, admission closes no gate and sets no finalizer",
+				"lease", h.config.Name)
+		}
+		return err == nil, nil
+	})
+}
+
+func (h *Holder) create(ctx context.Context) error {
+	_, _, err := h.config.Lock.Get(ctx)
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	free := resourcelock.LeaderElectionRecord{LeaseDurationSeconds: max(1, int(h.config.LeaseDuration.Seconds()))}
+	if err := h.config.Lock.Create(ctx, free); !apierrors.IsAlreadyExists(err) {
+		return err
 	}
 	return nil
 }

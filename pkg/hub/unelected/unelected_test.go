@@ -2,13 +2,18 @@ package unelected
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
@@ -123,4 +128,27 @@ func TestHolderTakesTheLeaseAgain(t *testing.T) {
 	}
 	<-b.began // once the other one has not renewed it
 	b.await(t, "tested")
+}
+
+func TestHolderWaitsUntilItMayCreateTheLease(t *testing.T) {
+	hub := fake.NewClientset()
+	var tries atomic.Int32
+	hub.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tries.Add(1) == 1 {
+			return true, nil, apierrors.NewNotFound(corev1.Resource("namespaces"), namespace)
+		}
+		return false, nil, nil
+	})
+	holder := newHolder(&resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Client: hub.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "tested"},
+	}, timing, func(context.Context) {})
+	if err := holder.create(t.Context()); !apierrors.IsNotFound(err) {
+		t.Fatalf("in a namespace that does not exist: %v", err)
+	}
+	holder.prepare(t.Context())
+	lease, err := hub.CoordinationV1().Leases(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil || ptr.Deref(lease.Spec.HolderIdentity, "") != "" || ptr.Deref(lease.Spec.LeaseDurationSeconds, 0) != 15 {
+		t.Errorf("%v, %v", lease, err)
+	}
 }
