@@ -303,17 +303,24 @@ func TestVersionsOfTemplates(t *testing.T) {
 		},
 		"NotChosenYet": {
 			"OCM writes the template a moment after the add-on is created", spec, deployable,
-			evaluation.Cluster{Now: created.Add(evaluation.ReportTime - 1)}, young(""), "a=Held", "",
+			evaluation.Cluster{Now: created.Add(evaluation.ReportTime - 1)},
+			young(""), "a=Held", "",
 		},
 		"NeverChosen": {
-			"that moment ends", spec, deployable, evaluation.Cluster{Now: created.Add(evaluation.ReportTime)}, young(""),
+			"that moment ends", spec, deployable,
+			evaluation.Cluster{Now: created.Add(evaluation.ReportTime)},
+			young(""),
 			"a=VersionUnknown", sentence + "(version not known: " + setVersion + ")",
 		},
 		"NotFromATemplate": {
-			"nothing is to come", spec, nil, evaluation.Cluster{Now: created}, young(""),
+			"nothing is to come", spec, nil,
+			evaluation.Cluster{Now: created},
+			young(""),
 			"a=VersionUnknown", sentence + "(version not known: " + setVersion + ")",
 		},
-		"NotChosenButAnnotated": {"the next source has it", spec, deployable, evaluation.Cluster{Now: created}, young("0.7.0"), "a=Satisfied", ""},
+		"NotChosenButAnnotated": {
+			"the next source has it", spec, deployable, evaluation.Cluster{Now: created}, young("0.7.0"), "a=Satisfied", "",
+		},
 		"Rollout": {
 			"what is about to run does not count yet", spec, nil,
 			evaluation.Cluster{},

@@ -130,8 +130,9 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 		Eventually(arriving.installed.Load).WithContext(ctx).Should(BeNumerically(">", before+during))
 		arriving.stop()
 		<-arriving.stopped
-		failure := arriving.failed.Load()
-		Expect(failure).To(BeNil())
+		if failure := arriving.failed.Load(); failure != nil {
+			Fail((*failure).Error())
+		}
 		Expect(during).To(BeNumerically(">", 5), "not enough of them were created meanwhile: %s", printed.String())
 		Expect(printed.String()).To(ContainSubstring("opened and removed, none is left"))
 		AddReportEntry("pairs of add-ons that were created", fmt.Sprintf("%d before, %d during the uninstallation", before, during))
