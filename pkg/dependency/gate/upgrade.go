@@ -33,6 +33,8 @@ type Upgrade struct {
 	Template string
 	// Version is that of the template; empty: it has none.
 	Version string
+	// Missing: there is no such template, or not yet. What it will require is not known.
+	Missing bool
 }
 
 // OrdersUpgrades reports whether other AddOnTemplates of an add-on with that declaration wait.
@@ -48,6 +50,8 @@ func DecideUpgrade(registered declaration.Declaration, findings []evaluation.Fin
 		return Decision{Step: Stay}
 	case !OrdersUpgrades(registered):
 		return Decision{Open, ReasonOpened, "The add-on does not declare ordering: InstallAndUpgrade."}
+	case upgrade.Missing:
+		return Decision{Wait, ReasonWaiting, upgrade.subject() + " waits: it does not exist. Create it, or name another one."}
 	}
 	return decide(findings, upgrade.subject()+" waits: ", "All that "+upgrade.subject()+" requires is satisfied.")
 }

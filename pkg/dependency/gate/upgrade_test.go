@@ -135,6 +135,17 @@ func TestUpgrading(t *testing.T) {
 }
 
 // FuzzWaitingTemplate reads the name of a template back from the message, whatever its version and what it waits for.
+func TestATemplateThatDoesNotExistWaits(t *testing.T) {
+	absent := Upgrade{Template: "v2", Missing: true}
+	if got := DecideUpgrade(upgradesOrdered, nil, absent); got.Step != Wait || got.Reason != ReasonWaiting ||
+		got.Message != "AddOnTemplate 'v2' waits: it does not exist. Create it, or name another one." {
+		t.Errorf("%+v", got)
+	}
+	if got := DecideUpgrade(declaration.Declaration{}, nil, absent); got.Step != Open {
+		t.Errorf("without ordering: %+v", got)
+	}
+}
+
 func FuzzWaitingTemplate(f *testing.F) {
 	f.Add("gateway-2", "2.0.0", "needs 'this'")
 	f.Add("a", "' waits: '\n", "")
@@ -145,7 +156,7 @@ func FuzzWaitingTemplate(f *testing.F) {
 		}
 		finding := edge(addonv1alpha1.DependencyTypeRequired, evaluation.NotInstalled)
 		finding.Dependency.Message = message
-		decision := DecideUpgrade(upgradesOrdered, []evaluation.Finding{finding}, Upgrade{template, version})
+		decision := DecideUpgrade(upgradesOrdered, []evaluation.Finding{finding}, Upgrade{Template: template, Version: version})
 		stored, _ := UpgradeCondition(nil, decision, fixture.Now)
 		if got := WaitingTemplate(&stored); got != template || utf8.RuneCountInString(stored.Message) > condition.MaxMessage {
 			t.Errorf("%q: %d characters", got, utf8.RuneCountInString(stored.Message))

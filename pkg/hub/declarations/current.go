@@ -3,6 +3,7 @@ package declarations
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,15 @@ func CurrentTemplate(ctx context.Context, live client.Reader, declared *evaluati
 	}
 	_, _, declares := declared.Template(name)
 	return !declares, nil
+}
+
+// TemplateExists reads from the API server whether there is an AddOnTemplate of that name.
+func TemplateExists(ctx context.Context, live client.Reader, name string) (bool, error) {
+	var templates addonv1alpha1.AddOnTemplateList
+	if err := live.List(ctx, &templates, Named(name)); err != nil {
+		return false, fmt.Errorf("read whether AddOnTemplate %s exists: %w", name, err)
+	}
+	return slices.ContainsFunc(templates.Items, func(one addonv1alpha1.AddOnTemplate) bool { return one.Name == name }), nil
 }
 
 // Named lists the object of a name, if there is one. Such a list needs no right to get objects.

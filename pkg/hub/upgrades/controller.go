@@ -31,6 +31,10 @@ type Reconciler struct {
 	Live client.Reader
 }
 
+// missingAgain is when a template that does not exist is looked for again. Its creation brings the add-on back sooner where it declares
+// something.
+const missingAgain = 10 * time.Second
+
 // SetupWithManager registers the controller. It begins with every add-on where an AddOnTemplate waits.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return r.Setup(mgr, "upgrades", r, r.concerns)
@@ -107,6 +111,15 @@ func (r *Reconciler) decideUpgrade(
 	}
 	findings := declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrade))
 	decision = gate.DecideUpgrade(declared.Declaration(addOn.Name), findings, upgrade)
+	if decision.Step == gate.Open || upgrade.Version == "" {
+		switch exists, err := declarations.TemplateExists(ctx, r.Live, upgrade.Template); {
+		case err != nil:
+			return gate.Decision{}, time.Time{}, err
+		case !exists:
+			upgrade.Missing = true
+			return gate.DecideUpgrade(declared.Declaration(addOn.Name), nil, upgrade), r.Clock.Now().Add(missingAgain), nil
+		}
+	}
 	if decision.Step == gate.Open {
 		// One that is rolled out too early cannot be taken back.
 		switch current, err := declarations.CurrentTemplate(ctx, r.Live, declared, upgrade.Template); {

@@ -32,8 +32,8 @@ type given struct {
 	runs, desires string
 	base          bool
 	lost          bool
-	// edited: v2 needs more by now than the catalog knows.
-	edited bool
+	// edited: v2 needs more by now than the catalog knows. deleted: it is no more, and forgotten: the catalog knows that.
+	edited, deleted, forgotten bool
 }
 
 func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
@@ -58,8 +58,16 @@ func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
 	}
 	v2 := fixture.Template("leaf", "v2", "[{name: base}]")
 	v2.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "2.0.0"
-	hub := actingbench.New(t, []addonv1alpha1.ClusterManagementAddOn{registered},
-		[]addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v1", "[]"), v2}, is.lost, leaf, base)
+	templates := []addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v1", "[]"), v2}
+	if is.forgotten {
+		templates = templates[:1]
+	}
+	hub := actingbench.New(t, []addonv1alpha1.ClusterManagementAddOn{registered}, templates, is.lost, leaf, base)
+	if is.deleted {
+		if err := hub.Delete(t.Context(), v2.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if is.live != "" {
 		registered.Spec.SupportedConfigs[0].DefaultConfig.Name = is.live //nolint:staticcheck // v1alpha1 has no other field for it
 		if err := hub.Create(t.Context(), &registered); err != nil {
@@ -134,6 +142,14 @@ func TestReconcile(t *testing.T) {
 		},
 		"CatalogIsBehindATemplate": {
 			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, edited: true, stored: waits(missing)}, "False Waiting", 0,
+		},
+		"Deleted": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, deleted: true, stored: waits(missing)},
+			"False WaitingForDependencies AddOnTemplate 'v2' waits: it does not exist", 1,
+		},
+		"DeletedAsTheCatalogKnows": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, forgotten: true, stored: waits(missing)},
+			"False WaitingForDependencies AddOnTemplate 'v2' waits: it does not exist", 1,
 		},
 		"OnlyForItself": {given{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: waits(missing)}, "False Waiting", 0},
 		"NotForItself":  {given{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: waits(missing)}, "True GateOpened", 1},

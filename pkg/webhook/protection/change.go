@@ -39,6 +39,8 @@ type change struct {
 	// would.
 	held    bool
 	waiting protection.Broken
+	// unchecked are the edges of which no version is known any more after the change, on any managed cluster.
+	unchecked protection.Unchecked
 	// templates are the AddOnTemplates that one of the two names, and that exist; fresh are those that the cache does not have yet.
 	templates, fresh newTemplates
 }
@@ -59,7 +61,7 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 		return found{}, err
 	}
 	defer done()
-	c := change{was: was, is: is, waiting: protection.Broken{}}
+	c := change{was: was, is: is, waiting: protection.Broken{}, unchecked: protection.Unchecked{}}
 	if err := v.readTemplates(ctx, &c); err != nil {
 		return found{}, err
 	}
@@ -73,7 +75,7 @@ func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addon
 		return found{}, err
 	}
 	review, err := v.reviewOnClusters(ctx, &c)
-	if err != nil || review.message == "" && review.waits == "" {
+	if err != nil || review.message == "" && review.waits == "" && review.unchecked == "" {
 		return found{}, err
 	}
 	var stored addonv1alpha1.ClusterManagementAddOn
@@ -122,7 +124,7 @@ func (v *fleetReviewer) reviewOnClusters(ctx context.Context, c *change) (found,
 		as.changed = c.fresh
 		return c.breaks(ctx, as, into)
 	})
-	return found{request: toChange, message: message, waits: c.waiting.Waiting(), mode: mode}, err
+	return found{request: toChange, message: message, waits: c.waiting.Waiting(), unchecked: c.unchecked.Message(), mode: mode}, err
 }
 
 // staying returns the managed clusters on which the add-on is installed, and from which the change does not remove it.
@@ -202,12 +204,15 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 		changed = c.is.Name
 	}
 	after, err := is.settledFindings(ctx, c.after, c.affected, changed)
-	if err != nil || len(protection.Contradictions(nil, after)) == 0 {
+	if err != nil || len(protection.Contradictions(nil, after)) == 0 && len(protection.UncheckedIn(nil, after)) == 0 {
 		return err
 	}
 	before, err := was.settledFindings(ctx, c.before, c.affected, changed)
 	if err != nil {
 		return err
+	}
+	for addOn, findings := range protection.UncheckedIn(before, after) {
+		c.unchecked[addOn] = findings
 	}
 	contradicted := protection.Contradictions(before, after)
 	if own := contradicted[c.is.Name]; len(own) > 0 && another && c.held && fleet.Upgradable(as.addOns[c.is.Name]) != nil {

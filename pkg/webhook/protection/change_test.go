@@ -122,7 +122,18 @@ func TestReviewOfVersions(t *testing.T) {
 			mode: dependencyv1alpha1.ProtectionWarn, warns: breaks,
 		},
 		{name: "that is accepted", leaf: needsOld, before: version("1.0"), after: version("1.9")},
-		{name: "of which nothing is known", leaf: needsOld, before: version("1.0"), after: version("newest")},
+		{
+			name: "of which nothing is known", leaf: needsOld, before: version("1.0"), after: version("newest"),
+			warns: "the change of add-on 'base' was not reviewed in full: leaf requires base in version '< 2.0' " +
+				"(version newest from its ClusterManagementAddOn: it is no semantic version)",
+		},
+		{
+			name: "that is removed", leaf: needsOld, before: version("1.0"), after: version(""),
+			warns: "the change of add-on 'base' was not reviewed in full: leaf requires base in version '< 2.0' (version not known: " +
+				"set the annotation dependency.addon.open-cluster-management.io/version on the lease of its agent, on its AddOnTemplate, " +
+				"on its ManagedClusterAddOn or on its ClusterManagementAddOn)",
+		},
+		{name: "that was not known before", leaf: needsOld, before: version("newest"), after: version("")},
 		{name: "that is too new, as the one before", leaf: needsOld, before: version("2.0"), after: version("3.0")},
 		{name: "that is known for the first time", leaf: needsOld, before: version(""), after: version("2.0"), refuses: breaks + changeAdvice},
 		{name: "that nothing compares", leaf: "dependencies: [{name: base}]", before: version("1.0"), after: version("2.0")},

@@ -78,10 +78,9 @@ func (v *Validator) Upgraded(
 	ctx context.Context, addOn types.NamespacedName, template string,
 ) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error) {
 	next, fresh, err := v.template(ctx, template)
-	if err != nil || next == nil {
+	if err != nil {
 		return nil, upgrade, false, err
 	}
-	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(next.Annotations, next.Labels)}
 	under, done, err := v.begin(ctx)
 	if err != nil {
 		return nil, upgrade, false, err
@@ -91,6 +90,10 @@ func (v *Validator) Upgraded(
 	if !ok {
 		return nil, upgrade, false, err
 	}
+	if next == nil {
+		return nil, gate.Upgrade{Template: template, Missing: true}, true, nil
+	}
+	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(next.Annotations, next.Labels)}
 	is.addOns, err = v.installed(ctx, addOn.Namespace)
 	if err != nil || is.addOns[addOn.Name] == nil {
 		return nil, upgrade, false, err

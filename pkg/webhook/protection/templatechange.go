@@ -76,7 +76,7 @@ func (v *TemplateValidator) review(ctx context.Context, edited editedTemplate) (
 		return found{}, err
 	}
 	defer done()
-	c := change{edited: &edited, before: under, waiting: protection.Broken{}}
+	c := change{edited: &edited, before: under, waiting: protection.Broken{}, unchecked: protection.Unchecked{}}
 	if c.after, err = v.declared.with(ctx, under.policies, nil, newTemplates{edited.after.Name: edited.after}); err != nil {
 		return found{}, err
 	}

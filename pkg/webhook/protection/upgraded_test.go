@@ -40,7 +40,7 @@ func TestUpgraded(t *testing.T) {
 		"Satisfied":       {"v2", []client.Object{reached("True"), installed, available(addOn("other"))}, failing{}, "other Satisfied", ""},
 		"OfRegistration":  {"v3", []client.Object{reached("True"), installed}, failing{}, "base NotInstalled", ""},
 		"Lost":            {"v2", []client.Object{reached("Unknown"), installed}, failing{}, " Held", ""},
-		"NoSuchTemplate":  {"v4", []client.Object{reached("True"), installed}, failing{}, "", ""},
+		"NoSuchTemplate":  {"v4", []client.Object{reached("True"), installed}, failing{}, "no template", ""},
 		"NotInstalled":    {"v2", []client.Object{reached("True")}, failing{}, "", ""},
 		"NoCluster":       {"v2", []client.Object{installed}, failing{}, "", ""},
 		"Detaching":       {"v2", []client.Object{deleting(reached("True")), installed}, failing{}, "", ""},
@@ -59,6 +59,9 @@ func TestUpgraded(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			var got []string
+			if upgrade.Missing {
+				got = []string{"no template"}
+			}
 			for _, finding := range findings {
 				got = append(got, finding.Name()+" "+string(finding.Verdict))
 			}
