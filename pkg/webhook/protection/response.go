@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/events"
@@ -172,7 +173,11 @@ func (r *responder) emit(request admission.Request, review found, reason, messag
 		return
 	}
 	r.emitted.Add(once, nil, retriesFor)
-	r.recorder.Eventf(eventsof.About(review.kind, review.object), nil, corev1.EventTypeWarning, reason, review.request.action, "%s", note)
+	var related runtime.Object
+	if request.Namespace != "" { // what is done on another managed cluster is another event, and not a repeated one
+		related = &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: request.Namespace}
+	}
+	r.recorder.Eventf(eventsof.About(review.kind, review.object), related, corev1.EventTypeWarning, reason, review.request.action, "%s", note)
 }
 
 // unchecked allows a request that could not be reviewed, with a warning.

@@ -53,8 +53,10 @@ func expectProtection(ctx context.Context, address string) {
 	before := needed.DeepCopy()
 	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
 	Expect(admin.Patch(ctx, needed, client.MergeFrom(before))).To(Succeed())
-	Eventually(deletion(address, protection.Path, needed)).Should(ContainSubstring("It is removed nevertheless: tested"))
-	Eventually(requests.used(webhookUser, "create", "events")).Should(BeTrue(), "the event")
+	for _, event := range []struct{ user, verb string }{{"one", "create"}, {"another", "patch"}} {
+		Eventually(deletionBy(event.user, address, protection.Path, needed)).Should(ContainSubstring("It is removed nevertheless: tested"))
+		Eventually(requests.used(webhookUser, event.verb, "events")).Should(BeTrue(), "the event")
+	}
 	Eventually(func() (bool, error) {
 		_, err := deletion(address, protection.Path, needed)()
 		return requests.used(webhookUser, "get", "addondeploymentconfigs")(), err
@@ -127,7 +129,7 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	}}
 	Expect(admin.Create(ctx, choosy)).To(Succeed())
 	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
-	Eventually(answer(address, protection.Path, "CREATE", "object", created)).Should(ContainSubstring(
+	Eventually(answer(address, protection.Path, "", "CREATE", "object", created)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
@@ -146,7 +148,7 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 	upgraded := manager.DeepCopy()
 	Expect(admin.Create(ctx, manager)).To(Succeed())
 	upgraded.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
-	Eventually(answer(address, protection.UpgradePath, "UPDATE", "object", upgraded)).Should(ContainSubstring(
+	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", upgraded)).Should(ContainSubstring(
 		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
 	Eventually(requests.used(webhookUser, "list", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, manager)).To(Succeed())
@@ -155,18 +157,22 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 
 // deletion is the webhook's answer to the deletion of an object.
 func deletion(address, path string, of client.Object) func() (string, error) {
-	return answer(address, path, "DELETE", "oldObject", of)
+	return deletionBy("", address, path, of)
 }
 
-// answer is the webhook's answer to an operation on an object.
-func answer(address, path, operation, field string, of client.Object) func() (string, error) {
+func deletionBy(user, address, path string, of client.Object) func() (string, error) {
+	return answer(address, path, user, "DELETE", "oldObject", of)
+}
+
+// answer is the webhook's answer to an operation of a user on an object.
+func answer(address, path, user, operation, field string, of client.Object) func() (string, error) {
 	return func() (string, error) {
 		object, err := json.Marshal(of)
 		if err != nil {
 			return "", err
 		}
-		body := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"` + operation + `","` + field +
-			`":` + string(object) + `}}`
+		body := fmt.Sprintf(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","userInfo":{"username":%q},`+
+			`"operation":%q,%q:%s}}`, user, operation, field, object)
 		request, err := http.NewRequest(http.MethodPost, "https://"+address+path, strings.NewReader(body))
 		if err != nil {
 			return "", err
