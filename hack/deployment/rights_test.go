@@ -161,7 +161,7 @@ var always = []string{
 // process that may can have all writes on the hub sent to it.
 var ofWebhook = []string{
 	"update secrets interlock-webhook-certificate", "update configmaps interlock-webhook-ca",
-	"create tokenreviews *", "create subjectaccessreviews *", "create events *",
+	"create tokenreviews *", "create subjectaccessreviews *", "create events *", "patch events *",
 }
 
 func reads(right string) bool {
