@@ -35,6 +35,8 @@ type Decision struct {
 	Release bool
 	// For are the dependents, ascending, that it waits for, or has waited for in vain.
 	For []string
+	// Stays: a dependent stays on the managed cluster.
+	Stays bool
 	// Again is when to decide again if nothing changes; zero: never.
 	Again time.Time
 }
@@ -94,9 +96,9 @@ func Decide(declared *catalog.Catalog, addOn string, state State, now time.Time)
 	case len(deleting) > 0:
 		return Decision{Release: true, For: deleting}
 	case len(staying) > 0 && now.Before(together):
-		return Decision{Again: together}
+		return Decision{Stays: true, Again: together}
 	}
-	return Decision{Release: true}
+	return Decision{Release: true, Stays: len(staying) > 0}
 }
 
 // order leads from each add-on on the managed cluster to those that go before it.

@@ -50,9 +50,14 @@ func TestDecide(t *testing.T) {
 			"with one that may be deleted next", ordered,
 			map[string]bool{"base": true, "leaf": false},
 			time.Second, false,
-			teardown.Decision{Again: now.Add(2 * time.Second)},
+			teardown.Decision{Stays: true, Again: now.Add(2 * time.Second)},
 		},
-		{"with one that stays", ordered, map[string]bool{"base": true, "leaf": false}, 3 * time.Second, false, release},
+		{
+			"with one that stays", ordered,
+			map[string]bool{"base": true, "leaf": false},
+			3 * time.Second, false,
+			teardown.Decision{Release: true, Stays: true},
+		},
 		{"on a cluster that is lost or gone", ordered, both, 0, true, release},
 		{"without an order", map[string]string{"leaf": `{dependencies: [{name: base}]}`}, both, 0, false, release},
 		{

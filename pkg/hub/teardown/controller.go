@@ -75,6 +75,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	now := r.Clock.Now()
 	decision := teardown.Decide(declared.Catalog, addOn.Name, state, now)
+	if decision.Release && decision.Stays { // as far as the cache knows
+		if state.Deleting, err = r.deletingNow(ctx, addOn.Namespace); err != nil {
+			return reconcile.Result{}, err
+		}
+		decision = teardown.Decide(declared.Catalog, addOn.Name, state, now)
+	}
 	if !decision.Release {
 		r.reportWaiting(addOn, decision.For)
 		return controllers.At(decision.Again, now), nil
@@ -102,6 +108,20 @@ func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	}
 	state.Abandoned, err = r.terminating(ctx, addOn.Namespace)
 	return state, err
+}
+
+// deletingNow returns the add-ons on a managed cluster by the API server, and whether they are being deleted.
+func (r *Reconciler) deletingNow(ctx context.Context, cluster string) (map[string]bool, error) {
+	installed := &metav1.PartialObjectMetadataList{}
+	installed.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := r.Live.List(ctx, installed, client.InNamespace(cluster)); err != nil {
+		return nil, fmt.Errorf("list add-ons on %s: %w", cluster, err)
+	}
+	deleting := map[string]bool{}
+	for i := range installed.Items {
+		deleting[installed.Items[i].Name] = !installed.Items[i].DeletionTimestamp.IsZero()
+	}
+	return deleting, nil
 }
 
 // abandoned reports whether nothing can be removed from a managed cluster in order; nil: it is gone.

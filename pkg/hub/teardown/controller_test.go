@@ -24,6 +24,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -181,6 +182,36 @@ func TestAnAddOnIsReleased(t *testing.T) {
 				t.Errorf("emitted %v", got)
 			}
 		})
+	}
+}
+
+// The cache has not seen that the dependent is being deleted as well, or that it is gone.
+func TestTheCacheIsBehind(t *testing.T) {
+	staying := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
+	behind := newBench(t, joined(metav1.ConditionTrue), namespace(), staying)
+	leaf := deleted("leaf", theirs)
+	b := newBench(t, joined(metav1.ConditionTrue), namespace(), leaf, deleted("base", addonv1alpha1.WaitForDependentsFinalizer))
+	b.Fleet = behind.Fleet
+	b.clock.SetTime(b.clock.Now().Add(teardown.Together))
+	if got, result := b.reconcile(t); len(got) != 1 || result.RequeueAfter == 0 {
+		t.Errorf("it does not wait: %v %v", got, result)
+	}
+	b.refuse = func(request string) error {
+		if request == "list" {
+			return errors.New("the hub is busy")
+		}
+		return nil
+	}
+	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil {
+		t.Error("it goes although it is not known whether its dependent is deleted")
+	}
+	b.refuse = func(string) error { return nil }
+	leaf.Finalizers = nil
+	if err := b.hub.Update(t.Context(), leaf); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := b.reconcile(t); len(got) > 0 {
+		t.Errorf("still there: %v", got)
 	}
 }
 
