@@ -28,6 +28,10 @@ import (
 // Path is the path at which new ManagedClusterAddOns are gated.
 const Path = "/gate-managedclusteraddon"
 
+// UndecidedAudit is what the API server's audit log has, after the name of the webhook and a slash, on the creation of an add-on that is
+// not prepared because that could not be decided. Its value is the error.
+const UndecidedAudit = "undecided"
+
 // answerWithin is less than the API server waits.
 const answerWithin = 800 * time.Millisecond
 
@@ -119,8 +123,10 @@ func (c *Closer) decide(ctx context.Context, addOn *addonv1alpha1.ManagedCluster
 // respond.
 func ungated(ctx context.Context, request admission.Request, err error) admission.Response {
 	log.FromContext(ctx).Error(err, "Cannot decide whether an installation waits for dependencies; it does not", "addOn", request.Namespace+"/"+request.Name)
-	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
+	response := admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
 		fmt.Sprintf("the installation of add-on '%s' does not wait for its dependencies: %v", text.Name(request.Name), err))))
+	response.AuditAnnotations = map[string]string{UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
+	return response
 }
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")

@@ -124,6 +124,9 @@ func TestCloser(t *testing.T) {
 			if warned := strings.Join(response.Warnings, "\n"); !strings.Contains(warned, test.warns) || test.warns == "" && warned != "" {
 				t.Errorf("warnings %q", warned)
 			}
+			if undecided := strings.Contains(test.warns, "does not wait"); undecided != (response.AuditAnnotations[UndecidedAudit] != "") {
+				t.Errorf("audit annotations %v", response.AuditAnnotations)
+			}
 			if test.patch != nil && test.fleet.asked != "cluster1" {
 				t.Errorf("verdicts of %q", test.fleet.asked)
 			}

@@ -15,6 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
 	"open-cluster-management.io/interlock/pkg/webhook/gate"
 )
 
@@ -53,6 +54,7 @@ func (p *Preparer) Handle(ctx context.Context, request admission.Request) admiss
 	}
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Cannot decide whether an add-on is removed after its dependents; it is not", "addOn", request.Namespace+"/"+request.Name)
+		response.AuditAnnotations = map[string]string{gate.UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
 	}
 	if waits {
 		response.Patches = append(response.Patches, patch(object.Finalizers))

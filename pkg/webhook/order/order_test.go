@@ -23,6 +23,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/webhook/gate"
 )
 
 var now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
@@ -98,31 +99,36 @@ func TestPreparer(t *testing.T) {
 		lease  *coordinationv1.Lease
 		fails  error
 		want   []jsonpatch.Operation
+		// undecided is what the audit log has.
+		undecided string
 	}{
-		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}},
-		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}},
+		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}, ""},
+		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}, ""},
 		"WithFinalizers": {
-			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another},
+			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another}, "",
 		},
 		"WithThisFinalizer": {
 			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
-			admission.Allowed(""), dependents, led, nil, nil,
+			admission.Allowed(""), dependents, led, nil, nil, "",
 		},
-		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil},
-		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil},
-		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}},
-		"WithoutLifecycle":   {gateway, admission.Allowed(""), dependents, without, nil, nil},
-		"TheLeaderDied":      {gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil},
-		"Uninstalling":       {gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil},
-		"LeaseCannotBeRead":  {gateway, admission.Allowed(""), dependents, led, busy, nil},
-		"CatalogCannotBe":    {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil},
-		"ObjectCannotBeRead": {`[]`, admission.Allowed(""), dependents, led, nil, nil},
+		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil, ""},
+		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil, ""},
+		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}, "no addon-manager leads that runs with --lifecycle"},
+		"WithoutLifecycle":   {gateway, admission.Allowed(""), dependents, without, nil, nil, "no addon-manager leads that runs with --lifecycle"},
+		"TheLeaderDied":      {gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil, "no addon-manager leads that runs with --lifecycle"},
+		"Uninstalling":       {gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil, "no addon-manager leads that runs with --lifecycle"},
+		"LeaseCannotBeRead":  {gateway, admission.Allowed(""), dependents, led, busy, nil, "read the lease of addon-manager: the hub is busy"},
+		"CatalogCannotBe":    {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil, "the hub is busy"},
+		"ObjectCannotBeRead": {`[]`, admission.Allowed(""), dependents, led, nil, nil, "json: cannot unmarshal array into Go value of type v1.PartialObjectMetadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: []byte(test.object)}}}
 			response := preparer(t, test.fleet, test.gate, test.lease, test.fails).Handle(t.Context(), request)
 			if diff := cmp.Diff(test.want, response.Patches); !response.Allowed || diff != "" {
 				t.Errorf("allowed %t: %s", response.Allowed, diff)
+			}
+			if undecided := response.AuditAnnotations[gate.UndecidedAudit]; undecided != test.undecided {
+				t.Errorf("the audit log has %q", undecided)
 			}
 		})
 	}
