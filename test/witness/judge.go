@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 // judge finds in writes, which are in the order of storage, what has no cause
@@ -87,6 +89,8 @@ type subject struct {
 	name   string
 }
 
+func subjectOf(w Write, name string) subject { return subject{w.Object, name} }
+
 // path is how a value moved within an epoch.
 type path struct {
 	epoch  int
@@ -121,7 +125,7 @@ func flips(writes []Write, schedule schedule) []Finding {
 	for _, w := range writes {
 		for _, m := range w.moves() {
 			number, last := schedule.epoch(w, m.scope)
-			subject := subject{w.Object, m.name}
+			subject := subjectOf(w, m.name)
 			way := paths[subject]
 			if way == nil || way.epoch != number {
 				way = &path{epoch: number}
@@ -139,6 +143,8 @@ func flips(writes []Write, schedule schedule) []Finding {
 			case returned && overlaps:
 				way.overlaps++
 				continue
+			case returned && way.follows(w, m, paths[subjectOf(w, "Degraded")]):
+				continue
 			}
 			// A label follows a stock True there and back again.
 			if returned && (m.kind != LabelMoved || last.version == 0) {
@@ -147,6 +153,24 @@ func flips(writes []Write, schedule schedule) []Finding {
 		}
 	}
 	return findings
+}
+
+// follows reports whether Available returns because the dependency rule ends there: Degraded has left its finding, and has not had it
+// before. Its lease, say, is not found yet once the add-on waits no longer.
+func (p *path) follows(w Write, m move, degraded *path) bool {
+	rule := Condition{"False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}.String()
+	if m.name != "Available" || m.before != rule || !w.Writer.Interlock() || degraded == nil || degraded.epoch != p.epoch {
+		return false
+	}
+	failing := Condition{"True", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}.String()
+	seen := map[string]bool{}
+	for _, value := range degraded.values {
+		if seen[value] {
+			return false
+		}
+		seen[value] = true
+	}
+	return degraded.values[len(degraded.values)-1] != failing
 }
 
 func lastOf(values []string) []string { return values[max(0, len(values)-4):] }

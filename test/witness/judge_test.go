@@ -168,6 +168,23 @@ func TestJudge(t *testing.T) {
 			schedule{},
 			[]Kind{Flip},
 		},
+		"without a lease, while a dependency fails": {
+			new(story).available(registration, noLease).degraded(failing).available(agent, ours).
+				degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease),
+			schedule{},
+			nil,
+		},
+		"without a lease, although the dependency still fails": {
+			new(story).available(registration, noLease).degraded(failing).available(agent, ours).available(agent, noLease),
+			schedule{},
+			[]Kind{Flip},
+		},
+		"without a lease, with Degraded there and back": {
+			new(story).available(registration, noLease).degraded(failing).available(agent, ours).degraded(Condition{"False", "DependenciesSatisfied"}).
+				degraded(failing).degraded(Condition{"False", "Other"}).available(agent, noLease),
+			schedule{},
+			[]Kind{Flip, Flip},
+		},
 
 		"a label that moves once": {new(story).label("available").label("unhealthy"), schedule{}, nil},
 		"a label there and back":  {new(story).label("available").label("unhealthy").label("available"), schedule{}, []Kind{LabelMoved}},

@@ -70,7 +70,14 @@ func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Conte
 func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
 	Expect(webhook.Stop(ctx)).To(Succeed())
-	return func(context.Context) { webhook = deployed.Serve("--lifecycle") }
+	served := false
+	serve := func(context.Context) {
+		if !served {
+			webhook, served = deployed.Serve("--lifecycle"), true
+		}
+	}
+	DeferCleanup(serve) // where the run fails
+	return serve
 }
 
 func cutOff(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {

@@ -2,21 +2,26 @@ package ocmsuite
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -26,6 +31,48 @@ type History struct {
 	Made, Available, Gone Versions
 	// Waits is when each add-on had the finalizer that lets it wait for its dependents.
 	Waits Versions
+
+	mutex sync.Mutex
+	// deleted is since when each add-on was being deleted.
+	deleted map[types.NamespacedName]deletion
+	// reached are the changes of whether the hub reaches each managed cluster, oldest first.
+	reached map[string][]reach
+}
+
+type deletion struct {
+	since   time.Time
+	version uint64
+}
+
+type reach struct {
+	version uint64
+	lost    bool
+}
+
+// NotTogether says why Interlock lets an add-on go before a dependent although both are removed: the one was deleted so much earlier than
+// the other that they do not count as deleted together, or the cluster was lost meanwhile. Empty: there is no reason.
+func (h *History) NotTogether(cluster, addOn, dependent string) string {
+	gone := h.Gone.Of(cluster, addOn)
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	first, second := h.deleted[types.NamespacedName{Namespace: cluster, Name: addOn}], h.deleted[types.NamespacedName{Namespace: cluster, Name: dependent}]
+	if first.version == 0 || second.version == 0 {
+		return ""
+	}
+	if between := second.since.Sub(first.since); between >= teardown.Together-time.Second { // these are whole seconds
+		return fmt.Sprintf("%s was deleted %s after %s", dependent, between, addOn)
+	}
+	lost := false
+	for _, change := range h.reached[cluster] {
+		if change.version > first.version && lost || change.version > gone {
+			break
+		}
+		lost = change.lost
+	}
+	if lost {
+		return cluster + " was lost while " + addOn + " was removed"
+	}
+	return ""
 }
 
 // Versions are those at which something was first so, by add-on.
@@ -55,7 +102,7 @@ func (v *Versions) record(cluster, addOn string, version uint64, is bool) {
 // Follow keeps the history of a hub until the suite ends.
 func Follow(hub *ocm.Hub) *History {
 	GinkgoHelper()
-	h := &History{}
+	h := &History{deleted: map[types.NamespacedName]deletion{}, reached: map[string][]reach{}}
 	follow(hub, &workv1.ManifestWorkList{}, func(object client.Object, version uint64, deleted bool) {
 		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
 		h.Made.record(object.GetNamespace(), name, version, !deleted)
@@ -67,8 +114,30 @@ func Follow(hub *ocm.Hub) *History {
 			!deleted && meta.IsStatusConditionTrue(conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		h.Waits.record(cluster, name, version, slices.Contains(object.GetFinalizers(), interlockv1alpha1.WaitForDependentsFinalizer))
 		h.Gone.record(cluster, name, version, deleted)
+		h.recordDeletion(object, version)
+	})
+	follow(hub, &clusterv1.ManagedClusterList{}, func(object client.Object, version uint64, _ bool) {
+		h.recordReach(object.(*clusterv1.ManagedCluster), version)
 	})
 	return h
+}
+
+func (h *History) recordDeletion(addOn client.Object, version uint64) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	key := client.ObjectKeyFromObject(addOn)
+	if since := addOn.GetDeletionTimestamp(); since != nil && h.deleted[key].version == 0 {
+		h.deleted[key] = deletion{since.Time, version}
+	}
+}
+
+func (h *History) recordReach(cluster *clusterv1.ManagedCluster, version uint64) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	lost := meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
+	if changes := h.reached[cluster.Name]; len(changes) == 0 || changes[len(changes)-1].lost != lost {
+		h.reached[cluster.Name] = append(changes, reach{version, lost})
+	}
 }
 
 func follow(hub *ocm.Hub, list client.ObjectList, record func(object client.Object, version uint64, deleted bool)) {
