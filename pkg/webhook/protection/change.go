@@ -203,11 +203,12 @@ func (c *change) breaks(ctx context.Context, as clusterReader, into protection.B
 	if another { // its agent is about to report another version
 		changed = c.is.Name
 	}
-	after, err := is.settledFindings(ctx, c.after, c.affected, changed)
+	affected := as.addOns.begun(c.affected, c.is.Name)
+	after, err := is.settledFindings(ctx, c.after, affected, changed)
 	if err != nil || len(protection.Contradictions(nil, after)) == 0 && len(protection.UncheckedIn(nil, after)) == 0 {
 		return err
 	}
-	before, err := was.settledFindings(ctx, c.before, c.affected, changed)
+	before, err := was.settledFindings(ctx, c.before, affected, changed)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -113,6 +114,13 @@ func TestReviewOfVersions(t *testing.T) {
 		_, cluster := object.(*clusterv1.ManagedCluster)
 		return cluster && object.GetName() == "c1" && object != lost && object != pending
 	}
+	waiting := installedOn("c1", addOn("leaf"))
+	metav1.SetMetaDataAnnotation(&waiting.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+	begun := waiting.DeepCopy()
+	meta.SetStatusCondition(&begun.Status.Conditions, metav1.Condition{
+		Type: ocmv1alpha1.ManagedClusterAddOnRegistrationApplied, Status: metav1.ConditionTrue, Reason: "x",
+	})
+	var waits, runs client.Object = waiting, begun
 	var versioned client.Object = installedOn("c1", in(addOn("base"), "1.5"))
 	for _, test := range []changed{
 		{name: "that is too new", leaf: needsOld, before: version("1.0"), after: version("2.0"), refuses: breaks + changeAdvice},
@@ -159,6 +167,16 @@ func TestReviewOfVersions(t *testing.T) {
 		{
 			name: "where the dependent is on two clusters only", leaf: needsOld, before: version("1.0"), after: version("2.0"),
 			without: is("leaf", "c1"), refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where the dependent waits behind its gate", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{waits}, without: func(o client.Object) bool { return is("leaf", "c1")(o) && o != waits },
+			refuses: on2and3 + changeAdvice,
+		},
+		{
+			name: "where the gate of the dependent was closed too late", leaf: needsOld, before: version("1.0"), after: version("2.0"),
+			objects: []client.Object{runs}, without: func(o client.Object) bool { return is("leaf", "c1")(o) && o != runs },
+			refuses: breaks + changeAdvice,
 		},
 		{name: "of what is not installed", leaf: needsOld, before: version("1.0"), after: version("2.0"), without: is("base", "")},
 		{

@@ -111,7 +111,7 @@ func (s clusterReader) contradictions(
 	if reportsAnother {
 		changed = installed.Name
 	}
-	affected := append(under.dependentsOf([]string{installed.Name}), installed.Name)
+	affected := s.addOns.begun(append(under.dependentsOf([]string{installed.Name}), installed.Name), installed.Name)
 	after, err := then.settledFindings(ctx, under, affected, changed)
 	if err != nil {
 		return installationReview{}, err

@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -61,6 +62,12 @@ func (v *Validator) reviewRemoval(ctx context.Context, addOn *addonv1alpha1.Mana
 
 // stays reports whether an add-on is installed, and not being deleted.
 func (a addOns) stays(name string) bool { return a[name] != nil && a[name].DeletionTimestamp.IsZero() }
+
+// begun returns the names without those of add-ons that OCM has not begun to install, because their gates are closed: nothing of them
+// runs that could break. The subject of the request stays.
+func (a addOns) begun(names []string, subject string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != subject && a[name] != nil && fleet.GateClosed(a[name]) })
+}
 
 func removing(addOn string) string { return fmt.Sprintf("removing add-on '%s'", text.Name(addOn)) }
 

@@ -189,7 +189,8 @@ func (v *UpgradeValidator) reviewUpgrade(ctx context.Context, u upgrade) (found,
 func (u upgrade) breaks(ctx context.Context, as clusterReader, into protection.Broken) error {
 	upgraded := as
 	upgraded.ocm = fixed(u.version)
-	after, err := upgraded.settledFindings(ctx, u.under, u.affected, "")
+	affected := as.addOns.begun(u.affected, "")
+	after, err := upgraded.settledFindings(ctx, u.under, affected, "")
 	contradicted := protection.Contradictions(nil, after)
 	earlier := []ocmVersion{as.ocm}
 	if u.was != "" {
@@ -201,7 +202,7 @@ func (u upgrade) breaks(ctx context.Context, as clusterReader, into protection.B
 		}
 		as.ocm = was
 		var before map[string][]evaluation.Finding
-		before, err = as.settledFindings(ctx, u.under, u.affected, "")
+		before, err = as.settledFindings(ctx, u.under, affected, "")
 		contradicted = protection.Contradictions(before, contradicted)
 	}
 	if err != nil {
