@@ -100,7 +100,7 @@ func (h *hub) withoutLifecycle() []result {
 func begunBehindGates(h *hub) string {
 	begun := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		installable := fleet.Installable(addOn)
-		return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Message == gate.Begun.Message
+		return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Reason == gate.ReasonBegun
 	})
 	if begun.count == 0 {
 		return ""

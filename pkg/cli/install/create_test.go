@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,12 +49,21 @@ func hub(t *testing.T, fails func(object client.Object) error, objects ...client
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if review, asked := object.(*authorizationv1.SelfSubjectAccessReview); asked {
+				about := review.Spec.ResourceAttributes
+				review.Status.Allowed = !errors.Is(fails(installing(about.Namespace, about.Name)), errNoRight)
+				return nil
+			}
 			if err := fails(object); err != nil {
 				return err
 			}
 			return hub.Create(ctx, object, options...)
 		},
 	}).Build()
+}
+
+func installing(cluster, name string) client.Object {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 }
 
 func created(t *testing.T, on client.Client) (keys []string) {
@@ -70,7 +80,7 @@ func created(t *testing.T, on client.Client) (keys []string) {
 
 var (
 	resource   = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
-	errNoRight = apierrors.NewForbidden(resource, "base", errors.New(`user "u" cannot create resource "managedclusteraddons"`))
+	errNoRight = apierrors.NewForbidden(resource, "base", errors.New("no rule allows it"))
 	errDenied  = apierrors.NewForbidden(resource, "base", errors.New("admission webhook denied the request: base conflicts"))
 	errBroken  = errors.New("connection refused")
 )
@@ -99,7 +109,9 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 		{"a hub that does not respond", errBroken, false, 0, 0, cmdline.ExitHub},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := &options{Options: planned.Options{Hub: hub(t, onC2(test.fails)), Only: test.only}}
+			o := &options{Options: planned.Options{
+				Hub: hub(t, onC2(test.fails)), Only: test.only, Verbs: []string{"create"},
+			}}
 			plan := layers()
 			err := o.try(t.Context(), plan)
 			if (err != nil) != (test.exit == cmdline.ExitHub) {

@@ -35,7 +35,9 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}}
+	o := &options{Options: planned.Options{
+		IOStreams: streams, Source: from, Flags: output.NewFlags(), Verbs: []string{"create"},
+	}}
 	command := &cobra.Command{
 		Use:   "install ADDON...",
 		Short: "Install add-ons with all that they need",

@@ -30,6 +30,8 @@ type Options struct {
 	Flags  *output.Flags
 	// Hub writes, once a plan has been made.
 	Hub client.Client
+	// Verbs are what the user has to be allowed to do with ManagedClusterAddOns, such as create.
+	Verbs []string
 	// AddOns are the arguments, each once.
 	AddOns []string
 	// Only: the plan is printed, and nothing is done.

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -30,9 +32,23 @@ func Refused(err error) bool {
 		status.Status().Code >= 400 && status.Status().Code < 500
 }
 
-// LacksRight reports whether an error is that the user may not do something.
-func LacksRight(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot ") // an admission webhook forbids, too
+// LacksRight reports whether an error is that the user may not do something with an add-on. Admission forbids, too, so the API server is
+// asked. Where it does not respond, the error counts as one of admission, whose words say what it is.
+func (o *Options) LacksRight(ctx context.Context, key types.NamespacedName, err error) bool {
+	if !apierrors.IsForbidden(err) {
+		return false
+	}
+	for _, verb := range o.Verbs {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: key.Namespace, Name: key.Name, Verb: verb, Group: addonv1alpha1.GroupVersion.Group, Resource: "managedclusteraddons",
+			},
+		}}
+		if err := o.Hub.Create(ctx, review); err == nil && !review.Status.Allowed {
+			return true
+		}
+	}
+	return false
 }
 
 // maxTried is how many writes are tried: the hub takes about 50 a second.
@@ -57,17 +73,17 @@ func (o *Options) Try(
 			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(left),
 		})
 	}
-	return o.tried(plan, each(ctx, some, call))
+	return o.tried(ctx, plan, each(ctx, some, call))
 }
 
 // tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
 // something.
-func (o *Options) tried(plan *steps.Plan, failed map[types.NamespacedName]error) error {
+func (o *Options) tried(ctx context.Context, plan *steps.Plan, failed map[types.NamespacedName]error) error {
 	sentences := map[string][]string{}
 	for _, key := range sorted(failed) {
 		sentence := lacksRight
 		switch err := failed[key]; {
-		case LacksRight(err):
+		case o.LacksRight(ctx, key, err):
 		case Refused(err):
 			sentence = fmt.Sprintf("the hub refuses '%s': %s", text.Name(key.Name), text.OneLine(err.Error()))
 		default:

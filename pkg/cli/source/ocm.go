@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -20,7 +21,8 @@ import (
 
 // addToScheme registers the kinds that verdicts depend on, and those that single verbs read.
 func addToScheme(scheme *runtime.Scheme) error {
-	builder := runtime.NewSchemeBuilder(fleet.AddToScheme, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install, eventsv1.AddToScheme)
+	builder := runtime.NewSchemeBuilder(fleet.AddToScheme, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install, eventsv1.AddToScheme,
+		authorizationv1.AddToScheme)
 	return builder.AddToScheme(scheme)
 }
 

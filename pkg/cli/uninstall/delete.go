@@ -24,7 +24,7 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 		if err := o.annotate(ctx, key, client.DryRunAll); err != nil {
 			return err
 		}
-		if err := o.delete(ctx, key, client.DryRunAll); planned.LacksRight(err) || !planned.Refused(err) {
+		if err := o.delete(ctx, key, client.DryRunAll); o.LacksRight(ctx, key, err) || !planned.Refused(err) {
 			return err
 		}
 		return nil // the annotation was not stored

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +40,10 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed("leaf"), installed("base")).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
+			object.(*authorizationv1.SelfSubjectAccessReview).Status.Allowed = !errors.Is(fails, errNoRight)
+			return nil
+		},
 		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			stored := &addonv1alpha1.ManagedClusterAddOn{}
 			if err := hub.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
@@ -58,7 +63,7 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 
 var (
 	resource   = addonv1alpha1.GroupVersion.WithResource("managedclusteraddons").GroupResource()
-	errNoRight = apierrors.NewForbidden(resource, "leaf", errors.New(`user "u" cannot delete resource "managedclusteraddons"`))
+	errNoRight = apierrors.NewForbidden(resource, "leaf", errors.New("no rule allows it"))
 	errDenied  = apierrors.NewForbidden(resource, "leaf", errors.New("admission webhook denied the request: portal requires it"))
 	errBroken  = errors.New("connection refused")
 )
@@ -77,7 +82,7 @@ func TestUninstall(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes)}}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes), Verbs: []string{"delete"}}}
 			o.Source = &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
 			err := o.uninstall(t.Context(), plan())
@@ -107,7 +112,7 @@ func TestATrialDeletesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes)}}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes), Verbs: []string{"delete"}}}
 			tried := plan()
 			if err := o.try(t.Context(), tried); (err != nil) != (test.exit == cmdline.ExitHub) {
 				t.Errorf("ends with %v", err)

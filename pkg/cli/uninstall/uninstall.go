@@ -41,7 +41,9 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags()}, planned: sets.New[string]()}
+	o := &options{
+		Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags(), Verbs: []string{"delete"}}, planned: sets.New[string](),
+	}
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
@@ -90,6 +92,8 @@ func (o *options) complete(args []string, forced bool) error {
 		return fmt.Errorf("--cascade=%q: must be keep or unit", o.cascade)
 	case forced && strings.TrimSpace(o.force) == "":
 		return errors.New("--force is empty: give a reason")
+	case forced:
+		o.Verbs = append(o.Verbs, "patch") // the reason is an annotation
 	}
 	return o.Complete(args)
 }

@@ -15,12 +15,14 @@ import (
 // The reasons of Available that only a bundle has. Where a Required dependency fails, the reason is that of Degraded.
 const (
 	ReasonAvailable = "BundleAvailable"
-	// ReasonUnknown: what a bundle requires is not known yet, or the add-on is no bundle any more.
+	// ReasonUnknown: what a bundle requires is not known yet.
 	ReasonUnknown = "BundleUnknown"
+	// ReasonReleased: the add-on is no bundle any more.
+	ReasonReleased = "BundleReleased"
 )
 
 // Reasons are all of them.
-var Reasons = []string{ReasonAvailable, ReasonUnknown}
+var Reasons = []string{ReasonAvailable, ReasonUnknown, ReasonReleased}
 
 // The messages with these reasons.
 const (
@@ -81,10 +83,10 @@ func (in Input) unknown() Decision {
 
 // release gives Available of a former bundle to OCM's agent.
 func (in Input) release() Decision {
-	if !Owned(in.Stored) || in.Stored.Message == messageReleased {
+	if !Owned(in.Stored) || in.Stored.Reason == ReasonReleased {
 		return Decision{}
 	}
-	released := in.become(metav1.ConditionUnknown, ReasonUnknown, messageReleased)
+	released := in.become(metav1.ConditionUnknown, ReasonReleased, messageReleased)
 	released.Mode = ocmv1alpha1.HealthCheckModeLease
 	return released
 }

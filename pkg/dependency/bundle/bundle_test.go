@@ -110,7 +110,7 @@ func TestFormerBundleIsGivenBack(t *testing.T) {
 		"OfTheGuard":   {available(isFalse, required, ""), false},
 		"WasAvailable": {available(isTrue, ReasonAvailable, messageAvailable), true},
 		"WasUnknown":   {available(unknown, ReasonUnknown, messageUnknown), true},
-		"GivenBack":    {available(unknown, ReasonUnknown, messageReleased), false},
+		"GivenBack":    {available(unknown, ReasonReleased, messageReleased), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Decide(Input{Stored: test.stored, Now: now})

@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
 
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
@@ -182,7 +183,7 @@ func (e *Expression) evaluate(known Variables) (value ref.Val, cost uint64, err 
 	value, details, err := e.program.Eval(map[string]any{
 		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config), variableDependencies: dependencies,
 	})
-	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") {
+	if cancelled := (interpreter.EvalCancelledError{}); errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
 		return nil, CostLimit, errTooCostly
 	}
 	if actual := details.ActualCost(); actual != nil {

@@ -19,10 +19,12 @@ const (
 	ReasonSatisfied     = "RequiredDependenciesSatisfied"
 	// ReasonOpened: the add-on does not wait for its dependencies, or no longer.
 	ReasonOpened = "GateOpened"
+	// ReasonBegun: OCM has begun to install the add-on although its gate is closed.
+	ReasonBegun = "InstallationBegun"
 )
 
 // Reasons are all of them.
-var Reasons = []string{ReasonWaiting, ReasonContradiction, ReasonSatisfied, ReasonOpened}
+var Reasons = []string{ReasonWaiting, ReasonContradiction, ReasonSatisfied, ReasonOpened, ReasonBegun}
 
 // MessageSatisfied is the message with ReasonSatisfied.
 const MessageSatisfied = "All Required dependencies have been satisfied; the add-on stays installed from now on."

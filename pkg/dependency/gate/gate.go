@@ -50,7 +50,7 @@ type Decision struct {
 var OpenedByHand = Decision{Open, ReasonOpened, "A user opened the gate before all Required dependencies were satisfied."}
 
 // Begun is the decision on an add-on that waited, and that OCM has begun to install nevertheless.
-var Begun = Decision{Open, ReasonOpened, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
+var Begun = Decision{Open, ReasonBegun, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
 
 // Unknown is the decision on an add-on that waited, and whose annotation of the gate then got a value that is none: there is no gate.
 func Unknown(value string) Decision {

@@ -120,7 +120,7 @@ func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without fun
 			maps.Copy(clusters, on)
 		}
 		status.Overrides = append(status.Overrides, dependencyv1alpha1.OverrideStatus{
-			AddOn: at.addOn, Dependency: at.dependency, Clusters: number(on),
+			AddOn: at.addOn, Dependency: at.dependency, Clusters: number(on), Ended: invalid == "" && override.Ended(t.now),
 			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(declared, override)), maxMessage),
 		})
 	})
@@ -234,11 +234,8 @@ func (o *Override) endedMessage(now time.Time) string {
 	if !o.Ended(now) {
 		return ""
 	}
-	return EndedPrefix + o.Until.Format(time.RFC3339) + ": the dependency counts as declared"
+	return "the waiver ended at " + o.Until.Format(time.RFC3339) + ": the dependency counts as declared"
 }
-
-// EndedPrefix begins the message of an override whose waiver has ended.
-const EndedPrefix = "the waiver ended at "
 
 // Next is the first moment after now at which an override begins or ceases to count by itself; zero:
 // none does.

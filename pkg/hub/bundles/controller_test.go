@@ -61,7 +61,7 @@ func TestReconcile(t *testing.T) {
 		},
 		"NoBundle": {false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "Fine")), base}, "True Fine", "", 0},
 		"FormerBundle": {
-			false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable")), base}, "Unknown BundleUnknown", lease, 1,
+			false, false, []client.Object{actingbench.AddOn("leaf", available(isTrue, "BundleAvailable")), base}, "Unknown BundleReleased", lease, 1,
 		},
 		"WithoutStatus": {false, false, []client.Object{actingbench.AddOn("leaf")}, "", "", 0},
 	} {

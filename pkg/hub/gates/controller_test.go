@@ -191,7 +191,7 @@ func TestReconcile(t *testing.T) {
 		"BegunNevertheless": {
 			given{gate: closed, conditions: []metav1.Condition{registered, waits()}},
 			closed,
-			"True GateOpened: Open Cluster Management has begun",
+			"True InstallationBegun: Open Cluster Management has begun",
 			[]string{"Installable"},
 			"",
 		},

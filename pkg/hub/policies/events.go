@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -68,12 +67,12 @@ func waivers(of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) 
 // newlyEnded describes the waivers that have ended since the status that is stored.
 func newlyEnded(of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) (ended []string) {
 	for _, override := range status.Overrides {
-		if !strings.HasPrefix(override.Message, policy.EndedPrefix) {
+		if !override.Ended {
 			continue
 		}
 		known := false
 		for _, before := range of.Status.Overrides {
-			known = known || before.AddOn == override.AddOn && before.Dependency == override.Dependency && before.Message == override.Message
+			known = known || before.AddOn == override.AddOn && before.Dependency == override.Dependency && before.Ended
 		}
 		if !known {
 			ended = append(ended, fmt.Sprintf("%s → %s, on %s: %s", override.AddOn, override.Dependency,

@@ -99,6 +99,7 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		}
 		for _, refused := range []error{
 			checked(withoutLifecycle, "Customized", "True", "BundleAvailable"), checked(manager, "Lease", "True", "BundleAvailable"),
+			checked(manager, "Lease", "Unknown", "BundleUnknown"),
 			checked(manager, "Customized", "True", "ManagedClusterAddOnLeaseUpdated"),
 			checked(manager, "Customized", "True", "RequiredDependencyNotSatisfied"),
 			set(manager, condition("Available", "True", "BundleAvailable")), // while OCM's agent writes it
@@ -110,6 +111,6 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		} {
 			Expect(checked(manager, "Customized", status, reason)).To(Succeed(), reason)
 		}
-		Expect(checked(manager, "Lease", "Unknown", "BundleUnknown")).To(Succeed(), "it gives Available back")
+		Expect(checked(manager, "Lease", "Unknown", "BundleReleased")).To(Succeed(), "it gives Available back")
 	})
 })

@@ -203,6 +203,10 @@ type OverrideStatus struct {
 	// +required
 	Clusters int32 `json:"clusters"`
 
+	// ended is true where the override is a waiver that has ended. The dependency counts as declared.
+	// +optional
+	Ended bool `json:"ended,omitempty"`
+
 	// message says why the override has no effect, or that its waiver has ended. It is empty for one that is in effect.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
