@@ -180,8 +180,8 @@ func TestJudge(t *testing.T) {
 			[]Kind{Flip},
 		},
 		"without a lease, with Degraded there and back": {
-			new(story).available(registration, noLease).degraded(failing).available(agent, ours).degraded(Condition{"False", "DependenciesSatisfied"}).
-				degraded(failing).degraded(Condition{"False", "Other"}).available(agent, noLease),
+			new(story).available(registration, noLease).degraded(failing).available(agent, ours).
+				degraded(Condition{"False", "DependenciesSatisfied"}).degraded(failing).degraded(Condition{"False", "Other"}).available(agent, noLease),
 			schedule{},
 			[]Kind{Flip, Flip},
 		},

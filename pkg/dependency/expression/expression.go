@@ -183,7 +183,7 @@ func (e *Expression) evaluate(known Variables) (value ref.Val, cost uint64, err 
 	value, details, err := e.program.Eval(map[string]any{
 		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config), variableDependencies: dependencies,
 	})
-	if cancelled := (interpreter.EvalCancelledError{}); errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
+	if canceled := (interpreter.EvalCancelledError{}); errors.As(err, &canceled) && canceled.Cause == interpreter.CostLimitExceeded {
 		return nil, CostLimit, errTooCostly
 	}
 	if actual := details.ActualCost(); actual != nil {

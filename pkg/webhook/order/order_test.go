@@ -111,15 +111,34 @@ func TestPreparer(t *testing.T) {
 			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
 			admission.Allowed(""), dependents, led, nil, nil, "",
 		},
-		"NoneDependsOnIt":    {gateway, admission.Allowed(""), before{}, led, nil, nil, ""},
-		"Agent":              {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil, ""},
-		"NoLeader":           {gateway, admission.Patched("", closed), dependents, nil, nil, []jsonpatch.Operation{closed}, "no addon-manager leads that runs with --lifecycle"},
-		"WithoutLifecycle":   {gateway, admission.Allowed(""), dependents, without, nil, nil, "no addon-manager leads that runs with --lifecycle"},
-		"TheLeaderDied":      {gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil, "no addon-manager leads that runs with --lifecycle"},
-		"Uninstalling":       {gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil, "no addon-manager leads that runs with --lifecycle"},
-		"LeaseCannotBeRead":  {gateway, admission.Allowed(""), dependents, led, busy, nil, "read the lease of addon-manager: the hub is busy"},
-		"CatalogCannotBe":    {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil, "the hub is busy"},
-		"ObjectCannotBeRead": {`[]`, admission.Allowed(""), dependents, led, nil, nil, "json: cannot unmarshal array into Go value of type v1.PartialObjectMetadata"},
+		"NoneDependsOnIt": {gateway, admission.Allowed(""), before{}, led, nil, nil, ""},
+		"Agent":           {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil, ""},
+		"NoLeader": {
+			gateway, admission.Patched("", closed), dependents, nil, nil,
+			[]jsonpatch.Operation{closed},
+			"no addon-manager leads that runs with --lifecycle",
+		},
+		"WithoutLifecycle": {
+			gateway, admission.Allowed(""), dependents, without, nil, nil,
+			"no addon-manager leads that runs with --lifecycle",
+		},
+		"TheLeaderDied": {
+			gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil,
+			"no addon-manager leads that runs with --lifecycle",
+		},
+		"Uninstalling": {
+			gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil,
+			"no addon-manager leads that runs with --lifecycle",
+		},
+		"LeaseCannotBeRead": {
+			gateway, admission.Allowed(""), dependents, led, busy, nil,
+			"read the lease of addon-manager: the hub is busy",
+		},
+		"CatalogCannotBe": {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil, "the hub is busy"},
+		"ObjectCannotBeRead": {
+			`[]`, admission.Allowed(""), dependents, led, nil, nil,
+			"json: cannot unmarshal array into Go value of type v1.PartialObjectMetadata",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: []byte(test.object)}}}

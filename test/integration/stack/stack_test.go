@@ -69,7 +69,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 })
 
 // nameOf is the number in the names of a run. Where the spec is run once more, it has names of its own: what failed is still on the hub.
-func nameOf(seed uint64) uint64 { return seed + 1000*uint64(CurrentSpecReport().NumAttempts-1) } //nolint:gosec // one or two
+func nameOf(seed uint64) uint64 { return seed + 1000*uint64(CurrentSpecReport().NumAttempts-1) }
 
 // gitOps reports whether GitOps applies the stack of a run.
 func gitOps(run uint64) bool { return run%2 == 0 }
