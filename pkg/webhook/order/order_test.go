@@ -105,7 +105,8 @@ func TestPreparer(t *testing.T) {
 		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}, ""},
 		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}, ""},
 		"WithFinalizers": {
-			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{another}, "",
+			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil,
+			[]jsonpatch.Operation{another}, "",
 		},
 		"WithThisFinalizer": {
 			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
