@@ -106,7 +106,8 @@ func TestPreparer(t *testing.T) {
 		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}, ""},
 		"WithFinalizers": {
 			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil,
-			[]jsonpatch.Operation{another}, "",
+			[]jsonpatch.Operation{another},
+			"",
 		},
 		"WithThisFinalizer": {
 			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
