@@ -29,7 +29,8 @@ func leader(ctx context.Context, h *hub) []result {
 	at, err := time.Parse(time.RFC3339Nano, renewed)
 	if holder == "" || err != nil || h.now.Sub(at) > time.Duration(seconds)*time.Second {
 		return []result{{
-			unwell, "No replica of addon-manager leads, so nothing is evaluated. The lease was renewed last at " + renewed,
+			unwell, "No replica of addon-manager leads, so nothing is evaluated, unless one runs with --leader-elect=false. " +
+				"The lease was renewed last at " + renewed,
 			h.logs(),
 		}}
 	}

@@ -16,7 +16,7 @@ func dueFound(f *Finding) string {
 	if f.Detail != nil && f.Detail.TemplateDue {
 		return "Open Cluster Management has still to choose its AddOnTemplate"
 	}
-	return "addon-agent has still to report it"
+	return "addon-agent has not reported it yet"
 }
 
 // openQuestion names the fact that the report decides, as "API 'Tunnel.example.com' is served".

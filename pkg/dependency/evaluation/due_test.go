@@ -79,7 +79,7 @@ func TestDue(t *testing.T) {
 					t.Errorf("%s, due: %t", finding.Verdict, finding.Due)
 				}
 			}
-			if says := finding.Sentence(""); test.due && says != test.says+" (addon-agent has still to report it)" {
+			if says := finding.Sentence(""); test.due && says != test.says+" (addon-agent has not reported it yet)" {
 				t.Errorf("%q", says)
 			}
 		})

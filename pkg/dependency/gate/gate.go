@@ -93,6 +93,36 @@ func Decide(registered declaration.Declaration, findings []evaluation.Finding) D
 	return decide(findings, "", MessageSatisfied)
 }
 
+// Missing decides on a gate where the AddOnTemplate that OCM is about to install does not exist, or not yet: what it will require is not
+// known, and OCM can install nothing before. order is the decision without it.
+func Missing(template string, order Decision) Decision {
+	if order.Reason != ReasonSatisfied {
+		return order
+	}
+	return Decision{Wait, ReasonWaiting, Upgrade{Template: template}.subject() + " does not exist. Create it, or name another one."}
+}
+
+// Creation is an add-on as it is created on a managed cluster.
+type Creation struct {
+	Findings []evaluation.Finding
+	// Missing is the AddOnTemplate that is to be installed, if it does not exist, or not yet; empty: it does, or there is none.
+	Missing string
+	// Known is false where nothing can be said.
+	Known bool
+}
+
+// DecideCreation decides on the gate of an add-on as it is created.
+func DecideCreation(registered declaration.Declaration, created Creation) Decision {
+	switch decided := Decide(registered, created.Findings); {
+	case !created.Known:
+		return Decision{Step: Stay}
+	case created.Missing != "":
+		return Missing(created.Missing, decided)
+	default:
+		return decided
+	}
+}
+
 // DecideContradiction decides on a gate that was closed because the add-on contradicts add-ons that are installed. message is what it
 // contradicts now, empty for nothing; known is false while that cannot be said. The order of installations is decided afterwards.
 func DecideContradiction(message string, known bool, order Decision) Decision {
@@ -129,14 +159,14 @@ func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []
 
 // Installing returns the state in which the add-on is evaluated while it waits: with the AddOnTemplate that OCM is about
 // to install. None runs before, so it would not be known what the add-on declares. known is false where OCM has not chosen
-// a template yet, and it matters which one.
+// a template yet, and there are some.
 func Installing(declared *catalog.Catalog, state evaluation.State, addOn string) (installing evaluation.State, known bool) {
 	templates := &state.AddOns.Named(addOn).Template
 	if templates.Name != "" {
 		return state, true
 	}
 	if templates.Next == "" {
-		return state, !declared.Templated(addOn)
+		return state, !declared.Templated(addOn) && len(declared.Install(addOn).Templates) == 0
 	}
 	state.AddOns = slices.Clone(state.AddOns)
 	templates = &state.AddOns.Named(addOn).Template

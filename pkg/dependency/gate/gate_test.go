@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -66,13 +67,13 @@ func TestDecide(t *testing.T) {
 			ordered,
 			findings{due(tunnel)},
 			Wait, ReasonWaiting,
-			"Whether API 'Tunnel.example.com' is served is not known yet. (addon-agent has still to report it)",
+			"Whether API 'Tunnel.example.com' is served is not known yet. (addon-agent has not reported it yet)",
 		},
 		"VersionDue": {
 			ordered,
 			findings{due(addonv1alpha1.AddonDependency{Name: "base", Version: ">= 2"})},
 			Wait, ReasonWaiting,
-			"Whether addon 'base' is installed in version '>= 2' is not known yet. (addon-agent has still to report it)",
+			"Whether addon 'base' is installed in version '>= 2' is not known yet. (addon-agent has not reported it yet)",
 		},
 		"OptionalIsDue": {
 			ordered, findings{due(addonv1alpha1.AddonDependency{Name: "x", Type: optional, API: tunnel.API})}, Open, ReasonSatisfied, "",
@@ -103,6 +104,30 @@ func TestDecide(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+func TestDecideCreation(t *testing.T) {
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	absent := []evaluation.Finding{{
+		Dependency: &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}, Verdict: evaluation.NotInstalled,
+	}}
+	for name, test := range map[string]struct {
+		declared declaration.Declaration
+		created  Creation
+		step     Step
+		says     string
+	}{
+		"Satisfied":         {ordered, Creation{Known: true}, Open, MessageSatisfied},
+		"Unsatisfied":       {ordered, Creation{Findings: absent, Known: true}, Wait, "Required addon 'base'"},
+		"NothingKnown":      {ordered, Creation{Findings: absent}, Stay, ""},
+		"NoTemplate":        {ordered, Creation{Missing: "v1", Known: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name another one."},
+		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Known: true}, Wait, "Required addon 'base'"},
+		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Known: true}, Open, "ordering: Install"},
+	} {
+		if got := DecideCreation(test.declared, test.created); got.Step != test.step || !strings.Contains(got.Message, test.says) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 
@@ -144,6 +169,10 @@ func TestInstalling(t *testing.T) {
 	plain := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("gateway")})
 	templated := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("gateway"))},
 		fixture.Template("gateway", "v2", "[{name: base}]"))
+	named := fixture.Deployed(fixture.Registration("gateway"))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	named.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
+	notThere := catalog.New([]addonv1alpha1.ClusterManagementAddOn{named})
 	type templates = versions.Templates
 	for name, test := range map[string]struct {
 		declared *catalog.Catalog
@@ -152,6 +181,7 @@ func TestInstalling(t *testing.T) {
 	}{
 		"WithoutTemplates": {plain, templates{}, templates{}, true},
 		"NotChosenYet":     {templated, templates{}, templates{}, false},
+		"OneIsNamed":       {notThere, templates{}, templates{}, false},
 		"About to be": {
 			templated, templates{Next: "v2", RollingOut: "2.0.0", Unknown: true}, templates{Name: "v2", Running: "2.0.0"}, true,
 		},

@@ -104,6 +104,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return result, err
 }
 
+// missingAgain is when an AddOnTemplate that does not exist is looked for again. Its creation brings the add-on back sooner where it
+// declares something.
+const missingAgain = 10 * time.Second
+
 // decide decides on the gate, and returns when to do so again without a cause; zero: never.
 func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Decision, time.Time, error) {
 	never := time.Time{}
@@ -124,6 +128,12 @@ func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator,
 	}
 	findings := declared.Evaluate(addOn.Name, state)
 	order, again := gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings)
+	switch missing, err := r.missing(ctx, addOn); {
+	case err != nil:
+		return gate.Decision{}, never, err
+	case missing != "":
+		order, again = gate.Missing(missing, order), controllers.Sooner(again, r.Clock.Now().Add(missingAgain))
+	}
 	if !fleet.HeldForContradiction(addOn) {
 		return order, again, nil
 	}
@@ -138,8 +148,30 @@ func (r *Reconciler) current(ctx context.Context, declared *evaluation.Evaluator
 	if err != nil || !registered {
 		return false, err
 	}
+	return declarations.CurrentTemplate(ctx, r.Live, declared, chosen(addOn))
+}
+
+// chosen is the AddOnTemplate that Open Cluster Management is about to install; empty: none is chosen.
+func chosen(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	templates := fleet.TemplatesOf(addOn)
-	return declarations.CurrentTemplate(ctx, r.Live, declared, cmp.Or(templates.RollingOut, templates.Running))
+	return cmp.Or(templates.RollingOut, templates.Running)
+}
+
+// missing returns the AddOnTemplate that is to be installed, if it does not exist. One that has a version does.
+func (r *Reconciler) missing(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (string, error) {
+	template := chosen(addOn)
+	if template == "" {
+		return "", nil
+	}
+	version, read, err := r.Loader.Reader.TemplateVersion(ctx, template)
+	if err != nil || !read || version != "" {
+		return "", err
+	}
+	exists, err := declarations.TemplateExists(ctx, r.Live, template)
+	if err != nil || exists {
+		return "", err
+	}
+	return template, nil
 }
 
 // open opens the gate, in the state that was decided on. It cannot be closed again.

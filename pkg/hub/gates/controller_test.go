@@ -263,6 +263,30 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 	}
 }
 
+// GitOps may create the AddOnTemplate after the add-on: until then, it is not known what the add-on requires.
+func TestTheTemplateDoesNotExist(t *testing.T) {
+	b := newBench(t, given{declares: "{ordering: Install}", gate: addonv1alpha1.GateClosed})
+	addOn, template := &addonv1alpha1.ManagedClusterAddOn{}, fixture.Template(leaf.Name, "v1", "")
+	err := b.hub.Get(t.Context(), leaf, addOn)
+	addOn.Status.ConfigReferences = fleet.WithTemplate(addOn, template.Name, false).Status.ConfigReferences
+	if err = errors.Join(err, b.hub.Status().Update(t.Context(), addOn)); err != nil {
+		t.Fatal(err)
+	}
+	const waits = "False WaitingForDependencies: AddOnTemplate 'v1' does not exist. Create it, or name another one."
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || installable != waits {
+		t.Errorf("gate %q, Installable %q", gateIs, installable)
+	}
+	if result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf}); err != nil || result.RequeueAfter != missingAgain {
+		t.Errorf("it is looked for again: %+v, %v", result, err)
+	}
+	if err := b.hub.Create(t.Context(), &template); err != nil {
+		t.Fatal(err)
+	}
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateOpen {
+		t.Errorf("gate %q, Installable %q", gateIs, installable)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	resource := schema.GroupResource{Resource: "managedclusteraddons"}
 	broken := errors.New("the hub is busy")

@@ -19,7 +19,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -39,8 +38,8 @@ const answerWithin = 800 * time.Millisecond
 type Fleet interface {
 	// Registered returns what the registration of an add-on declares.
 	Registered(ctx context.Context, addOn string) (declaration.Declaration, error)
-	// Created returns the verdicts on an add-on as it is created; known is false where nothing can be said.
-	Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (findings []evaluation.Finding, known bool, err error)
+	// Created returns the verdicts on an add-on as it is created.
+	Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error)
 	// Contradicts returns what an add-on contradicts that is refused to other users than OCM, and that this user creates; empty: nothing.
 	Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (message string, err error)
 }
@@ -109,11 +108,11 @@ func (c *Closer) decide(ctx context.Context, addOn *addonv1alpha1.ManagedCluster
 	if err != nil || !gate.Ordered(registered) {
 		return closing{}, err
 	}
-	findings, known, err := c.Fleet.Created(ctx, addOn)
-	if err != nil || !known {
+	created, err := c.Fleet.Created(ctx, addOn)
+	if err != nil {
 		return closing{}, err
 	}
-	if decided := gate.Decide(registered, findings); decided.Step == gate.Wait {
+	if decided := gate.DecideCreation(registered, created); decided.Step == gate.Wait {
 		return closing{map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, decided.Message}, nil
 	}
 	return closing{}, nil

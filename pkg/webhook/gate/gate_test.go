@@ -17,6 +17,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
 // imagined is what a gate is decided on.
@@ -30,16 +31,19 @@ type imagined struct {
 	reviewed    error
 	// asked is the cluster of the add-on whose verdicts were requested.
 	asked string
+	// template is the AddOnTemplate that does not exist.
+	template string
 }
 
 func (f *imagined) Registered(context.Context, string) (declaration.Declaration, error) {
 	return f.declared, f.registered
 }
 
-func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) ([]evaluation.Finding, bool, error) {
+func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error) {
 	f.asked = addOn.Namespace
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
-	return []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}, !f.unknown, f.fails
+	findings := []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}
+	return gate.Creation{Findings: findings, Missing: f.template, Known: !f.unknown}, f.fails
 }
 
 func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
@@ -90,6 +94,10 @@ func TestCloser(t *testing.T) {
 		"Agent":         {`{"metadata":{"name":"interlock-agent"}}`, missing, nil, ""},
 		"Satisfied":     {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
 		"Held":          {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
+		"NoTemplate": {
+			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied, template: "v2"}, closes,
+			"yet: AddOnTemplate 'v2' does not exist. Create it",
+		},
 		"NotKnown": {
 			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.NotInstalled, unknown: true}, nil, "",
 		},

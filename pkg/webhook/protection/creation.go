@@ -24,33 +24,34 @@ func (v *Validator) Registered(ctx context.Context, addOn string) (declaration.D
 	return v.declared.catalog(read).Declaration(addOn), nil
 }
 
-// Created returns the verdicts on an add-on as it is created, with what is on its managed cluster at that moment. known is
-// false where nothing can be said: the cluster is not there or is being detached, or the add-on exists already.
-func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (findings []evaluation.Finding, known bool, err error) {
+// Created returns the verdicts on an add-on as it is created, with what is on its managed cluster at that moment. They are not known
+// where the cluster is not there or is being detached, or the add-on exists already.
+func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error) {
+	unknown := gate.Creation{}
 	registration, err := v.declared.registration(ctx, addOn.Name)
 	if err != nil || registration == nil {
-		return nil, false, err
+		return unknown, err
 	}
 	under, done, err := v.begin(ctx)
 	if err != nil {
-		return nil, false, err
+		return unknown, err
 	}
 	defer done()
 	is, ok, err := v.attachedCluster(ctx, addOn.Namespace)
 	if !ok {
-		return nil, false, err
+		return unknown, err
 	}
 	is.addOns, err = v.installed(ctx, addOn.Namespace)
 	if err != nil || is.addOns[addOn.Name] != nil {
-		return nil, false, err
+		return unknown, err
 	}
-	is, under, installing, err := v.installing(ctx, is, under, addOn, registration)
+	next, err := v.installing(ctx, is, under, addOn, registration)
 	if err != nil {
-		return nil, false, err
+		return unknown, err
 	}
-	is.waits = forInterlock
-	findings, err = v.findingsWith(ctx, under, is, installing)
-	return findings, err == nil, err
+	next.on.waits = forInterlock
+	findings, err := v.findingsWith(ctx, next.under, next.on, next.addOn)
+	return gate.Creation{Findings: findings, Missing: next.missing, Known: err == nil}, err
 }
 
 // forInterlock is what all installations wait for that an add-on needs while it is created: addon-manager has not planned them yet.

@@ -96,20 +96,21 @@ func TestCreated(t *testing.T) {
 				test.objects = append(test.objects, &registered)
 			}
 			v := creationsOn(t, test.fails, test.objects...)
-			findings, known, err := v.Created(t.Context(), addOn("leaf"))
+			created, err := v.Created(t.Context(), addOn("leaf"))
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("error %v", err)
 			}
 			var got []string
-			for _, finding := range findings {
+			for _, finding := range created.Findings {
 				verdict := string(finding.Verdict)
 				if finding.Due {
 					verdict = "due"
 				}
 				got = append(got, finding.Name()+" "+verdict)
 			}
-			if strings.Join(got, ", ") != test.want || known != (test.want != "") {
-				t.Errorf("%q, known: %t", got, known)
+			if strings.Join(got, ", ") != test.want || created.Known != (test.want != "") ||
+				(created.Missing == "v2") != (name == "NoSuchTemplate") {
+				t.Errorf("%q, known: %t, missing: %q", got, created.Known, created.Missing)
 			}
 		})
 	}

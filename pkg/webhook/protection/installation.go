@@ -47,20 +47,20 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
 		return found{}, err
 	}
-	is, next := is.withKnownFacts(), after
+	next := installing{on: is.withKnownFacts(), under: under, addOn: after}
 	if !sameTemplate {
-		if is, under, next, err = v.installing(ctx, is, under, after, registration); err != nil {
+		if next, err = v.installing(ctx, next.on, under, after, registration); err != nil {
 			return found{}, err
 		}
 	}
-	result, err := is.contradictions(ctx, under, next, !sameTemplate)
+	result, err := next.on.contradictions(ctx, next.under, next.addOn, !sameTemplate)
 	if err != nil {
 		return found{}, err
 	}
 	review.request = toInstall
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
-	review.held = fleet.HeldForContradiction(after)
+	review.held, review.gated = fleet.HeldForContradiction(after), fleet.GateClosed(after)
 	review.message, review.unchecked = result.contradicted.Message(after.Name), result.unchecked.Message()
 	return review, nil
 }
@@ -78,22 +78,37 @@ func (v *Validator) Contradicts(ctx context.Context, addOn *addonv1alpha1.Manage
 	return review.message, nil
 }
 
-// installing returns an add-on as it is once OCM has installed it, with the AddOnTemplate that OCM will have chosen, and the
-// cluster and the declarations with that template. What runs is not known where the template does not exist: GitOps may
-// create it later.
+// installing is an add-on as it is once OCM has installed it, and the managed cluster and the declarations with its AddOnTemplate.
+type installing struct {
+	on    clusterReader
+	under declared
+	addOn *addonv1alpha1.ManagedClusterAddOn
+	// missing is the AddOnTemplate that OCM will have chosen, if it does not exist: GitOps may create it later. What runs is not known then.
+	missing string
+}
+
+// installing returns what OCM will have installed.
 func (v *Validator) installing(
 	ctx context.Context, on clusterReader, under declared,
 	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn,
-) (clusterReader, declared, *addonv1alpha1.ManagedClusterAddOn, error) {
+) (installing, error) {
+	next := installing{on: on, under: under, addOn: addOn}
 	chosen, known := fleet.TemplateOf(addOn, registration, nil)
 	if chosen == "" {
-		return on, under, addOn, nil
+		return next, nil
 	}
 	template, fresh, err := v.template(ctx, chosen)
-	if err == nil && fresh {
-		under, on.changed, err = v.including(ctx, under, template)
+	if err != nil {
+		return next, err
 	}
-	return on, under, fleet.WithTemplate(addOn, chosen, known && template != nil), err
+	next.addOn = fleet.WithTemplate(addOn, chosen, known && template != nil)
+	if template == nil && known {
+		next.missing = chosen
+	}
+	if fresh {
+		next.under, next.on.changed, err = v.including(ctx, under, template)
+	}
+	return next, err
 }
 
 // installationReview is the result of the review of an installation on a managed cluster.

@@ -126,9 +126,8 @@ func (i installation) run(t *testing.T) {
 
 // held is an add-on whose gate admission has closed because of a contradiction.
 func held(of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	of.Annotations = map[string]string{
-		addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
-	}
+	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.GateCauseAnnotation, addonv1alpha1.GateCauseContradiction)
 	return of
 }
 
@@ -262,6 +261,12 @@ func TestReviewOfInstallations(t *testing.T) {
 			after: forced(addOn("leaf"), "trying"), user: authenticationv1.UserInfo{Username: "alice"},
 			warns: tooOld + ". It is installed nevertheless: trying",
 			emits: "Warning InstallationForced alice: " + tooOld + ". It is installed nevertheless: trying",
+		},
+		{
+			name: "with a reason, and a gate", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			after: held(forced(addOn("leaf"), "trying")), user: authenticationv1.UserInfo{Username: "alice"},
+			warns: tooOld + ". It is installed nevertheless once its gate is open: trying",
+			emits: "Warning InstallationForced alice: " + tooOld + ". It is installed nevertheless once its gate is open: trying",
 		},
 	} {
 		t.Run(test.name, test.run)

@@ -77,8 +77,8 @@ type found struct {
 	message string
 	// waits is what an upgrade waits for, instead of breaking it; empty: nothing waits.
 	waits string
-	// held: OCM has created it, and its installation waits instead.
-	held bool
+	// held: OCM has created it, and its installation waits instead; gated: its gate is closed, for whatever reason.
+	held, gated bool
 	// unchecked is what could not be reviewed; empty: all was.
 	unchecked string
 	mode      dependencyv1alpha1.Protection
@@ -136,7 +136,11 @@ func (r *responder) judge(request admission.Request, review found) admission.Res
 	forced := strings.TrimSpace(text.OneLine(review.forced))
 	switch {
 	case forced != "":
-		message += fmt.Sprintf(". It %s nevertheless: %s", review.request.isDone, text.Excerpt(forced))
+		once := ""
+		if review.gated {
+			once = " once its gate is open"
+		}
+		message += fmt.Sprintf(". It %s nevertheless%s: %s", review.request.isDone, once, text.Excerpt(forced))
 		r.emit(request, review, review.request.forced, message)
 		return admission.Allowed("").WithWarnings(message)
 	case review.held && ofOCM(request.UserInfo):
