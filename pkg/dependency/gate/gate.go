@@ -159,14 +159,14 @@ func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []
 
 // Installing returns the state in which the add-on is evaluated while it waits: with the AddOnTemplate that OCM is about
 // to install. None runs before, so it would not be known what the add-on declares. known is false where OCM has not chosen
-// a template yet, and there are some.
+// a template yet, and it matters which one.
 func Installing(declared *catalog.Catalog, state evaluation.State, addOn string) (installing evaluation.State, known bool) {
 	templates := &state.AddOns.Named(addOn).Template
 	if templates.Name != "" {
 		return state, true
 	}
 	if templates.Next == "" {
-		return state, !declared.Templated(addOn) && len(declared.Install(addOn).Templates) == 0
+		return state, !declared.Templated(addOn)
 	}
 	state.AddOns = slices.Clone(state.AddOns)
 	templates = &state.AddOns.Named(addOn).Template

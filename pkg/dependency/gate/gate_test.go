@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -169,10 +168,6 @@ func TestInstalling(t *testing.T) {
 	plain := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("gateway")})
 	templated := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("gateway"))},
 		fixture.Template("gateway", "v2", "[{name: base}]"))
-	named := fixture.Deployed(fixture.Registration("gateway"))
-	//nolint:staticcheck // v1alpha1 has no other field for it
-	named.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
-	notThere := catalog.New([]addonv1alpha1.ClusterManagementAddOn{named})
 	type templates = versions.Templates
 	for name, test := range map[string]struct {
 		declared *catalog.Catalog
@@ -181,7 +176,6 @@ func TestInstalling(t *testing.T) {
 	}{
 		"WithoutTemplates": {plain, templates{}, templates{}, true},
 		"NotChosenYet":     {templated, templates{}, templates{}, false},
-		"OneIsNamed":       {notThere, templates{}, templates{}, false},
 		"About to be": {
 			templated, templates{Next: "v2", RollingOut: "2.0.0", Unknown: true}, templates{Name: "v2", Running: "2.0.0"}, true,
 		},

@@ -110,27 +110,35 @@ const missingAgain = 10 * time.Second
 
 // decide decides on the gate, and returns when to do so again without a cause; zero: never.
 func (r *Reconciler) decide(ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Decision, time.Time, error) {
-	never := time.Time{}
 	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
 	switch {
 	case gate.Waits(fleet.Installable(addOn)) && !fleet.GateClosed(addOn):
-		return gate.Ungated(value, annotated), never, nil
+		return gate.Ungated(value, annotated), time.Time{}, nil
 	case !fleet.GateClosed(addOn):
-		return gate.Decision{}, never, nil
+		return gate.Decision{}, time.Time{}, nil
+	case chosen(addOn) == "" && len(declared.Install(addOn.Name).Templates) > 0: // OCM chooses one soon, which may declare more
+		return gate.Decision{}, time.Time{}, nil
 	}
+	return r.decideClosed(ctx, declared, addOn)
+}
+
+// decideClosed decides on a gate that is closed.
+func (r *Reconciler) decideClosed(
+	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn,
+) (decision gate.Decision, again time.Time, err error) {
 	state, err := r.Loader.Load(ctx, declared, client.ObjectKeyFromObject(addOn), r.Clock.Now())
 	if err != nil {
-		return gate.Decision{}, never, err
+		return gate.Decision{}, time.Time{}, err
 	}
 	state, known := gate.Installing(declared.Catalog, state, addOn.Name)
 	if !known {
-		return gate.Decision{}, never, nil
+		return gate.Decision{}, time.Time{}, nil
 	}
 	findings := declared.Evaluate(addOn.Name, state)
 	order, again := gate.Decide(declared.Declaration(addOn.Name), findings), evaluation.HeldUntil(findings)
 	switch missing, err := r.missing(ctx, addOn); {
 	case err != nil:
-		return gate.Decision{}, never, err
+		return gate.Decision{}, time.Time{}, err
 	case missing != "":
 		order, again = gate.Missing(missing, order), controllers.Sooner(again, r.Clock.Now().Add(missingAgain))
 	}

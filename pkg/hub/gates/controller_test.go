@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -267,6 +268,13 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 func TestTheTemplateDoesNotExist(t *testing.T) {
 	b := newBench(t, given{declares: "{ordering: Install}", gate: addonv1alpha1.GateClosed})
 	addOn, template := &addonv1alpha1.ManagedClusterAddOn{}, fixture.Template(leaf.Name, "v1", "")
+	registered := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: Install}"))
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
+	if gateIs, installable := b.settle(t); gateIs != addonv1alpha1.GateClosed || installable != "" {
+		t.Errorf("gate %q, Installable %q before OCM has chosen a template", gateIs, installable)
+	}
 	err := b.hub.Get(t.Context(), leaf, addOn)
 	addOn.Status.ConfigReferences = fleet.WithTemplate(addOn, template.Name, false).Status.ConfigReferences
 	if err = errors.Join(err, b.hub.Status().Update(t.Context(), addOn)); err != nil {
