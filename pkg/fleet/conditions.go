@@ -42,7 +42,7 @@ func WaitingTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if !addOn.DeletionTimestamp.IsZero() {
 		return ""
 	}
-	return gate.WaitingTemplate(Upgradable(addOn))
+	return gate.WaitingTemplate(Upgradable(addOn), addOn.Status.RelatedObjects)
 }
 
 // GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not

@@ -14,6 +14,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -79,6 +80,9 @@ func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedCl
 	}
 	lean.Status.Conditions = only(full.Status.Conditions, kept...)
 	lean.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
+	if template := WaitingTemplate(full); template != "" {
+		lean.Status.RelatedObjects = []ocmv1alpha1.ObjectReference{gate.Related(template)}
+	}
 	return lean
 }
 

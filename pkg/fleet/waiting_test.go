@@ -44,7 +44,7 @@ func TestWaiting(t *testing.T) {
 		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a", CreationTimestamp: created}}
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 		addOn.Status.Conditions = conditions
-		return addOn
+		return fixture.Holds("v2", addOn)
 	}
 	open := func(conditions ...metav1.Condition) addonv1alpha1.ManagedClusterAddOn {
 		addOn := closed(conditions...)
@@ -52,7 +52,7 @@ func TestWaiting(t *testing.T) {
 		return addOn
 	}
 	begun := closed(metav1.Condition{Type: ocmv1alpha1.ManagedClusterAddOnRegistrationApplied})
-	deleted := open(waits(gate.ConditionUpgradable, "AddOnTemplate 'v2' waits: x"))
+	deleted := open(waits(gate.ConditionUpgradable, "x"))
 	deleted.DeletionTimestamp = &created
 	for name, test := range map[string]struct {
 		addOn addonv1alpha1.ManagedClusterAddOn
@@ -68,7 +68,7 @@ func TestWaiting(t *testing.T) {
 			[]Waiting{{AddOn: "a", Kind: installation, Since: since, Template: Template{"v1", "1.0.0"}}},
 		},
 		"Upgrade": {
-			*WithTemplate(ptr.To(open(waits(gate.ConditionUpgradable, "AddOnTemplate 'v2' (version 2.0.0) waits: x"))), "v1", true),
+			*WithTemplate(ptr.To(open(waits(gate.ConditionUpgradable, "x"))), "v1", true),
 			[]Waiting{{AddOn: "a", Kind: upgrade, Since: since, Running: Template{"v1", "1.0.0"}, Template: Template{"v2", ""}}},
 		},
 	} {

@@ -15,9 +15,9 @@ import (
 const waitsForX = "AddOnTemplate 'v2' waits: x"
 
 func upgrading(cluster, name, message string) addonv1alpha1.ManagedClusterAddOn {
-	return addOn(cluster, name,
+	return fixture.Holds("v2", addOn(cluster, name,
 		condition("Available", metav1.ConditionTrue, "Works", ""),
-		condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message))
+		condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message)))
 }
 
 func TestRowsHaveWhatWaits(t *testing.T) {

@@ -62,6 +62,8 @@ type written struct {
 	Status struct {
 		Conditions       []writtenCondition   `json:"conditions"`
 		ConfigReferences []stdjson.RawMessage `json:"configReferences"`
+		// RelatedObjects are the same in either version.
+		RelatedObjects []ocmv1alpha1.ObjectReference `json:"relatedObjects"`
 	} `json:"status"`
 }
 

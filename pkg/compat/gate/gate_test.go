@@ -163,11 +163,11 @@ func shaped(bytes []byte) []byte {
 	if len(bytes) > 0 {
 		gate, bytes = []string{"", closed, opened, absurd, byHand}[bytes[0]%5], bytes[1:]
 	}
-	seen, conditions := map[string]bool{}, []string{}
+	seen, conditions, held := map[string]bool{}, []string{}, ""
 	for _, b := range bytes {
 		if b%7 == 6 && !seen[upgradable] {
 			seen[upgradable] = true
-			conditions = append(conditions, waiting([]string{"v1", "v2", "other"}[b>>3%3]))
+			conditions, held = append(conditions, waits), []string{"v1", "v2", "other", ""}[b>>3%4]
 			continue
 		}
 		kind := []string{TypeRegistered, available}[b%2]
@@ -177,7 +177,11 @@ func shaped(bytes []byte) []byte {
 			conditions = append(conditions, condition(kind, []string{"True", "False"}[b>>1%2], message))
 		}
 	}
-	return []byte(deploying(addOn(gate, conditions...), references...))
+	shaped := addOn(gate, conditions...)
+	if held != "" {
+		shaped = related(shaped, held)
+	}
+	return []byte(deploying(shaped, references...))
 }
 
 func compiled(t testing.TB) *guardpolicy.Policy {

@@ -67,7 +67,7 @@ func putBack(stored, now *written) []jsonpatch.Operation {
 func (w *written) waiting() string {
 	for _, one := range w.Status.Conditions {
 		if one.Type == gate.ConditionUpgradable {
-			return gate.WaitingTemplate(&metav1.Condition{Status: metav1.ConditionStatus(one.Status), Reason: one.Reason, Message: one.Message})
+			return gate.WaitingTemplate(&metav1.Condition{Status: metav1.ConditionStatus(one.Status), Reason: one.Reason}, w.Status.RelatedObjects)
 		}
 	}
 	return ""

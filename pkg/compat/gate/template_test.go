@@ -16,12 +16,18 @@ const (
 	config     = `{"group":"addon.open-cluster-management.io","resource":"addondeploymentconfigs","desiredConfig":{"name":"c"}}`
 )
 
-func waiting(template string) string {
-	return fmt.Sprintf(
-		`{"type":"Upgradable","status":"False","reason":"WaitingForDependencies","message":"AddOnTemplate '%s' (version 2) waits: x",`+
-			`"lastTransitionTime":"2026-03-01T10:00:00Z"}`,
-		template,
-	)
+const waits = `{"type":"Upgradable","status":"False","reason":"WaitingForDependencies","message":"in any words",` +
+	`"lastTransitionTime":"2026-03-01T10:00:00Z"}`
+
+// held is an add-on of which an AddOnTemplate waits.
+func held(metadata, template string, conditions ...string) string {
+	return related(addOn(metadata, append([]string{waits}, conditions...)...), template)
+}
+
+// related names an AddOnTemplate among the related objects of an add-on.
+func related(addOn, template string) string {
+	return strings.Replace(addOn, `"status":{`, `"status":{"relatedObjects":[{"group":"apps","resource":"deployments","namespace":"n","name":"v2"},`+
+		`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"`+template+`"}],`, 1)
 }
 
 func reference(desired, applied string) string {
@@ -44,35 +50,36 @@ func deploying(addOn string, references ...string) string {
 // Both forms put the reference back to an AddOnTemplate that runs, while another one waits.
 func TestTheTemplateThatRunsStays(t *testing.T) {
 	runs, next := reference("v1", "v1"), reference("v2", "")
-	held := deploying(addOn("", waiting("v2")), runs)
+	v2 := deploying(held("", "v2"), runs)
 	policy := compiled(t)
 	for name, test := range map[string]struct {
 		before, after string
 		at            int // index of the reference that is put back; -1: none
 	}{
-		"Waits":              {held, deploying(addOn("", waiting("v2")), next), 0},
-		"BehindAnother":      {held, deploying(addOn("", waiting("v2")), config, next), 1},
-		"NothingElseChanges": {held, deploying(addOn("", waiting("v2"), condition(available, "False", "")), next), 0},
-		"AsItIsStored":       {held, held, -1},
-		"AnotherTemplate":    {held, deploying(addOn("", waiting("v2")), reference("v3", "")), -1},
-		"NoReference":        {held, addOn("", waiting("v2")), -1},
-		"NothingRuns":        {addOn("", waiting("v2")), deploying(addOn("", waiting("v2")), next), -1},
+		"Waits":              {v2, deploying(held("", "v2"), next), 0},
+		"BehindAnother":      {v2, deploying(held("", "v2"), config, next), 1},
+		"NothingElseChanges": {v2, deploying(held("", "v2", condition(available, "False", "")), next), 0},
+		"AsItIsStored":       {v2, v2, -1},
+		"AnotherTemplate":    {v2, deploying(held("", "v2"), reference("v3", "")), -1},
+		"NoReference":        {v2, held("", "v2"), -1},
+		"NothingRuns":        {held("", "v2"), deploying(held("", "v2"), next), -1},
 		"WaitsNoMore": {
-			deploying(addOn("", condition(upgradable, "True", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1,
+			deploying(related(addOn("", condition(upgradable, "True", "x")), "v2"), runs), deploying(addOn(""), next), -1,
 		},
 		"ForAnotherReason": {
-			deploying(addOn("", condition(upgradable, "False", "AddOnTemplate 'v2' waits: x")), runs), deploying(addOn(""), next), -1,
+			deploying(related(addOn("", condition(upgradable, "False", "x")), "v2"), runs), deploying(addOn(""), next), -1,
 		},
+		"NothingRelated": {deploying(addOn("", waits), runs), deploying(addOn(""), next), -1},
 		"NoCondition":        {deploying(addOn(""), runs), deploying(addOn(""), next), -1},
-		"AWriteLiftsNothing": {held, deploying(addOn(""), next), 0},
-		"NorHoldsAnything":   {deploying(addOn(""), runs), deploying(addOn("", waiting("v2")), next), -1},
-		"ByHand":             {deploying(addOn(byHand, waiting("v2")), runs), deploying(addOn(byHand, waiting("v2")), next), -1},
-		"ByHandForAnother":   {deploying(addOn(byHand, waiting("v3")), runs), deploying(addOn(byHand, waiting("v3")), reference("v3", "")), 0},
+		"AWriteLiftsNothing": {v2, deploying(addOn(""), next), 0},
+		"NorHoldsAnything":   {deploying(addOn(""), runs), deploying(held("", "v2"), next), -1},
+		"ByHand":             {deploying(held(byHand, "v2"), runs), deploying(held(byHand, "v2"), next), -1},
+		"ByHandForAnother":   {deploying(held(byHand, "v3"), runs), deploying(held(byHand, "v3"), reference("v3", "")), 0},
 		"IsDeleted": {
-			deploying(addOn(`"deletionTimestamp":"2026-03-01T10:00:00Z"`, waiting("v2")), runs), deploying(addOn(""), next), -1,
+			deploying(held(`"deletionTimestamp":"2026-03-01T10:00:00Z"`, "v2"), runs), deploying(addOn(""), next), -1,
 		},
-		"ItsBeginningOnly":    {deploying(addOn("", waiting("v20")), runs), deploying(addOn(""), next), -1},
-		"BehindAGateAsBefore": {deploying(addOn(closed, waiting("v2")), runs), deploying(addOn(closed, waiting("v2")), next), 0},
+		"ItsBeginningOnly":    {deploying(held("", "v20"), runs), deploying(addOn(""), next), -1},
+		"BehindAGateAsBefore": {deploying(held(closed, "v2"), runs), deploying(held(closed, "v2"), next), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			patch, err := Mutate([]byte(test.before), []byte(test.after), false)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -66,29 +67,32 @@ func (u Upgrade) Dropped() Decision {
 	return Decision{Open, ReasonOpened, u.subject() + " is not to be rolled out any more."}
 }
 
-const subjectStart, subjectEnd = "AddOnTemplate '", "'"
-
-// subject begins each message. The gate rule and WaitingTemplate read the name of the template from it, because a condition has no
-// other place for it, and a write of the status cannot change an annotation.
+// subject begins each message.
 func (u Upgrade) subject() string {
-	subject := subjectStart + u.Template + subjectEnd
+	subject := "AddOnTemplate '" + u.Template + "'"
 	if version := strings.TrimSpace(u.Version); version != "" {
 		subject += " (version " + text.Excerpt(text.OneLine(version)) + ")"
 	}
 	return subject
 }
 
-// WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil; empty: none does.
-func WaitingTemplate(upgradable *metav1.Condition) string {
-	if !Waits(upgradable) {
+// Related is the related object of an add-on that names the AddOnTemplate which waits, or the last one that did. The gate rule reads it
+// there: a condition has no field for it, and a write of the status cannot change an annotation.
+func Related(template string) ocmv1alpha1.ObjectReference {
+	return ocmv1alpha1.ObjectReference{Group: declaration.Templates.Group, Resource: declaration.Templates.Resource, Name: template}
+}
+
+// IsRelated reports whether a related object of an add-on is as Related returns it.
+func IsRelated(object ocmv1alpha1.ObjectReference) bool { return object == Related(object.Name) }
+
+// WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil, and the related objects of the
+// add-on; empty: none does.
+func WaitingTemplate(upgradable *metav1.Condition, related []ocmv1alpha1.ObjectReference) string {
+	at := slices.IndexFunc(related, IsRelated)
+	if at < 0 || !Waits(upgradable) {
 		return ""
 	}
-	rest, found := strings.CutPrefix(upgradable.Message, subjectStart)
-	template, _, ended := strings.Cut(rest, subjectEnd)
-	if !found || !ended {
-		return ""
-	}
-	return template
+	return related[at].Name
 }
 
 // UpgradeCondition returns the condition Upgradable for a decision, as Condition does.

@@ -293,8 +293,8 @@ func TestAChangedVersionEnqueuesAddOnsWithATemplateThatWaitsForIt(t *testing.T) 
 	waits := installed("cluster1", "leaf")
 	waits.Status.Conditions = []metav1.Condition{{
 		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting,
-		Message: "AddOnTemplate 'v2' waits: as tested",
 	}}
+	*waits = fixture.Holds("v2", *waits)
 	leaf, base := fixture.Deployed(*registered("leaf")), fixture.Versioned(*registered("base"), "1.0.0")
 	b := newBench(t, &leaf, &base, waits, installed("cluster2", "leaf"))
 	b.templates.Items = []addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v2", `[{name: base, version: ">= 2"}]`)}

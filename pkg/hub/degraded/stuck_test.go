@@ -169,12 +169,12 @@ func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 		"open": {"", conditionOf("Upgradable", metav1.ConditionTrue, gate.ReasonSatisfied), true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.condition.Message = "AddOnTemplate 'v2' waits: Required addon 'base'"
 			test.condition.LastTransitionTime = metav1.NewTime(aTime)
 			waiting := fleet.WithTemplate(addOn(leaf.Name, test.condition), "v2", false)
 			if test.runs {
 				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1", true)
 			}
+			*waiting = fixture.Holds("v2", *waiting)
 			if test.gate != "" {
 				waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			}

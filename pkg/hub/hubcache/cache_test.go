@@ -17,6 +17,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 var (
@@ -319,9 +321,9 @@ func TestIndexes(t *testing.T) {
 	}
 	full := &addonv1alpha1.ManagedClusterAddOn{}
 	full.Status.Conditions = []metav1.Condition{
-		{Type: "Upgradable", Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, Message: "AddOnTemplate 'template-v3' waits: as tested"},
+		{Type: "Upgradable", Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting},
 	}
-	waits := ingest(t, full).(*addonv1alpha1.ManagedClusterAddOn)
+	waits := ingest(t, ptr.To(fixture.Holds("template-v3", *full))).(*addonv1alpha1.ManagedClusterAddOn)
 	if diff := cmp.Diff([]string{"template-v3"}, TemplateNames(waits)); diff != "" {
 		t.Errorf("the template that waits (-want +got):\n%s", diff)
 	}

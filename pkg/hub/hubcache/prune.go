@@ -22,9 +22,10 @@ var unread = members{
 		}},
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,
-			"relatedObjects": nil, "supportedConfigs": nil,
+			"supportedConfigs": nil,
 			"conditions":       with("type", fleet.AddOnConditions()...),
 			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
+			"relatedObjects":   with("resource", fleet.ResourceTemplate),
 		}},
 	}},
 	"managedclusters": {Members: members{

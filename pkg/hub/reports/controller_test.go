@@ -229,7 +229,6 @@ func TestWhatWaitsIsReported(t *testing.T) {
 	b := newBench(t)
 	waits := metav1.Condition{
 		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, LastTransitionTime: fixture.Earlier,
-		Message: "AddOnTemplate 'a-2' waits: Required addon 'b'.",
 	}
 	open := waits
 	open.Status = metav1.ConditionTrue
@@ -249,6 +248,7 @@ func TestWhatWaitsIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		addOn.Annotations, addOn.Status.Conditions = step.annotations, step.conditions
+		*addOn = fixture.Holds("a-2", *addOn)
 		if err := b.hub.Update(t.Context(), addOn); err != nil {
 			t.Fatal(err)
 		}

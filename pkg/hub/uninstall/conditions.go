@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -136,14 +137,40 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}
+	related, named := othersRelated(status, slices.ContainsFunc(conditions, func(one any) bool { return removed(one) && isUpgradable(one) }))
+	if named && related == nil {
+		delete(status, "relatedObjects")
+	}
 	after := statusWith(status, kept)
-	if fields, has := after.(map[string]any); has && isBundle(addOn) {
-		fields["healthCheck"] = nil
+	if fields, has := after.(map[string]any); has {
+		if isBundle(addOn) {
+			fields["healthCheck"] = nil
+		}
+		if named {
+			fields["relatedObjects"] = related
+		}
 	}
 	return json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion()},
 		"status":   after,
 	})
+}
+
+// othersRelated returns the related objects of a status without the AddOnTemplate that waits, or did; nil: there are no others. named is
+// false where none is there, or it is to stay.
+func othersRelated(status map[string]any, without bool) (related any, named bool) {
+	all, _ := status["relatedObjects"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(all), func(one any) bool {
+		object, _ := one.(map[string]any)
+		return object["group"] == declaration.Templates.Group && object["resource"] == declaration.Templates.Resource
+	})
+	if !without || len(kept) == len(all) {
+		return nil, false
+	}
+	if len(kept) == 0 {
+		return nil, true
+	}
+	return kept, true
 }
 
 // isBundle reports whether Interlock set the mode of the add-on's health check, which OCM's agent then leaves alone.

@@ -4,17 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func withGate(name, gate string, conditions ...string) *addonv1alpha1.ManagedClusterAddOn {
@@ -26,7 +30,16 @@ func withGate(name, gate string, conditions ...string) *addonv1alpha1.ManagedClu
 	for _, condition := range conditions {
 		kind, reason, _ := strings.Cut(condition, " ")
 		addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{Type: kind, Status: "False", Reason: reason})
+		if kind == "Upgradable" {
+			*addOn = fixture.Holds("v2", *addOn)
+		}
 	}
+	return addOn
+}
+
+// withRelated adds a related object that is not ours.
+func withRelated(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	addOn.Status.RelatedObjects = append(addOn.Status.RelatedObjects, ocmv1alpha1.ObjectReference{Group: "apps", Resource: "deployments", Name: "a"})
 	return addOn
 }
 
@@ -45,7 +58,7 @@ func TestGatesAreRemoved(t *testing.T) {
 			"",
 			"Upgradable WaitingForDependencies",
 			"Other Mine",
-		), withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
+		), withRelated(withGate("of-an-operator", "", "Upgradable NothingWaits")), withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
 	).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
@@ -62,7 +75,7 @@ func TestGatesAreRemoved(t *testing.T) {
 	}
 	broken = nil
 	done, err := u.removeGates(t.Context())
-	if err != nil || done != "4 opened and removed, none is left on any of 7 ManagedClusterAddOns" {
+	if err != nil || done != "5 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
 		t.Errorf("%q, %v", done, err)
 	}
 	var all addonv1alpha1.ManagedClusterAddOnList
@@ -73,6 +86,10 @@ func TestGatesAreRemoved(t *testing.T) {
 	for _, addOn := range all.Items {
 		if diff := cmp.Diff(map[string]string{"kept": "yes"}, addOn.Annotations); diff != "" {
 			t.Errorf("%s: %s", addOn.Name, diff)
+		}
+		if related := addOn.Status.RelatedObjects; slices.ContainsFunc(related, gate.IsRelated) ||
+			(addOn.Name == "of-an-operator") != (len(related) == 1) {
+			t.Errorf("%s: related objects %+v", addOn.Name, related)
 		}
 		for _, condition := range addOn.Status.Conditions {
 			got[addOn.Name] += condition.Type + " " + condition.Reason

@@ -42,6 +42,7 @@ func newBench(t *testing.T, is given) (*actingbench.Hub, *Reconciler) {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: is.wants}
 	leaf := actingbench.AddOn("leaf", is.stored...)
+	*leaf = fixture.Holds("v2", *leaf)
 	if is.own != "" {
 		own := ocmv1alpha1.AddOnConfig{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: is.own}}
 		leaf.Spec.Configs = []ocmv1alpha1.AddOnConfig{own}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/clock"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -55,6 +56,8 @@ type status struct {
 	Status struct {
 		Conditions       []metav1.Condition   `json:"conditions"`
 		ConfigReferences []stdjson.RawMessage `json:"configReferences"`
+		// RelatedObjects are the same in either version.
+		RelatedObjects []ocmv1alpha1.ObjectReference `json:"relatedObjects"`
 	} `json:"status"`
 }
 
@@ -109,7 +112,8 @@ func (h *Holder) hold(ctx context.Context, request admission.Request) ([]jsonpat
 		return nil, nil
 	}
 	log.FromContext(ctx).Info("An AddOnTemplate waits", "addOn", request.Namespace+"/"+request.Name, "message", decided.Message)
-	return []jsonpatch.Operation{gaterule.PutBack(desired, runs), h.report(now.Status.Conditions, decided)}, nil
+	patch := []jsonpatch.Operation{gaterule.PutBack(desired, runs), h.report(now.Status.Conditions, decided)}
+	return append(patch, relate(now.Status.RelatedObjects, desired.Desired)...), nil
 }
 
 // report returns the patch of the condition Upgradable. Admission is only called where there is one; another writer that leaves it out
@@ -125,4 +129,18 @@ func (h *Holder) report(conditions []metav1.Condition, decided gate.Decision) js
 	}
 	desired, _ := gate.UpgradeCondition(&conditions[at], decided, metav1.NewTime(h.Clock.Now()))
 	return jsonpatch.NewOperation("replace", fmt.Sprintf("/status/conditions/%d", at), desired)
+}
+
+// relate returns the patch of the related objects of an add-on that names the AddOnTemplate which waits; nil: they do already.
+func relate(related []ocmv1alpha1.ObjectReference, template string) []jsonpatch.Operation {
+	desired, at := gate.Related(template), slices.IndexFunc(related, gate.IsRelated)
+	switch {
+	case related == nil:
+		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/status/relatedObjects", []ocmv1alpha1.ObjectReference{desired})}
+	case at < 0:
+		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/status/relatedObjects/-", desired)}
+	case related[at] != desired:
+		return []jsonpatch.Operation{jsonpatch.NewOperation("replace", fmt.Sprintf("/status/relatedObjects/%d", at), desired)}
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -69,17 +70,29 @@ func TestHolder(t *testing.T) {
 		fleet         imagined
 		patched       string // operations and paths; empty: none
 	}{
-		"Unsatisfied": {runs, next, missing, "replace /status/configReferences/0, replace /status/conditions/0"},
+		"Unsatisfied": {runs, next, missing, "replace /status/configReferences/0, replace /status/conditions/0, add /status/relatedObjects"},
 		"BehindAConfig": {
 			runs, deployed("", config+reference("v2", ""), `{"type":"Available"}`, marked), missing,
-			"replace /status/configReferences/1, replace /status/conditions/1",
+			"replace /status/configReferences/1, replace /status/conditions/1, add /status/relatedObjects",
 		},
 		"ConditionLost": {
-			runs, deployed("", reference("v2", ""), `{"type":"Available"}`), missing, "replace /status/configReferences/0, add /status/conditions/-",
+			runs, deployed("", reference("v2", ""), `{"type":"Available"}`), missing,
+			"replace /status/configReferences/0, add /status/conditions/-, add /status/relatedObjects",
 		},
 		"ConditionsLost": {
 			runs, `{"status":{"configReferences":[` + reference("v2", "") + `]}}`, missing,
-			"replace /status/configReferences/0, add /status/conditions",
+			"replace /status/configReferences/0, add /status/conditions, add /status/relatedObjects",
+		},
+		"RelatedAlready": {
+			runs, related(next, template("v2")), missing, "replace /status/configReferences/0, replace /status/conditions/0",
+		},
+		"AnotherWaited": {
+			runs, related(next, operator, template("v0")), missing,
+			"replace /status/configReferences/0, replace /status/conditions/0, replace /status/relatedObjects/1",
+		},
+		"OthersAreRelated": {
+			runs, related(next, operator), missing,
+			"replace /status/configReferences/0, replace /status/conditions/0, add /status/relatedObjects/-",
 		},
 		"Satisfied": {runs, next, imagined{declared: declared, verdict: evaluation.Satisfied}, ""},
 		"Held":      {runs, next, imagined{declared: declared, verdict: evaluation.Held}, ""},
@@ -113,11 +126,35 @@ func TestHolder(t *testing.T) {
 			if test.fleet.asked != "cluster1/gateway v2" || string(response.Patches[0].Value.(json.RawMessage)) != reference("v1", "v1") {
 				t.Errorf("%s; put back: %s", test.fleet.asked, response.Patches[0].Value)
 			}
-			if stored := reported(response.Patches[1]); gate.WaitingTemplate(&stored) != "v2" || !stored.LastTransitionTime.Equal(&fixture.Now) {
+			if stored := reported(response.Patches[1]); !gate.Waits(&stored) || !stored.LastTransitionTime.Equal(&fixture.Now) {
 				t.Errorf("%+v", stored)
+			}
+			for _, operation := range response.Patches[2:] {
+				if object := relatedBy(operation); object != gate.Related("v2") {
+					t.Errorf("%+v", object)
+				}
 			}
 		})
 	}
+}
+
+// operator is a related object that is not ours.
+const operator = `{"group":"apps","resource":"deployments","namespace":"ns","name":"a"}`
+
+func template(name string) string {
+	return `{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"` + name + `"}`
+}
+
+// related adds related objects to an add-on.
+func related(addOn string, objects ...string) string {
+	return strings.Replace(addOn, `"status":{`, `"status":{"relatedObjects":[`+strings.Join(objects, ",")+`],`, 1)
+}
+
+func relatedBy(operation jsonpatch.Operation) ocmv1alpha1.ObjectReference {
+	if list, is := operation.Value.([]ocmv1alpha1.ObjectReference); is {
+		return list[0]
+	}
+	return operation.Value.(ocmv1alpha1.ObjectReference)
 }
 
 func TestNoTemplateWaitsWithoutALeader(t *testing.T) {

@@ -205,8 +205,9 @@ var _ = Describe("The report on a cluster", func() {
 			return waits, err
 		}
 		upgradable := metav1.Condition{
-			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "AddOnTemplate 'next' waits: as tested",
+			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "as tested",
 		}
+		related := []byte(`{"status":{"relatedObjects":[{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"next"}]}}`)
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
 		annotate(`"closed"`)
@@ -218,6 +219,7 @@ var _ = Describe("The report on a cluster", func() {
 
 		annotate("null")
 		Eventually(reportOn(cluster)).Should(BeNil())
+		Expect(hubClient.Status().Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, related))).To(Succeed())
 		Expect(say(cluster, middle, upgradable)).To(Succeed())
 		Eventually(waits).Should(HaveExactElements(middle + ` Upgrade "next"`))
 		Eventually(func(g Gomega) {
