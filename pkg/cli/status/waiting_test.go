@@ -60,10 +60,12 @@ func TestTheSameWaitsAreOne(t *testing.T) {
 func TestWaitsAreWatched(t *testing.T) {
 	s, out := watching(filter{failing: true})
 	waits := upgrading("c1", "b", waitsForX)
+	unnamed := upgrading("c1", "c", "It waits")
+	unnamed.Status.RelatedObjects = nil
 	for i := range waits.Status.Conditions {
 		waits.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 	}
-	if err := s.replace(Rows([]addonv1alpha1.ManagedClusterAddOn{waits, upgrading("c1", "c", "It waits")})); err != nil {
+	if err := s.replace(Rows([]addonv1alpha1.ManagedClusterAddOn{waits, unnamed})); err != nil {
 		t.Fatal(err)
 	}
 	want := `NAMESPACE   NAME   AVAILABLE   DEGRADED   SINCE   REASON                   MESSAGE

@@ -75,7 +75,7 @@ func TestGatesAreRemoved(t *testing.T) {
 	}
 	broken = nil
 	done, err := u.removeGates(t.Context())
-	if err != nil || done != "5 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
+	if err != nil || done != "4 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
 		t.Errorf("%q, %v", done, err)
 	}
 	var all addonv1alpha1.ManagedClusterAddOnList

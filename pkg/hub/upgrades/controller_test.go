@@ -158,7 +158,9 @@ func TestReconcile(t *testing.T) {
 			given{declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1", stored: waits(missing)},
 			"False Waiting", 0,
 		},
-		"AnotherMessage": {given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("Mine")}, "False Waiting", 0},
+		"AnotherMessage": {
+			given{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: waits("Mine")}, "False WaitingForDependencies " + missing, 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub, r := newBench(t, test.is)

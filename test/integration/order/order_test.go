@@ -123,6 +123,27 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		on.expectMadeAfter(ctx, name, needed)
 	}, onBoth(time.Minute))
 
+	DescribeTable("waits for an AddOnTemplate that GitOps applies after it", func(ctx context.Context, on managedCluster) {
+		name, needed := on.named("templated-later"), on.named("of-later")
+		registerTemplated(ctx, name, "{ordering: Install}")
+		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		on.install(ctx, name)
+		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(Equal(
+			"False WaitingForDependencies: AddOnTemplate '" + name + "' does not exist. Create it, or name another one."))
+
+		declaring := template(name)
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + needed + "}]"}
+		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
+		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(
+			HavePrefix("False WaitingForDependencies: Required addon '" + needed + "'"))
+		Expect(on.deployed(ctx, name)).To(BeFalse())
+
+		register(ctx, needed, "", true)
+		on.install(ctx, needed)
+		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		on.expectMadeAfter(ctx, name, needed)
+	}, onBoth(time.Minute))
+
 	DescribeTable("does not wait while the webhook is away", func(ctx context.Context, on managedCluster) {
 		name := on.named("unnoticed")
 		Expect(webhook.Stop(ctx)).To(Succeed())
