@@ -3,6 +3,8 @@
 package text
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -98,4 +100,13 @@ func Count(n int, what string) string {
 		return "1 " + what
 	}
 	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// Failure is what a message says of an error. Of a request that took too long it says just that: its address would leave no room for the
+// cause.
+func Failure(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "the hub did not answer in time"
+	}
+	return Excerpt(OneLine(err.Error()))
 }

@@ -1,8 +1,11 @@
 package text
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"testing"
 	"unicode"
@@ -104,6 +107,17 @@ func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 add-ons", 1: "1 add-on", 20: "20 add-ons"} {
 		if got := Count(n, "add-on"); got != want {
 			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+func TestFailure(t *testing.T) {
+	late := fmt.Errorf("read ManagedCluster cluster1: %w", &url.Error{Op: "Get", URL: "https://hub/apis", Err: context.DeadlineExceeded})
+	for got, want := range map[string]string{
+		Failure(late): "the hub did not answer in time", Failure(errors.New("the hub\nis busy")): "the hub is busy",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

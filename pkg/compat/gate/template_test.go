@@ -69,7 +69,7 @@ func TestTheTemplateThatRunsStays(t *testing.T) {
 		"ForAnotherReason": {
 			deploying(related(addOn("", condition(upgradable, "False", "x")), "v2"), runs), deploying(addOn(""), next), -1,
 		},
-		"NothingRelated": {deploying(addOn("", waits), runs), deploying(addOn(""), next), -1},
+		"NothingRelated":     {deploying(addOn("", waits), runs), deploying(addOn(""), next), -1},
 		"NoCondition":        {deploying(addOn(""), runs), deploying(addOn(""), next), -1},
 		"AWriteLiftsNothing": {v2, deploying(addOn(""), next), 0},
 		"NorHoldsAnything":   {deploying(addOn(""), runs), deploying(held("", "v2"), next), -1},

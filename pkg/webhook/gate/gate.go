@@ -123,7 +123,7 @@ func (c *Closer) decide(ctx context.Context, addOn *addonv1alpha1.ManagedCluster
 func ungated(ctx context.Context, request admission.Request, err error) admission.Response {
 	log.FromContext(ctx).Error(err, "Cannot decide whether an installation waits for dependencies; it does not", "addOn", request.Namespace+"/"+request.Name)
 	response := admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
-		fmt.Sprintf("the installation of add-on '%s' does not wait for its dependencies: %v", text.Name(request.Name), err))))
+		fmt.Sprintf("the installation of add-on '%s' does not wait for its dependencies: %s", text.Name(request.Name), text.Failure(err)))))
 	response.AuditAnnotations = map[string]string{UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
 	return response
 }

@@ -37,6 +37,8 @@ func TestCreated(t *testing.T) {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	templated.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v2"}
 	v2 := fixture.Template("leaf", "v2", "[{name: other}]")
+	onlyOrdered := fixture.Deployed(fixture.Specified(t, "leaf", "{ordering: Install}"))
+	onlyOrdered.Spec.SupportedConfigs = templated.Spec.SupportedConfigs //nolint:staticcheck // v1alpha1 has no other field for it
 	const (
 		onTunnel  = "{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel}}]}"
 		onVersion = `{ordering: Install, dependencies: [{name: base, version: ">= 2.0"}]}`
@@ -51,17 +53,18 @@ func TestCreated(t *testing.T) {
 		want     string // verdicts by dependency; empty: nothing is known
 		err      string
 	}{
-		"Missing":        {onBase, []client.Object{reached("True")}, failing{}, "base NotInstalled", ""},
-		"NotAvailable":   {onBase, []client.Object{reached("True"), addOn("base")}, failing{}, "base NotAvailable", ""},
-		"Satisfied":      {onBase, []client.Object{reached("True"), available(addOn("base"))}, failing{}, "base Satisfied", ""},
-		"Lost":           {onBase, []client.Object{reached("Unknown")}, failing{}, "base Held", ""},
-		"NoCluster":      {onBase, nil, failing{}, "", ""},
-		"Detaching":      {onBase, []client.Object{deleting(reached("True"))}, failing{}, "", ""},
-		"ThereAlready":   {onBase, []client.Object{reached("True"), addOn("leaf")}, failing{}, "", ""},
-		"NotDeclared":    {"{}", []client.Object{reached("True")}, failing{}, "", ""},
-		"Waived":         {onBase, []client.Object{reached("True"), &waiver}, failing{}, "base Waived", ""},
-		"ByItsTemplate":  {"", []client.Object{reached("True"), &templated, &v2}, failing{}, "other NotInstalled", ""},
-		"NoSuchTemplate": {"", []client.Object{reached("True"), &templated}, failing{}, "base NotInstalled", ""},
+		"Missing":                       {onBase, []client.Object{reached("True")}, failing{}, "base NotInstalled", ""},
+		"NotAvailable":                  {onBase, []client.Object{reached("True"), addOn("base")}, failing{}, "base NotAvailable", ""},
+		"Satisfied":                     {onBase, []client.Object{reached("True"), available(addOn("base"))}, failing{}, "base Satisfied", ""},
+		"Lost":                          {onBase, []client.Object{reached("Unknown")}, failing{}, "base Held", ""},
+		"NoCluster":                     {onBase, nil, failing{}, "", ""},
+		"Detaching":                     {onBase, []client.Object{deleting(reached("True"))}, failing{}, "", ""},
+		"ThereAlready":                  {onBase, []client.Object{reached("True"), addOn("leaf")}, failing{}, "", ""},
+		"NotDeclared":                   {"{}", []client.Object{reached("True")}, failing{}, "", ""},
+		"Waived":                        {onBase, []client.Object{reached("True"), &waiver}, failing{}, "base Waived", ""},
+		"ByItsTemplate":                 {"", []client.Object{reached("True"), &templated, &v2}, failing{}, "other NotInstalled", ""},
+		"OnlyOrderedWithoutItsTemplate": {"", []client.Object{reached("True"), &onlyOrdered}, failing{}, "", ""},
+		"NoSuchTemplate":                {"", []client.Object{reached("True"), &templated}, failing{}, "base NotInstalled", ""},
 		"OnTheHub": {
 			"{ordering: Install, dependencies: [{name: x, api: {kind: Tunnel, servedBy: Hub}}, {name: z, api: {kind: Absent, servedBy: Hub}}]}",
 			[]client.Object{reached("True")},
@@ -108,8 +111,8 @@ func TestCreated(t *testing.T) {
 				}
 				got = append(got, finding.Name()+" "+verdict)
 			}
-			if strings.Join(got, ", ") != test.want || created.Known != (test.want != "") ||
-				(created.Missing == "v2") != (name == "NoSuchTemplate") {
+			if strings.Join(got, ", ") != test.want || created.Known != (test.want != "" || name == "OnlyOrderedWithoutItsTemplate") ||
+				(created.Missing == "v2") != (name == "NoSuchTemplate" || name == "OnlyOrderedWithoutItsTemplate") {
 				t.Errorf("%q, known: %t, missing: %q", got, created.Known, created.Missing)
 			}
 		})

@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
@@ -104,7 +105,8 @@ func (d *declarations) registration(ctx context.Context, addOn string) (*addonv1
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	all := d.catalog(read)
-	if len(all.Dependents(addOn)) == 0 && !slices.ContainsFunc(all.Declarations(addOn), func(one declaration.Declaration) bool { return !one.Empty() }) {
+	declares := func(one declaration.Declaration) bool { return !one.Empty() || gate.Ordered(one) } // what is ordered may wait for its template
+	if len(all.Dependents(addOn)) == 0 && !slices.ContainsFunc(all.Declarations(addOn), declares) {
 		return nil, nil
 	}
 	return &read.addOns[at], nil

@@ -58,6 +58,9 @@ func (v *Validator) reviewInstallation(ctx context.Context, before, after *addon
 		return found{}, err
 	}
 	review.request = toInstall
+	if before != nil {
+		review.request = toChangeHere
+	}
 	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
 	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
 	review.held, review.gated = fleet.HeldForContradiction(after), fleet.GateClosed(after)

@@ -86,8 +86,9 @@ type installation struct {
 }
 
 const (
-	contradicts = "add-on 'leaf' on cluster cluster1 contradicts what it needs: "
-	advice      = ". To install it nevertheless, give it the annotation " +
+	contradicts    = "add-on 'leaf' on cluster cluster1 contradicts what it needs: "
+	adviceOnChange = ". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"
+	advice         = ". To install it nevertheless, give it the annotation " +
 		"dependency.addon.open-cluster-management.io/force: '<why>'"
 	tooOld = contradicts + "Required addon 'base' is not installed or not available in version '>= 2.0'. " +
 		"(version 1.0 from its ManagedClusterAddOn)"
@@ -347,12 +348,12 @@ func TestReviewOfTemplates(t *testing.T) {
 		},
 		{
 			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
 		},
 		{
 			name: "another one, with which the agent has reported nothing yet", registered: []client.Object{&leaf}, stem: needsOld,
 			on:     []client.Object{cluster(), reported("1.0", "")},
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + advice,
+			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
 		},
 		{
 			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf},
@@ -363,7 +364,7 @@ func TestReviewOfTemplates(t *testing.T) {
 		{
 			name: "another version in the annotation", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
 			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
-			refuses: strings.Replace(stemBreaks, "its AddOnTemplate", "its ManagedClusterAddOn", 1) + advice,
+			refuses: strings.Replace(stemBreaks, "its AddOnTemplate", "its ManagedClusterAddOn", 1) + adviceOnChange,
 		},
 		{
 			name: "another version in the annotation, where its agent reports one", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,

@@ -59,6 +59,11 @@ var (
 		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is installed", does: "installs",
 		instead: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
 	}
+	// toChangeHere is what is requested of an add-on that is installed on one managed cluster.
+	toChangeHere = requested{
+		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is changed", does: "changes",
+		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
 	toChange = requested{
 		action: "Change", forced: EventChangeForced, notRefused: EventChangeNotRefused, isDone: "is changed", does: "changes",
 		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
@@ -186,5 +191,5 @@ func (r *responder) emit(request admission.Request, review found, reason, messag
 
 // unchecked allows a request that could not be reviewed, with a warning.
 func unchecked(what string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(fmt.Sprintf("whether %s was not checked: %v", what, err))))
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(fmt.Sprintf("whether %s was not checked: %s", what, text.Failure(err)))))
 }
