@@ -67,6 +67,18 @@ func (c *crowd) installAll(ctx context.Context) {
 	}()
 }
 
+// left counts those that OCM has not deleted yet, after their managed clusters.
+func (c *crowd) left(ctx context.Context) (count int, err error) {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &all)
+	for i := range all.Items {
+		if slices.Contains(c.clusters, all.Items[i].Namespace) {
+			count++
+		}
+	}
+	return count, err
+}
+
 // leftOf returns what add-ons have of Interlock.
 func leftOf(ctx context.Context) (left []string, err error) {
 	var all addonv1alpha1.ManagedClusterAddOnList
@@ -100,6 +112,9 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 			register(ctx, "top-"+pair, ordered("base-"+pair), false)
 			arriving.pairs = append(arriving.pairs, pair)
 		}
+		DeferCleanup(func(ctx context.Context) { // last of all: specs that follow expect that nothing is written
+			Eventually(arriving.left).WithContext(ctx).WithTimeout(time.Minute).Should(BeZero())
+		}, NodeTimeout(2*time.Minute))
 		for i := range 30 {
 			arriving.clusters = append(arriving.clusters, fmt.Sprintf("crowded-%02d", i))
 			ocmsuite.Accept(ctx, hub, arriving.clusters[i], nil)
