@@ -26,7 +26,8 @@ func held(metadata, template string, conditions ...string) string {
 
 // related names an AddOnTemplate among the related objects of an add-on.
 func related(addOn, template string) string {
-	return strings.Replace(addOn, `"status":{`, `"status":{"relatedObjects":[{"group":"apps","resource":"deployments","namespace":"n","name":"v2"},`+
+	return strings.Replace(addOn, `"status":{`, `"status":{"relatedObjects":[`+
+		`{"group":"apps","resource":"deployments","namespace":"n","name":"v2"},`+
 		`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"`+template+`"}],`, 1)
 }
 

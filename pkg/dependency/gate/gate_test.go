@@ -120,7 +120,7 @@ func TestDecideCreation(t *testing.T) {
 		"Satisfied":         {ordered, Creation{Known: true}, Open, MessageSatisfied},
 		"Unsatisfied":       {ordered, Creation{Findings: absent, Known: true}, Wait, "Required addon 'base'"},
 		"NothingKnown":      {ordered, Creation{Findings: absent}, Stay, ""},
-		"NoTemplate":        {ordered, Creation{Missing: "v1", Known: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name another one."},
+		"NoTemplate":        {ordered, Creation{Missing: "v1", Known: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name"},
 		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Known: true}, Wait, "Required addon 'base'"},
 		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Known: true}, Open, "ordering: Install"},
 	} {

@@ -39,7 +39,8 @@ func withGate(name, gate string, conditions ...string) *addonv1alpha1.ManagedClu
 
 // withRelated adds a related object that is not ours.
 func withRelated(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	addOn.Status.RelatedObjects = append(addOn.Status.RelatedObjects, ocmv1alpha1.ObjectReference{Group: "apps", Resource: "deployments", Name: "a"})
+	theirs := ocmv1alpha1.ObjectReference{Group: "apps", Resource: "deployments", Name: "a"}
+	addOn.Status.RelatedObjects = append(addOn.Status.RelatedObjects, theirs)
 	return addOn
 }
 
@@ -58,7 +59,8 @@ func TestGatesAreRemoved(t *testing.T) {
 			"",
 			"Upgradable WaitingForDependencies",
 			"Other Mine",
-		), withRelated(withGate("of-an-operator", "", "Upgradable NothingWaits")), withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
+		), withRelated(withGate("of-an-operator", "", "Upgradable NothingWaits")),
+		withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
 	).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {

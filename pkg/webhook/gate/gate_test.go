@@ -95,7 +95,9 @@ func TestCloser(t *testing.T) {
 		"Satisfied":     {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied}, nil, ""},
 		"Held":          {`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Held}, nil, ""},
 		"NoTemplate": {
-			`{"metadata":{"name":"gateway"}}`, imagined{declared: ordered, verdict: evaluation.Satisfied, template: "v2"}, closes,
+			`{"metadata":{"name":"gateway"}}`,
+			imagined{declared: ordered, verdict: evaluation.Satisfied, template: "v2"},
+			closes,
 			"yet: AddOnTemplate 'v2' does not exist. Create it",
 		},
 		"NotKnown": {

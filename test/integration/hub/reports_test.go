@@ -207,7 +207,8 @@ var _ = Describe("The report on a cluster", func() {
 		upgradable := metav1.Condition{
 			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "as tested",
 		}
-		related := []byte(`{"status":{"relatedObjects":[{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"next"}]}}`)
+		related := []byte(`{"status":{"relatedObjects":[` +
+			`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"next"}]}}`)
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
 		annotate(`"closed"`)
