@@ -58,6 +58,7 @@ func mapper() meta.RESTMapper {
 		"EndpointSlice":                  {"discovery.k8s.io/v1", "namespaced"},
 		"ClusterRole":                    {rbac, ""}, "ClusterRoleBinding": {rbac, ""},
 		"Role": {rbac, "namespaced"}, "RoleBinding": {rbac, "namespaced"},
+		"SelfSubjectAccessReview": {"authorization.k8s.io/v1", ""},
 	} {
 		scope := meta.RESTScopeRoot
 		if of[1] != "" {
