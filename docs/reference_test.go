@@ -25,13 +25,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
-	"open-cluster-management.io/interlock/pkg/hub/gates"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -45,7 +44,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	visible := []string{
 		addonv1alpha1.DependenciesAnnotation, addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation,
 		addonv1alpha1.TemplateVersionLabel, addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin,
-		names.OCMVersion, degraded.EventContested, degraded.EventStuck,
+		names.OCMVersion, status.EventContested, status.EventStuck,
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy, names.LifecycleLeader,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
@@ -59,7 +58,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		visible = append(visible, string(reason))
 	}
 	visible = append(visible, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed, addonv1alpha1.GateOpen,
-		gate.ConditionInstallable, gate.ConditionUpgradable, gates.EventOpened,
+		gate.ConditionInstallable, gate.ConditionUpgradable, status.EventOpened,
 		addonv1alpha1.UpgradeAnnotation, addonv1alpha1.BundleAnnotation, string(addonv1alpha1.OrderingInstallAndUpgrade))
 	visible = append(visible, gate.UpgradeReasons...)
 	visible = append(visible, bundle.Reasons...)

@@ -10,10 +10,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/status"
 )
 
 // hack/alerts finds each alert on the page.
@@ -31,7 +31,7 @@ func TestRunbookHasACommandForEachVerdict(t *testing.T) {
 func TestRunbookHasACommandForEachReason(t *testing.T) {
 	_, section, _ := strings.Cut(read(t, "docs/runbook.md"), "\n## Reasons\n")
 	reasons := []string{
-		degraded.EventContested, degraded.EventStuck, facts.EventNotServed, records.EventRestored, records.EventRemoved, dependent.ReasonWaiting,
+		status.EventContested, status.EventStuck, facts.EventNotServed, records.EventRestored, records.EventRemoved, dependent.ReasonWaiting,
 		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 	}
 	reasons = append(append(reasons, condition.Reasons...), addonevents.Reasons...)

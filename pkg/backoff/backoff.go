@@ -3,6 +3,7 @@
 package backoff
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -64,23 +65,36 @@ type content struct {
 }
 
 type written struct {
+	kind    string
 	content content
 	repeats Delay
 	at      time.Time
 }
 
-// Tracker remembers the last write of one condition on each object. It is safe
+// Tracker remembers the last write of each condition on each object. It is safe
 // for concurrent use. Call Forget for objects that are deleted.
 type Tracker struct {
 	clock clock.PassiveClock
 
 	mutex sync.Mutex
-	last  map[types.NamespacedName]written
+	last  map[types.NamespacedName]conditions
+}
+
+// conditions are the last writes, one of each type. Few objects have more than one.
+type conditions []written
+
+// of returns the last write of a type, or nil.
+func (c conditions) of(kind string) *written {
+	at := slices.IndexFunc(c, func(one written) bool { return one.kind == kind })
+	if at < 0 {
+		return nil
+	}
+	return &c[at]
 }
 
 // New returns an empty tracker.
 func New(clk clock.PassiveClock) *Tracker {
-	return &Tracker{clock: clk, last: map[types.NamespacedName]written{}}
+	return &Tracker{clock: clk, last: map[types.NamespacedName]conditions{}}
 }
 
 // Wait returns how long to wait before desired may be written to an object that
@@ -89,8 +103,8 @@ func New(clk clock.PassiveClock) *Tracker {
 func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.Duration {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last, ok := t.last[key]
-	if !ok || last.content != contentOf(desired) {
+	last := t.last[key].of(desired.Type)
+	if last == nil || last.content != contentOf(desired) {
 		return 0
 	}
 	return last.repeats.Wait(t.clock.Now())
@@ -101,8 +115,8 @@ func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.
 func (t *Tracker) Repeats(key types.NamespacedName, desired metav1.Condition) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last, ok := t.last[key]
-	return ok && last.content == contentOf(desired)
+	last := t.last[key].of(desired.Type)
+	return last != nil && last.content == contentOf(desired)
 }
 
 // Wrote records that desired was written. It reports whether the condition is
@@ -111,24 +125,31 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.clock.Now()
-	last, ok := t.last[key]
+	last := t.last[key].of(desired.Type)
+	if last == nil {
+		t.last[key] = append(t.last[key], written{kind: desired.Type})
+		last = t.last[key].of(desired.Type)
+	}
 	last.at = now
-	if !ok || last.content != contentOf(desired) {
+	if last.content != contentOf(desired) {
 		last.content, last.repeats = contentOf(desired), Delay{Limits: &ofConditions}
-		t.last[key] = last
 		return false
 	}
 	contested = last.repeats.RepeatedWithin(contestedWithin, now)
 	last.repeats.Record(now)
-	t.last[key] = last
 	return contested
 }
 
 // Last returns when an object was last written; zero: it was not.
-func (t *Tracker) Last(key types.NamespacedName) time.Time {
+func (t *Tracker) Last(key types.NamespacedName) (last time.Time) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.last[key].at
+	for _, one := range t.last[key] {
+		if one.at.After(last) {
+			last = one.at
+		}
+	}
+	return last
 }
 
 // Reached records that another writer has set the desired condition. A later write of
@@ -136,8 +157,8 @@ func (t *Tracker) Last(key types.NamespacedName) time.Time {
 func (t *Tracker) Reached(key types.NamespacedName, stored metav1.Condition) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if last, ok := t.last[key]; ok && last.content != contentOf(stored) {
-		delete(t.last, key)
+	if last := t.last[key].of(stored.Type); last != nil && last.content != contentOf(stored) {
+		t.last[key] = slices.DeleteFunc(t.last[key], func(one written) bool { return one.kind == stored.Type })
 	}
 }
 

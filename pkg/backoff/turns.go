@@ -25,9 +25,8 @@ type Turns struct {
 	mutex sync.Mutex
 	// began has when the turn of an object began.
 	began map[types.NamespacedName]time.Time
-	// waiting has the objects that wait, and their writers. queue also has those that no longer wait, each once: one that waits again
-	// has its place again.
-	waiting map[types.NamespacedName]sets.Set[string]
+	// waiting has the objects that wait. queue also has those that no longer wait, each once: one that waits again has its place again.
+	waiting sets.Set[types.NamespacedName]
 	queue   []types.NamespacedName
 	places  sets.Set[types.NamespacedName]
 	queued  chan struct{}
@@ -37,44 +36,42 @@ type Turns struct {
 func NewTurns(clk clock.PassiveClock, perSecond rate.Limit, atOnce int, come func(types.NamespacedName)) *Turns {
 	return &Turns{
 		clock: clk, limiter: rate.NewLimiter(perSecond, atOnce), come: come, queued: make(chan struct{}, 1),
-		began: map[types.NamespacedName]time.Time{}, waiting: map[types.NamespacedName]sets.Set[string]{}, places: sets.New[types.NamespacedName](),
+		began: map[types.NamespacedName]time.Time{}, waiting: sets.New[types.NamespacedName](), places: sets.New[types.NamespacedName](),
 	}
 }
 
-// MayWrite reports whether a writer may write to an object that it last wrote to at a time. What cannot wait, it may write at once. Else
-// it is as Has.
-func (t *Turns) MayWrite(object types.NamespacedName, writer string, canWait bool, last time.Time) bool {
+// MayWrite reports whether an object that was last written at a time may be written now. What cannot wait may be written at once. Else it is
+// as Has.
+func (t *Turns) MayWrite(object types.NamespacedName, canWait bool, last time.Time) bool {
 	if canWait {
-		return t.Has(object, writer, last)
+		return t.Has(object, last)
 	}
-	t.leave(object, writer)
+	t.leave(object)
 	return true
 }
 
-// Has reports whether it is the turn of an object that a writer last wrote at a time; otherwise the writer waits for it. The turn ends with
-// that write, and after 10 seconds. All writers of an object that wait write once in its turn.
-func (t *Turns) Has(object types.NamespacedName, writer string, last time.Time) bool {
+// Has reports whether it is the turn of an object that was last written at a time; otherwise it waits for its turn. The turn ends with the
+// write, and after 10 seconds.
+func (t *Turns) Has(object types.NamespacedName, last time.Time) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.clock.Now()
-	if began, ok := t.began[object]; ok && last.Before(began) && now.Sub(began) < turnLasts {
+	switch began, ok := t.began[object]; {
+	case ok && last.Before(began) && now.Sub(began) < turnLasts:
 		return true
-	}
-	if writers, waits := t.waiting[object]; waits {
-		writers.Insert(writer)
+	case t.waiting.Has(object):
 		return false
-	}
-	if len(t.waiting) == 0 && t.limiter.AllowN(now, 1) {
+	case len(t.waiting) == 0 && t.limiter.AllowN(now, 1):
 		t.began[object] = now
 		return true
 	}
-	t.enqueue(object, writer)
+	t.enqueue(object)
 	return false
 }
 
 // enqueue expects the mutex to be locked.
-func (t *Turns) enqueue(object types.NamespacedName, writer string) {
-	t.waiting[object] = sets.New(writer)
+func (t *Turns) enqueue(object types.NamespacedName) {
+	t.waiting.Insert(object)
 	if !t.places.Has(object) {
 		t.places.Insert(object)
 		t.queue = append(t.queue, object)
@@ -85,17 +82,11 @@ func (t *Turns) enqueue(object types.NamespacedName, writer string) {
 	}
 }
 
-// leave ends the wait of a writer that no longer has anything that can wait. An object without a writer that waits takes no turn from others.
-func (t *Turns) leave(object types.NamespacedName, writer string) {
+// leave ends the wait of an object that no longer has anything that can wait. It takes no turn from others.
+func (t *Turns) leave(object types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	writers, waits := t.waiting[object]
-	if !waits {
-		return
-	}
-	if writers.Delete(writer); len(writers) == 0 {
-		delete(t.waiting, object)
-	}
+	t.waiting.Delete(object)
 }
 
 // Forget drops the turn of an object.
@@ -103,7 +94,7 @@ func (t *Turns) Forget(object types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.began, object)
-	delete(t.waiting, object)
+	t.waiting.Delete(object)
 }
 
 // Start gives turns to the objects that wait, until the context ends.
@@ -139,8 +130,8 @@ func (t *Turns) begin() (object types.NamespacedName, ok bool) {
 	for len(t.queue) > 0 {
 		object, t.queue = t.queue[0], t.queue[1:]
 		t.places.Delete(object)
-		if t.waiting[object] != nil {
-			delete(t.waiting, object)
+		if t.waiting.Has(object) {
+			t.waiting.Delete(object)
 			t.began[object] = t.clock.Now()
 			return object, true
 		}

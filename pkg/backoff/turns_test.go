@@ -25,7 +25,7 @@ func newQueued(t *testing.T) *queued {
 	q.Turns = NewTurns(clock.RealClock{}, 1, 1, func(object types.NamespacedName) {
 		q.come = append(q.come, fmt.Sprintf("%s after %s", object.Name, time.Since(q.began)))
 	})
-	if !q.Has(types.NamespacedName{Name: "another"}, "one", time.Time{}) {
+	if !q.Has(types.NamespacedName{Name: "another"}, time.Time{}) {
 		t.Fatal("the first waits")
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -42,7 +42,7 @@ func TestTurnsFollowAtARateInOrder(t *testing.T) {
 		q := newQueued(t)
 		for range 3 { // repeated requests change nothing
 			for _, name := range []string{"c", "b", "a"} {
-				if q.Has(named(name), "one", time.Time{}) {
+				if q.Has(named(name), time.Time{}) {
 					t.Errorf("%s does not wait", name)
 				}
 			}
@@ -52,30 +52,26 @@ func TestTurnsFollowAtARateInOrder(t *testing.T) {
 		if want := []string{"c after 1s", "b after 2s", "a after 3s"}; !slices.Equal(q.come, want) {
 			t.Errorf("came %q", q.come)
 		}
-		if !q.Has(named("d"), "one", time.Time{}) {
+		if !q.Has(named("d"), time.Time{}) {
 			t.Error("waits after a pause")
 		}
 	})
 }
 
-// The second condition of an object is written in the turn of the first. What is to be written after that waits for another turn.
-func TestWritersShareATurn(t *testing.T) {
+// What is to be written after a write waits for another turn.
+func TestATurnEndsWithTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueued(t)
 		before := time.Now().Add(-time.Minute)
-		for writer, last := range map[string]time.Time{"one": before, "other": {}} {
-			if q.Has(key, writer, last) {
-				t.Errorf("%s: it is its turn already", last)
-			}
+		if q.Has(key, before) {
+			t.Error("it is its turn already")
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
-		for writer, last := range map[string]time.Time{"one": before, "other": {}} {
-			if !q.Has(key, writer, last) {
-				t.Errorf("%s: it is not its turn", last)
-			}
+		if !q.Has(key, before) {
+			t.Error("it is not its turn")
 		}
-		if q.Has(key, "one", time.Now()) {
+		if q.Has(key, time.Now()) {
 			t.Error("has another turn after a write")
 		}
 	})
@@ -86,9 +82,9 @@ func TestForgottenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueued(t)
 		for i := range 1000 {
-			q.Has(named(fmt.Sprint(i)), "one", time.Time{})
+			q.Has(named(fmt.Sprint(i)), time.Time{})
 		}
-		q.Has(key, "one", time.Time{})
+		q.Has(key, time.Time{})
 		synctest.Wait()
 		for i := range 1000 {
 			q.Forget(named(fmt.Sprint(i)))
@@ -105,23 +101,19 @@ func TestForgottenTurns(t *testing.T) {
 	})
 }
 
-// A writer whose text is right again leaves its place. The object keeps its own as long as its other writer waits.
-func TestWritersThatNoLongerWait(t *testing.T) {
+// An object whose text is right again leaves its place to others.
+func TestObjectsThatNoLongerWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueued(t)
-		for _, name := range []string{"both", "other", "none"} {
-			for _, writer := range []string{"one", "other"} {
-				q.Has(named(name), writer, time.Time{})
-			}
+		for _, name := range []string{"one", "none", "other"} {
+			q.Has(named(name), time.Time{})
 		}
-		for _, left := range []struct{ name, writer string }{{"other", "one"}, {"none", "one"}, {"none", "other"}} {
-			if !q.MayWrite(named(left.name), left.writer, false, time.Time{}) {
-				t.Errorf("%s may not write what cannot wait to %s", left.writer, left.name)
-			}
+		if !q.MayWrite(named("none"), false, time.Time{}) {
+			t.Error("what cannot wait may not be written")
 		}
 		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
-		if want := []string{"both after 1s", "other after 2s"}; !slices.Equal(q.come, want) {
+		if want := []string{"one after 1s", "other after 2s"}; !slices.Equal(q.come, want) {
 			t.Errorf("came %q", q.come)
 		}
 	})
@@ -133,15 +125,15 @@ func TestPlacesInTheQueue(t *testing.T) {
 		q := newQueued(t)
 		for range 1000 {
 			for _, name := range []string{"a", "b", "c"} {
-				q.Has(named(name), "one", time.Time{})
-				q.MayWrite(named(name), "one", false, time.Time{})
+				q.Has(named(name), time.Time{})
+				q.MayWrite(named(name), false, time.Time{})
 			}
 		}
 		if len(q.queue) != 3 {
 			t.Errorf("%d places", len(q.queue))
 		}
-		q.Has(named("b"), "one", time.Time{})
-		q.Has(named("d"), "one", time.Time{})
+		q.Has(named("b"), time.Time{})
+		q.Has(named("d"), time.Time{})
 		time.Sleep(10 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
 		if want := []string{"b after 1s", "d after 2s"}; !slices.Equal(q.come, want) {
@@ -155,11 +147,11 @@ func TestTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueued(t)
 		for _, name := range []string{"a", "b"} {
-			q.Has(named(name), "one", time.Time{})
+			q.Has(named(name), time.Time{})
 		}
 		time.Sleep(time.Minute) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
-		if !q.Has(named("a"), "one", time.Time{}) || q.Has(named("b"), "one", time.Time{}) {
+		if !q.Has(named("a"), time.Time{}) || q.Has(named("b"), time.Time{}) {
 			t.Error("after a pause, one has its turn at once, and not another by a turn that ended")
 		}
 	})

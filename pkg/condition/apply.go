@@ -1,4 +1,4 @@
-// Package condition writes a single condition of a ManagedClusterAddOn.
+// Package condition writes conditions of a ManagedClusterAddOn.
 package condition
 
 import (
@@ -42,12 +42,13 @@ type Writer struct {
 func (w Writer) Apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition,
 ) (resourceVersion string, err error) {
-	return w.ApplyChecked(ctx, owner, addOn, desired, "")
+	return w.ApplyAll(ctx, owner, addOn, []metav1.Condition{desired}, "")
 }
 
-// ApplyChecked also writes which component checks the health of the add-on, unless mode is empty.
-func (w Writer) ApplyChecked(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+// ApplyAll is Apply for all conditions that the owner has on the add-on, in one write: one that it has applied before, and now leaves out,
+// is removed. It also writes which component checks the health of the add-on, unless mode is empty.
+func (w Writer) ApplyAll(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
 ) (resourceVersion string, err error) {
 	key := client.ObjectKeyFromObject(addOn)
 	if w.Written.Outdated(key, addOn.ResourceVersion) {
@@ -63,18 +64,22 @@ func (w Writer) ApplyChecked(
 	return resourceVersion, err
 }
 
-// apply writes the one condition by server-side apply. It forces ownership, because
-// OCM's writers send the whole list of conditions and so own this one too.
+// apply writes the conditions by server-side apply. It forces ownership, because
+// OCM's writers send the whole list of conditions and so own these too.
 func (w Writer) apply(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
 ) (string, error) {
-	status := map[string]any{"conditions": []any{map[string]any{
-		"type":               desired.Type,
-		"status":             string(desired.Status),
-		"reason":             desired.Reason,
-		"message":            desired.Message,
-		"lastTransitionTime": desired.LastTransitionTime.UTC().Format(time.RFC3339),
-	}}}
+	conditions := make([]any, 0, len(desired))
+	for _, one := range desired {
+		conditions = append(conditions, map[string]any{
+			"type":               one.Type,
+			"status":             string(one.Status),
+			"reason":             one.Reason,
+			"message":            one.Message,
+			"lastTransitionTime": one.LastTransitionTime.UTC().Format(time.RFC3339),
+		})
+	}
+	status := map[string]any{"conditions": conditions}
 	if mode != "" {
 		status["healthCheck"] = map[string]any{"mode": string(mode)}
 	}
@@ -96,7 +101,7 @@ func (w Writer) apply(
 // merge writes the whole list of conditions, as OCM's writers do. The other
 // conditions stay as they are stored.
 func (w Writer) merge(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
 ) (string, error) {
 	live := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
@@ -104,7 +109,9 @@ func (w Writer) merge(
 	}
 	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
 	before := live.DeepCopy()
-	meta.SetStatusCondition(&live.Status.Conditions, desired)
+	for _, one := range desired {
+		meta.SetStatusCondition(&live.Status.Conditions, one)
+	}
 	if mode != "" {
 		live.Status.HealthCheck.Mode = mode
 	}

@@ -10,6 +10,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 // InstalledByInterlock reports whether Interlock has created the add-on.
@@ -56,6 +57,16 @@ func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 // cluster. A cached add-on has what this needs.
 func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] == addonv1alpha1.GateCauseContradiction
+}
+
+// Stored returns what decisions on the conditions of an add-on rest on. A cached add-on has what this needs.
+func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) status.Stored {
+	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
+	return status.Stored{
+		Degraded: Degraded(addOn), Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
+		Gate: value, Annotated: annotated, GateClosed: GateClosed(addOn),
+		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
+	}
 }
 
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.

@@ -19,8 +19,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
@@ -31,6 +31,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
+	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/pkg/warmup"
@@ -38,26 +39,25 @@ import (
 
 // triggers are how the controllers enqueue one another:
 //
-//	declarations ─evaluate→ degraded
-//	declarations ─request→  facts ─evaluate→ degraded
-//	declarations ─Enable→   lazy watches ─evaluate→ degraded
+//	declarations ─evaluate→ status
+//	declarations ─request→  facts ─evaluate→ status
+//	declarations ─Enable→   lazy watches ─evaluate→ status
 //	ManagedClusterFacts ─request→ facts
 //	AddOnTemplates ─declare→ declarations
 //	AddOnDependencyPolicies ─declare→ declarations ─policies→ policies
-//	declarations ─hubAPIs→ hubapis ─evaluate→ degraded
+//	declarations ─hubAPIs→ hubapis ─evaluate→ status
 //	CRDs and APIServices of the hub ─hubAPIs→ hubapis
-//	guard ─evaluate→ degraded
-//	degraded ─Evaluated→ reports, where these are on
-//	degraded ─Found→ installations, where the lifecycle is on
-//	declarations ─install→ installations ─evaluate→ degraded
-//	degraded ─Found→ settings, where the lifecycle is on
+//	guard ─evaluate→ status
+//	status ─Evaluated→ reports, where these are on
+//	status ─Found→ installations, where the lifecycle is on
+//	declarations ─install→ installations ─evaluate→ status
+//	status ─Found→ settings, where the lifecycle is on
 //	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
-//	degraded ─FirstPass→ installations and settings, where the lifecycle is on
-//	degraded ─Evaluated→ gates, bundles and upgrades, where the lifecycle is on
+//	status ─FirstPass→ installations and settings, where the lifecycle is on
 type triggers struct {
 	// request enqueues managed clusters in the facts controller.
 	request *trigger.Trigger
-	// evaluate enqueues add-ons on managed clusters in the degraded controller.
+	// evaluate enqueues add-ons on managed clusters in the status controller.
 	evaluate *trigger.Trigger
 	// declare enqueues the catalog in the declarations controller.
 	declare *trigger.Trigger
@@ -97,13 +97,13 @@ func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, conf
 }
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *degraded.Guarded) error {
+func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *status.Guarded) error {
 	var (
 		reader   = hubcache.NewReader(mgr.GetCache())
 		store    = declarations.NewStore()
 		recorder = mgr.GetEventRecorder(names.AddonManager)
 		measured = metrics.New(options.registry())
-		memory   = degraded.NewMemory(clock.RealClock{})
+		memory   = assess.NewMemory(clock.RealClock{})
 		writer   = condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()}
 		configs  = &settings.Changes{Changed: on.settings}
 		first    = firstPass(options)
@@ -127,12 +127,12 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
 	})
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
-	after, afterErr := setupLifecycle(mgr, options, lifecycle{
-		inputs: inputs, declarations: store, loader: loader, conditions: writer, policies: overriding.List,
+	found, foundErr := setupLifecycle(mgr, options, lifecycle{
+		inputs: inputs, declarations: store, policies: overriding.List,
 		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
-		messages: messages, firstPass: first,
+		firstPass: first,
 	})
-	if err := errors.Join(reportErr, afterErr); err != nil {
+	if err := errors.Join(reportErr, foundErr); err != nil {
 		return err
 	}
 	return setupEach(mgr,
@@ -149,12 +149,13 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Fleet: reader, Declarations: store, Informer: informer, Reader: reported, Writer: mgr.GetClient(),
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Request: on.request, Evaluate: on.evaluate,
 		},
-		&degraded.Reconciler{
-			Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Writer: writer,
-			Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: measured, Recorder: events.Later(recorder),
-			EventLimiter: degraded.NewEventLimiter(), Loader: loader, Memory: memory,
-			Registrations: mgr.GetAPIReader(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate, FirstPass: first,
-			Evaluated: each(append(after.evaluated, toReports...)), Found: after.found,
+		&status.Reconciler{
+			Clock: clock.RealClock{}, Declarations: store, Store: assess.NewStore(), Writer: writer, Memory: memory,
+			Assessor: assess.Assessor{Fleet: reader, Loader: loader, Live: mgr.GetAPIReader(), Acts: options.Lifecycle},
+			Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(recorder),
+			Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: measured,
+			EventLimiter: status.NewEventLimiter(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
+			FirstPass: first, Evaluated: each(toReports), Found: found,
 		},
 	)
 }

@@ -29,9 +29,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/hub/webhookca"
 	"open-cluster-management.io/interlock/pkg/metricsserver"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -126,7 +126,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, err
 	}
 	on := newTriggers()
-	guarded := &degraded.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
+	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
 	if err := setupControllers(mgr, warm, options, on, guarded); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	return mgr, setupProbes(mgr, warm)
 }
 
-func setupGuard(mgr ctrl.Manager, options Options, guarded *degraded.Guarded) error {
+func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) error {
 	if options.Guard == "" {
 		return nil
 	}

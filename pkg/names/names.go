@@ -20,14 +20,10 @@ const (
 	ManagedBy = "app.kubernetes.io/managed-by"
 	// Guard names each of the guard's objects.
 	Guard = "interlock-required-dependency"
-	// Gate names each of the gate rule's objects, and the field manager of the condition Installable.
+	// Gate names each of the gate rule's objects.
 	Gate = "interlock-gate"
 	// ConfigPrefix begins the names of the AddOnDeploymentConfigs that Interlock keeps. The name of the add-on follows.
 	ConfigPrefix = "interlock-"
-	// Bundle names the field manager of the condition Available of bundles.
-	Bundle = "interlock-bundle"
-	// Upgrade names the field manager of the condition Upgradable.
-	Upgrade = "interlock-upgrade"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the

@@ -1,6 +1,7 @@
 package uninstall
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -175,7 +176,9 @@ func othersRelated(status map[string]any, without bool) (related any, named bool
 
 // isBundle reports whether Interlock set the mode of the add-on's health check, which OCM's agent then leaves alone.
 func isBundle(addOn *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(addOn.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == names.Bundle })
+	return slices.ContainsFunc(addOn.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == names.AddonManager && entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:healthCheck"`))
+	})
 }
 
 // statusWith returns the merge patch of a status with these conditions. An empty

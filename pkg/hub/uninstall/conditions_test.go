@@ -66,7 +66,9 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(test.status, bundled) {
-				addOn.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: names.Bundle}})
+				addOn.SetManagedFields([]metav1.ManagedFieldsEntry{{
+					Manager: names.AddonManager, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:healthCheck":{"f:mode":{}}}}`)},
+				}})
 			}
 			if test.status != "" {
 				var status map[string]any

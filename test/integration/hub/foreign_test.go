@@ -18,8 +18,8 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/degraded"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -128,7 +128,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 			// At once, then after 0.5, 1, 2 and 4 s; a conflict now and then counts here.
 			Expect(answers).To(BeNumerically("<=", 8))
 			Expect(contested).To(And(BeNumerically(">=", 2), BeNumerically("<=", answers)))
-			Eventually(told(uid)).Should(ContainElement(HavePrefix(degraded.EventContested + ": ")))
+			Eventually(told(uid)).Should(ContainElement(HavePrefix(status.EventContested + ": ")))
 
 			By("the other writer giving up")
 			Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("; also Degraded: DiskFull: " + words(rounds))))

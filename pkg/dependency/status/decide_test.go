@@ -1,0 +1,268 @@
+package status
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+)
+
+var (
+	earlier = metav1.NewTime(time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC))
+	now     = metav1.NewTime(earlier.Add(time.Hour))
+)
+
+const (
+	isTrue, isFalse, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	requiredFails            = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+)
+
+func edge(verdict evaluation.Verdict) []evaluation.Finding {
+	return []evaluation.Finding{{Dependency: &addonv1alpha1.AddonDependency{Name: "base", Type: "Required"}, Verdict: verdict}}
+}
+
+func stored(kind string, status metav1.ConditionStatus, reason string) *metav1.Condition {
+	return &metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: earlier}
+}
+
+// The states of the table: what is found of the edges, of the gate, of a template that waits, and what is stored.
+var (
+	satisfied = Assessment{Acts: true, Findings: edge(evaluation.Satisfied)}
+	missing   = Assessment{Acts: true, Findings: edge(evaluation.NotInstalled)}
+	ordered   = declaration.Declaration{Ordering: addonv1alpha1.OrderingInstallAndUpgrade}
+	failing   = Decide(missing, Stored{}, earlier).Condition("Degraded")
+	waiting   = stored("Installable", isFalse, gate.ReasonWaiting)
+	held      = stored("Upgradable", isFalse, gate.ReasonWaiting)
+)
+
+func (a Assessment) with(change func(*Assessment)) Assessment {
+	change(&a)
+	return a
+}
+
+func installing(verdict evaluation.Verdict) func(*Assessment) {
+	return func(a *Assessment) { a.Registered, a.Installing = ordered, &Installing{Findings: edge(verdict)} }
+}
+
+func upgrading(verdict evaluation.Verdict) func(*Assessment) {
+	return func(a *Assessment) {
+		a.Registered = ordered
+		a.Upgrading = &Upgrading{Upgrade: gate.Upgrade{Template: "v2"}, Findings: edge(verdict)}
+	}
+}
+
+func TestDecide(t *testing.T) {
+	const customized, lease = ocmv1alpha1.HealthCheckModeCustomized, ocmv1alpha1.HealthCheckModeLease
+	closed := Stored{GateClosed: true, Gate: addonv1alpha1.GateClosed, Annotated: true}
+	waits := Stored{GateClosed: true, Gate: addonv1alpha1.GateClosed, Annotated: true, Degraded: failing, Installable: waiting}
+	for name, test := range map[string]struct {
+		found  Assessment
+		stored Stored
+		want   string // the conditions, "open", and the mode of the health check
+	}{
+		"NothingToSay":     {Assessment{Acts: true}, Stored{}, ""},
+		"Satisfied":        {satisfied, Stored{}, ""},
+		"Fails":            {missing, Stored{}, "Degraded=True/RequiredDependencyNotSatisfied"},
+		"Recovers":         {satisfied, Stored{Degraded: failing}, "Degraded=False/DependenciesSatisfied"},
+		"WithoutLifecycle": {missing.with(installing(evaluation.NotInstalled)).with(func(a *Assessment) { a.Acts = false }), closed, "Degraded=True/RequiredDependencyNotSatisfied"},
+
+		"GateWaits": {
+			missing.with(installing(evaluation.NotInstalled)), closed,
+			"Degraded=True/RequiredDependencyNotSatisfied Installable=False/WaitingForDependencies",
+		},
+		"GateOpens": {
+			satisfied.with(installing(evaluation.Satisfied)), waits,
+			"Degraded=False/DependenciesSatisfied Installable=True/RequiredDependenciesSatisfied open",
+		},
+		"GateOpensAfterACrash": {
+			satisfied.with(installing(evaluation.Satisfied)),
+			Stored{GateClosed: true, Installable: &metav1.Condition{
+				Type: "Installable", Status: isTrue, Reason: gate.ReasonSatisfied, Message: gate.MessageSatisfied, LastTransitionTime: earlier,
+			}},
+			"open",
+		},
+		"GateIsHeld":         {satisfied.with(installing(evaluation.Held)), closed, ""},
+		"TemplateNotChosen":  {satisfied, closed, ""},
+		"TemplateIsMissing":  {satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Missing = "v1" }), closed, "Installable=False/WaitingForDependencies"},
+		"OpenedByHand":       {missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened"},
+		"InstallationBegins": {missing, Stored{Degraded: failing, Installable: waiting, Gate: "closed", Annotated: true}, "Installable=True/InstallationBegun"},
+		"GateIsDeleted":      {missing, Stored{Degraded: failing, Installable: waiting, Deleted: true}, ""},
+		"Contradicts": {
+			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{"it does", true} }), closed,
+			"Installable=False/Contradiction",
+		},
+		"ContradictsNoMore": {
+			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{"", true} }), closed,
+			"Installable=True/RequiredDependenciesSatisfied open",
+		},
+		"ContradictionIsNotKnown": {
+			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{} }), closed, "",
+		},
+
+		"IsMarked":     {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits"},
+		"NotInstalled": {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{}, ""},
+		"UpgradeWaits": {
+			satisfied.with(upgrading(evaluation.NotInstalled)), Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
+			"Upgradable=False/WaitingForDependencies",
+		},
+		"UpgradeGoes":        {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "Upgradable=True/RequiredDependenciesSatisfied"},
+		"AnotherOneWaits":    {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v3", Upgradable: held}, ""},
+		"NotReadYet":         {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, ""},
+		"RolledOut":          {satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.RolledOut = true }), Stored{Running: "v2", Waiting: "v2", Upgradable: held}, "Upgradable=True/GateOpened"},
+		"Dropped":            {satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.Dropped = true }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "Upgradable=True/GateOpened"},
+		"UpgradeOfTheMissed": {missing.with(upgrading(evaluation.NotInstalled)), Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")}, "Degraded=True/RequiredDependencyNotSatisfied Upgradable=False/WaitingForDependencies"},
+
+		"BundleIsAvailable": {satisfied.with(func(a *Assessment) { a.Bundle = true }), Stored{}, "Available=True/BundleAvailable " + string(customized)},
+		"BundleFails": {
+			missing.with(func(a *Assessment) { a.Bundle = true }), Stored{Available: stored("Available", isTrue, "BundleAvailable")},
+			"Degraded=True/RequiredDependencyNotSatisfied Available=False/RequiredDependencyNotSatisfied " + string(customized),
+		},
+		"BundleIsLost": {
+			satisfied.with(func(a *Assessment) { a.Bundle, a.Lost = true, true }),
+			Stored{Available: stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")}, string(customized),
+		},
+		"BundleNoMore": {satisfied, Stored{Available: stored("Available", isTrue, "BundleAvailable")}, "Available=Unknown/BundleReleased " + string(lease)},
+		"BundleIsDeleted": {
+			missing.with(func(a *Assessment) { a.Bundle = true }), Stored{Available: stored("Available", isTrue, "BundleAvailable"), Deleted: true},
+			"Degraded=True/RequiredDependencyNotSatisfied " + string(customized),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			decided := Decide(test.found, test.stored, now)
+			var got []string
+			for _, one := range decided.Changed {
+				got = append(got, one.Type+"="+string(one.Status)+"/"+one.Reason)
+			}
+			if decided.Open {
+				got = append(got, "open")
+			}
+			if decided.HealthCheck != "" {
+				got = append(got, string(decided.HealthCheck))
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if empty := len(decided.Changed) == 0 && !decided.Open; decided.Empty() != empty {
+				t.Errorf("empty: %t", decided.Empty())
+			}
+			after := test.stored.after(decided)
+			if again := Decide(test.found, after, now); len(again.Changed) > 0 || again.Open {
+				t.Errorf("what was written is not what it has to be: %+v", again.Changed)
+			}
+		})
+	}
+}
+
+// after is what is stored once a decision was written.
+func (s Stored) after(d Decision) Stored {
+	for _, one := range d.Changed {
+		switch one.Type {
+		case "Degraded":
+			s.Degraded = &one
+		case "Installable":
+			s.Installable = &one
+		case "Upgradable":
+			s.Upgradable = &one
+			if one.Status == isTrue {
+				s.Waiting = ""
+			}
+		case "Available":
+			s.Available = &one
+		}
+	}
+	if d.Open {
+		s.GateClosed, s.Gate = false, addonv1alpha1.GateOpen
+	}
+	return s
+}
+
+// One who applies some conditions takes back the others that he has applied before.
+func TestConditions(t *testing.T) {
+	disk := stored("Degraded", isTrue, "DiskFull")
+	available := stored("Available", isTrue, "Healthy")
+	fails := stored("Available", isFalse, requiredFails)
+	bundled := stored("Available", isTrue, "BundleAvailable")
+	opened := stored("Installable", isTrue, gate.ReasonSatisfied)
+	for name, test := range map[string]struct {
+		stored  Stored
+		decided Decision
+		want    []string
+	}{
+		"All":           {Stored{Degraded: failing, Installable: waiting, Annotated: true, Upgradable: held, Available: available}, Decision{}, []string{"Degraded", "Installable", "Upgradable"}},
+		"OthersOwn":     {Stored{Degraded: disk, Installable: waiting, Available: available}, Decision{}, nil},
+		"Bundle":        {Stored{Available: bundled}, Decision{}, []string{"Available"}},
+		"FailingBundle": {Stored{Available: fails}, Decision{HealthCheck: ocmv1alpha1.HealthCheckModeCustomized}, []string{"Available"}},
+		"Guarded":       {Stored{Degraded: failing, Available: fails}, Decision{}, []string{"Degraded"}},
+		"Changed":       {Stored{Degraded: failing, Installable: waiting}, Decision{Changed: []metav1.Condition{*opened}}, []string{"Installable", "Degraded"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, one := range test.decided.Conditions(test.stored) {
+				got = append(got, one.Type)
+				if one.Type == "Installable" && len(test.decided.Changed) > 0 && one != *opened {
+					t.Errorf("what has changed is applied as it was: %+v", one)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOnlyMessages(t *testing.T) {
+	another := *failing
+	another.Message = "another"
+	closed := Stored{GateClosed: true, Degraded: failing, Installable: waiting}
+	opened := stored("Installable", isTrue, gate.ReasonSatisfied)
+	for name, test := range map[string]struct {
+		stored  Stored
+		decided Decision
+		want    bool
+	}{
+		"Message":       {closed, Decision{Changed: []metav1.Condition{another}}, true},
+		"BothMessages":  {closed, Decision{Changed: []metav1.Condition{another, *waiting}}, true},
+		"MessageAndNew": {closed, Decision{Changed: []metav1.Condition{another, *opened}}, false},
+		"Opens":         {closed, Decision{Changed: []metav1.Condition{another}, Open: true}, false},
+		"NoGate":        {Stored{Degraded: failing}, Decision{Changed: []metav1.Condition{another}}, false},
+		"First":         {Stored{GateClosed: true}, Decision{Changed: []metav1.Condition{another}}, false},
+		"Nothing":       {closed, Decision{}, false},
+	} {
+		if got := test.decided.OnlyMessages(test.stored); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestPostpone(t *testing.T) {
+	at := now.Time
+	decided := Decision{Changed: []metav1.Condition{*failing, *waiting}, Open: true, Because: *waiting}
+	for name, test := range map[string]struct {
+		waits map[string]time.Time
+		want  []string
+		open  bool
+		first time.Time
+	}{
+		"Nothing":  {nil, []string{"Degraded", "Installable"}, true, time.Time{}},
+		"Degraded": {map[string]time.Time{"Degraded": at}, []string{"Installable"}, true, at},
+		"Gate":     {map[string]time.Time{"Installable": at}, []string{"Degraded"}, false, at},
+		"Both":     {map[string]time.Time{"Installable": at, "Degraded": at.Add(time.Second)}, nil, false, at},
+	} {
+		left, first := decided.Postpone(func(one metav1.Condition) time.Time { return test.waits[one.Type] })
+		var got []string
+		for _, one := range left.Changed {
+			got = append(got, one.Type)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || left.Open != test.open || !first.Equal(test.first) || len(decided.Changed) != 2 {
+			t.Errorf("%s: open %t, first %s, %s", name, left.Open, first, diff)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package assess
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+const (
+	// queueFill is how many add-ons of the backlog may be in the queue at a time.
+	queueFill = 1024
+	// feedingPause is the time between two checks of the queue.
+	feedingPause = 5 * time.Millisecond
+	// restAfter is how long after the last add-on the backlog is over.
+	restAfter = time.Second
+)
+
+// Backlog holds the add-ons that exist when addon-manager starts. It adds them to
+// the queue little by little. The maps of a queue never shrink: with a whole fleet
+// at once they would stay as large as the conditions.
+type Backlog struct {
+	mutex   sync.Mutex
+	waiting []types.NamespacedName
+	arrived chan struct{}
+	// over is called once all are in the queue and no more arrive.
+	over func()
+}
+
+// NewBacklog returns an empty one. over is called once all are in the queue and no more arrive.
+func NewBacklog(over func()) *Backlog {
+	return &Backlog{arrived: make(chan struct{}, 1), over: over}
+}
+
+// Add adds an add-on that exists at the start.
+func (b *Backlog) Add(key types.NamespacedName) {
+	b.mutex.Lock()
+	b.waiting = append(b.waiting, key)
+	b.mutex.Unlock()
+	select {
+	case b.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// take returns up to that many add-ons, and whether more are left.
+func (b *Backlog) take(count int) (taken []types.NamespacedName, more bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	taken = b.waiting[:max(0, min(count, len(b.waiting)))]
+	if b.waiting = b.waiting[len(taken):]; len(b.waiting) == 0 {
+		b.waiting = nil
+	}
+	return taken, len(b.waiting) > 0
+}
+
+// Source feeds the queue of the controller.
+func (b *Backlog) Source() source.Source {
+	return source.Func(func(ctx context.Context, q queue) error {
+		go b.feed(ctx, q)
+		return nil
+	})
+}
+
+// feed fills the queue from the backlog until the context ends.
+func (b *Backlog) feed(ctx context.Context, q queue) {
+	var rest <-chan time.Time // never, before the first add-on
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-rest:
+			rest = nil
+			b.over()
+		case <-b.arrived:
+			b.drain(ctx, q)
+			rest = time.After(restAfter)
+		}
+	}
+}
+
+// drain adds what waits, as fast as the queue is processed.
+func (b *Backlog) drain(ctx context.Context, q queue) {
+	pause := time.NewTicker(feedingPause)
+	defer pause.Stop()
+	for {
+		keys, more := b.take(queueFill - q.Len())
+		for _, key := range keys {
+			enqueue(q, key)
+		}
+		if !more {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package assess
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
+)
+
+func on(cluster string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cluster, Name: "leaf"}
+}
+
+// of returns an assessment with a verdict on one edge, as a new value.
+func of(verdict evaluation.Verdict, since time.Time) status.Assessment {
+	found := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base"}, Verdict: verdict}
+	if verdict == evaluation.NotAvailable {
+		found.Available = &metav1.Condition{Type: "Available", LastTransitionTime: metav1.NewTime(since)}
+	}
+	return status.Assessment{Findings: []evaluation.Finding{found}}
+}
+
+func TestTheStoreKnowsWhatChanges(t *testing.T) {
+	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	for i, step := range []struct {
+		found status.Assessment
+		want  bool
+	}{
+		{of(evaluation.Satisfied, aTime), true},
+		{of(evaluation.Satisfied, aTime), false},
+		{of(evaluation.NotAvailable, aTime), true},
+		{of(evaluation.NotAvailable, aTime), false},
+		{of(evaluation.NotAvailable, aTime.Add(time.Minute)), true},
+		{of(evaluation.Satisfied, aTime), true},
+	} {
+		if got := store.Set(leaf, declared, step.found); got != step.want {
+			t.Errorf("step %d: changed %t", i, got)
+		}
+	}
+	if store.Set(leaf, evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime)) {
+		t.Error("another catalog in which the same is found is a change")
+	}
+	if !store.Delete(leaf) || store.Delete(leaf) {
+		t.Error("it is deleted once")
+	}
+	if !store.Set(leaf, declared, of(evaluation.Satisfied, aTime)) {
+		t.Error("after a deletion, the first one is no change")
+	}
+}
+
+// Most add-ons of a fleet are all satisfied: they share one value. What fails is of one managed cluster.
+func TestEqualAssessmentsAreShared(t *testing.T) {
+	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	for _, cluster := range []string{"a", "b"} {
+		store.Set(on(cluster), declared, of(evaluation.Satisfied, aTime))
+	}
+	if store.of[on("a")] != store.of[on("b")] {
+		t.Error("two values")
+	}
+	before := store.of[on("a")]
+	for i := range 2 * maxShared {
+		store.Set(on("b"), declared, of(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
+	}
+	if store.Set(on("b"), declared, of(evaluation.Satisfied, aTime)); store.of[on("b")] != before {
+		t.Error("what fails displaces what is shared")
+	}
+	store.Set(on("c"), evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime))
+	if store.of[on("c")] == before {
+		t.Error("shared with one of another catalog")
+	}
+}

@@ -1,0 +1,301 @@
+package assess
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/bundle"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+type (
+	queue         = trigger.Queue
+	installed     = *addonv1alpha1.ManagedClusterAddOn
+	addOnHandler  = handler.TypedFuncs[installed, reconcile.Request]
+	clusterHandle = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
+)
+
+// Watch is which event enqueues which add-ons.
+type Watch struct {
+	Declarations *declarations.Store
+	Fleet        hubcache.Reader
+	// Hold is set where verdicts on lost clusters are held.
+	Hold   bool
+	Memory *Memory
+	// Acts: addon-manager runs the lifecycle.
+	Acts bool
+	// Forget drops what is remembered of an add-on that was deleted, even if another
+	// of the same name was created before the next evaluation.
+	Forget func(types.NamespacedName)
+	// Lost records whether a managed cluster is lost, so its verdicts are held.
+	Lost func(cluster string, lost bool)
+	// Initial gets each add-on that exists when addon-manager starts.
+	Initial func(types.NamespacedName)
+}
+
+// AddOns: an add-on is evaluated when it is created or deleted, when its Degraded
+// changes or its gate is opened, when what the conditions of its edges use of it changes, and at any change where the lifecycle
+// has something to decide. Its dependents on the same cluster are evaluated when
+//   - it is created or deleted,
+//   - its Available changes,
+//   - a Required dependency of its own begins or ceases to fail,
+//   - its version changes and they use it.
+func (w Watch) AddOns() addOnHandler {
+	return addOnHandler{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
+			if e.IsInInitialList {
+				w.Initial(key(e.Object)) // and so will its readers and dependents
+				return
+			}
+			w.Memory.observe(key(e.Object), fleet.Templates{}, fleet.TemplatesOf(e.Object))
+			w.created(e.Object)
+			enqueue(q, key(e.Object))
+			w.readers(e.Object, everything, q)
+			w.dependents(e.Object, 0, q)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
+			if e.ObjectOld.UID != e.ObjectNew.UID {
+				w.Forget(key(e.ObjectOld))
+				w.Memory.Forget(key(e.ObjectOld))
+				w.created(e.ObjectNew)
+			} else {
+				w.Memory.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
+			}
+			if !availability.ClusterLost(fleet.Available(e.ObjectNew)) {
+				w.Memory.Outages.Reported(key(e.ObjectNew))
+			}
+			if replaced(e.ObjectOld, e.ObjectNew) || fleet.GateClosed(e.ObjectOld) != fleet.GateClosed(e.ObjectNew) ||
+				!sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) ||
+				!sameCondition(fleet.Installable(e.ObjectOld), fleet.Installable(e.ObjectNew)) ||
+				!sameCondition(fleet.Upgradable(e.ObjectOld), fleet.Upgradable(e.ObjectNew)) ||
+				w.decides(e.ObjectOld) || w.decides(e.ObjectNew) {
+				enqueue(q, key(e.ObjectNew))
+			}
+			if !sameSubject(e.ObjectOld, e.ObjectNew) {
+				w.readers(e.ObjectNew, input.AddOn|input.Config|input.Hosting, q)
+			}
+			sameVersion := fleet.SameVersionSources(e.ObjectOld, e.ObjectNew)
+			if !sameVersion {
+				w.readers(e.ObjectNew, input.Template|input.Version, q)
+			}
+			switch {
+			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
+				w.dependents(e.ObjectNew, 0, q)
+			case !sameVersion:
+				w.dependents(e.ObjectNew, input.Versions, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
+			w.Forget(key(e.Object))
+			w.Memory.Forget(key(e.Object))
+			w.Memory.Outages.Reported(key(e.Object))
+			enqueue(q, key(e.Object))
+			w.readers(e.Object, everything, q)
+			w.dependents(e.Object, 0, q)
+		},
+	}
+}
+
+// decides reports whether the lifecycle has something to decide on an add-on: its gate is closed, an AddOnTemplate waits, or others will
+// have to, or it is or was a bundle. Before the first catalog some of that is not known; every add-on is still to be evaluated then.
+func (w Watch) decides(addOn installed) bool {
+	declared := w.Declarations.Current()
+	return w.Acts && (fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn)) || fleet.WaitingTemplate(addOn) != "" ||
+		bundle.Owned(fleet.Available(addOn)) ||
+		declared != nil && (declared.Install(addOn.Name).Bundle || status.ToMark(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
+}
+
+// created remembers that an add-on is new, where an edge tolerates that it is unavailable.
+func (w Watch) created(addOn installed) {
+	if declared := w.Declarations.Current(); declared != nil && declared.Tolerates(addOn.Name) {
+		w.Memory.lapses.created(key(addOn))
+	}
+}
+
+// dependents enqueues the add-ons on the same cluster that depend on the add-on and
+// use what is given; zero: all of them. Before the first catalog no dependents are
+// known, and every add-on is still to be evaluated.
+func (w Watch) dependents(addOn installed, using input.Set, q queue) {
+	declared := w.Declarations.Current()
+	if declared == nil {
+		return
+	}
+	for _, dependent := range declared.Dependents(addOn.Name) {
+		if using == 0 || declared.Inputs(dependent).Any(using) {
+			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
+		}
+	}
+}
+
+// readers enqueues the add-ons whose verdicts depend on these inputs of the add-on's own:
+// its labels, annotations, configuration, AddOnTemplate or version.
+func (w Watch) readers(addOn installed, inputs input.Set, q queue) {
+	declared := w.Declarations.Current()
+	if declared == nil {
+		return
+	}
+	for _, peer := range declared.Readers(addOn.Name, inputs&ofItself) {
+		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
+	}
+}
+
+// Clusters: a change of labels, claims or version concerns the add-ons of the managed
+// cluster that use it.
+func (w Watch) Clusters() clusterHandle {
+	none := &clusterv1.ManagedCluster{}
+	return clusterHandle{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
+			w.observeCluster(e.Object.Name, fleet.ClusterStatus(e.Object))
+			w.onCluster(ctx, e.Object.Name, w.changed(none, e.Object), q)
+			w.hosted(ctx, e.Object.Name, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
+			w.observeCluster(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
+			w.onCluster(ctx, e.ObjectNew.Name, w.changed(e.ObjectOld, e.ObjectNew), q)
+			was, is := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
+			if was != is && (was != metav1.ConditionTrue || is == "") {
+				w.hosted(ctx, e.ObjectNew.Name, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
+			w.Memory.Outages.Forget(e.Object.Name)
+			w.Lost(e.Object.Name, false)
+			w.onCluster(ctx, e.Object.Name, w.changed(e.Object, none), q)
+			w.hosted(ctx, e.Object.Name, q)
+		},
+	}
+}
+
+func (w Watch) observeCluster(name string, status metav1.ConditionStatus) {
+	w.Memory.Outages.Observe(name, status)
+	w.Lost(name, w.Hold && status == metav1.ConditionUnknown)
+}
+
+// changed returns which inputs of edges differ. Held verdicts end when a managed cluster
+// is no longer lost, and when there is no cluster any more that could report.
+func (w Watch) changed(before, after *clusterv1.ManagedCluster) input.Set {
+	was, is := fleet.ClusterStatus(before), fleet.ClusterStatus(after)
+	if w.Hold && (was == metav1.ConditionUnknown && is != metav1.ConditionUnknown || was != "" && is == "") {
+		return everything
+	}
+	return differences(before, after)
+}
+
+// ofItself are the inputs that are of an add-on's own ManagedClusterAddOn.
+const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
+
+// everything stands for a change that concerns every add-on.
+const everything = ^input.Set(0)
+
+// differences returns which inputs of edges differ between two states.
+func differences(before, after *clusterv1.ManagedCluster) input.Set {
+	var uses input.Set
+	if !maps.Equal(before.Labels, after.Labels) {
+		uses |= input.Labels
+	}
+	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
+		uses |= input.Claims
+	}
+	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
+		uses |= input.Kubernetes
+	}
+	return uses
+}
+
+// onCluster enqueues the add-ons of a cluster that use what changed.
+func (w Watch) onCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
+	declared := w.Declarations.Current()
+	if changed == 0 || (changed != everything && (declared == nil || !declared.AnyInput(changed))) {
+		return
+	}
+	keys, err := w.Fleet.OnCluster(ctx, cluster)
+	if err != nil {
+		// The cache reads from memory. It fails only before it has synced, and then
+		// every add-on is still to be evaluated.
+		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
+	}
+	for _, addOn := range keys {
+		if changed == everything || declared.Inputs(addOn.Name).Any(changed) {
+			enqueue(q, addOn)
+		}
+	}
+}
+
+// hosted enqueues the add-ons of other clusters whose agents a cluster runs, where their edges need it: it became
+// known whether the hub has the cluster, or the cluster is no longer lost.
+func (w Watch) hosted(ctx context.Context, cluster string, q queue) {
+	declared := w.Declarations.Current()
+	if declared == nil || !declared.AnyInput(input.Hosting) {
+		return
+	}
+	hosting, err := w.Fleet.Hosting(ctx, cluster)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons that a cluster runs for others", "cluster", cluster)
+	}
+	for i := range hosting {
+		if declared.OwnInputs(hosting[i].Name).Any(input.Hosting) {
+			enqueue(q, key(&hosting[i]))
+		}
+	}
+}
+
+func key(addOn installed) types.NamespacedName {
+	return types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}
+}
+
+func enqueue(q queue, name types.NamespacedName) {
+	q.Add(reconcile.Request{NamespacedName: name})
+}
+
+// replaced reports whether an update hides a deletion and a new creation, or is the
+// beginning of a deletion.
+func replaced(before, after installed) bool {
+	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+}
+
+// sameSubject compares what the conditions of an add-on's own edges use of it.
+func sameSubject(before, after installed) bool {
+	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
+		slices.Equal(hubcache.ConfigKeys(before), hubcache.ConfigKeys(after))
+}
+
+// sameState compares what makes an add-on satisfy those that depend on it: of
+// Degraded only whether a Required dependency fails, and since when. Its message
+// changes more often, and concerns the add-on alone.
+func sameState(before, after installed) bool {
+	was, is := fleet.Degraded(before), fleet.Degraded(after)
+	if availability.RequiredFails(was) != availability.RequiredFails(is) {
+		return false
+	}
+	if availability.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+		return false
+	}
+	return sameCondition(fleet.Available(before), fleet.Available(after))
+}
+
+// sameCondition does without reflection, because it sees every event.
+func sameCondition(before, after *metav1.Condition) bool {
+	if before == nil || after == nil || !before.LastTransitionTime.Equal(&after.LastTransitionTime) {
+		return before == after
+	}
+	was := *before
+	was.LastTransitionTime = after.LastTransitionTime
+	return was == *after
+}

@@ -1,0 +1,41 @@
+package status
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// contradicting indexes, by cluster, the add-ons whose gate is closed because of a contradiction.
+type contradicting struct {
+	mutex     sync.Mutex
+	byCluster map[string]map[types.NamespacedName]bool
+}
+
+func (c *contradicting) set(addOn types.NamespacedName, held bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if !held {
+		delete(c.byCluster[addOn.Namespace], addOn)
+		if len(c.byCluster[addOn.Namespace]) == 0 {
+			delete(c.byCluster, addOn.Namespace)
+		}
+		return
+	}
+	if c.byCluster == nil {
+		c.byCluster = map[string]map[types.NamespacedName]bool{}
+	}
+	if c.byCluster[addOn.Namespace] == nil {
+		c.byCluster[addOn.Namespace] = map[types.NamespacedName]bool{}
+	}
+	c.byCluster[addOn.Namespace][addOn] = true
+}
+
+// on returns those on a cluster.
+func (c *contradicting) on(cluster string) []types.NamespacedName {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.Collect(maps.Keys(c.byCluster[cluster]))
+}

@@ -1,0 +1,226 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// lifecycleHub is a hub that is not one, with a reconciler that runs the lifecycle there.
+type lifecycleHub struct {
+	client.WithWatch
+	*Reconciler
+	events chan string
+	// writes are what was written: "conditions" or "gate". refuses are errors by these.
+	writes  []string
+	refuses map[string]error
+}
+
+// newLifecycleHub returns a hub with these registrations and AddOnTemplates, a managed cluster that is lost or not, and add-ons there.
+func newLifecycleHub(
+	t *testing.T,
+	registered []addonv1alpha1.ClusterManagementAddOn,
+	templates []addonv1alpha1.AddOnTemplate,
+	lost bool,
+	addOns ...client.Object,
+) *lifecycleHub {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
+	status := metav1.ConditionTrue
+	if lost {
+		status = metav1.ConditionUnknown
+	}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
+	objects := append([]client.Object{cluster}, addOns...)
+	for i := range templates {
+		objects = append(objects, templates[i].DeepCopy())
+	}
+	h := &lifecycleHub{refuses: map[string]error{}}
+	h.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
+		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
+	writer := interceptor.NewClient(h.WithWatch, interceptor.Funcs{SubResourceApply: h.apply, Patch: h.patch})
+	now, reader := clocktesting.NewFakeClock(fixture.Now.Time), hubcache.NewReader(h.WithWatch)
+	recorder := events.NewFakeRecorder(10)
+	h.events = recorder.Events
+	h.Reconciler = &Reconciler{
+		Clock: now, Declarations: declarations.NewStore(), Store: assess.NewStore(), Memory: assess.NewMemory(now),
+		Writer: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
+		Assessor: assess.Assessor{
+			Fleet: reader, Live: h.WithWatch, Acts: true, Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
+				Reader: reader, Lazy: fleet.Objects{Reader: h.WithWatch}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
+			}},
+		},
+		Backoff: backoff.New(now), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
+		Messages: backoff.NewTurns(now, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
+	}
+	h.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))
+	return h
+}
+
+// patch opens a gate.
+func (h *lifecycleHub) patch(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption) error {
+	h.writes = append(h.writes, "gate")
+	if err := h.refuses["gate"]; err != nil {
+		return err
+	}
+	return c.Patch(ctx, object, patch, o...)
+}
+
+// apply stores what is applied as an API server does. The fake client replaces the list of conditions.
+func (h *lifecycleHub) apply(
+	ctx context.Context,
+	hub client.Client,
+	_ string,
+	of runtime.ApplyConfiguration,
+	_ ...client.SubResourceApplyOption,
+) error {
+	h.writes = append(h.writes, "conditions")
+	if err := h.refuses["conditions"]; err != nil {
+		return err
+	}
+	applied, stored := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
+	content, err := json.Marshal(of)
+	if err = errors.Join(err, json.Unmarshal(content, applied), hub.Get(ctx, client.ObjectKeyFromObject(applied), stored)); err != nil {
+		return err
+	}
+	for _, condition := range applied.Status.Conditions {
+		meta.SetStatusCondition(&stored.Status.Conditions, condition)
+	}
+	if applied.Status.HealthCheck.Mode != "" {
+		stored.Status.HealthCheck = applied.Status.HealthCheck
+	}
+	err = hub.Status().Update(ctx, stored)
+	of.(interface{ SetResourceVersion(version string) }).SetResourceVersion(stored.ResourceVersion) // as in the response
+	return err
+}
+
+// settle reconciles leaf until nothing is written any more, and returns it.
+func (h *lifecycleHub) settle(t *testing.T) *addonv1alpha1.ManagedClusterAddOn {
+	t.Helper()
+	for before := -1; before != len(h.writes); {
+		before = len(h.writes)
+		if _, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf}); err != nil {
+			t.Fatal(err)
+		}
+		if before > 7 {
+			t.Fatalf("it does not settle: %q", h.writes)
+		}
+	}
+	return h.read(t, leaf.Name)
+}
+
+// read returns an add-on as it is stored.
+func (h *lifecycleHub) read(t *testing.T, name string) *addonv1alpha1.ManagedClusterAddOn {
+	t.Helper()
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := h.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: name}, found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// faults has a write fail, each time on a hub of its own. says is the error of the one that the hub refuses. Without the failure, leaf
+// becomes as it has to be.
+func faults(t *testing.T, write, says string, start func(*testing.T) *lifecycleHub, asItHasToBe func(*addonv1alpha1.ManagedClusterAddOn) bool) {
+	t.Helper()
+	broken := errors.New("the hub is busy")
+	for name, test := range map[string]struct {
+		refused error
+		again   bool
+		fails   string
+	}{
+		"Conflict": {apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
+		"NotFound": {apierrors.NewNotFound(resource, leaf.Name), false, ""},
+		"Refused":  {broken, false, says + ": the hub is busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := start(t)
+			hub.refuses[write] = test.refused
+			result, err := hub.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
+				t.Errorf("%+v, %v", result, err)
+			}
+			delete(hub.refuses, write)
+			if found := hub.settle(t); !asItHasToBe(found) {
+				t.Errorf("after it: %+v", found.Status.Conditions)
+			}
+		})
+	}
+}
+
+// insist has another writer set these conditions again and again, and fails if they are corrected at once, each time.
+func (h *lifecycleHub) insist(t *testing.T, conditions ...metav1.Condition) {
+	t.Helper()
+	waited := false
+	for range 3 {
+		found := h.settle(t)
+		found.Status.Conditions = conditions
+		if err := h.Status().Update(t.Context(), found); err != nil {
+			t.Fatal(err)
+		}
+		result, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited = waited || result.RequeueAfter > 0
+	}
+	if !waited {
+		t.Error("it is written again at once, each time")
+	}
+}
+
+// since has been so for an hour.
+func since(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{
+		Type:               kind,
+		Status:             status,
+		Reason:             reason,
+		Message:            message,
+		LastTransitionTime: metav1.NewTime(fixture.Now.Add(-time.Hour)),
+	}
+}
+
+// none is what no agent reports, and the hub does not serve.
+type none struct{}
+
+func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+	return evaluation.Facts{}, nil
+}
+
+func (none) Known() evaluation.APIFacts { return nil }

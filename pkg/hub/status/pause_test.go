@@ -1,0 +1,57 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+)
+
+// While the gate is closed, another message waits for its turn, and another status does not.
+func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
+	earlier := metav1.Condition{
+		Type: "Degraded", Status: metav1.ConditionTrue, Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
+		Message: "Required addon 'other' is not installed or not available.",
+	}
+	for name, test := range map[string]struct {
+		gate   string
+		status metav1.ConditionStatus
+		waits  bool
+	}{
+		"Closed":        {addonv1alpha1.GateClosed, metav1.ConditionTrue, true},
+		"Open":          {addonv1alpha1.GateOpen, metav1.ConditionTrue, false},
+		"NoGate":        {"", metav1.ConditionTrue, false},
+		"AnotherStatus": {addonv1alpha1.GateClosed, metav1.ConditionFalse, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored := earlier
+			stored.Status = test.status
+			waiting := addOn("leaf", stored)
+			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			b := newBench(t, waiting)
+			b.Backoff.Wrote(leaf, stored)
+			come := make(chan types.NamespacedName, 1)
+			b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
+			b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
+			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
+			if _, err := b.reconcile(t); err != nil || (b.applies == 0) != test.waits {
+				t.Fatalf("%v, %d writes", err, b.applies)
+			}
+			if !test.waits {
+				return
+			}
+			go func() { _ = b.Messages.Start(t.Context()) }()
+			if turn := <-come; turn != leaf {
+				t.Fatalf("it is the turn of %s", turn)
+			}
+			if _, err := b.reconcile(t); err != nil || b.applies == 0 {
+				t.Errorf("in its turn: %v, %d writes", err, b.applies)
+			}
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package status
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+// An event says once that a dependency was not installed within StuckAfter, and does not say it
+// again after a restart.
+func TestStuckIsReportedOnce(t *testing.T) {
+	const minute = time.Minute
+	type step struct {
+		at          time.Duration
+		waits       bool
+		since       time.Duration
+		report      bool
+		againAt     time.Duration // 0: never
+		description string
+	}
+	for name, steps := range map[string][]step{
+		"Once": {
+			{0, true, 0, false, 15 * minute, "it begins to wait"},
+			{5 * minute, true, 5 * minute, false, 15 * minute, "for something else too: since when it waits stays"},
+			{15 * minute, true, 0, true, 0, "too long"},
+			{20 * minute, true, 0, false, 0, "once"},
+			{21 * minute, false, 0, false, 0, "installed"},
+			{30 * minute, true, 30 * minute, false, 45 * minute, "another wait"},
+			{45 * minute, true, 0, true, 0, "too long again"},
+		},
+		"InTime":           {{0, true, 0, false, 15 * minute, ""}, {14 * minute, false, 0, false, 0, ""}, {16 * minute, false, 0, false, 0, ""}},
+		"Restarted":        {{40 * minute, true, 0, false, 0, "it was reported before"}, {60 * minute, true, 0, false, 0, ""}},
+		"RestartedBetween": {{10 * minute, true, 0, false, 15 * minute, ""}, {15 * minute, true, 0, true, 0, ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s stuck
+			for _, step := range steps {
+				var want time.Time
+				if step.againAt > 0 {
+					want = aTime.Add(step.againAt)
+				}
+				var waits []string
+				if step.waits {
+					waits = []string{"base"}
+				}
+				reported, at := s.observe(leaf, waits, nil, aTime.Add(step.since), aTime.Add(step.at))
+				if report := len(reported) > 0; report != step.report || !at.Equal(want) {
+					t.Errorf("after %s (%s): report %t, again at %s, want %t, %s", step.at, step.description, report, at, step.report, want)
+				}
+			}
+		})
+	}
+	var s stuck
+	both := []string{"a", "b"}
+	s.observe(leaf, both[:1], nil, aTime, aTime)
+	report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter))
+	if !slices.Equal(report, both[:1]) || !at.Equal(aTime.Add(2*StuckAfter)) {
+		t.Errorf("each dependency has a time of its own: %q, again at %s", report, at)
+	}
+	if report, _ := s.observe(leaf, nil, both, aTime, aTime.Add(2*StuckAfter)); len(report) > 0 {
+		t.Errorf("held, and reported: %q", report)
+	}
+	if report, _ := s.observe(leaf, both, nil, aTime, aTime.Add(2*StuckAfter)); !slices.Equal(report, both[1:]) {
+		t.Errorf("after it was held: %q", report)
+	}
+	s.forget(leaf)
+	if _, at := s.observe(leaf, both[:1], nil, aTime.Add(time.Hour), aTime.Add(time.Hour)); !at.Equal(aTime.Add(time.Hour + StuckAfter)) {
+		t.Errorf("one that was deleted is still remembered: again at %s", at)
+	}
+}
+
+func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
+	const reason = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, reason)
+	stored.Message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
+	b := newBench(t, addOn(leaf.Name, stored))
+	again := func() time.Duration {
+		result, err := b.reconcile(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter
+	}
+	if after := again(); after != StuckAfter {
+		t.Fatalf("evaluated again after %s", after)
+	}
+	b.clock.Step(StuckAfter)
+	if after := again(); after != 0 {
+		t.Errorf("evaluated again after %s", after)
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{"Warning DependencyStuck Not installed within 15 minutes: " + stored.Message}) {
+		t.Errorf("events %q", got)
+	}
+	b.clock.Step(StuckAfter)
+	if again(); len(b.emitted()) > 0 || b.applies > 0 {
+		t.Error("it is reported again, or written")
+	}
+
+	b = newBench(t, addOn(leaf.Name, stored))
+	b.EventLimiter = flowcontrol.NewFakeNeverRateLimiter()
+	again()
+	b.clock.Step(StuckAfter)
+	if again(); len(b.emitted()) > 0 {
+		t.Error("an event is emitted beyond the limit")
+	}
+}
+
+// Behind a gate, it also matters that a dependency which is installed is not available.
+func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
+	const reason = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+	for name, test := range map[string]struct {
+		gate   string
+		events int
+	}{
+		"closed": {addonv1alpha1.GateClosed, 1},
+		"open":   {addonv1alpha1.GateOpen, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, reason)
+			stored.Message = "Required addon 'base' is not installed or not available. (Available=False, Down, since 2026-01-02T03:04:05Z)"
+			gated := addOn(leaf.Name, stored)
+			gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			b := newBench(t, gated, addOn("base", conditionOf(addonv1alpha1.ManagedClusterAddOnConditionAvailable, metav1.ConditionFalse, "Down")))
+			for range 2 {
+				if _, err := b.reconcile(t); err != nil {
+					t.Fatal(err)
+				}
+				b.clock.Step(StuckAfter)
+			}
+			got := b.emitted()
+			if len(got) != test.events {
+				t.Fatalf("events %q", got)
+			}
+			const want = "Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'"
+			if test.events > 0 && !strings.HasPrefix(got[0], want) {
+				t.Errorf("event %q", got[0])
+			}
+		})
+	}
+}
+
+// Behind a gate, or while another one runs, what an AddOnTemplate declares is waited for, although it does not run.
+func TestWhatATemplateWaitsForIsReported(t *testing.T) {
+	for name, test := range map[string]struct {
+		gate      string
+		condition metav1.Condition
+		runs      bool
+		want      string // of the event, begins with
+	}{
+		"behind a gate": {
+			addonv1alpha1.GateClosed, conditionOf("Installable", metav1.ConditionFalse, gate.ReasonWaiting), false,
+			"Warning DependencyStuck Its gate is closed, because these were not satisfied within 15 minutes: Required addon 'base'",
+		},
+		"another template": {
+			"", conditionOf("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting), true,
+			"Warning DependencyStuck AddOnTemplate 'v2' waits, because these were not satisfied within 15 minutes: Required addon 'base'",
+		},
+		"open": {"", conditionOf("Upgradable", metav1.ConditionTrue, gate.ReasonSatisfied), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.condition.LastTransitionTime = metav1.NewTime(aTime)
+			waiting := fleet.WithTemplate(addOn(leaf.Name, test.condition), "v2", false)
+			if test.runs {
+				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1", true)
+			}
+			*waiting = fixture.Holds("v2", *waiting)
+			if test.gate != "" {
+				waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			}
+			v2 := fixture.Template(leaf.Name, "v2", "[{name: base}]")
+			b := newBench(t, waiting, &v2)
+			b.Assessor.Acts = true
+			b.lazy.templatesRead = true
+			registered := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: InstallAndUpgrade}"))
+			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered}, v2)))
+			for range 3 {
+				if _, err := b.reconcile(t); err != nil {
+					t.Fatal(err)
+				}
+				b.clock.Step(StuckAfter)
+			}
+			if got := strings.Join(
+				b.emitted(),
+				"; ",
+			); !strings.HasPrefix(got, test.want) || test.want == "" && strings.Contains(got, EventStuck) ||
+				strings.Count(got, EventStuck) > 1 {
+				t.Errorf("events %q", got)
+			}
+		})
+	}
+}
