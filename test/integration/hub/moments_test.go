@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
@@ -204,13 +205,14 @@ var _ = Describe("addon-manager itself", func() {
 		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
 		store := declarations.NewStore()
 		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
-		reader, memory := hubcache.NewReader(behind{hubClient, stale}), degraded.NewMemory(clock.RealClock{})
-		reconciler := &degraded.Reconciler{
-			Clock: clock.RealClock{}, Fleet: reader, Writer: condition.Writer{Status: hubClient, Live: hubClient},
-			Declarations: store, Backoff: backoff.New(clock.RealClock{}), Metrics: metrics.New(prometheus.NewRegistry()),
-			Recorder: events.NewFakeRecorder(1), Memory: memory,
+		reader, memory := hubcache.NewReader(behind{hubClient, stale}), assess.NewMemory(clock.RealClock{})
+		loader := fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold}
+		reconciler := &status.Reconciler{
+			Clock: clock.RealClock{}, Writer: condition.Writer{Status: hubClient, Live: hubClient}, Memory: memory,
+			Assessor:     assess.Assessor{Fleet: reader, Loader: loader, Live: hubClient},
+			Declarations: store, Store: assess.NewStore(), Backoff: backoff.New(clock.RealClock{}),
+			Metrics: metrics.New(prometheus.NewRegistry()), Recorder: events.NewFakeRecorder(1),
 			Messages: backoff.NewTurns(clock.RealClock{}, 1, 1, func(types.NamespacedName) {}),
-			Loader:   fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold},
 		}
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())
