@@ -48,10 +48,9 @@ import (
 //	declarations ─hubAPIs→ hubapis ─evaluate→ status
 //	CRDs and APIServices of the hub ─hubAPIs→ hubapis
 //	guard ─evaluate→ status
-//	status ─Evaluated→ reports, where these are on
-//	status ─Found→ installations, where the lifecycle is on
+//	status ─assessments→ metrics, and reports, where these are on
+//	status ─assessments→ installations and settings, where the lifecycle is on
 //	declarations ─install→ installations ─evaluate→ status
-//	status ─Found→ settings, where the lifecycle is on
 //	AddOnDeploymentConfigs ─settings→ settings, where the lifecycle is on
 //	status ─FirstPass→ installations and settings, where the lifecycle is on
 type triggers struct {
@@ -122,17 +121,19 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 	inputs := hubcache.Inputs{Reader: reader, Lazy: lazy, Ready: watches.Ready, Reported: reported, Served: served}
 	needs := &installation.Needs{Changed: on.install}
 	loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: options.Offline, Demand: watches.Demand, Waits: waits(options, needs)}
-	toReports, reportErr := setupReports(mgr, options, &reports.Reconciler{
+	assessments := assess.NewStore()
+	assessments.Subscribe(func(change assess.Change) { measured.Assessed(change.AddOn, change.After) })
+	reportErr := setupReports(mgr, options, &reports.Reconciler{
 		Clock: clock.RealClock{}, Fleet: reader, Declarations: store, Loader: loader,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: options.Reports, Changes: &reports.Changes{},
-	})
+	}, assessments)
 	overriding := &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
-	found, foundErr := setupLifecycle(mgr, options, lifecycle{
+	lifecycleErr := setupLifecycle(mgr, options, lifecycle{
 		inputs: inputs, declarations: store, policies: overriding.List,
 		recorder: recorder, install: on.install, configs: configs, needs: needs, evaluate: on.evaluate, demand: watches.Demand,
-		firstPass: first,
+		firstPass: first, assessments: assessments,
 	})
-	if err := errors.Join(reportErr, foundErr); err != nil {
+	if err := errors.Join(reportErr, lifecycleErr); err != nil {
 		return err
 	}
 	return setupEach(mgr,
@@ -150,12 +151,12 @@ func setupControllers(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on
 			Backoff: backoff.New(clock.RealClock{}), Metrics: measured, Recorder: recorder, Request: on.request, Evaluate: on.evaluate,
 		},
 		&status.Reconciler{
-			Clock: clock.RealClock{}, Declarations: store, Store: assess.NewStore(), Writer: writer, Memory: memory,
+			Clock: clock.RealClock{}, Declarations: store, Store: assessments, Writer: writer, Memory: memory,
 			Assessor: assess.Assessor{Fleet: reader, Loader: loader, Live: mgr.GetAPIReader(), Acts: options.Lifecycle},
 			Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(recorder),
 			Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: measured,
 			EventLimiter: status.NewEventLimiter(), Concurrency: options.Concurrency, Guarded: guarded, Evaluate: on.evaluate,
-			FirstPass: first, Evaluated: each(toReports), Found: found,
+			FirstPass: first,
 		},
 	)
 }
@@ -168,14 +169,13 @@ func firstPass(options Options) *firstpass.Pass {
 	return firstpass.New()
 }
 
-// setupReports adds the controller of reports, and returns what is to be called once an
-// add-on has been evaluated; nothing where reports are off.
-func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconciler) (evaluated []func(types.NamespacedName), err error) {
+// setupReports adds the controller of reports, where they are on.
+func setupReports(mgr ctrl.Manager, options Options, reconciler *reports.Reconciler, assessments *assess.Store) error {
 	if options.Reports == "" {
-		return nil, reports.RemoveWhereOff(mgr)
+		return reports.RemoveWhereOff(mgr)
 	}
-	evaluated = append(evaluated, func(addOn types.NamespacedName) { reconciler.Changes.Add(addOn.Namespace) })
-	return evaluated, reconciler.SetupWithManager(mgr)
+	assessments.Subscribe(func(change assess.Change) { reconciler.Changes.Add(change.AddOn.Namespace) })
+	return reconciler.SetupWithManager(mgr)
 }
 
 // setupEach registers controllers.

@@ -11,6 +11,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -19,9 +20,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/teardown"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
-
-// foundHook reports what was found of an add-on to the controllers of installations and of settings.
-type foundHook = func(types.NamespacedName, *evaluation.Evaluator, []evaluation.Finding)
 
 // lifecycle is what the controllers that act rest on.
 type lifecycle struct {
@@ -35,12 +33,13 @@ type lifecycle struct {
 	configs      *settings.Changes
 	demand       func(input.Set)
 	firstPass    *firstpass.Pass
+	assessments  *assess.Store
 }
 
-// setupLifecycle adds the controllers that act, where the lifecycle is on. It returns nil where it is off.
-func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (foundHook, error) {
+// setupLifecycle adds the controllers that act, where the lifecycle is on.
+func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) error {
 	if !options.Lifecycle {
-		return nil, nil
+		return nil
 	}
 	installed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
@@ -53,11 +52,11 @@ func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) (foundHook,
 		Changes: on.configs, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder, FirstPass: on.firstPass,
 	}
 	installed.Configs = set.Configs
-	found := func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding) {
-		set.Wishes.Found(addOn, declared, findings)
-		installed.Needs.Found(addOn, declared, findings)
-	}
-	return found, setupEach(mgr, installed, set, &teardown.Reconciler{
+	on.assessments.Subscribe(func(change assess.Change) {
+		set.Wishes.Found(change.AddOn, change.Findings())
+		installed.Needs.Found(change.AddOn, change.Declared, change.Findings())
+	})
+	return setupEach(mgr, installed, set, &teardown.Reconciler{
 		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
 	})
@@ -74,14 +73,5 @@ func waits(options Options, needs *installation.Needs) func(types.NamespacedName
 			waits = evaluation.WaitForInterlock
 		}
 		return waits, known
-	}
-}
-
-// each calls all of these.
-func each(do []func(types.NamespacedName)) func(types.NamespacedName) {
-	return func(addOn types.NamespacedName) {
-		for _, one := range do {
-			one(addOn)
-		}
 	}
 }

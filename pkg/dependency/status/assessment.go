@@ -3,11 +3,13 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 // Assessment is what was found of an add-on on a managed cluster.
@@ -18,6 +20,8 @@ type Assessment struct {
 	Findings []evaluation.Finding
 	// Until is when to assess the add-on again, because a finding ends by itself; zero: never.
 	Until time.Time
+	// Blockers are the platforms whose upgrade would break the add-on.
+	Blockers protection.Blockers
 	// Lost: nothing new can be known of the managed cluster.
 	Lost bool
 	// Bundle: the registration says that the add-on is a bundle.
@@ -65,4 +69,11 @@ func (a Assessment) Awaited() []evaluation.Finding {
 		return a.Installing.Findings
 	}
 	return a.Findings
+}
+
+// SameEdges reports whether two assessments have findings on the same edges.
+func SameEdges(a, b *Assessment) bool {
+	return a != nil && b != nil && slices.EqualFunc(a.Findings, b.Findings, func(one, other evaluation.Finding) bool {
+		return one.Name() == other.Name() && one.Target() == other.Target() && one.Type() == other.Type()
+	})
 }

@@ -266,3 +266,28 @@ func TestPostpone(t *testing.T) {
 		}
 	}
 }
+
+func TestSameEdges(t *testing.T) {
+	of := func(names ...string) *Assessment {
+		found := &Assessment{}
+		for _, name := range names {
+			found.Findings = append(found.Findings, evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: name}})
+		}
+		return found
+	}
+	for name, test := range map[string]struct {
+		before, after *Assessment
+		want          bool
+	}{
+		"New":           {nil, of("b"), false},
+		"Same":          {of("b"), of("b"), true},
+		"OtherVerdict":  {&Assessment{Findings: edge(evaluation.Satisfied)}, &Assessment{Findings: edge(evaluation.NotInstalled)}, true},
+		"OneMore":       {of("b"), of("b", "c"), false},
+		"NotKnown":      {of("b"), &Assessment{Findings: []evaluation.Finding{{Verdict: evaluation.Held}}}, false},
+		"NothingBefore": {of(), of("b"), false},
+	} {
+		if got := SameEdges(test.before, test.after); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

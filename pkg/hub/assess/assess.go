@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/status"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -46,7 +47,7 @@ func (a Assessor) Assess(
 		Registered: declared.Declaration(addOn.Name), Findings: declared.Evaluate(addOn.Name, state),
 		Lost: state.Cluster.Available == metav1.ConditionUnknown, Bundle: declared.Install(addOn.Name).Bundle, Acts: a.Acts,
 	}
-	found.Until = evaluation.HeldUntil(found.Findings)
+	found.Until, found.Blockers = evaluation.HeldUntil(found.Findings), protection.BlockersOf(found.Findings, state.Cluster)
 	switch {
 	case !a.Acts:
 	case fleet.GateClosed(addOn):

@@ -14,8 +14,32 @@ import (
 // maxShared is how many different assessments of one add-on are shared. Most of its clusters have one of a few.
 const maxShared = 8
 
+// Change is a new assessment of an add-on, or its end.
+type Change struct {
+	AddOn types.NamespacedName
+	// Declared is what the assessment was made by; nil: the add-on was deleted.
+	Declared *evaluation.Evaluator
+	// Before and After are the assessments; nil: there is none. They are shared: they must not be changed.
+	Before, After *status.Assessment
+}
+
+// Differs reports whether something else was found than before.
+func (c Change) Differs() bool {
+	return c.Before != c.After && (c.Before == nil || c.After == nil || !reflect.DeepEqual(c.Before, c.After))
+}
+
+// Findings are those on the edges of the add-on; none: it was deleted, or declares nothing.
+func (c Change) Findings() []evaluation.Finding {
+	if c.After == nil {
+		return nil
+	}
+	return c.After.Findings
+}
+
 // Store has the last assessment of each add-on on each managed cluster. Equal ones are shared. It is safe for concurrent use.
 type Store struct {
+	subscribers []func(Change)
+
 	mutex    sync.Mutex
 	declared *evaluation.Evaluator
 	of       map[types.NamespacedName]*status.Assessment
@@ -28,18 +52,33 @@ func NewStore() *Store {
 	return &Store{of: map[types.NamespacedName]*status.Assessment{}, shared: map[string][]*status.Assessment{}}
 }
 
-// Set replaces the assessment of an add-on, and reports whether it differs from the last one.
-func (s *Store) Set(addOn types.NamespacedName, declared *evaluation.Evaluator, found status.Assessment) (changed bool) {
+// Subscribe has a function called with each assessment that is stored, also with one that does not differ, and with each end of one.
+// All subscribe before the first is stored. The function must not block.
+func (s *Store) Subscribe(to func(Change)) { s.subscribers = append(s.subscribers, to) }
+
+// Set replaces the assessment of an add-on.
+func (s *Store) Set(addOn types.NamespacedName, declared *evaluation.Evaluator, found status.Assessment) Change {
+	change := s.replace(addOn, declared, found)
+	s.publish(change)
+	return change
+}
+
+func (s *Store) publish(change Change) {
+	for _, to := range s.subscribers {
+		to(change)
+	}
+}
+
+func (s *Store) replace(addOn types.NamespacedName, declared *evaluation.Evaluator, found status.Assessment) Change {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.declared != declared {
 		s.declared = declared
 		clear(s.shared)
 	}
-	before := s.of[addOn]
-	now := s.share(addOn.Name, found)
-	s.of[addOn] = now
-	return before == nil || before != now && !reflect.DeepEqual(before, now)
+	change := Change{AddOn: addOn, Declared: declared, Before: s.of[addOn], After: s.share(addOn.Name, found)}
+	s.of[addOn] = change.After
+	return change
 }
 
 // share returns an equal assessment that others have, or this one. What fails rests on conditions of one managed cluster.
@@ -58,11 +97,17 @@ func (s *Store) share(addOn string, found status.Assessment) *status.Assessment 
 	return &found
 }
 
-// Delete drops an add-on that was deleted, and reports whether there was an assessment of it.
-func (s *Store) Delete(addOn types.NamespacedName) (existed bool) {
+// Delete drops an add-on that was deleted.
+func (s *Store) Delete(addOn types.NamespacedName) {
+	if before := s.drop(addOn); before != nil {
+		s.publish(Change{AddOn: addOn, Before: before})
+	}
+}
+
+func (s *Store) drop(addOn types.NamespacedName) (before *status.Assessment) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	_, existed = s.of[addOn]
+	before = s.of[addOn]
 	delete(s.of, addOn)
-	return existed
+	return before
 }

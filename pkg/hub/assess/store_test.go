@@ -1,9 +1,11 @@
 package assess
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -39,18 +41,36 @@ func TestTheStoreKnowsWhatChanges(t *testing.T) {
 		{of(evaluation.NotAvailable, aTime.Add(time.Minute)), true},
 		{of(evaluation.Satisfied, aTime), true},
 	} {
-		if got := store.Set(leaf, declared, step.found); got != step.want {
+		if got := store.Set(leaf, declared, step.found).Differs(); got != step.want {
 			t.Errorf("step %d: changed %t", i, got)
 		}
 	}
-	if store.Set(leaf, evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime)) {
+	if store.Set(leaf, evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime)).Differs() {
 		t.Error("another catalog in which the same is found is a change")
 	}
-	if !store.Delete(leaf) || store.Delete(leaf) {
-		t.Error("it is deleted once")
-	}
-	if !store.Set(leaf, declared, of(evaluation.Satisfied, aTime)) {
+	store.Delete(leaf)
+	if !store.Set(leaf, declared, of(evaluation.Satisfied, aTime)).Differs() {
 		t.Error("after a deletion, the first one is no change")
+	}
+}
+
+func TestSubscribers(t *testing.T) {
+	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	var got []string
+	store.Subscribe(func(change Change) {
+		got = append(got, fmt.Sprintf("%s: %d findings, declared %t, differs %t", change.AddOn, len(change.Findings()), change.Declared != nil, change.Differs()))
+	})
+	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
+	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
+	store.Delete(leaf)
+	store.Delete(leaf)
+	want := []string{
+		"cluster1/leaf: 1 findings, declared true, differs true",
+		"cluster1/leaf: 1 findings, declared true, differs false",
+		"cluster1/leaf: 0 findings, declared false, differs true",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 // series is one series about the fleet: the name of its metric, and its labels.
@@ -121,9 +122,8 @@ func (f *fleet) changed(name string) {
 	}
 }
 
-// set replaces the verdicts on the edges of an add-on; none: it is gone. It reports
-// whether verdicts on the same edges were known before.
-func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) (known bool) {
+// set replaces the verdicts on the edges of an add-on; none: it is gone.
+func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	var before verdicts
@@ -133,8 +133,8 @@ func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) (kn
 		}
 	}
 	now := verdictsOf(key.Name, findings, before, f.edges)
-	if known = before.edges != nil && now.edges == before.edges; now == before {
-		return known
+	if now == before {
+		return
 	}
 	c := f.changing(key.Namespace)
 	switch i, found := c.find(key.Name); {
@@ -146,7 +146,6 @@ func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) (kn
 		c.addOns = slices.Insert(c.addOns, i, now)
 	}
 	f.changed(key.Namespace)
-	return known
 }
 
 // block replaces the platforms whose upgrade would break an add-on. One without edges has none.
@@ -192,16 +191,12 @@ func (f *fleet) isLost(name string) bool {
 	return known != nil && known.lost
 }
 
-// SetFindings replaces the findings on the edges of an add-on on one cluster. Edges
-// that are held keep their value. It reports whether those on the same edges were known.
-func (m *Metrics) SetFindings(key types.NamespacedName, findings []evaluation.Finding) (known bool) {
-	return m.fleet.set(key, findings)
+// Assessed replaces what is found of an add-on on one cluster; nil: it no longer exists. Edges that are held keep their value.
+func (m *Metrics) Assessed(addOn types.NamespacedName, found *status.Assessment) {
+	if found == nil {
+		m.fleet.set(addOn, nil)
+		return
+	}
+	m.fleet.set(addOn, found.Findings)
+	m.fleet.block(addOn, found.Blockers)
 }
-
-// SetBlockers replaces the platforms whose upgrade would break an add-on on one cluster. Its findings were set before.
-func (m *Metrics) SetBlockers(key types.NamespacedName, blockers protection.Blockers) {
-	m.fleet.block(key, blockers)
-}
-
-// Forget drops what an add-on contributed that no longer exists on a cluster.
-func (m *Metrics) Forget(key types.NamespacedName) { m.fleet.set(key, nil) }

@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 type findings = []evaluation.Finding
@@ -167,7 +168,7 @@ func TestFleet(t *testing.T) {
 			for _, scraped := range []bool{true, false} {
 				for _, step := range test.sets {
 					key := keyOf(step.addOn)
-					m.SetFindings(key, step.findings)
+					m.Assessed(key, &status.Assessment{Findings: step.findings})
 					if scraped {
 						_, _ = registry.Gather()
 					}
@@ -183,7 +184,7 @@ func TestFleet(t *testing.T) {
 					m.SetLost(cluster, false)
 				}
 				for _, step := range test.sets {
-					m.Forget(keyOf(step.addOn))
+					m.Assessed(keyOf(step.addOn), nil)
 				}
 				if f := m.fleet; len(f.clusters) != 0 || len(f.current()) != 0 {
 					t.Errorf("remembers what is gone: %v %v", f.clusters, f.sums)
@@ -202,27 +203,6 @@ func keyOf(addOn string) (key types.NamespacedName) {
 	return key
 }
 
-func TestOnlyVerdictsOnTheSameEdgesAreKnown(t *testing.T) {
-	m := New(prometheus.NewRegistry())
-	for _, step := range []struct {
-		name     string
-		findings findings
-		want     bool
-	}{
-		{"new", findings{finding("b", evaluation.Satisfied)}, false},
-		{"the same", findings{finding("b", evaluation.Satisfied)}, true},
-		{"another verdict", findings{finding("b", evaluation.NotInstalled)}, true},
-		{"one more edge", findings{finding("b", evaluation.NotInstalled), finding("c", evaluation.Satisfied)}, false},
-		{"a declaration that cannot be used", findings{{Verdict: evaluation.Held}}, true},
-		{"none", nil, false},
-		{"again", findings{finding("b", evaluation.Satisfied)}, false},
-	} {
-		if known := m.SetFindings(on("c1"), step.findings); known != step.want {
-			t.Errorf("%s: %v", step.name, known)
-		}
-	}
-}
-
 // A storm on a fleet of 5,000 clusters with 20 add-ons in chains, and one scrape.
 func BenchmarkStorm(b *testing.B) {
 	m := New(prometheus.NewRegistry())
@@ -236,7 +216,7 @@ func BenchmarkStorm(b *testing.B) {
 				case fails:
 					found = findings{follows(fmt.Sprint("addon-", a+1))}
 				}
-				m.SetFindings(types.NamespacedName{Namespace: fmt.Sprint("cluster-", c), Name: fmt.Sprint("addon-", a)}, found)
+				m.fleet.set(types.NamespacedName{Namespace: fmt.Sprint("cluster-", c), Name: fmt.Sprint("addon-", a)}, found)
 			}
 		}
 		started := time.Now()
@@ -254,22 +234,26 @@ func TestBlockers(t *testing.T) {
 	m := New(registry)
 	kubernetes, both := protection.Blockers{Kubernetes: true}, protection.Blockers{Kubernetes: true, OCM: true}
 	meets := findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.Satisfied}}
+	found := func(cluster string, on findings, blockers protection.Blockers) {
+		key := types.NamespacedName{Namespace: cluster, Name: "leaf"}
+		m.Assessed(key, &status.Assessment{Findings: on, Blockers: blockers})
+	}
 	for _, step := range []struct {
 		name string
 		do   func()
 		want []string
 	}{
-		{"an add-on without edges: no series", func() { m.SetBlockers(on("c1"), both) }, nil},
-		{"one cluster", func() {
-			m.SetFindings(on("c1"), meets)
-			m.SetBlockers(on("c1"), both)
-		}, []string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`}},
-		{"another cluster", func() {
-			m.SetFindings(on("c2"), meets)
-			m.SetBlockers(on("c2"), kubernetes)
-		}, []string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`}},
+		{"an add-on without edges: no series", func() { found("c1", nil, both) }, nil},
 		{
-			"other verdicts", func() { m.SetFindings(on("c2"), append(findings{finding("base", evaluation.NotInstalled)}, meets...)) },
+			"one cluster", func() { found("c1", meets, both) },
+			[]string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`},
+		},
+		{
+			"another cluster", func() { found("c2", meets, kubernetes) },
+			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
+		},
+		{
+			"other verdicts", func() { found("c2", append(findings{finding("base", evaluation.NotInstalled)}, meets...), kubernetes) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
 		{
@@ -280,9 +264,9 @@ func TestBlockers(t *testing.T) {
 			"it is back", func() { m.SetLost("c2", false) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
-		{"a wider range", func() { m.SetBlockers(on("c1"), protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
-		{"uninstalled", func() { m.Forget(on("c2")) }, nil},
-		{"installed again", func() { m.SetFindings(on("c2"), meets) }, nil},
+		{"a wider range", func() { found("c1", meets, protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
+		{"uninstalled", func() { m.Assessed(on("c2"), nil) }, nil},
+		{"installed again", func() { found("c2", meets, protection.Blockers{}) }, nil},
 	} {
 		step.do()
 		t.Log(step.name)

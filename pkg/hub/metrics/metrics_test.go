@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 func on(cluster string) types.NamespacedName {
@@ -40,6 +41,11 @@ func expect(t *testing.T, registry *prometheus.Registry, name, kind string, line
 	}
 }
 
+// found is what is found of an add-on that blocks no upgrade.
+func found(m *Metrics, addOn types.NamespacedName, findings []evaluation.Finding) {
+	m.Assessed(addOn, &status.Assessment{Findings: findings})
+}
+
 func TestUnsatisfied(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
@@ -51,43 +57,43 @@ func TestUnsatisfied(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"satisfied: no series", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.Satisfied)}) }, nil},
+		{"satisfied: no series", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.Satisfied)}) }, nil},
 		{"one cluster", func() {
-			m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
+			found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"the same again", func() {
-			m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
+			found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"another cluster", func() {
-			m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.NotAvailable)})
+			found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.NotAvailable)})
 		}, []string{line("base", "NotInstalled", 2), line("other", "NotAvailable", 1)}},
 		{
-			"another verdict", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotAvailable)}) },
+			"another verdict", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotAvailable)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
-			"held: as before", func() { m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.Held)}) },
+			"held: as before", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.Held)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
 			"one held beside a known one: the held one as before",
 			func() {
-				m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.Held), finding("other", evaluation.NotInstalled)})
+				found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.Held), finding("other", evaluation.NotInstalled)})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
 			"a declaration that cannot be used: all as before", func() {
-				m.SetFindings(on("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
+				found(m, on("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
-			"no dependencies any more", func() { m.SetFindings(on("c1"), nil) },
+			"no dependencies any more", func() { found(m, on("c1"), nil) },
 			[]string{line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
-		{"gone", func() { m.Forget(on("c2")) }, nil},
-		{"gone twice", func() { m.Forget(on("c2")) }, nil},
+		{"gone", func() { m.Assessed(on("c2"), nil) }, nil},
+		{"gone twice", func() { m.Assessed(on("c2"), nil) }, nil},
 	} {
 		step.do()
 		t.Log(step.name)
@@ -135,10 +141,10 @@ func TestConcurrentUse(t *testing.T) {
 		working.Go(func() {
 			for range 200 {
 				m.Registered([]string{"leaf"})
-				m.SetFindings(on(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
+				found(m, on(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
 				m.Wrote("leaf", "R", WriteSuccess)
 				m.Registered(nil)
-				m.Forget(on(fmt.Sprint(i)))
+				m.Assessed(on(fmt.Sprint(i)), nil)
 				if _, err := registry.Gather(); err != nil {
 					t.Error(err)
 				}
@@ -154,16 +160,17 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	m.Registered([]string{"leaf"})
-	m.SetFindings(on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
-	m.SetBlockers(on("c1"), protection.Blockers{Kubernetes: true})
+	m.Assessed(on("c1"), &status.Assessment{
+		Findings: []evaluation.Finding{finding("base", evaluation.NotInstalled)}, Blockers: protection.Blockers{Kubernetes: true},
+	})
 	m.Wrote("leaf", "R", WriteSuccess)
 	m.Contested("leaf")
 	m.Evaluated(1)
 	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
-	m.SetFindings(on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
-	m.SetFindings(on("c3"), []evaluation.Finding{finding("base", evaluation.Waived)})
+	found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
+	found(m, on("c3"), []evaluation.Finding{finding("base", evaluation.Waived)})
 	m.Reacted(condition.ReactionNoticed, 1)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Error(err, problems)

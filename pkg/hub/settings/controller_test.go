@@ -97,7 +97,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) wish(dependent, mode string) {
-	b.Wishes.Found(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, nil, []evaluation.Finding{wishes("base", mode)})
+	b.Wishes.Found(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{wishes("base", mode)})
 }
 
 // reconcile returns what is stored, and the reasons of events since the last call.

@@ -39,7 +39,7 @@ type wished struct {
 }
 
 // Found remembers what an add-on wishes by its findings. Without findings, it wishes nothing. What is not known stays as it was.
-func (w *Wishes) Found(addOn types.NamespacedName, _ *evaluation.Evaluator, findings []evaluation.Finding) {
+func (w *Wishes) Found(addOn types.NamespacedName, findings []evaluation.Finding) {
 	for name := range w.remember(addOn, wishedBy(findings)) {
 		w.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}

@@ -73,7 +73,7 @@ func TestWishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := &Wishes{Changed: trigger.New()}
 			for _, one := range test.found {
-				all.Found(types.NamespacedName{Namespace: "c", Name: one.dependent}, nil, one.findings)
+				all.Found(types.NamespacedName{Namespace: "c", Name: one.dependent}, one.findings)
 			}
 			on, read, complete := all.On(types.NamespacedName{Namespace: "c", Name: "base"})
 			var got []string

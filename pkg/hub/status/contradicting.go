@@ -39,3 +39,10 @@ func (c *contradicting) on(cluster string) []types.NamespacedName {
 	defer c.mutex.Unlock()
 	return slices.Collect(maps.Keys(c.byCluster[cluster]))
 }
+
+// any reports whether there are any.
+func (c *contradicting) any() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return len(c.byCluster) > 0
+}

@@ -19,7 +19,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/status"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
@@ -36,7 +35,7 @@ type Reconciler struct {
 	Assessor     assess.Assessor
 	// Memory is that of the Assessor's loader.
 	Memory *assess.Memory
-	// Store gets each assessment.
+	// Store gets each assessment. Others subscribe to it.
 	Store *assess.Store
 	// Client opens gates, and Live reads what is declared at this moment from the API server.
 	Client  client.Client
@@ -57,11 +56,6 @@ type Reconciler struct {
 	Evaluate *trigger.Trigger
 	// FirstPass gets each add-on that exists at the start, and each that has been assessed; nil: nothing waits for that.
 	FirstPass *firstpass.Pass
-	// Evaluated is called with each add-on once it has been evaluated, and
-	// its condition written; nil: nothing needs to know.
-	Evaluated func(addOn types.NamespacedName)
-	// Found is called with what was found of each add-on, and with nothing once it is deleted; nil: nothing needs to know.
-	Found func(addOn types.NamespacedName, declared *evaluation.Evaluator, findings []evaluation.Finding)
 
 	undeclared    undeclared
 	stuck         stuck
@@ -74,9 +68,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	declared, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
-	}
-	if r.Evaluated != nil {
-		defer r.Evaluated(request.NamespacedName)
 	}
 	is, err := r.assess(ctx, declared, request.NamespacedName)
 	if err != nil {
@@ -128,22 +119,20 @@ func (r *Reconciler) assess(ctx context.Context, declared *evaluation.Evaluator,
 	if is.found, is.state, err = r.Assessor.Assess(ctx, declared, addOn, is.at); err != nil {
 		return nil, err
 	}
-	if r.Found != nil {
-		r.Found(key, declared, is.found.Findings)
-	}
-	is.known = r.Metrics.SetFindings(key, is.found.Findings)
-	r.Metrics.SetBlockers(key, protection.BlockersOf(is.found.Findings, is.state.Cluster))
 	r.contradicting.set(key, r.Assessor.Acts && fleet.HeldForContradiction(addOn))
-	if r.Store.Set(key, declared, is.found) {
-		r.changed(key)
-	}
+	change := r.Store.Set(key, declared, is.found)
+	is.known = status.SameEdges(change.Before, change.After)
 	return is, nil
 }
 
-// changed enqueues the add-ons on the managed cluster that contradict installed add-ons: this may be the one that they contradict.
-func (r *Reconciler) changed(addOn types.NamespacedName) {
-	for _, one := range r.contradicting.on(addOn.Namespace) {
-		if one != addOn {
+// review enqueues the add-ons on the managed cluster that contradict installed add-ons, where something else was found of another one: that may
+// be the one that they contradict.
+func (r *Reconciler) review(change assess.Change) {
+	if !r.contradicting.any() || !change.Differs() {
+		return
+	}
+	for _, one := range r.contradicting.on(change.AddOn.Namespace) {
+		if one != change.AddOn {
 			r.Evaluate.Enqueue(one)
 		}
 	}
@@ -151,17 +140,11 @@ func (r *Reconciler) changed(addOn types.NamespacedName) {
 
 // forget drops what is remembered of an add-on that was deleted.
 func (r *Reconciler) forget(addOn types.NamespacedName) {
-	if r.Found != nil {
-		r.Found(addOn, nil, nil)
-	}
-	r.Metrics.Forget(addOn)
 	r.Backoff.Forget(addOn)
 	r.Messages.Forget(addOn)
 	r.stuck.forget(addOn)
 	r.contradicting.set(addOn, false)
-	if r.Store.Delete(addOn) {
-		r.changed(addOn)
-	}
+	r.Store.Delete(addOn)
 }
 
 // notBefore is when a condition may be written that another writer has just overwritten; zero: now.

@@ -89,6 +89,7 @@ func newLifecycleHub(
 		Backoff: backoff.New(now), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
 		Messages: backoff.NewTurns(now, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
 	}
+	h.Store.Subscribe(h.review)
 	h.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))
 	return h
 }

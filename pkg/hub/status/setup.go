@@ -29,6 +29,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			initial.Add(addOn)
 		},
 	}
+	r.Store.Subscribe(r.review)
 	return controllers.Setup(mgr, "status", r, r.Concurrency, controllers.RetryOnHub,
 		r.Evaluate.Source(), initial.Source(),
 		listed{source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, watch.AddOns()), r.FirstPass.Listed},
