@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -23,32 +24,51 @@ const confirmedFor = 5 * time.Second
 // of the process, it may see a condition of the next leader before the declaration
 // that the condition rests on. It must not clear such a condition.
 type undeclared struct {
+	requests singleflight.Group
+
 	mutex     sync.Mutex
-	confirmed map[string]time.Time
+	confirmed map[declaredBy]time.Time
 }
+
+// declaredBy is the AddOnTemplate of an add-on that declares, or else its registration.
+type declaredBy struct{ addOn, template string }
 
 // confirm reports whether the add-on declares nothing at this moment, or did not
 // within the last confirmedFor: by its AddOnTemplate of that name, or else by its registration.
 func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn, template string, now time.Time) (bool, error) {
-	u.mutex.Lock()
-	defer u.mutex.Unlock()
-	key := addOn + "/" + template
-	if at, ok := u.confirmed[key]; ok && now.Sub(at) < confirmedFor {
+	by := declaredBy{addOn, template}
+	if u.knows(by, now) {
 		return true, nil
 	}
-	delete(u.confirmed, key)
-	declared, err := declaredNow(ctx, live, addOn, template)
+	answer, err, _ := u.requests.Do(addOn+"/"+template, func() (any, error) {
+		declared, err := declaredNow(ctx, live, addOn, template)
+		return declared.Empty(), err
+	})
 	if err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	if !declared.Empty() {
+	if empty, _ := answer.(bool); !empty {
 		return false, nil
 	}
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
 	if u.confirmed == nil {
-		u.confirmed = map[string]time.Time{}
+		u.confirmed = map[declaredBy]time.Time{}
 	}
-	u.confirmed[key] = now
+	u.confirmed[by] = now
 	return true, nil
+}
+
+// knows reports whether it was confirmed within the last confirmedFor.
+func (u *undeclared) knows(by declaredBy, now time.Time) bool {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	at, known := u.confirmed[by]
+	if known && now.Sub(at) < confirmedFor {
+		return true
+	}
+	delete(u.confirmed, by)
+	return false
 }
 
 // declaredNow reads a declaration from the API server. A list of one needs no further right.
