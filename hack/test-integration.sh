@@ -20,6 +20,8 @@ while read -r package imports; do
   esac
 done < <(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./test/testenv/... ./test/integration/...)
 
+# `make test` has built them, so that no suite has to.
+export INTERLOCK_BIN=${INTERLOCK_BIN:-$PWD/bin}
 failed=0
 go test -v -p 1 -timeout 10m "${others[@]}" || failed=1
 go test -v -p 2 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1

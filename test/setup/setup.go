@@ -4,6 +4,7 @@ package setup
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -17,10 +18,18 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// Program builds a program of cmd, and returns its path. The program is there until the specs have run that the caller
-// prepares: gexec.CleanupBuildArtifacts would also remove what other specs have built.
+// builtVariable names a folder that has the programs of cmd, as `make build` has built them.
+const builtVariable = "INTERLOCK_BIN"
+
+// Program returns the path of a program of cmd. It builds it, unless the environment names a folder that has it. The program is there until
+// the specs have run that the caller prepares: gexec.CleanupBuildArtifacts would also remove what other specs have built.
 func Program(name string) string {
 	GinkgoHelper()
+	if folder := os.Getenv(builtVariable); folder != "" {
+		path := filepath.Join(folder, name)
+		Expect(path).To(BeARegularFile(), "what %s names; run `make build`", builtVariable)
+		return path
+	}
 	path := filepath.Join(GinkgoT().TempDir(), name)
 	out, err := exec.Command("go", "build", "-o", path, "open-cluster-management.io/interlock/cmd/"+name).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
