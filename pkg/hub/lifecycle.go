@@ -1,65 +1,49 @@
 package hub
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
-	"open-cluster-management.io/interlock/pkg/hub/declarations"
-	"open-cluster-management.io/interlock/pkg/hub/firstpass"
-	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/hub/teardown"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// lifecycle is what the controllers that act rest on.
-type lifecycle struct {
-	needs        *installation.Needs
-	evaluate     *trigger.Trigger
-	inputs       hubcache.Inputs
-	declarations *declarations.Store
-	policies     func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
-	recorder     events.EventRecorder
-	install      *trigger.Trigger
-	configs      *settings.Changes
-	demand       func(input.Set)
-	firstPass    *firstpass.Pass
-	assessments  *assess.Store
-}
-
-// setupLifecycle adds the controllers that act, where the lifecycle is on.
-func setupLifecycle(mgr ctrl.Manager, options Options, on lifecycle) error {
-	if !options.Lifecycle {
+// setupInstallation adds the controllers that install add-ons for others, and keep their settings, where the lifecycle is on.
+func setupInstallation(mgr ctrl.Manager, with *shared) error {
+	if !with.options.Lifecycle {
 		return nil
 	}
+	kept := &settings.Reconciler{
+		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations, Changes: with.configs,
+		Wishes: &settings.Wishes{Changed: with.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
+		Recorder: with.recorder, FirstPass: with.firstPass,
+	}
 	installed := &installation.Reconciler{
-		Clock: clock.RealClock{}, Inputs: on.inputs, Declarations: on.declarations, Needs: on.needs, Evaluate: on.evaluate,
-		Policies: on.policies, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
-		Metrics: installation.NewMetrics(options.registry()), Changed: on.install, FirstPass: on.firstPass,
-		RemovalDelay: options.RemovalDelay, Demand: on.demand,
+		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Needs: with.needs, Evaluate: with.on.evaluate,
+		Policies: with.policies.List, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
+		Metrics: installation.NewMetrics(with.options.registry()), Changed: with.on.install, FirstPass: with.firstPass,
+		RemovalDelay: with.options.RemovalDelay, Demand: with.watches.Demand, Configs: kept.Configs,
 	}
-	set := &settings.Reconciler{
-		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations, Wishes: &settings.Wishes{Changed: on.configs.Changed},
-		Changes: on.configs, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder, FirstPass: on.firstPass,
-	}
-	installed.Configs = set.Configs
-	on.assessments.Subscribe(func(change assess.Change) {
-		set.Wishes.Found(change.AddOn, change.Findings())
+	with.assessments.Subscribe(func(change assess.Change) {
+		kept.Wishes.Found(change.AddOn, change.Findings())
 		installed.Needs.Found(change.AddOn, change.Declared, change.Findings())
 	})
-	return setupEach(mgr, installed, set, &teardown.Reconciler{
-		Clock: clock.RealClock{}, Fleet: on.inputs.Reader, Declarations: on.declarations,
-		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: on.recorder,
-	})
+	return setupEach(mgr, installed, kept)
+}
+
+// setupTeardown adds the controller that removes add-ons in reverse order, where the lifecycle is on.
+func setupTeardown(mgr ctrl.Manager, with *shared) error {
+	if !with.options.Lifecycle {
+		return nil
+	}
+	return (&teardown.Reconciler{
+		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations,
+		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
+	}).SetupWithManager(mgr)
 }
 
 // waits returns what installations wait for; nothing where the lifecycle is off.

@@ -127,7 +127,11 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	on := newTriggers()
 	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
-	if err := setupControllers(mgr, warm, options, on, guarded); err != nil {
+	with, err := newShared(mgr, warm, options, on, guarded)
+	if err != nil {
+		return nil, err
+	}
+	if err := setupControllers(mgr, with); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options, guarded); err != nil {

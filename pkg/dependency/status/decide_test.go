@@ -52,6 +52,10 @@ func installing(verdict evaluation.Verdict) func(*Assessment) {
 	return func(a *Assessment) { a.Registered, a.Installing = ordered, &Installing{Findings: edge(verdict)} }
 }
 
+func contradicting(message string, known bool) func(*Assessment) {
+	return func(a *Assessment) { a.Installing.Contradiction = &Contradiction{message, known} }
+}
+
 func upgrading(verdict evaluation.Verdict) func(*Assessment) {
 	return func(a *Assessment) {
 		a.Registered = ordered
@@ -68,11 +72,14 @@ func TestDecide(t *testing.T) {
 		stored Stored
 		want   string // the conditions, "open", and the mode of the health check
 	}{
-		"NothingToSay":     {Assessment{Acts: true}, Stored{}, ""},
-		"Satisfied":        {satisfied, Stored{}, ""},
-		"Fails":            {missing, Stored{}, "Degraded=True/RequiredDependencyNotSatisfied"},
-		"Recovers":         {satisfied, Stored{Degraded: failing}, "Degraded=False/DependenciesSatisfied"},
-		"WithoutLifecycle": {missing.with(installing(evaluation.NotInstalled)).with(func(a *Assessment) { a.Acts = false }), closed, "Degraded=True/RequiredDependencyNotSatisfied"},
+		"NothingToSay": {Assessment{Acts: true}, Stored{}, ""},
+		"Satisfied":    {satisfied, Stored{}, ""},
+		"Fails":        {missing, Stored{}, "Degraded=True/RequiredDependencyNotSatisfied"},
+		"Recovers":     {satisfied, Stored{Degraded: failing}, "Degraded=False/DependenciesSatisfied"},
+		"WithoutLifecycle": {
+			missing.with(installing(evaluation.NotInstalled)).with(func(a *Assessment) { a.Acts = false }), closed,
+			"Degraded=True/RequiredDependencyNotSatisfied",
+		},
 
 		"GateWaits": {
 			missing.with(installing(evaluation.NotInstalled)), closed,
@@ -89,49 +96,84 @@ func TestDecide(t *testing.T) {
 			}},
 			"open",
 		},
-		"GateIsHeld":         {satisfied.with(installing(evaluation.Held)), closed, ""},
-		"TemplateNotChosen":  {satisfied, closed, ""},
-		"TemplateIsMissing":  {satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Missing = "v1" }), closed, "Installable=False/WaitingForDependencies"},
-		"OpenedByHand":       {missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened"},
-		"InstallationBegins": {missing, Stored{Degraded: failing, Installable: waiting, Gate: "closed", Annotated: true}, "Installable=True/InstallationBegun"},
-		"GateIsDeleted":      {missing, Stored{Degraded: failing, Installable: waiting, Deleted: true}, ""},
+		"GateIsHeld":        {satisfied.with(installing(evaluation.Held)), closed, ""},
+		"TemplateNotChosen": {satisfied, closed, ""},
+		"TemplateIsMissing": {
+			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Missing = "v1" }), closed,
+			"Installable=False/WaitingForDependencies",
+		},
+		"OpenedByHand": {
+			missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened",
+		},
+		"InstallationBegins": {
+			missing, Stored{Degraded: failing, Installable: waiting, Gate: "closed", Annotated: true}, "Installable=True/InstallationBegun",
+		},
+		"GateIsDeleted": {missing, Stored{Degraded: failing, Installable: waiting, Deleted: true}, ""},
 		"Contradicts": {
-			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{"it does", true} }), closed,
+			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("it does", true)),
+			closed,
 			"Installable=False/Contradiction",
 		},
 		"ContradictsNoMore": {
-			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{"", true} }), closed,
+			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("", true)),
+			closed,
 			"Installable=True/RequiredDependenciesSatisfied open",
 		},
 		"ContradictionIsNotKnown": {
-			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Contradiction = &Contradiction{} }), closed, "",
+			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("", false)), closed, "",
 		},
 
 		"IsMarked":     {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits"},
 		"NotInstalled": {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{}, ""},
 		"UpgradeWaits": {
-			satisfied.with(upgrading(evaluation.NotInstalled)), Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
+			satisfied.with(upgrading(evaluation.NotInstalled)),
+			Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
 			"Upgradable=False/WaitingForDependencies",
 		},
-		"UpgradeGoes":        {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "Upgradable=True/RequiredDependenciesSatisfied"},
-		"AnotherOneWaits":    {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v3", Upgradable: held}, ""},
-		"NotReadYet":         {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, ""},
-		"RolledOut":          {satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.RolledOut = true }), Stored{Running: "v2", Waiting: "v2", Upgradable: held}, "Upgradable=True/GateOpened"},
-		"Dropped":            {satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.Dropped = true }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "Upgradable=True/GateOpened"},
-		"UpgradeOfTheMissed": {missing.with(upgrading(evaluation.NotInstalled)), Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")}, "Degraded=True/RequiredDependencyNotSatisfied Upgradable=False/WaitingForDependencies"},
+		"UpgradeGoes": {
+			satisfied.with(upgrading(evaluation.Satisfied)),
+			Stored{Running: "v1", Waiting: "v2", Upgradable: held},
+			"Upgradable=True/RequiredDependenciesSatisfied",
+		},
+		"AnotherOneWaits": {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v3", Upgradable: held}, ""},
+		"NotReadYet": {
+			satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "",
+		},
+		"RolledOut": {
+			satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.RolledOut = true }),
+			Stored{Running: "v2", Waiting: "v2", Upgradable: held},
+			"Upgradable=True/GateOpened",
+		},
+		"Dropped": {
+			satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.Dropped = true }),
+			Stored{Running: "v1", Waiting: "v2", Upgradable: held},
+			"Upgradable=True/GateOpened",
+		},
+		"UpgradeOfTheMissed": {
+			missing.with(upgrading(evaluation.NotInstalled)),
+			Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
+			"Degraded=True/RequiredDependencyNotSatisfied Upgradable=False/WaitingForDependencies",
+		},
 
-		"BundleIsAvailable": {satisfied.with(func(a *Assessment) { a.Bundle = true }), Stored{}, "Available=True/BundleAvailable " + string(customized)},
+		"BundleIsAvailable": {
+			satisfied.with(func(a *Assessment) { a.Bundle = true }), Stored{}, "Available=True/BundleAvailable " + string(customized),
+		},
 		"BundleFails": {
-			missing.with(func(a *Assessment) { a.Bundle = true }), Stored{Available: stored("Available", isTrue, "BundleAvailable")},
+			missing.with(func(a *Assessment) { a.Bundle = true }),
+			Stored{Available: stored("Available", isTrue, "BundleAvailable")},
 			"Degraded=True/RequiredDependencyNotSatisfied Available=False/RequiredDependencyNotSatisfied " + string(customized),
 		},
 		"BundleIsLost": {
 			satisfied.with(func(a *Assessment) { a.Bundle, a.Lost = true, true }),
-			Stored{Available: stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")}, string(customized),
+			Stored{Available: stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")},
+			string(customized),
 		},
-		"BundleNoMore": {satisfied, Stored{Available: stored("Available", isTrue, "BundleAvailable")}, "Available=Unknown/BundleReleased " + string(lease)},
+		"BundleNoMore": {
+			satisfied, Stored{Available: stored("Available", isTrue, "BundleAvailable")}, "Available=Unknown/BundleReleased " + string(lease),
+		},
 		"BundleIsDeleted": {
-			missing.with(func(a *Assessment) { a.Bundle = true }), Stored{Available: stored("Available", isTrue, "BundleAvailable"), Deleted: true},
+			missing.with(func(a *Assessment) { a.Bundle = true }),
+			Stored{Available: stored("Available", isTrue, "BundleAvailable"), Deleted: true},
 			"Degraded=True/RequiredDependencyNotSatisfied " + string(customized),
 		},
 	} {
@@ -196,12 +238,18 @@ func TestConditions(t *testing.T) {
 		decided Decision
 		want    []string
 	}{
-		"All":           {Stored{Degraded: failing, Installable: waiting, Annotated: true, Upgradable: held, Available: available}, Decision{}, []string{"Degraded", "Installable", "Upgradable"}},
+		"All": {
+			Stored{Degraded: failing, Installable: waiting, Annotated: true, Upgradable: held, Available: available},
+			Decision{},
+			[]string{"Degraded", "Installable", "Upgradable"},
+		},
 		"OthersOwn":     {Stored{Degraded: disk, Installable: waiting, Available: available}, Decision{}, nil},
 		"Bundle":        {Stored{Available: bundled}, Decision{}, []string{"Available"}},
 		"FailingBundle": {Stored{Available: fails}, Decision{HealthCheck: ocmv1alpha1.HealthCheckModeCustomized}, []string{"Available"}},
 		"Guarded":       {Stored{Degraded: failing, Available: fails}, Decision{}, []string{"Degraded"}},
-		"Changed":       {Stored{Degraded: failing, Installable: waiting}, Decision{Changed: []metav1.Condition{*opened}}, []string{"Installable", "Degraded"}},
+		"Changed": {
+			Stored{Degraded: failing, Installable: waiting}, Decision{Changed: []metav1.Condition{*opened}}, []string{"Installable", "Degraded"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

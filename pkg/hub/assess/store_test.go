@@ -58,7 +58,16 @@ func TestSubscribers(t *testing.T) {
 	store, declared := NewStore(), evaluation.New(catalog.New(nil))
 	var got []string
 	store.Subscribe(func(change Change) {
-		got = append(got, fmt.Sprintf("%s: %d findings, declared %t, differs %t", change.AddOn, len(change.Findings()), change.Declared != nil, change.Differs()))
+		got = append(
+			got,
+			fmt.Sprintf(
+				"%s: %d findings, declared %t, differs %t",
+				change.AddOn,
+				len(change.Findings()),
+				change.Declared != nil,
+				change.Differs(),
+			),
+		)
 	})
 	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
 	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))

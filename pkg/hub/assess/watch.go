@@ -26,10 +26,12 @@ import (
 )
 
 type (
-	queue         = trigger.Queue
-	installed     = *addonv1alpha1.ManagedClusterAddOn
-	addOnHandler  = handler.TypedFuncs[installed, reconcile.Request]
-	clusterHandle = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
+	queue     = trigger.Queue
+	installed = *addonv1alpha1.ManagedClusterAddOn
+	// AddOnHandler handles the events of add-ons.
+	AddOnHandler = handler.TypedFuncs[installed, reconcile.Request]
+	// ClusterHandler handles the events of managed clusters.
+	ClusterHandler = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
 )
 
 // Watch is which event enqueues which add-ons.
@@ -50,15 +52,15 @@ type Watch struct {
 	Initial func(types.NamespacedName)
 }
 
-// AddOns: an add-on is evaluated when it is created or deleted, when its Degraded
+// AddOns handles the events of add-ons. An add-on is evaluated when it is created or deleted, when its Degraded
 // changes or its gate is opened, when what the conditions of its edges use of it changes, and at any change where the lifecycle
 // has something to decide. Its dependents on the same cluster are evaluated when
 //   - it is created or deleted,
 //   - its Available changes,
 //   - a Required dependency of its own begins or ceases to fail,
 //   - its version changes and they use it.
-func (w Watch) AddOns() addOnHandler {
-	return addOnHandler{
+func (w Watch) AddOns() AddOnHandler {
+	return AddOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
 			if e.IsInInitialList {
 				w.Initial(key(e.Object)) // and so will its readers and dependents
@@ -156,11 +158,11 @@ func (w Watch) readers(addOn installed, inputs input.Set, q queue) {
 	}
 }
 
-// Clusters: a change of labels, claims or version concerns the add-ons of the managed
+// Clusters handles the events of managed clusters. A change of labels, claims or version concerns the add-ons of the managed
 // cluster that use it.
-func (w Watch) Clusters() clusterHandle {
+func (w Watch) Clusters() ClusterHandler {
 	none := &clusterv1.ManagedCluster{}
-	return clusterHandle{
+	return ClusterHandler{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
 			w.observeCluster(e.Object.Name, fleet.ClusterStatus(e.Object))
 			w.onCluster(ctx, e.Object.Name, w.changed(none, e.Object), q)

@@ -45,10 +45,14 @@ func TestBundles(t *testing.T) {
 			"True BundleAvailable", customized, 1,
 		},
 		"Fails": {
-			true, false, []client.Object{addOn("leaf", degraded)}, "False RequiredDependencyNotSatisfied Required addon 'base' is not", customized, 1,
+			true, false,
+			[]client.Object{addOn("leaf", degraded)},
+			"False RequiredDependencyNotSatisfied Required addon 'base' is not",
+			customized, 1,
 		},
 		"Follows": {
-			true, false, []client.Object{addOn("leaf", available(isTrue, "BundleAvailable"))},
+			true, false,
+			[]client.Object{addOn("leaf", available(isTrue, "BundleAvailable"))},
 			"False RequiredDependencyNotSatisfied Required addon 'base' is not", customized, 1,
 		},
 		"Lost": {

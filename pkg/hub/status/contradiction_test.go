@@ -8,12 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // contradictingBench has leaf in version 2.0, which OCM has created, and stem, which is installed and declares something of leaf.

@@ -81,7 +81,9 @@ func templated(running, desired string) *addonv1alpha1.ManagedClusterAddOn {
 
 func TestWhatIsLoaded(t *testing.T) {
 	const inProxyMode = `dependencies: [{name: a, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`
-	reported := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}}}
+	reported := &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}},
+	}
 	reported.Status.Version.Kubernetes = "v1.27.3"
 	reported.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "product", Value: "OpenShift"}}
 	pod := map[addonv1alpha1.AddonAPI]evaluation.APIFact{{Kind: "Pod"}: {Served: metav1.ConditionFalse}}

@@ -85,14 +85,20 @@ func TestConditionsAreWrittenTogether(t *testing.T) {
 	registered := fixture.Specified(t, leaf.Name, orderedOnBase)
 	b := newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registered}, nil, false,
 		&registered, gatedLeaf())
-	if gateIs, installable := b.settled(t); !strings.HasPrefix(installable, "False WaitingForDependencies") || gateIs != addonv1alpha1.GateClosed {
+	if gateIs, installable := b.settled(
+		t,
+	); !strings.HasPrefix(installable, "False WaitingForDependencies") ||
+		gateIs != addonv1alpha1.GateClosed {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 	if degraded := fleet.Degraded(b.read(t, leaf.Name)); degraded == nil || degraded.Status != metav1.ConditionTrue {
 		t.Errorf("Degraded is %+v", degraded)
 	}
 	b.addBase(t, metav1.ConditionTrue)
-	if gateIs, installable := b.settled(t); !strings.HasPrefix(installable, "True RequiredDependenciesSatisfied") || gateIs != addonv1alpha1.GateOpen {
+	if gateIs, installable := b.settled(
+		t,
+	); !strings.HasPrefix(installable, "True RequiredDependenciesSatisfied") ||
+		gateIs != addonv1alpha1.GateOpen {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
 	if degraded := fleet.Degraded(b.read(t, leaf.Name)); degraded == nil || degraded.Status != metav1.ConditionFalse {
@@ -181,7 +187,10 @@ func TestGates(t *testing.T) {
 		"NoGate": {gated{}, "", "", nil, ""},
 		"Open":   {gated{gate: opened}, opened, "", nil, ""},
 		"OpenedByUser": {
-			gated{gate: opened, conditions: []metav1.Condition{waitsForBase()}}, opened, "True GateOpened: A user opened", []string{"conditions"}, "",
+			gated{gate: opened, conditions: []metav1.Condition{waitsForBase()}},
+			opened, "True GateOpened: A user opened",
+			[]string{"conditions"},
+			"",
 		},
 		"ClosedAfterwards": {gated{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
 		"BegunNevertheless": {
@@ -279,7 +288,11 @@ func TestTheTemplateDoesNotExist(t *testing.T) {
 	if gateIs, installable := b.settled(t); gateIs != addonv1alpha1.GateClosed || installable != waits {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
-	if result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf}); err != nil || result.RequeueAfter != assess.MissingAgain {
+	if result, err := b.Reconcile(
+		t.Context(),
+		reconcile.Request{NamespacedName: leaf},
+	); err != nil ||
+		result.RequeueAfter != assess.MissingAgain {
 		t.Errorf("it is looked for again: %+v, %v", result, err)
 	}
 	if err := b.Create(t.Context(), &template); err != nil {

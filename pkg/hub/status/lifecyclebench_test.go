@@ -83,7 +83,11 @@ func newLifecycleHub(
 		Writer: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
 		Assessor: assess.Assessor{
 			Fleet: reader, Live: h.WithWatch, Acts: true, Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
-				Reader: reader, Lazy: fleet.Objects{Reader: h.WithWatch}, Ready: func(input.Set) bool { return true }, Reported: none{}, Served: none{},
+				Reader:   reader,
+				Lazy:     fleet.Objects{Reader: h.WithWatch},
+				Ready:    func(input.Set) bool { return true },
+				Reported: none{},
+				Served:   none{},
 			}},
 		},
 		Backoff: backoff.New(now), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
@@ -95,7 +99,13 @@ func newLifecycleHub(
 }
 
 // patch opens a gate.
-func (h *lifecycleHub) patch(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption) error {
+func (h *lifecycleHub) patch(
+	ctx context.Context,
+	c client.WithWatch,
+	object client.Object,
+	patch client.Patch,
+	o ...client.PatchOption,
+) error {
 	h.writes = append(h.writes, "gate")
 	if err := h.refuses["gate"]; err != nil {
 		return err
@@ -158,7 +168,12 @@ func (h *lifecycleHub) read(t *testing.T, name string) *addonv1alpha1.ManagedClu
 
 // faults has a write fail, each time on a hub of its own. says is the error of the one that the hub refuses. Without the failure, leaf
 // becomes as it has to be.
-func faults(t *testing.T, write, says string, start func(*testing.T) *lifecycleHub, asItHasToBe func(*addonv1alpha1.ManagedClusterAddOn) bool) {
+func faults(
+	t *testing.T,
+	write, says string,
+	start func(*testing.T) *lifecycleHub,
+	asItHasToBe func(*addonv1alpha1.ManagedClusterAddOn) bool,
+) {
 	t.Helper()
 	broken := errors.New("the hub is busy")
 	for name, test := range map[string]struct {

@@ -126,7 +126,12 @@ func TestALossThatIsSeenInTheWrongOrder(t *testing.T) {
 // What a loss left is held from when addon-manager finds it, also where it was
 // not there to see the cluster come back.
 func TestALossFromBeforeTheStart(t *testing.T) {
-	_, b, _ := mappedWith(t, addOn("leaf"), baseIs("Unknown", clusterLost, aTime.Add(-24*time.Hour)), clusterAt("True", aTime.Add(-time.Hour)))
+	_, b, _ := mappedWith(
+		t,
+		addOn("leaf"),
+		baseIs("Unknown", clusterLost, aTime.Add(-24*time.Hour)),
+		clusterAt("True", aTime.Add(-time.Hour)),
+	)
 	b.expectHeld(t, "found", evaluation.SettleTime)
 	b.clock.SetTime(aTime.Add(evaluation.SettleTime))
 	b.expectHeld(t, "it never reported again", 0)

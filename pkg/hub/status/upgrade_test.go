@@ -106,7 +106,8 @@ func TestUpgrades(t *testing.T) {
 		"Installing":   {upgradable{declares: upgradesOrdered, wants: "v1", desires: "v1"}, "", 0},
 		"NotOrdered":   {upgradable{declares: "{ordering: Install}", wants: "v1", runs: "v1"}, "", 0},
 		"Waits": {
-			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: upgradeWaits(missing)}, "False WaitingForDependencies " + missing, 0,
+			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: upgradeWaits(missing)},
+			"False WaitingForDependencies " + missing, 0,
 		},
 		"ForSomethingElse": {
 			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: upgradeWaits("AddOnTemplate 'v2' (version 2.0.0) waits: x")},
@@ -117,7 +118,8 @@ func TestUpgrades(t *testing.T) {
 			"True RequiredDependenciesSatisfied All that AddOnTemplate 'v2' (version 2.0.0) requires", 1,
 		},
 		"Lost": {
-			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, lost: true, stored: upgradeWaits(missing)}, "False Waiting", 0,
+			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, lost: true, stored: upgradeWaits(missing)},
+			"False Waiting", 0,
 		},
 		"OrderedNoMore": {
 			upgradable{declares: "{ordering: Install}", wants: "v2", runs: "v1", stored: upgradeWaits(missing)},
@@ -139,7 +141,8 @@ func TestUpgrades(t *testing.T) {
 			upgradable{declares: upgradesOrdered, wants: "v1", live: "v2", runs: "v1", stored: upgradeWaits(missing)}, "False Waiting", 0,
 		},
 		"CatalogIsBehindATemplate": {
-			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, edited: true, stored: upgradeWaits(missing)}, "False Waiting", 0,
+			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, edited: true, stored: upgradeWaits(missing)},
+			"False Waiting", 0,
 		},
 		"Deleted": {
 			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, deleted: true, stored: upgradeWaits(missing)},
@@ -149,14 +152,22 @@ func TestUpgrades(t *testing.T) {
 			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, forgotten: true, stored: upgradeWaits(missing)},
 			"False WaitingForDependencies AddOnTemplate 'v2' waits: it does not exist", 1,
 		},
-		"OnlyForItself": {upgradable{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: upgradeWaits(missing)}, "False Waiting", 0},
-		"NotForItself":  {upgradable{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: upgradeWaits(missing)}, "True GateOpened", 1},
+		"OnlyForItself": {
+			upgradable{declares: upgradesOrdered, wants: "v1", own: "v2", runs: "v1", stored: upgradeWaits(missing)}, "False Waiting", 0,
+		},
+		"NotForItself": {
+			upgradable{declares: upgradesOrdered, wants: "v2", own: "v1", runs: "v1", stored: upgradeWaits(missing)}, "True GateOpened", 1,
+		},
 		"CannotBeUsed": {
-			upgradable{declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1", stored: upgradeWaits(missing)},
+			upgradable{
+				declares: "{ordering: InstallAndUpgrade, dependencies: [{name: b, version: x}]}", wants: "v2", runs: "v1",
+				stored: upgradeWaits(missing),
+			},
 			"False Waiting", 0,
 		},
 		"AnotherMessage": {
-			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: upgradeWaits("Mine")}, "False WaitingForDependencies " + missing, 1,
+			upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", stored: upgradeWaits("Mine")},
+			"False WaitingForDependencies " + missing, 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,13 @@ func (r *Reconciler) change(ctx context.Context, is *assessed, decision status.D
 	}
 	stored := is.addOn.ResourceVersion
 	if len(decision.Changed) > 0 {
-		if stored, err = r.Writer.ApplyAll(ctx, names.AddonManager, is.addOn, decision.Conditions(is.stored), decision.HealthCheck); err != nil {
+		if stored, err = r.Writer.ApplyAll(
+			ctx,
+			names.AddonManager,
+			is.addOn,
+			decision.Conditions(is.stored),
+			decision.HealthCheck,
+		); err != nil {
 			r.count(is, decision, err)
 			return unwritten(err, fmt.Sprintf("write %s of %s", list(decision.Changed), is.key))
 		}

@@ -1,0 +1,141 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	toolsevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/facts"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
+	"open-cluster-management.io/interlock/pkg/hub/hubapis"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
+	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/hub/policies"
+	"open-cluster-management.io/interlock/pkg/hub/settings"
+	"open-cluster-management.io/interlock/pkg/hub/status"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/warmup"
+)
+
+// shared is what several controllers of addon-manager share.
+type shared struct {
+	options      Options
+	on           triggers
+	guarded      *status.Guarded
+	warm         *warmup.Warmup
+	fleet        hubcache.Reader
+	inputs       hubcache.Inputs
+	loader       fleet.Loader
+	memory       *assess.Memory
+	informer     *facts.Informer
+	reported     *facts.Reader
+	declarations *declarations.Store
+	assessments  *assess.Store
+	policies     *policies.Source
+	watches      lazywatch.Watches
+	metrics      *metrics.Metrics
+	recorder     toolsevents.EventRecorder
+	// firstPass is what all that acts waits for; nil where the lifecycle is off.
+	firstPass *firstpass.Pass
+	needs     *installation.Needs
+	configs   *settings.Changes
+}
+
+// newShared adds the caches to the manager, and returns what controllers share.
+func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *status.Guarded) (*shared, error) {
+	s := &shared{
+		options: options, on: on, guarded: guarded, warm: warm, fleet: hubcache.NewReader(mgr.GetCache()),
+		memory: assess.NewMemory(clock.RealClock{}), declarations: declarations.NewStore(), assessments: assess.NewStore(),
+		metrics: metrics.New(options.registry()), recorder: mgr.GetEventRecorder(names.AddonManager), firstPass: firstPass(options),
+		needs: &installation.Needs{Changed: on.install}, configs: &settings.Changes{Changed: on.settings},
+	}
+	watches, lazy, err := addLazyWatches(mgr, on.addOns(s.fleet, s.declarations, s.configs))
+	informer, informerErr := newFactsInformer(mgr, on.request)
+	served, servedErr := setupHubAPIs(mgr, s.fleet, s.declarations, on)
+	if err := errors.Join(err, informerErr, servedErr); err != nil {
+		return nil, err
+	}
+	s.watches, s.informer = watches, informer
+	s.reported = &facts.Reader{Fleet: s.fleet, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, s.memory.Outages)}
+	s.inputs = hubcache.Inputs{Reader: s.fleet, Lazy: lazy, Ready: watches.Ready, Reported: s.reported, Served: served}
+	s.loader = fleet.Loader{
+		Reader: s.inputs, Memory: s.memory, Offline: options.Offline, Demand: watches.Demand, Waits: waits(options, s.needs),
+	}
+	s.policies = &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
+	return s, nil
+}
+
+// firstPass returns the first assessment of all add-ons, for which what acts waits; nil where the lifecycle is off.
+func firstPass(options Options) *firstpass.Pass {
+	if !options.Lifecycle {
+		return nil
+	}
+	return firstpass.New()
+}
+
+// addLazyWatches adds the lazy cache and its watches to the manager.
+func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watches, fleet.Objects, error) {
+	options := hubcache.LazyOptions()
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	lazy, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fleet.Objects{}, fmt.Errorf("create lazy cache: %w", err)
+	}
+	watches := lazywatch.NewWatches(lazy, addOns)
+	err = mgr.Add(lazy)
+	for _, watch := range watches {
+		err = errors.Join(err, mgr.Add(watch))
+	}
+	return watches, fleet.Objects{Reader: lazy}, err
+}
+
+// setupHubAPIs adds what discovers the APIs that the hub serves to the manager.
+func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, on triggers) (*hubapis.Served, error) {
+	definitions, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("create metadata client of the hub: %w", err)
+	}
+	documents, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("create discovery client of the hub: %w", err)
+	}
+	api := apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager"}
+	watcher := apidiscovery.New(definitions, api, func() { on.hubAPIs.Enqueue(hubapis.Key) })
+	if err := mgr.Add(watcher); err != nil {
+		return nil, fmt.Errorf("add discovery of the hub: %w", err)
+	}
+	served := &hubapis.Served{}
+	return served, (&hubapis.Reconciler{
+		Fleet: reader, Declarations: store, APIs: watcher, Served: served, Changed: on.hubAPIs, Evaluate: on.evaluate,
+	}).SetupWithManager(mgr)
+}
+
+// newFactsInformer adds the informer of ManagedClusterFacts to the manager.
+func newFactsInformer(mgr ctrl.Manager, request *trigger.Trigger) (*facts.Informer, error) {
+	hub, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create client of the hub: %w", err)
+	}
+	informer := facts.NewInformer(hub, request)
+	if err := mgr.Add(informer); err != nil {
+		return nil, fmt.Errorf("add informer of facts: %w", err)
+	}
+	return informer, nil
+}
