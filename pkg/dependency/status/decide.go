@@ -151,20 +151,16 @@ func (d Decision) OnlyMessages(stored Stored) bool {
 // Postpone leaves out what has to wait, because another writer has just overwritten it, and returns the first moment at which one no
 // longer has to; zero: nothing waits. until is that moment of a condition. A gate does not open before its condition is written.
 func (d Decision) Postpone(until func(metav1.Condition) time.Time) (left Decision, first time.Time) {
-	left = d
-	left.Changed = slices.DeleteFunc(slices.Clone(d.Changed), func(one metav1.Condition) bool {
+	waits := func(one metav1.Condition) bool {
 		moment := until(one)
 		if !moment.IsZero() && (first.IsZero() || moment.Before(first)) {
 			first = moment
 		}
 		return !moment.IsZero()
-	})
-	if moment := until(d.Because); d.Open && !moment.IsZero() {
-		left.Open = false
-		if first.IsZero() || moment.Before(first) {
-			first = moment
-		}
 	}
+	left = d
+	left.Changed = slices.DeleteFunc(slices.Clone(d.Changed), waits)
+	left.Open = d.Open && !waits(d.Because)
 	return left, first
 }
 

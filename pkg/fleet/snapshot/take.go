@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,11 +36,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	}
 	for i := range content.Registrations {
 		lean := fleet.LeanRegistration(&content.Registrations[i])
-		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy         // what installs it
-		if template := fleet.DefaultTemplate(&content.Registrations[i]); template != "" { // and what it runs then
-			//nolint:staticcheck // v1alpha1 has no other field for it
-			lean.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: template}
-		}
+		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
 		content.Registrations[i] = *lean
 	}
 	t := &taking{
