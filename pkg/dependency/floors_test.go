@@ -36,7 +36,7 @@ var floors = map[string][]string{
 	"gate":         {"versions", "declaration", "catalog", "evaluation", "condition"},
 	"installation": {"undone", "settings", "declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
-	"status":       {"declaration", "evaluation", "condition", "bundle", "gate", "protection"},
+	"outcome":      {"declaration", "evaluation", "condition", "bundle", "gate", "protection"},
 	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
 	"teardown":     {"graph", "catalog"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},

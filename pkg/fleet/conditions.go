@@ -10,7 +10,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 )
 
 // InstalledByInterlock reports whether Interlock has created the add-on.
@@ -60,9 +60,9 @@ func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 }
 
 // Stored returns what decisions on the conditions of an add-on rest on. A cached add-on has what this needs.
-func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) status.Stored {
+func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
-	return status.Stored{
+	return outcome.Stored{
 		Degraded: Degraded(addOn), Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
 		Gate: value, Annotated: annotated, GateClosed: GateClosed(addOn),
 		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),

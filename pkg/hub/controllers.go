@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/status"
 )
 
-// setupControllers adds the controllers to the manager. What subscribes to the assessments comes before what makes them.
+// setupControllers adds the controllers to the manager. Subscribers to the assessments come before the controller that makes them.
 func setupControllers(mgr ctrl.Manager, with *shared) error {
 	for _, setup := range []func(ctrl.Manager, *shared) error{
 		setupMetrics, setupReports, setupInstallation, setupTeardown, setupPolicies, setupDeclarations, setupFacts, setupStatus,
@@ -29,7 +29,7 @@ func setupControllers(mgr ctrl.Manager, with *shared) error {
 	return nil
 }
 
-// setupMetrics counts what is found.
+// setupMetrics counts findings.
 func setupMetrics(_ ctrl.Manager, with *shared) error {
 	with.assessments.Subscribe(func(change assess.Change) { with.metrics.Assessed(change.AddOn, change.After) })
 	return nil

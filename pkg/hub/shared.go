@@ -32,7 +32,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
-// shared is what several controllers of addon-manager share.
+// shared has the caches, stores and triggers that several controllers of addon-manager use.
 type shared struct {
 	options      Options
 	on           triggers
@@ -50,13 +50,13 @@ type shared struct {
 	watches      lazywatch.Watches
 	metrics      *metrics.Metrics
 	recorder     toolsevents.EventRecorder
-	// firstPass is what all that acts waits for; nil where the lifecycle is off.
+	// firstPass delays the controllers of the lifecycle until all add-ons have been assessed once. It is nil where the lifecycle is off.
 	firstPass *firstpass.Pass
 	needs     *installation.Needs
 	configs   *settings.Changes
 }
 
-// newShared adds the caches to the manager, and returns what controllers share.
+// newShared adds the caches to the manager.
 func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *status.Guarded) (*shared, error) {
 	s := &shared{
 		options: options, on: on, guarded: guarded, warm: warm, fleet: hubcache.NewReader(mgr.GetCache()),

@@ -1,4 +1,4 @@
-// Package assess finds what there is to say of each add-on on each managed cluster, and knows which event concerns which add-on.
+// Package assess evaluates the add-ons on managed clusters, stores the assessments, and maps events to the add-ons that they concern.
 package assess
 
 import (
@@ -15,57 +15,59 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// MissingAgain is when an AddOnTemplate that does not exist is looked for again. Its creation brings the add-on back sooner where it
-// declares something.
+// MissingAgain is the time between two requests for an AddOnTemplate that does not exist. The creation of one with dependencies enqueues the
+// add-on sooner.
 const MissingAgain = 10 * time.Second
 
 // Assessor loads the state of add-ons, and evaluates it.
 type Assessor struct {
 	Fleet  hubcache.Reader
 	Loader fleet.Loader
-	// Live reads what the caches lack from the API server: the spec of add-ons, and whether AddOnTemplates exist.
+	// Live reads from the API server: the caches have no specs of add-ons, and no AddOnTemplates without dependencies.
 	Live client.Reader
-	// Acts: addon-manager runs the lifecycle. Without, only what Degraded rests on is found.
+	// Acts is true where addon-manager runs the lifecycle.
 	Acts bool
 }
 
-// Assess returns what is found of an add-on, with the state that it rests on.
+// Assess evaluates an add-on. It also returns the state of the managed cluster that it has loaded.
 func (a Assessor) Assess(
 	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, now time.Time,
-) (found status.Assessment, state evaluation.State, err error) {
-	if state, err = a.Loader.Load(ctx, declared, client.ObjectKeyFromObject(addOn), now); err != nil {
-		return found, state, err
+) (outcome.Assessment, evaluation.State, error) {
+	state, err := a.Loader.Load(ctx, declared, client.ObjectKeyFromObject(addOn), now)
+	if err != nil {
+		return outcome.Assessment{}, state, err
 	}
-	found = status.Assessment{
+	assessment := outcome.Assessment{
 		Registered: declared.Declaration(addOn.Name), Findings: declared.Evaluate(addOn.Name, state),
 		Lost: state.Cluster.Available == metav1.ConditionUnknown, Bundle: declared.Install(addOn.Name).Bundle, Acts: a.Acts,
 	}
-	found.Until, found.Blockers = evaluation.HeldUntil(found.Findings), protection.BlockersOf(found.Findings, state.Cluster)
+	assessment.Until = evaluation.HeldUntil(assessment.Findings)
+	assessment.Blockers = protection.BlockersOf(assessment.Findings, state.Cluster)
 	switch {
 	case !a.Acts:
 	case fleet.GateClosed(addOn):
-		err = a.assessInstalling(ctx, declared, addOn, state, &found)
+		err = a.assessInstalling(ctx, declared, addOn, state, &assessment)
 	case fleet.WaitingTemplate(addOn) != "":
-		err = a.assessUpgrading(ctx, declared, addOn, state, &found)
+		err = a.assessUpgrading(ctx, declared, addOn, state, &assessment)
 	}
-	return found, state, err
+	return assessment, state, err
 }
 
-// assessInstalling adds what is found of an add-on whose gate is closed, with the AddOnTemplate that is to be installed. Where OCM has not
-// chosen one yet, that may declare more.
+// assessInstalling evaluates an add-on behind a closed gate, with the AddOnTemplate that OCM is about to install. It does nothing until OCM
+// has chosen that template, because the template may declare more dependencies.
 func (a Assessor) assessInstalling(
 	ctx context.Context,
 	declared *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 	state evaluation.State,
-	found *status.Assessment,
+	assessment *outcome.Assessment,
 ) error {
 	if Chosen(addOn) == "" && len(declared.Install(addOn.Name).Templates) > 0 {
 		return nil
@@ -78,26 +80,27 @@ func (a Assessor) assessInstalling(
 	if err != nil {
 		return err
 	}
-	installing := &status.Installing{Findings: declared.Evaluate(addOn.Name, state), Missing: missing}
-	found.Installing, found.Until = installing, controllers.Sooner(found.Until, evaluation.HeldUntil(installing.Findings))
+	installing := &outcome.Installing{Findings: declared.Evaluate(addOn.Name, state), Missing: missing}
+	assessment.Installing = installing
+	assessment.Until = controllers.Sooner(assessment.Until, evaluation.HeldUntil(installing.Findings))
 	if missing != "" {
-		found.Until = controllers.Sooner(found.Until, state.Cluster.Now.Add(MissingAgain))
+		assessment.Until = controllers.Sooner(assessment.Until, state.Cluster.Now.Add(MissingAgain))
 	}
 	if !fleet.HeldForContradiction(addOn) {
 		return nil
 	}
 	contradiction, until, err := a.contradiction(ctx, declared, addOn, state)
-	installing.Contradiction, found.Until = contradiction, controllers.Sooner(found.Until, until)
+	installing.Contradiction, assessment.Until = contradiction, controllers.Sooner(assessment.Until, until)
 	return err
 }
 
-// Chosen is the AddOnTemplate that OCM is about to install; empty: none is chosen.
+// Chosen returns the AddOnTemplate that OCM is about to install. It is empty until OCM has chosen one.
 func Chosen(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	templates := fleet.TemplatesOf(addOn)
 	return cmp.Or(templates.RollingOut, templates.Running)
 }
 
-// missing returns the AddOnTemplate that is to be installed, if it does not exist. One that has a version does.
+// missing returns the AddOnTemplate that OCM is about to install, if it does not exist. A template with a version exists.
 func (a Assessor) missing(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (string, error) {
 	template := Chosen(addOn)
 	if template == "" {
@@ -114,22 +117,23 @@ func (a Assessor) missing(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 	return template, nil
 }
 
-// assessUpgrading adds what is found of an add-on with the AddOnTemplate that waits.
+// assessUpgrading evaluates an add-on with the AddOnTemplate that waits.
 func (a Assessor) assessUpgrading(
 	ctx context.Context,
 	declared *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 	state evaluation.State,
-	found *status.Assessment,
+	assessment *outcome.Assessment,
 ) error {
 	waiting, templates := fleet.WaitingTemplate(addOn), fleet.TemplatesOf(addOn)
 	version, read, err := a.Loader.Reader.TemplateVersion(ctx, waiting)
 	if err != nil || !read {
 		return err
 	}
-	upgrading := &status.Upgrading{Upgrade: gate.Upgrade{Template: waiting, Version: version}}
+	upgrading := &outcome.Upgrading{Upgrade: gate.Upgrade{Template: waiting, Version: version}}
 	upgrading.Findings = declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrading.Upgrade))
-	found.Upgrading, found.Until = upgrading, controllers.Sooner(found.Until, evaluation.HeldUntil(upgrading.Findings))
+	assessment.Upgrading = upgrading
+	assessment.Until = controllers.Sooner(assessment.Until, evaluation.HeldUntil(upgrading.Findings))
 	if templates.RollingOut == waiting || templates.Running == waiting && templates.RollingOut == "" {
 		upgrading.RolledOut = true
 		return nil
@@ -140,13 +144,14 @@ func (a Assessor) assessUpgrading(
 	}
 	exists, err := declarations.TemplateExists(ctx, a.Live, waiting)
 	if err == nil && !exists {
-		upgrading.Missing, found.Until = true, controllers.Sooner(found.Until, state.Cluster.Now.Add(MissingAgain))
+		upgrading.Missing = true
+		assessment.Until = controllers.Sooner(assessment.Until, state.Cluster.Now.Add(MissingAgain))
 	}
 	return err
 }
 
-// wanted reports whether the template may still be rolled out there: by the add-on itself, or else by its registration. Different watches
-// fill the caches of registrations and of add-ons, so what the catalog does not have is read from the API server.
+// wanted reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons have
+// different watches, so wanted reads the API server where the catalog does not have the template.
 func (a Assessor) wanted(
 	ctx context.Context,
 	declared *evaluation.Evaluator,

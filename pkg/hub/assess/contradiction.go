@@ -9,15 +9,15 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
-// contradiction returns what an add-on contradicts that OCM has created, and that contradicted installed add-ons then. state is that of the
-// add-on. until is when to look again without a cause; zero: never.
+// contradiction reviews an add-on that OCM has created, and that contradicted installed add-ons then. state is the state that the add-on was
+// evaluated in. The returned time is the time of the next review, or zero.
 func (a Assessor) contradiction(
 	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State,
-) (found *status.Contradiction, until time.Time, err error) {
+) (*outcome.Contradiction, time.Time, error) {
 	states := map[string]evaluation.State{addOn.Name: state}
 	for _, name := range protection.MayBreak(declared.Catalog, addOn.Name) {
 		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
@@ -35,5 +35,5 @@ func (a Assessor) contradiction(
 		states[name], _ = gate.Installing(declared.Catalog, loaded, addOn.Name) // that it is known was found by its own state
 	}
 	review := protection.ReviewInstallation(declared, addOn.Name, states)
-	return &status.Contradiction{Message: review.Contradicted.Message(addOn.Name), Known: review.Known}, review.Until, nil
+	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Known: review.Known}, review.Until, nil
 }

@@ -8,27 +8,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 )
 
-// maxShared is how many different assessments of one add-on are shared. Most of its clusters have one of a few.
+// maxShared is the number of different assessments of one add-on that its managed clusters share.
 const maxShared = 8
 
-// Change is a new assessment of an add-on, or its end.
+// Change is the result of a new assessment, or of the deletion of an add-on.
 type Change struct {
 	AddOn types.NamespacedName
-	// Declared is what the assessment was made by; nil: the add-on was deleted.
+	// Declared is the catalog of the assessment. It is nil if the add-on was deleted.
 	Declared *evaluation.Evaluator
-	// Before and After are the assessments; nil: there is none. They are shared: they must not be changed.
-	Before, After *status.Assessment
+	// Before and After are shared, so subscribers must not change them. After is nil if the add-on was deleted.
+	Before, After *outcome.Assessment
 }
 
-// Differs reports whether something else was found than before.
+// Differs reports whether the assessment has another content than the last one.
 func (c Change) Differs() bool {
 	return c.Before != c.After && (c.Before == nil || c.After == nil || !reflect.DeepEqual(c.Before, c.After))
 }
 
-// Findings are those on the edges of the add-on; none: it was deleted, or declares nothing.
+// Findings returns the findings of the new assessment. A deleted add-on has none.
 func (c Change) Findings() []evaluation.Finding {
 	if c.After == nil {
 		return nil
@@ -36,78 +36,80 @@ func (c Change) Findings() []evaluation.Finding {
 	return c.After.Findings
 }
 
-// Store has the last assessment of each add-on on each managed cluster. Equal ones are shared. It is safe for concurrent use.
+// Store has the last assessment of each add-on on each managed cluster. Clusters share equal assessments. It is safe for concurrent use.
 type Store struct {
 	subscribers []func(Change)
 
 	mutex    sync.Mutex
 	declared *evaluation.Evaluator
-	of       map[types.NamespacedName]*status.Assessment
-	// shared are assessments by the name of the add-on, all by the same catalog: one of another catalog would keep that in memory.
-	shared map[string][]*status.Assessment
+	last     map[types.NamespacedName]*outcome.Assessment
+	// shared are assessments by the name of the add-on. All are by the catalog declared: others would keep an old catalog in memory.
+	shared map[string][]*outcome.Assessment
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
-	return &Store{of: map[types.NamespacedName]*status.Assessment{}, shared: map[string][]*status.Assessment{}}
+	return &Store{last: map[types.NamespacedName]*outcome.Assessment{}, shared: map[string][]*outcome.Assessment{}}
 }
 
-// Subscribe has a function called with each assessment that is stored, also with one that does not differ, and with each end of one.
-// All subscribe before the first is stored. The function must not block.
-func (s *Store) Subscribe(to func(Change)) { s.subscribers = append(s.subscribers, to) }
+// Subscribe registers a function that is called after each assessment, also without a difference, and after each deletion. It must be called
+// before the first assessment. The function must not block.
+func (s *Store) Subscribe(subscriber func(Change)) { s.subscribers = append(s.subscribers, subscriber) }
 
 // Set replaces the assessment of an add-on.
-func (s *Store) Set(addOn types.NamespacedName, declared *evaluation.Evaluator, found status.Assessment) Change {
-	change := s.replace(addOn, declared, found)
+func (s *Store) Set(addOn types.NamespacedName, declared *evaluation.Evaluator, assessment outcome.Assessment) Change {
+	change := s.replace(addOn, declared, assessment)
 	s.publish(change)
 	return change
 }
 
 func (s *Store) publish(change Change) {
-	for _, to := range s.subscribers {
-		to(change)
+	for _, subscriber := range s.subscribers {
+		subscriber(change)
 	}
 }
 
-func (s *Store) replace(addOn types.NamespacedName, declared *evaluation.Evaluator, found status.Assessment) Change {
+func (s *Store) replace(addOn types.NamespacedName, declared *evaluation.Evaluator, assessment outcome.Assessment) Change {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.declared != declared {
 		s.declared = declared
 		clear(s.shared)
 	}
-	change := Change{AddOn: addOn, Declared: declared, Before: s.of[addOn], After: s.share(addOn.Name, found)}
-	s.of[addOn] = change.After
+	change := Change{AddOn: addOn, Declared: declared, Before: s.last[addOn], After: s.share(addOn.Name, assessment)}
+	s.last[addOn] = change.After
 	return change
 }
 
-// share returns an equal assessment that others have, or this one. What fails rests on conditions of one managed cluster.
-func (s *Store) share(addOn string, found status.Assessment) *status.Assessment {
-	if found.Installing != nil || found.Upgrading != nil || slices.ContainsFunc(found.Findings, evaluation.Finding.KeepsWaiting) {
-		return &found
+// share returns an equal assessment of another managed cluster, or this one. A failing edge depends on conditions of its own cluster, so an
+// assessment with one is not shared.
+func (s *Store) share(addOn string, assessment outcome.Assessment) *outcome.Assessment {
+	if assessment.Installing != nil || assessment.Upgrading != nil ||
+		slices.ContainsFunc(assessment.Findings, evaluation.Finding.KeepsWaiting) {
+		return &assessment
 	}
 	all := s.shared[addOn]
-	if at := slices.IndexFunc(all, func(one *status.Assessment) bool { return reflect.DeepEqual(*one, found) }); at >= 0 {
+	if at := slices.IndexFunc(all, func(other *outcome.Assessment) bool { return reflect.DeepEqual(*other, assessment) }); at >= 0 {
 		return all[at]
 	}
 	if len(all) == maxShared {
-		all = slices.Delete(all, 0, 1) // what was found first is most likely the past
+		all = slices.Delete(all, 0, 1) // the oldest is most likely stale
 	}
-	s.shared[addOn] = append(all, &found)
-	return &found
+	s.shared[addOn] = append(all, &assessment)
+	return &assessment
 }
 
-// Delete drops an add-on that was deleted.
+// Delete removes the assessment of an add-on that was deleted.
 func (s *Store) Delete(addOn types.NamespacedName) {
 	if before := s.drop(addOn); before != nil {
 		s.publish(Change{AddOn: addOn, Before: before})
 	}
 }
 
-func (s *Store) drop(addOn types.NamespacedName) (before *status.Assessment) {
+func (s *Store) drop(addOn types.NamespacedName) *outcome.Assessment {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	before = s.of[addOn]
-	delete(s.of, addOn)
+	before := s.last[addOn]
+	delete(s.last, addOn)
 	return before
 }

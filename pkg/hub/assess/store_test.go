@@ -12,7 +12,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 )
 
 func on(cluster string) types.NamespacedName {
@@ -20,18 +20,18 @@ func on(cluster string) types.NamespacedName {
 }
 
 // of returns an assessment with a verdict on one edge, as a new value.
-func of(verdict evaluation.Verdict, since time.Time) status.Assessment {
+func of(verdict evaluation.Verdict, since time.Time) outcome.Assessment {
 	found := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base"}, Verdict: verdict}
 	if verdict == evaluation.NotAvailable {
 		found.Available = &metav1.Condition{Type: "Available", LastTransitionTime: metav1.NewTime(since)}
 	}
-	return status.Assessment{Findings: []evaluation.Finding{found}}
+	return outcome.Assessment{Findings: []evaluation.Finding{found}}
 }
 
 func TestTheStoreKnowsWhatChanges(t *testing.T) {
 	store, declared := NewStore(), evaluation.New(catalog.New(nil))
 	for i, step := range []struct {
-		found status.Assessment
+		found outcome.Assessment
 		want  bool
 	}{
 		{of(evaluation.Satisfied, aTime), true},
@@ -89,18 +89,18 @@ func TestEqualAssessmentsAreShared(t *testing.T) {
 	for _, cluster := range []string{"a", "b"} {
 		store.Set(on(cluster), declared, of(evaluation.Satisfied, aTime))
 	}
-	if store.of[on("a")] != store.of[on("b")] {
+	if store.last[on("a")] != store.last[on("b")] {
 		t.Error("two values")
 	}
-	before := store.of[on("a")]
+	before := store.last[on("a")]
 	for i := range 2 * maxShared {
 		store.Set(on("b"), declared, of(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
 	}
-	if store.Set(on("b"), declared, of(evaluation.Satisfied, aTime)); store.of[on("b")] != before {
+	if store.Set(on("b"), declared, of(evaluation.Satisfied, aTime)); store.last[on("b")] != before {
 		t.Error("what fails displaces what is shared")
 	}
 	store.Set(on("c"), evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime))
-	if store.of[on("c")] == before {
+	if store.last[on("c")] == before {
 		t.Error("shared with one of another catalog")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -121,7 +121,7 @@ func (w Watch) decides(addOn installed) bool {
 	declared := w.Declarations.Current()
 	return w.Acts && (fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn)) || fleet.WaitingTemplate(addOn) != "" ||
 		bundle.Owned(fleet.Available(addOn)) ||
-		declared != nil && (declared.Install(addOn.Name).Bundle || status.ToMark(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
+		declared != nil && (declared.Install(addOn.Name).Bundle || outcome.NeedsUpgradable(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
 }
 
 // created remembers that an add-on is new, where an edge tolerates that it is unavailable.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 // series is one series about the fleet: the name of its metric, and its labels.
@@ -192,7 +192,7 @@ func (f *fleet) isLost(name string) bool {
 }
 
 // Assessed replaces what is found of an add-on on one cluster; nil: it no longer exists. Edges that are held keep their value.
-func (m *Metrics) Assessed(addOn types.NamespacedName, found *status.Assessment) {
+func (m *Metrics) Assessed(addOn types.NamespacedName, found *outcome.Assessment) {
 	if found == nil {
 		m.fleet.set(addOn, nil)
 		return

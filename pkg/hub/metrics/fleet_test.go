@@ -12,8 +12,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 type findings = []evaluation.Finding
@@ -168,7 +168,7 @@ func TestFleet(t *testing.T) {
 			for _, scraped := range []bool{true, false} {
 				for _, step := range test.sets {
 					key := keyOf(step.addOn)
-					m.Assessed(key, &status.Assessment{Findings: step.findings})
+					m.Assessed(key, &outcome.Assessment{Findings: step.findings})
 					if scraped {
 						_, _ = registry.Gather()
 					}
@@ -236,7 +236,7 @@ func TestBlockers(t *testing.T) {
 	meets := findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.Satisfied}}
 	found := func(cluster string, on findings, blockers protection.Blockers) {
 		key := types.NamespacedName{Namespace: cluster, Name: "leaf"}
-		m.Assessed(key, &status.Assessment{Findings: on, Blockers: blockers})
+		m.Assessed(key, &outcome.Assessment{Findings: on, Blockers: blockers})
 	}
 	for _, step := range []struct {
 		name string

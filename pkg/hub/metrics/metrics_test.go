@@ -15,8 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
 )
 
 func on(cluster string) types.NamespacedName {
@@ -43,7 +43,7 @@ func expect(t *testing.T, registry *prometheus.Registry, name, kind string, line
 
 // found is what is found of an add-on that blocks no upgrade.
 func found(m *Metrics, addOn types.NamespacedName, findings []evaluation.Finding) {
-	m.Assessed(addOn, &status.Assessment{Findings: findings})
+	m.Assessed(addOn, &outcome.Assessment{Findings: findings})
 }
 
 func TestUnsatisfied(t *testing.T) {
@@ -160,7 +160,7 @@ func TestEveryMetricIsExplained(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	m.Registered([]string{"leaf"})
-	m.Assessed(on("c1"), &status.Assessment{
+	m.Assessed(on("c1"), &outcome.Assessment{
 		Findings: []evaluation.Finding{finding("base", evaluation.NotInstalled)}, Blockers: protection.Blockers{Kubernetes: true},
 	})
 	m.Wrote("leaf", "R", WriteSuccess)

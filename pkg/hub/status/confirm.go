@@ -7,49 +7,49 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// confirm reports whether the API server has what a decision rests on, where the decision could not be taken back: different watches fill
-// the caches of declarations and of add-ons. If not, the catalog that follows triggers another decision.
-func (r *Reconciler) confirm(ctx context.Context, is *assessed, decision status.Decision) (confirmed bool, err error) {
+// confirm compares the catalog with the API server before a write that cannot be reverted, because the caches of declarations and of add-ons
+// have different watches. Where they differ, the next catalog triggers another decision.
+func (r *Reconciler) confirm(ctx context.Context, subject *assessed, decision outcome.Decision) (confirmed bool, err error) {
 	confirmed = true
 	degraded := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
-	if degraded != nil && len(is.found.Findings) == 0 {
-		variant := is.declared.Variant(is.key.Name, is.state)
-		confirmed, err = r.undeclared.confirm(ctx, r.Live, is.key.Name, variant, is.at)
+	if degraded != nil && len(subject.assessment.Findings) == 0 {
+		variant := subject.declared.Variant(subject.key.Name, subject.state)
+		confirmed, err = r.undeclared.confirm(ctx, r.Live, subject.key.Name, variant, subject.at)
 	}
 	if confirmed && err == nil && decision.Open {
-		confirmed, err = r.confirmGate(ctx, is)
+		confirmed, err = r.confirmGate(ctx, subject)
 	}
 	if confirmed && err == nil && releases(decision) {
-		confirmed, err = r.confirmUpgrade(ctx, is)
+		confirmed, err = r.confirmUpgrade(ctx, subject)
 	}
 	return confirmed, err
 }
 
-// confirmGate reads what the add-on declares, and the AddOnTemplate that Open Cluster Management is about to install.
-func (r *Reconciler) confirmGate(ctx context.Context, is *assessed) (bool, error) {
-	registered, err := declarations.Current(ctx, r.Live, is.declared, is.key.Name)
+// confirmGate compares the registration of the add-on, and the AddOnTemplate that OCM is about to install.
+func (r *Reconciler) confirmGate(ctx context.Context, subject *assessed) (bool, error) {
+	registered, err := declarations.Current(ctx, r.Live, subject.declared, subject.key.Name)
 	if err != nil || !registered {
 		return false, err
 	}
-	return declarations.CurrentTemplate(ctx, r.Live, is.declared, assess.Chosen(is.addOn))
+	return declarations.CurrentTemplate(ctx, r.Live, subject.declared, assess.Chosen(subject.addOn))
 }
 
-// confirmUpgrade reads the AddOnTemplate that is let go.
-func (r *Reconciler) confirmUpgrade(ctx context.Context, is *assessed) (bool, error) {
-	exists, err := declarations.TemplateExists(ctx, r.Live, is.stored.Waiting)
+// confirmUpgrade compares the AddOnTemplate that no longer waits.
+func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessed) (bool, error) {
+	exists, err := declarations.TemplateExists(ctx, r.Live, subject.stored.Waiting)
 	if err != nil || !exists {
 		return false, err
 	}
-	return declarations.CurrentTemplate(ctx, r.Live, is.declared, is.stored.Waiting)
+	return declarations.CurrentTemplate(ctx, r.Live, subject.declared, subject.stored.Waiting)
 }
 
-// releases reports whether an AddOnTemplate is let go because all that it requires is satisfied.
-func releases(decision status.Decision) bool {
+// releases reports whether an AddOnTemplate no longer waits because its dependencies are satisfied.
+func releases(decision outcome.Decision) bool {
 	upgradable := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionUpgradable)
 	return upgradable != nil && upgradable.Status == metav1.ConditionTrue && upgradable.Reason == gate.ReasonSatisfied
 }

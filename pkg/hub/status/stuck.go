@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
@@ -93,9 +93,9 @@ func (s *stuck) forget(addOn types.NamespacedName) {
 
 // observeStuck emits the event on an add-on that has waited for too long, and returns when to
 // evaluate it again for that; zero: never.
-func (r *Reconciler) observeStuck(is *assessed, decision status.Decision) (next time.Time) {
+func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) (next time.Time) {
 	var waits, held []string
-	findings, behind := is.found.Awaited(), waitsBehind(is.stored)
+	findings, behind := subject.assessment.Awaited(), waitsBehind(subject.stored)
 	for _, finding := range findings {
 		switch {
 		case finding.Pending(), behind != "" && finding.Blocks() && finding.Unsatisfied():
@@ -104,7 +104,7 @@ func (r *Reconciler) observeStuck(is *assessed, decision status.Decision) (next 
 			held = append(held, finding.Name())
 		}
 	}
-	report, next := r.stuck.observe(is.key, waits, held, waitsSince(is, decision), is.at)
+	report, next := r.stuck.observe(subject.key, waits, held, waitsSince(subject, decision), subject.at)
 	if len(report) == 0 {
 		return next
 	}
@@ -118,13 +118,13 @@ func (r *Reconciler) observeStuck(is *assessed, decision status.Decision) (next 
 		waited = behind + ", because these were not satisfied within"
 	}
 	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, is.addOn), nil,
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
 		corev1.EventTypeWarning, EventStuck, actionEvaluate, "%s", events.Note(note))
 	return next
 }
 
 // waitsBehind says what keeps an add-on, or its other AddOnTemplate, from being installed; empty: nothing.
-func waitsBehind(stored status.Stored) string {
+func waitsBehind(stored outcome.Stored) string {
 	switch {
 	case stored.GateClosed:
 		return "Its gate is closed"
@@ -135,12 +135,12 @@ func waitsBehind(stored status.Stored) string {
 }
 
 // waitsSince is since when an add-on waits, if that was not observed: by the condition of what it waits behind, or else by Degraded.
-func waitsSince(is *assessed, decision status.Decision) time.Time {
-	for _, one := range []*metav1.Condition{is.stored.Installable, is.stored.Upgradable} {
-		if waitsBehind(is.stored) != "" && gate.Waits(one) {
+func waitsSince(subject *assessed, decision outcome.Decision) time.Time {
+	for _, one := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
+		if waitsBehind(subject.stored) != "" && gate.Waits(one) {
 			return one.LastTransitionTime.Time
 		}
 	}
 	changes := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded) != nil
-	return condition.WaitsSince(is.stored.Degraded, changes, is.at)
+	return condition.WaitsSince(subject.stored.Degraded, changes, subject.at)
 }

@@ -17,37 +17,37 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/status"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// change writes a decision, unless what it rests on is no longer declared.
-func (r *Reconciler) change(ctx context.Context, is *assessed, decision status.Decision) (reconcile.Result, error) {
-	confirmed, err := r.confirm(ctx, is, decision)
+// change writes a decision, unless the declarations behind it have changed.
+func (r *Reconciler) change(ctx context.Context, subject *assessed, decision outcome.Decision) (reconcile.Result, error) {
+	confirmed, err := r.confirm(ctx, subject, decision)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if !confirmed {
 		return controllers.AfterConflict, nil
 	}
-	stored := is.addOn.ResourceVersion
+	stored := subject.addOn.ResourceVersion
 	if len(decision.Changed) > 0 {
 		if stored, err = r.Writer.ApplyAll(
 			ctx,
 			names.AddonManager,
-			is.addOn,
-			decision.Conditions(is.stored),
+			subject.addOn,
+			decision.Conditions(subject.stored),
 			decision.HealthCheck,
 		); err != nil {
-			r.count(is, decision, err)
-			return unwritten(err, fmt.Sprintf("write %s of %s", list(decision.Changed), is.key))
+			r.count(subject, decision, err)
+			return unwritten(err, fmt.Sprintf("write %s of %s", list(decision.Changed), subject.key))
 		}
-		r.wrote(ctx, is, decision)
+		r.wrote(ctx, subject, decision)
 	}
 	if decision.Open {
-		return r.open(ctx, is, stored, decision.Because)
+		return r.open(ctx, subject, stored, decision.Because)
 	}
 	return reconcile.Result{}, nil
 }
@@ -55,13 +55,13 @@ func (r *Reconciler) change(ctx context.Context, is *assessed, decision status.D
 // list names conditions, as in "Degraded=True/Reason".
 func list(conditions []metav1.Condition) string {
 	all := make([]string, 0, len(conditions))
-	for _, one := range conditions {
-		all = append(all, fmt.Sprintf("%s=%s/%s", one.Type, one.Status, one.Reason))
+	for _, desired := range conditions {
+		all = append(all, fmt.Sprintf("%s=%s/%s", desired.Type, desired.Status, desired.Reason))
 	}
 	return strings.Join(all, ", ")
 }
 
-// unwritten is what follows from a write of an add-on that failed. If another writer was faster, it is decided again.
+// unwritten returns the result of a write that failed. After a conflict with another writer, the add-on is reconciled again.
 func unwritten(err error, what string) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):
@@ -73,71 +73,72 @@ func unwritten(err error, what string) (reconcile.Result, error) {
 }
 
 // count counts a write of Degraded that failed.
-func (r *Reconciler) count(is *assessed, decision status.Decision, err error) {
+func (r *Reconciler) count(subject *assessed, decision outcome.Decision, err error) {
 	degraded := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	switch {
 	case degraded == nil, apierrors.IsNotFound(err):
 	case apierrors.IsConflict(err):
-		r.Metrics.Wrote(is.key.Name, degraded.Reason, metrics.WriteConflict)
+		r.Metrics.Wrote(subject.key.Name, degraded.Reason, metrics.WriteConflict)
 	default:
-		r.Metrics.Wrote(is.key.Name, degraded.Reason, metrics.WriteError)
+		r.Metrics.Wrote(subject.key.Name, degraded.Reason, metrics.WriteError)
 	}
 }
 
 // wrote reports the conditions that were written: in the log, and Degraded in metrics and events.
-func (r *Reconciler) wrote(ctx context.Context, is *assessed, decision status.Decision) {
-	for _, one := range decision.Changed {
-		log.FromContext(ctx).Info(one.Type+" changed", "status", one.Status, "reason", one.Reason, "message", one.Message)
-		content := condition.WithoutForeign(one)
-		repeats := r.Backoff.Repeats(is.key, content) // to another writer, not to a dependency
-		contested := r.Backoff.Wrote(is.key, content)
-		if one.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded {
+func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outcome.Decision) {
+	for _, changed := range decision.Changed {
+		log.FromContext(ctx).Info(changed.Type+" changed", "status", changed.Status, "reason", changed.Reason, "message", changed.Message)
+		content := condition.WithoutForeign(changed)
+		repeats := r.Backoff.Repeats(subject.key, content) // to another writer, not to a dependency
+		contested := r.Backoff.Wrote(subject.key, content)
+		if changed.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded {
 			continue
 		}
-		r.Metrics.Wrote(is.key.Name, one.Reason, metrics.WriteSuccess)
-		if is.known && !repeats {
-			r.Metrics.Reacted(condition.ReactionTo(is.stored.Degraded, one, is.found.Findings, is.state.AddOns, r.Clock.Now()))
+		r.Metrics.Wrote(subject.key.Name, changed.Reason, metrics.WriteSuccess)
+		if subject.reassessed && !repeats {
+			r.Metrics.Reacted(condition.ReactionTo(
+				subject.stored.Degraded, changed, subject.assessment.Findings, subject.state.AddOns, r.Clock.Now()))
 		}
 		if contested {
-			r.Metrics.Contested(is.key.Name)
-			r.emitContested(is.addOn)
+			r.Metrics.Contested(subject.key.Name)
+			r.emitContested(subject.addOn)
 		} else {
-			r.emitTransition(is.addOn, one)
+			r.emitTransition(subject.addOn, changed)
 		}
 	}
 }
 
-// open opens the gate, in the state that was decided on. It cannot be closed again.
-func (r *Reconciler) open(ctx context.Context, is *assessed, resourceVersion string, because metav1.Condition) (reconcile.Result, error) {
+// open opens the gate, if the add-on still has the resourceVersion of the decision. A gate that is open cannot be closed again.
+func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersion string, because metav1.Condition) (reconcile.Result, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": resourceVersion, "annotations": map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateOpen},
 	}})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	stub := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: is.key.Namespace, Name: is.key.Name}}
+	stub := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: subject.key.Namespace, Name: subject.key.Name}}
 	err = r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.AddonManager))
 	if err != nil {
-		return unwritten(err, fmt.Sprintf("open the gate of %s", is.key))
+		return unwritten(err, fmt.Sprintf("open the gate of %s", subject.key))
 	}
-	r.Backoff.Wrote(is.key, because)
-	r.Messages.Forget(is.key)
-	r.Writer.Written.Record(is.key, resourceVersion, stub.ResourceVersion)
+	r.Backoff.Wrote(subject.key, because)
+	r.Messages.Forget(subject.key)
+	r.Writer.Written.Record(subject.key, resourceVersion, stub.ResourceVersion)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, is.addOn), nil,
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
 		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))
 	return reconcile.Result{}, nil
 }
 
 // writeForGuard writes the conditions as they are stored, so that the guard corrects Available.
-func (r *Reconciler) writeForGuard(ctx context.Context, is *assessed, decision status.Decision) (reconcile.Result, error) {
-	decision.Changed = []metav1.Condition{*is.stored.Degraded}
-	_, err := r.Writer.ApplyAll(ctx, names.AddonManager, is.addOn, decision.Conditions(is.stored), decision.HealthCheck)
+func (r *Reconciler) writeForGuard(ctx context.Context, subject *assessed, decision outcome.Decision) (reconcile.Result, error) {
+	decision.Changed = []metav1.Condition{*subject.stored.Degraded}
+	_, err := r.Writer.ApplyAll(ctx, names.AddonManager, subject.addOn, decision.Conditions(subject.stored), decision.HealthCheck)
 	if err != nil {
-		r.count(is, decision, err)
-		return unwritten(err, fmt.Sprintf("write %s of %s again, for the guard", list(decision.Changed), is.key))
+		r.count(subject, decision, err)
+		return unwritten(err, fmt.Sprintf("write %s of %s again, for the guard", list(decision.Changed), subject.key))
 	}
-	r.Metrics.Wrote(is.key.Name, is.stored.Degraded.Reason, metrics.WriteSuccess)
+	r.Metrics.Wrote(subject.key.Name, subject.stored.Degraded.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")
 	return reconcile.Result{RequeueAfter: guardedAgain}, nil
 }

@@ -1,0 +1,94 @@
+package outcome
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/bundle"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+)
+
+// Decision is a write of addon-manager to an add-on.
+type Decision struct {
+	// Changed are the conditions that differ from the stored ones, at most one of each type.
+	Changed []metav1.Condition
+	// HealthCheck is the mode of the add-on's health check. It is empty where Interlock does not own it.
+	HealthCheck ocmv1alpha1.HealthCheckMode
+	// Open is true where the gate opens, after the conditions are stored. Because is the condition Installable with the reason.
+	Open    bool
+	Because metav1.Condition
+}
+
+// Empty reports whether there is nothing to write.
+func (d Decision) Empty() bool { return len(d.Changed) == 0 && !d.Open }
+
+// Condition returns the changed condition of a type, or nil.
+func (d Decision) Condition(kind string) *metav1.Condition {
+	at := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })
+	if at < 0 {
+		return nil
+	}
+	return &d.Changed[at]
+}
+
+// OnlyMessages reports whether a write can wait: while the gate is closed, no condition gets another status or reason.
+func (d Decision) OnlyMessages(stored Stored) bool {
+	return len(d.Changed) > 0 && !d.Open && !slices.ContainsFunc(d.Changed, func(changed metav1.Condition) bool {
+		return !gate.OnlyMessage(stored.GateClosed, stored.condition(changed.Type), changed)
+	})
+}
+
+// Postpone removes the conditions that another writer has just overwritten, until the time that notBefore returns for each. It returns the
+// first of these times. The zero time stands for now. A gate does not open before its condition is written.
+func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision, time.Time) {
+	var first time.Time
+	waits := func(desired metav1.Condition) bool {
+		moment := notBefore(desired)
+		if !moment.IsZero() && (first.IsZero() || moment.Before(first)) {
+			first = moment
+		}
+		return !moment.IsZero()
+	}
+	remaining := d
+	remaining.Changed = slices.DeleteFunc(slices.Clone(d.Changed), waits)
+	remaining.Open = d.Open && !waits(d.Because)
+	return remaining, first
+}
+
+// Conditions returns all conditions that addon-manager owns on the add-on, changed or as stored. Server-side apply removes a condition that
+// its owner leaves out. Without a gate, the add-on's own manager owns Installable.
+func (d Decision) Conditions(stored Stored) []metav1.Condition {
+	all := slices.Clone(d.Changed)
+	keep := func(current *metav1.Condition, owned bool) {
+		if current != nil && owned && d.Condition(current.Type) == nil {
+			all = append(all, *current)
+		}
+	}
+	keep(stored.Degraded, condition.Owned(stored.Degraded))
+	keep(stored.Installable, stored.Annotated)
+	keep(stored.Upgradable, true)
+	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
+	keep(stored.Available, bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
+	return all
+}
+
+// condition returns the stored condition of a type, or nil.
+func (s Stored) condition(kind string) *metav1.Condition {
+	switch kind {
+	case addonv1alpha1.ManagedClusterAddOnConditionDegraded:
+		return s.Degraded
+	case addonv1alpha1.ManagedClusterAddOnConditionInstallable:
+		return s.Installable
+	case addonv1alpha1.ManagedClusterAddOnConditionUpgradable:
+		return s.Upgradable
+	case addonv1alpha1.ManagedClusterAddOnConditionAvailable:
+		return s.Available
+	}
+	return nil
+}
