@@ -33,8 +33,14 @@ func onBoth(within time.Duration) []TableEntry {
 	}
 }
 
-// named returns a name for a registration, which all managed clusters share: each spec of a table has its own.
-func (on managedCluster) named(name string) string { return name + "-" + string(on) }
+// named returns a name for a registration, which all managed clusters share: each spec of a table has its own, and each attempt.
+func (on managedCluster) named(name string) string {
+	name += "-" + string(on)
+	if attempt := CurrentSpecReport().NumAttempts; attempt > 1 {
+		name = fmt.Sprintf("%s-%d", name, attempt)
+	}
+	return name
+}
 
 // install installs an add-on on the cluster, with a gate if one is given.
 func (on managedCluster) install(ctx context.Context, name string, gate ...string) {
