@@ -14,8 +14,8 @@ import (
 // quiet is how long nothing may be written: four polls of OCM's agent.
 const quiet = 8 * time.Second
 
-// periods is the number of quiet periods within which OCM's add-on manager has to stop. On a busy machine it is late with the preparation of
-// registrations.
+// periods is the number of quiet periods within which OCM's add-on manager has to stop. On a busy machine it is late with the preparation
+// of registrations.
 const periods = 4
 
 // expectQuiet expects that Interlock writes nothing, and that OCM stops writing.
@@ -37,8 +37,8 @@ func expectQuiet(ctx context.Context) {
 	Expect(w.Findings(ctx)).To(BeEmpty())
 }
 
-// writesOfOCM returns the counts of a period in which OCM's add-on manager wrote, or another of its components changed anything. OCM's agent
-// insists that there is no lease, and the guard corrects that, which changes nothing.
+// writesOfOCM returns the counts of a period in which OCM's add-on manager wrote, or another of its components changed anything. OCM's
+// agent insists that there is no lease, and the guard corrects that, which changes nothing.
 func writesOfOCM(counts witness.Counts) string {
 	GinkgoHelper()
 	for _, row := range counts.Rows {
