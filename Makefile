@@ -116,6 +116,13 @@ test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real
 	KUBEBUILDER_ASSETS=$(ASSETS) hack/test-integration.sh; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
 
+# The suites in which programs act on what others have written.
+SCRAMBLED ?= hub order protection installation guard stack
+
+.PHONY: test-scrambled
+test-scrambled: build ocm ## run the suites SCRAMBLED with messages in which no word is left, because no program may read one
+	@KUBEBUILDER_ASSETS=$(ASSETS) hack/test-scrambled.sh $(SCRAMBLED)
+
 # Not from Go's cache of results: it does not see the patches, which are outside of the module.
 .PHONY: upstream
 upstream: control-plane ## build and test OCM's own modules with the patches in upstream/

@@ -115,7 +115,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	measured := metrics.New(options.Registry)
 	err := (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
-		Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()},
+		Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
 		Events:      addonevents.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
 		GracePeriod: options.GracePeriod, Trigger: on.available,

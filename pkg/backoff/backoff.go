@@ -130,7 +130,6 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 		t.last[key] = append(t.last[key], written{kind: desired.Type})
 		last = t.last[key].of(desired.Type)
 	}
-	last.at = now
 	if last.content != contentOf(desired) {
 		last.content, last.repeats = contentOf(desired), Delay{Limits: &ofConditions}
 		return false
@@ -138,18 +137,6 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	contested = last.repeats.RepeatedWithin(contestedWithin, now)
 	last.repeats.Record(now)
 	return contested
-}
-
-// Last returns when an object was last written; zero: it was not.
-func (t *Tracker) Last(key types.NamespacedName) (last time.Time) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	for _, one := range t.last[key] {
-		if one.at.After(last) {
-			last = one.at
-		}
-	}
-	return last
 }
 
 // Reached records that another writer has set the desired condition. A later write of

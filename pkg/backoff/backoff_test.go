@@ -133,16 +133,3 @@ func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
 		t.Error("what was written before the last write is a change")
 	}
 }
-
-func TestLast(t *testing.T) {
-	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
-	tracker := New(clk)
-	if last := tracker.Last(key); !last.IsZero() {
-		t.Errorf("%s although nothing was written", last)
-	}
-	tracker.Wrote(key, down)
-	clk.Step(20 * time.Second)
-	if last := tracker.Last(key); last != time.Unix(0, 0) {
-		t.Errorf("last %s", last)
-	}
-}

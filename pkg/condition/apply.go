@@ -23,8 +23,6 @@ type Writer struct {
 	// Live reads from the API server. A cache has too few of an add-on's conditions
 	// to write all of them.
 	Live client.Reader
-	// Written, where set, saves writes that a cache is behind of. All writers of a process share it.
-	Written *Written
 }
 
 // Apply writes desired to the add-on as the field manager owner. The write has the
@@ -37,8 +35,7 @@ type Writer struct {
 // webhook is down. Without a webhook it happens after any write through v1beta1,
 // because v1beta1 lacks v1alpha1's installNamespace. Merge patches still work.
 //
-// It returns the resourceVersion that the add-on has now. An add-on from a cache that has not seen the last write yet is a
-// conflict, without a request.
+// It returns the resourceVersion that the add-on has now.
 func (w Writer) Apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition,
 ) (resourceVersion string, err error) {
@@ -50,16 +47,9 @@ func (w Writer) Apply(
 func (w Writer) ApplyAll(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
 ) (resourceVersion string, err error) {
-	key := client.ObjectKeyFromObject(addOn)
-	if w.Written.Outdated(key, addOn.ResourceVersion) {
-		return "", apierrors.NewConflict(resource, addOn.Name, errOutdated)
-	}
 	resourceVersion, err = w.apply(ctx, owner, addOn, desired, mode)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
 		resourceVersion, err = w.merge(ctx, owner, addOn, desired, mode)
-	}
-	if err == nil {
-		w.Written.Record(key, addOn.ResourceVersion, resourceVersion)
 	}
 	return resourceVersion, err
 }

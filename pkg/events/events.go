@@ -23,7 +23,7 @@ const (
 )
 
 // maxNote is in bytes. The API server rejects an event with a longer note.
-const maxNote = 1024
+const maxNote = 1024 - text.Marks
 
 // About refers to the object that an event is about.
 func About(kind string, object client.Object) *corev1.ObjectReference {
@@ -47,4 +47,4 @@ func About(kind string, object client.Object) *corev1.ObjectReference {
 }
 
 // Note makes a message safe, and cuts it to what an event can have.
-func Note(message string) string { return text.CutBytes(text.OneLine(message), maxNote) }
+func Note(message string) string { return text.Final(text.CutBytes(text.OneLine(message), maxNote)) }

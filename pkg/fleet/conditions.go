@@ -28,6 +28,11 @@ func Degraded(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 }
 
+// ReplacedDegraded returns the add-on's condition of that type, or nil.
+func ReplacedDegraded(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
+	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded)
+}
+
 // Installable returns the add-on's condition of that type, or nil. A cached add-on has it only with a gate.
 func Installable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionInstallable)
@@ -63,7 +68,8 @@ func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
 	return outcome.Stored{
-		Degraded: Degraded(addOn), Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
+		Degraded: Degraded(addOn), Replaced: ReplacedDegraded(addOn),
+		Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
 		Gate: value, Annotated: annotated, GateClosed: GateClosed(addOn),
 		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
 	}

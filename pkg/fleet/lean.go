@@ -55,7 +55,7 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 var (
 	ofAll = []string{
 		addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded,
-		addonv1alpha1.ManagedClusterAddOnConditionUpgradable,
+		addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded, addonv1alpha1.ManagedClusterAddOnConditionUpgradable,
 	}
 	ofGated = []string{addonv1alpha1.ManagedClusterAddOnConditionInstallable, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied}
 )

@@ -33,5 +33,10 @@ func (live) Selected(context.Context, []types.NamespacedName, string) (selected,
 	return false, false, nil
 }
 
+// Installation implements Reader. The fake client has no plan.
+func (live) Installation(context.Context, types.NamespacedName) (evaluation.Wait, error) {
+	return evaluation.WaitUnknown, nil
+}
+
 // HubAPIs implements Reader. The fake client has no discovery.
 func (live) HubAPIs(context.Context) (evaluation.APIFacts, error) { return nil, nil }

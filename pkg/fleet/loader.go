@@ -40,6 +40,8 @@ type Reader interface {
 	Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error)
 	// Facts returns what the agent of a cluster reports to the add-ons there.
 	Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+	// Installation returns what the installation of an add-on on a managed cluster waits for, because of install: Auto.
+	Installation(ctx context.Context, addOn types.NamespacedName) (evaluation.Wait, error)
 	// HubAPIs returns what is known of the APIs that edges require of the hub. It is shared and must not be changed.
 	HubAPIs(ctx context.Context) (evaluation.APIFacts, error)
 }
@@ -63,12 +65,6 @@ type Loader struct {
 	// Memory is nil where nothing is remembered.
 	Memory  Memory
 	Offline evaluation.OfflinePolicy
-	// Waits returns what the installation of an add-on on a managed cluster waits for, if that is known; nil: it is not. Then the
-	// conditions of dependents say it.
-	Waits func(addOn types.NamespacedName) (waits evaluation.Wait, known bool)
-	// Demand is called with an input that only the state of a cluster shows to be needed;
-	// nil: nothing needs to know.
-	Demand func(input.Set)
 }
 
 const ofCluster = input.Labels | input.Claims | input.Kubernetes
@@ -111,9 +107,6 @@ func (l Loader) loadNamedOCM(ctx context.Context, declared *evaluation.Evaluator
 	inputs := declared.Inputs(addOn)
 	if !inputs.Any(input.Versions|input.Version) || inputs.Any(input.OCM) || !into.UsesOCM(declared.Catalog) {
 		return nil
-	}
-	if l.Demand != nil {
-		l.Demand(input.OCM)
 	}
 	return l.loadOCM(ctx, &into.Cluster)
 }
@@ -263,9 +256,6 @@ func (l Loader) loadUnselected(
 			into.Unselected = append(into.Unselected, need.Name)
 		case !read:
 			into.PlacementsUnread = true
-			if l.Demand != nil {
-				l.Demand(input.Placements)
-			}
 		}
 	}
 	return nil

@@ -9,8 +9,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// loadWaits adds to the cluster what the installations wait for that an add-on needs. Only addon-manager knows it, once it has planned. Before, and
-// for any other program, the stored condition of the add-on says it.
+// loadWaits adds to the cluster what the installations wait for that an add-on needs.
 func (l Loader) loadWaits(
 	ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName, installed func(addOn string) bool, into *evaluation.Cluster,
 ) error {
@@ -18,7 +17,7 @@ func (l Loader) loadWaits(
 		if !need.Inputs.Any(input.Installations) || installed(need.Name) {
 			continue
 		}
-		waits, err := l.waits(ctx, addOn, need.Name)
+		waits, err := l.Reader.Installation(ctx, types.NamespacedName{Namespace: addOn.Namespace, Name: need.Name})
 		if err != nil {
 			return err
 		}
@@ -31,18 +30,4 @@ func (l Loader) loadWaits(
 		into.Waits[need.Name] = waits
 	}
 	return nil
-}
-
-// waits returns what the installation of an add-on waits for that another one on the same cluster needs.
-func (l Loader) waits(ctx context.Context, dependent types.NamespacedName, addOn string) (evaluation.Wait, error) {
-	if l.Waits != nil {
-		if waits, known := l.Waits(types.NamespacedName{Namespace: dependent.Namespace, Name: addOn}); known {
-			return waits, nil
-		}
-	}
-	found, err := l.Reader.AddOn(ctx, dependent)
-	if err != nil || found == nil || Degraded(found) == nil {
-		return evaluation.NoWait, err
-	}
-	return evaluation.WaitIn(Degraded(found).Message, addOn), nil
 }

@@ -8,9 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"context"
+	"fmt"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -29,68 +30,50 @@ func installing(t *testing.T) *evaluation.Evaluator {
 	return evaluation.New(catalog.New(addOns))
 }
 
-// waitingFor is leaf with the condition that says so.
-func waitingFor(t *testing.T, declared *evaluation.Evaluator, wait evaluation.Wait) *addonv1alpha1.ManagedClusterAddOn {
-	t.Helper()
-	on := evaluation.Cluster{Waits: map[string]evaluation.Wait{"base": wait}}
-	none := func(string) evaluation.Observation { return evaluation.Observation{} }
-	findings := declared.Evaluate(leaf.Name, declared.State(leaf.Name, on, none))
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: leaf.Name}}
-	addOn.Status.Conditions = []metav1.Condition{{
-		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "Fails",
-		Message: condition.Message(findings, condition.MaxMessage),
-	}}
-	return addOn
+// planned reads a hub on which the installations wait for something.
+type planned struct {
+	live
+	waits evaluation.Wait
+	err   error
 }
 
-// What an installation waits for is remembered by addon-manager. For any other program, and before its first plan, the condition says it.
-func TestLoadWaits(t *testing.T) {
-	declared := installing(t)
-	remembers := func(wait evaluation.Wait, known bool) func(types.NamespacedName) (evaluation.Wait, bool) {
-		return func(addOn types.NamespacedName) (evaluation.Wait, bool) {
-			if addOn.Namespace != leaf.Namespace || addOn.Name != "base" {
-				t.Errorf("asked for %s", addOn)
-			}
-			return wait, known
-		}
+func (p planned) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
+	if addOn.Namespace != leaf.Namespace || addOn.Name != "base" {
+		return evaluation.NoWait, fmt.Errorf("unexpected %s", addOn)
 	}
-	const approval, pause = evaluation.WaitForApproval, evaluation.WaitGivenUp
+	return p.waits, p.err
+}
+
+// What an installation waits for is read for what is not installed, and what nothing waits for is left out.
+func TestLoadWaits(t *testing.T) {
+	declared, away := installing(t), errors.New("away")
 	for name, test := range map[string]struct {
-		stored    evaluation.Wait
-		waits     func(types.NamespacedName) (evaluation.Wait, bool)
+		waits     evaluation.Wait
 		installed bool
+		err       error
 		want      evaluation.Wait
 	}{
-		"by the condition":   {stored: approval, want: approval},
-		"the condition says": {stored: pause, want: pause},
-		"nothing":            {},
-		"due":                {stored: evaluation.WaitForInterlock, want: evaluation.WaitForInterlock},
-		"remembered":         {stored: pause, waits: remembers(approval, true), want: approval},
-		"no more":            {stored: pause, waits: remembers("", true)},
-		"not planned yet":    {stored: pause, waits: remembers("", false), want: pause},
-		"installed":          {stored: pause, installed: true},
+		"approval":  {waits: evaluation.WaitForApproval, want: evaluation.WaitForApproval},
+		"unknown":   {waits: evaluation.WaitUnknown, want: evaluation.WaitUnknown},
+		"nothing":   {},
+		"installed": {waits: evaluation.WaitGivenUp, installed: true},
+		"away":      {err: away},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := everything(metav1.ConditionTrue)[3:]
-			objects = append(objects, waitingFor(t, declared, test.stored))
 			if test.installed {
 				objects = append(objects, installed("base"))
 			}
 			reader, _ := hub(t, nil, objects...)
-			loader := Loader{Reader: newLive(reader), Waits: test.waits}
+			loader := Loader{Reader: planned{newLive(reader), test.waits, test.err}}
 			state, err := loader.Load(t.Context(), declared, leaf, aTime)
-			if err != nil || state.Cluster.Waits["base"] != test.want {
+			if !errors.Is(err, test.err) || state.Cluster.Waits["base"] != test.want {
 				t.Errorf("waits for %q, want %q, %v", state.Cluster.Waits["base"], test.want, err)
 			}
 			whole, _, err := loader.Whole(t.Context(), declared, leaf.Namespace, []string{leaf.Name, "base"}, aTime)
-			if err != nil || whole.Waits["base"] != test.want {
+			if !errors.Is(err, test.err) || whole.Waits["base"] != test.want {
 				t.Errorf("of the whole cluster: waits for %q, want %q, %v", whole.Waits["base"], test.want, err)
 			}
 		})
-	}
-	away := errors.New("away")
-	reader, _ := hub(t, away, everything(metav1.ConditionTrue)...)
-	if _, err := (Loader{Reader: newLive(reader)}).waits(t.Context(), leaf, "base"); !errors.Is(err, away) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"golang.org/x/time/rate"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
@@ -77,16 +78,12 @@ func setupFacts(mgr ctrl.Manager, with *shared) error {
 
 // setupStatus adds the controller that assesses add-ons, and writes their conditions and gates.
 func setupStatus(mgr ctrl.Manager, with *shared) error {
-	messages := backoff.NewTurns(clock.RealClock{}, gate.MessagesPerSecond, gate.MessagesAtOnce, with.on.turn)
-	if err := mgr.Add(messages); err != nil {
-		return err
-	}
 	return (&status.Reconciler{
 		Clock: clock.RealClock{}, Declarations: with.declarations, Store: with.assessments, Memory: with.memory,
 		Assessor: assess.Assessor{Fleet: with.fleet, Loader: with.loader, Live: mgr.GetAPIReader(), Acts: with.options.Lifecycle},
-		Writer:   condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader(), Written: condition.NewWritten()},
+		Writer:   condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(with.recorder),
-		Backoff: backoff.New(clock.RealClock{}), Messages: messages, Metrics: with.metrics, EventLimiter: status.NewEventLimiter(),
+		Backoff: backoff.New(clock.RealClock{}), Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce), Metrics: with.metrics, EventLimiter: status.NewEventLimiter(),
 		Concurrency: with.options.Concurrency, Guarded: with.guarded, Evaluate: with.on.evaluate, FirstPass: with.firstPass,
 	}).SetupWithManager(mgr)
 }

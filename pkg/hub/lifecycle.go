@@ -1,11 +1,9 @@
 package hub
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
@@ -26,7 +24,7 @@ func setupInstallation(mgr ctrl.Manager, with *shared) error {
 		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Needs: with.needs, Evaluate: with.on.evaluate,
 		Policies: with.policies.List, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
 		Metrics: installation.NewMetrics(with.options.registry()), Changed: with.on.install, FirstPass: with.firstPass,
-		RemovalDelay: with.options.RemovalDelay, Demand: with.watches.Demand, Configs: kept.Configs,
+		RemovalDelay: with.options.RemovalDelay,
 	}
 	with.assessments.Subscribe(func(change assess.Change) {
 		kept.Wishes.Found(change.AddOn, change.Findings())
@@ -44,18 +42,4 @@ func setupTeardown(mgr ctrl.Manager, with *shared) error {
 		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
 	}).SetupWithManager(mgr)
-}
-
-// waits returns what installations wait for; nothing where the lifecycle is off.
-func waits(options Options, needs *installation.Needs) func(types.NamespacedName) (evaluation.Wait, bool) {
-	if !options.Lifecycle {
-		return func(types.NamespacedName) (evaluation.Wait, bool) { return evaluation.NoWait, true }
-	}
-	return func(addOn types.NamespacedName) (evaluation.Wait, bool) {
-		waits, known := needs.Waits(addOn)
-		if known && waits == evaluation.NoWait {
-			waits = evaluation.WaitForInterlock
-		}
-		return waits, known
-	}
 }

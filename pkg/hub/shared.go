@@ -72,10 +72,11 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on trigge
 	}
 	s.watches, s.informer = watches, informer
 	s.reported = &facts.Reader{Fleet: s.fleet, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, s.memory.Outages)}
-	s.inputs = hubcache.Inputs{Reader: s.fleet, Lazy: lazy, Ready: watches.Ready, Reported: s.reported, Served: served}
-	s.loader = fleet.Loader{
-		Reader: s.inputs, Memory: s.memory, Offline: options.Offline, Demand: watches.Demand, Waits: waits(options, s.needs),
+	s.inputs = hubcache.Inputs{
+		Reader: s.fleet, Lazy: lazy, Watches: watches, Reported: s.reported, Served: served,
+		Installations: hubcache.NewInstallations(options.Lifecycle),
 	}
+	s.loader = fleet.Loader{Reader: s.inputs, Memory: s.memory, Offline: options.Offline}
 	s.policies = &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}
 	return s, nil
 }

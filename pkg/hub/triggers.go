@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -51,9 +49,6 @@ func (t triggers) counted() {
 	t.hubAPIs.Enqueue(hubapis.Key)
 	t.install.Enqueue(installation.Key)
 }
-
-// turn evaluates an add-on whose messages may change now.
-func (t triggers) turn(addOn types.NamespacedName) { t.evaluate.Enqueue(addOn) }
 
 // addOns are those that follow what only some declarations use.
 func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {

@@ -124,10 +124,8 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 		finding := &r.findings[addOn][i]
 		entry := r.entry(addOn, finding)
 		if finding.Unexplained() {
-			assumed := finding.Assumed()
-			explained := sentence(assumed.Found())
-			if last := entriesOf(before, entry.AddOn, entry.Dependency); len(last) > 0 && last[0].Found == explained {
-				entry.Found = explained
+			if last := entriesOf(before, entry.AddOn, entry.Dependency); len(last) > 0 && last[0].Verdict == entry.Verdict {
+				entry.Found = last[0].Found
 			}
 		}
 		if !finding.Held() {

@@ -53,7 +53,7 @@ func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error
 			})
 			decided := testing.Benchmark(func(b *testing.B) {
 				for b.Loop() {
-					condition.Decide(nil, evaluator.Evaluate(addOn.Name, loaded), now)
+					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loaded), now)
 				}
 			})
 			found.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)

@@ -32,13 +32,18 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	}
 	result := stored
 	now := times[0] // Degraded has one time only: the agent and the guard ask for no more
-	desired, write := condition.Decide(stored.condition(), findings(state, clusterStatus(lost), now.Time), now)
-	if write {
+	desired := decide(stored.condition(), state, clusterStatus(lost))
+	if desired != nil {
 		desired.LastTransitionTime = now
-		result = entryOf(&desired)
+		result = entryOf(desired)
 	}
 	i.degrade[key] = result
 	return result
+}
+
+// decide returns Degraded to write beside a stored one, nil where that stays.
+func decide(stored *metav1.Condition, state Dependency, cluster metav1.ConditionStatus) *metav1.Condition {
+	return condition.Decide(condition.Stored{Degraded: stored}, findings(state, cluster, times[0].Time), times[0]).Degraded
 }
 
 func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) []evaluation.Finding {
@@ -68,18 +73,18 @@ func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) [
 // failing returns Degraded with the Required dependency missing: as addon-manager
 // finds it here, and as it was found before.
 func failing() []entry {
-	found, _ := condition.Decide(nil, findings(RequiredMissing, metav1.ConditionTrue, times[0].Time), times[0])
-	before := found
+	found := decide(nil, RequiredMissing, metav1.ConditionTrue)
+	before := *found
 	before.Message = "Required addon 'base' is not installed or not available. (Available=False)"
-	return []entry{entryOf(&found), entryOf(&before)}
+	return []entry{entryOf(found), entryOf(&before)}
 }
 
 // otherDegraded returns Degraded as it may be besides: none, satisfied, with an
 // Optional dependency missing, and from another writer.
 func otherDegraded() []entry {
-	optional, _ := condition.Decide(nil, findings(OptionalMissing, metav1.ConditionTrue, times[0].Time), times[0])
+	optional := decide(nil, OptionalMissing, metav1.ConditionTrue)
 	ours := failing()[0].condition()
-	satisfied, _ := condition.Decide(ours, findings(Satisfied, metav1.ConditionTrue, times[0].Time), times[0])
+	satisfied := decide(ours, Satisfied, metav1.ConditionTrue)
 	satisfied.LastTransitionTime = times[0]
-	return []entry{0, entryOf(&satisfied), entryOf(&optional)}
+	return []entry{0, entryOf(satisfied), entryOf(optional)}
 }

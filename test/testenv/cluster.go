@@ -120,7 +120,7 @@ func (c *Cluster) Client(add ...func(*runtime.Scheme) error) (client.WithWatch, 
 			return nil, err
 		}
 	}
-	config := rest.CopyConfig(c.Config)
+	config := rest.CopyConfig(readable(c.Config))
 	config.QPS = -1
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }

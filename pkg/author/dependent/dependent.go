@@ -32,6 +32,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered
@@ -100,7 +101,7 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 	case install:
 		meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
 			Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: ReasonSatisfied,
-			Message: gate.MessageSatisfied,
+			Message: text.Final(gate.MessageSatisfied),
 		})
 		return a.AgentAddon.Manifests(ctx, cluster, installed)
 	case wait:
@@ -115,7 +116,7 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 
 func setWaiting(installed *addonv1beta1.ManagedClusterAddOn, message string) {
 	meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
-		Type: ConditionInstallable, Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: message,
+		Type: ConditionInstallable, Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: text.Final(message),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // The reasons of Available that only a bundle has. Where a Required dependency fails, the reason is that of Degraded.
@@ -65,7 +66,7 @@ func Decide(in Input) Decision {
 	case in.Lost, in.any(evaluation.Finding.Held), in.any(evaluation.Finding.Unsatisfied):
 		return in.unknown()
 	}
-	return in.become(metav1.ConditionTrue, ReasonAvailable, messageAvailable)
+	return in.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
 }
 
 // any reports whether that is true of an edge without which the bundle is not available.
@@ -78,7 +79,7 @@ func (in Input) unknown() Decision {
 	if in.Stored != nil && in.Stored.Reason != availability.ReasonLeaseNotFound {
 		return Decision{}
 	}
-	return in.become(metav1.ConditionUnknown, ReasonUnknown, messageUnknown)
+	return in.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
 }
 
 // release gives Available of a former bundle to OCM's agent.
@@ -86,7 +87,7 @@ func (in Input) release() Decision {
 	if !Owned(in.Stored) || in.Stored.Reason == ReasonReleased {
 		return Decision{}
 	}
-	released := in.become(metav1.ConditionUnknown, ReasonReleased, messageReleased)
+	released := in.become(metav1.ConditionUnknown, ReasonReleased, text.Final(messageReleased))
 	released.Mode = ocmv1alpha1.HealthCheckModeLease
 	return released
 }

@@ -38,7 +38,7 @@ func BenchmarkEvaluate(b *testing.B) {
 					b.Fatalf("%d findings", len(found))
 				}
 				for b.Loop() {
-					Decide(nil, c.Evaluate("x", evaluated), fixture.Now)
+					decide(nil, c.Evaluate("x", evaluated), fixture.Now)
 				}
 				b.ReportMetric(float64(edges)*float64(b.N)/b.Elapsed().Seconds(), "edges/s")
 			})
@@ -72,7 +72,7 @@ func BenchmarkEvaluateBeyond(b *testing.B) {
 			b.ReportAllocs()
 			state := c.State("x", cluster, observe)
 			for b.Loop() {
-				if _, write := Decide(nil, c.Evaluate("x", state), fixture.Now); write {
+				if _, write := decide(nil, c.Evaluate("x", state), fixture.Now); write {
 					b.Fatal("not satisfied")
 				}
 			}

@@ -153,7 +153,7 @@ func (w *world) steps(s state) []state {
 			continue
 		}
 		stored := w.observe(&s)(name).Degraded
-		if written, write := Decide(stored, w.catalog.Evaluate(name, w.catalog.State(name, cluster, w.observe(&s))), fixture.Now); write {
+		if written, write := decide(stored, w.catalog.Evaluate(name, w.catalog.State(name, cluster, w.observe(&s))), fixture.Now); write {
 			after := s
 			after.degraded[i] = written
 			next = append(next, after)

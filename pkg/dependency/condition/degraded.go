@@ -4,7 +4,6 @@ package condition
 
 import (
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -47,48 +46,62 @@ func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 	})
 }
 
+// Stored are the stored conditions of an add-on that Decide depends on. Each is nil where it does not exist.
+type Stored struct {
+	Degraded *metav1.Condition
+	// Replaced has the type ReplacedDegraded.
+	Replaced *metav1.Condition
+}
+
+// Desired are the conditions to write. Each is nil where the stored one stays.
+type Desired struct {
+	Degraded, Replaced *metav1.Condition
+	// Own is Degraded without the message of another writer. Writes of it are compared to find out whether another writer undoes them.
+	Own metav1.Condition
+}
+
 // Decide decides the Degraded condition of a dependent from the findings on
-// its edges and the condition that is stored (nil: none). It returns the
-// condition to store, and false when nothing is to be written: nothing
+// its edges and the conditions that are stored. Degraded stays when nothing
 // changed, nothing is known, or the stored condition is not ours to touch.
 //
 // An edge blocks when it is Required, IfInstalled, Conflicts or a requirement.
 //
-//   - A blocking edge unsatisfied: True, RequiredDependencyNotSatisfied; another
-//     writer's Degraded=True is kept at the end of the message.
+//   - A blocking edge unsatisfied: True, RequiredDependencyNotSatisfied. Another
+//     writer's Degraded=True is kept as ReplacedDegraded, and at the end of the message.
 //   - Else an edge held: what is stored, unless its reason is known to be
 //     untrue; see whileHeld.
 //   - Else an Optional edge unsatisfied: True, DependencyNotSatisfied, unless
 //     another writer has set Degraded=True.
 //   - Else, where a reason of ours is stored: False, DependenciesSatisfied.
 //
+// While an explanation in the message cannot be read yet, a message alone is not changed.
+//
 // Now becomes the time of the transition when the status changes.
-func Decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.Time) (metav1.Condition, bool) {
-	desired, decided := decision(stored, asReported(stored, findings))
-	if !decided || (stored != nil && sameStatement(*stored, desired)) {
-		return metav1.Condition{}, false
+func Decide(stored Stored, findings []evaluation.Finding, now metav1.Time) Desired {
+	foreign := stored.foreign()
+	own, decided := decision(stored.Degraded, findings, MaxMessage-utf8.RuneCountInString(tail(foreign)))
+	if !decided {
+		return Desired{Replaced: stored.replaced(stored.Degraded, foreign, now)}
 	}
-	desired.Type = addonv1alpha1.ManagedClusterAddOnConditionDegraded
-	desired.LastTransitionTime = now
-	if stored != nil && stored.Status == desired.Status {
-		desired.LastTransitionTime = stored.LastTransitionTime
+	own.Type, own.LastTransitionTime = addonv1alpha1.ManagedClusterAddOnConditionDegraded, now
+	if stored.Degraded != nil && stored.Degraded.Status == own.Status {
+		own.LastTransitionTime = stored.Degraded.LastTransitionTime
 	}
-	return desired, true
+	degraded := own
+	if own.Status == metav1.ConditionTrue {
+		degraded.Message += tail(foreign)
+	}
+	desired := Desired{Degraded: &degraded, Own: own, Replaced: stored.replaced(&degraded, foreign, now)}
+	if stored.Degraded != nil && stays(*stored.Degraded, degraded, findings) {
+		desired.Degraded = nil
+	}
+	return desired
 }
 
-// asReported returns the findings with the explanations that the stored message has of them, where
-// what explains them could not be read yet.
-func asReported(stored *metav1.Condition, findings []evaluation.Finding) []evaluation.Finding {
-	if stored == nil || !slices.ContainsFunc(findings, evaluation.Finding.Unexplained) {
-		return findings
-	}
-	reported := slices.Clone(findings)
-	for i := range reported {
-		if assumed := reported[i].Assumed(); reported[i].Unexplained() && strings.Contains(stored.Message, Message([]evaluation.Finding{assumed}, MaxMessage)) {
-			reported[i] = assumed
-		}
-	}
-	return reported
+// stays reports whether the stored condition stays as it is.
+func stays(stored, desired metav1.Condition, findings []evaluation.Finding) bool {
+	return stored.Status == desired.Status && stored.Reason == desired.Reason &&
+		(stored.Message == desired.Message || slices.ContainsFunc(findings, evaluation.Finding.Unexplained))
 }
 
 // WaitsSince is since when an add-on waits for a Required dependency to be installed, if that was not
@@ -101,24 +114,26 @@ func WaitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time
 	return stored.LastTransitionTime.Time
 }
 
-func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.Condition, bool) {
+// decision returns Degraded without the message of another writer, and whether it is Interlock's to write. limit is the length of its
+// message, in characters.
+func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int) (metav1.Condition, bool) {
 	blockingFails := slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Unsatisfied() && f.Blocks() })
 	optionalFails := slices.ContainsFunc(findings, evaluation.Finding.Unsatisfied)
 	held := slices.ContainsFunc(findings, evaluation.Finding.Held)
 	switch {
 	case blockingFails:
-		return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied), true
+		return unsatisfied(findings, addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, limit), true
 	case held:
-		return whileHeld(stored, findings, optionalFails)
+		return whileHeld(stored, findings, optionalFails, limit)
 	case optionalFails:
-		return optionalUnsatisfied(stored, findings)
+		return optionalUnsatisfied(stored, findings, limit)
 	default:
 		message := satisfiedMessage
 		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Waived }) {
 			message = waivedMessage
 		}
 		return metav1.Condition{
-			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied, Message: message,
+			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied, Message: text.Final(message),
 		}, Owned(stored)
 	}
 }
@@ -133,28 +148,28 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding) (metav1.C
 //   - Where no reason of ours is stored, an Optional edge that fails counts only
 //     when all blocking edges are satisfied. Otherwise a new declaration could
 //     cause two writes on the whole fleet.
-func whileHeld(stored *metav1.Condition, findings []evaluation.Finding, optionalFails bool) (metav1.Condition, bool) {
+func whileHeld(stored *metav1.Condition, findings []evaluation.Finding, optionalFails bool, limit int) (metav1.Condition, bool) {
 	blockingHeld := slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Held() && f.Blocks() })
 	lastSatisfied := Owned(stored) && stored.Reason == addonv1alpha1.AddonDegradedReasonDependenciesSatisfied
 	switch {
 	case optionalFails && lastSatisfied,
 		optionalFails && !blockingHeld && (!Owned(stored) || availability.RequiredFails(stored)):
-		return optionalUnsatisfied(stored, findings)
+		return optionalUnsatisfied(stored, findings, limit)
 	case !blockingHeld && availability.RequiredFails(stored):
-		return optionalUnknown(stored, findings), true
+		return optionalUnknown(findings), true
 	default:
 		return metav1.Condition{}, false
 	}
 }
 
-func optionalUnsatisfied(stored *metav1.Condition, findings []evaluation.Finding) (metav1.Condition, bool) {
+func optionalUnsatisfied(stored *metav1.Condition, findings []evaluation.Finding, limit int) (metav1.Condition, bool) {
 	foreign := stored != nil && stored.Status == metav1.ConditionTrue && !Owned(stored)
-	return unsatisfied(stored, findings, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied), !foreign
+	return unsatisfied(findings, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied, limit), !foreign
 }
 
 // optionalUnknown replaces RequiredDependencyNotSatisfied when all blocking
 // edges are satisfied and the Optional ones are held or satisfied.
-func optionalUnknown(stored *metav1.Condition, findings []evaluation.Finding) metav1.Condition {
+func optionalUnknown(findings []evaluation.Finding) metav1.Condition {
 	var names []string
 	for _, finding := range findings {
 		if finding.Held() {
@@ -163,43 +178,13 @@ func optionalUnknown(stored *metav1.Condition, findings []evaluation.Finding) me
 	}
 	slices.Sort(names)
 	return metav1.Condition{
-		Status:  metav1.ConditionTrue,
-		Reason:  addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied,
-		Message: "All Required dependencies are satisfied. Optional ones are not known yet: " + text.Names(names, ", ") + "." + tailOf(stored),
+		Status: metav1.ConditionTrue,
+		Reason: addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied,
+		Message: text.Final("All Required dependencies are satisfied. Optional ones are not known yet: " +
+			text.Names(names, ", ") + "."),
 	}
 }
 
-func unsatisfied(stored *metav1.Condition, findings []evaluation.Finding, reason string) metav1.Condition {
-	tail := tailOf(stored)
-	return metav1.Condition{
-		Status:  metav1.ConditionTrue,
-		Reason:  reason,
-		Message: Message(findings, MaxMessage-utf8.RuneCountInString(tail)) + tail,
-	}
-}
-
-// tailOf is what is to be kept of another writer's Degraded=True: the stored
-// condition's message, or what an earlier message of ours kept of it.
-func tailOf(stored *metav1.Condition) string {
-	switch {
-	case stored == nil || stored.Status != metav1.ConditionTrue:
-		return ""
-	case Owned(stored):
-		return keptTail(stored.Message)
-	default:
-		return foreignTail(stored)
-	}
-}
-
-// WithoutForeign returns a condition of ours without what its message keeps of
-// another writer's condition.
-func WithoutForeign(condition metav1.Condition) metav1.Condition {
-	if at := strings.LastIndex(condition.Message, foreignMark); at >= 0 {
-		condition.Message = condition.Message[:at]
-	}
-	return condition
-}
-
-func sameStatement(a, b metav1.Condition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
+func unsatisfied(findings []evaluation.Finding, reason string, limit int) metav1.Condition {
+	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reason, Message: text.Final(Message(findings, limit))}
 }

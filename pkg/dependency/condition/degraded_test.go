@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -68,9 +67,10 @@ func TestDegraded(t *testing.T) {
 			nil,
 		},
 		"UnexplainedAndAnother": {
-			"another edge is reported", fixture.Degraded(yes, requiredReason, explained),
-			findings{unexplained, may},
-			fixture.Degraded(yes, requiredReason, explained+"; "+mayText),
+			"the message waits for the explanation", fixture.Degraded(yes, requiredReason, explained), findings{unexplained, may}, nil,
+		},
+		"UnexplainedOnly": {
+			"another reason does not wait", oursMay, findings{unexplained}, fixture.Degraded(yes, requiredReason, mustText),
 		},
 		"NoneOptional": {
 			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
@@ -120,11 +120,6 @@ func TestDegraded(t *testing.T) {
 			"what does not apply is known", oursMust,
 			findings{{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotApplicable}, mayHeld},
 			fixture.Degraded(yes, optionalReason, laterText),
-		},
-		"RequiredTailOptionalHeld": {
-			"the words of the other writer are kept", fixture.Degraded(yes, requiredReason, mustText+tail),
-			findings{mayHeld},
-			fixture.Degraded(yes, optionalReason, laterText+tail),
 		},
 		"OptionalHeldAgain": {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
 		"OptionalKnownAfterHeld": {
@@ -192,11 +187,6 @@ func TestDegraded(t *testing.T) {
 		},
 		"SatisfiedToOptional": {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
 		"SatisfiedHeld":       {"kept", oursFine, findings{held}, nil},
-		"ForeignTrueRequired": {
-			"overwritten, its words kept; the status was True before", foreign,
-			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+tail),
-		},
 		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
 		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
 		"ForeignTrueNone":      {"never written", foreign, nil, nil},
@@ -216,54 +206,11 @@ func TestDegraded(t *testing.T) {
 			findings{must},
 			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
 		},
-		"ForeignWithoutMessage": {
-			"the reason alone is kept", fixture.Degraded(yes, "DiskFull", ""),
-			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: DiskFull"),
-		},
-		"ForeignWithMark": {
-			"another writer's mark is not ours", fixture.Degraded(yes, "X", "m; also Degraded: y\nz"),
-			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m, also Degraded: y z"),
-		},
-		"TailAgain": {"kept once", fixture.Degraded(yes, requiredReason, mustText+tail), findings{must}, nil},
-		"TailAndMore": {
-			"it stays at the end", fixture.Degraded(yes, requiredReason, mustText+tail),
-			findings{must, may},
-			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail),
-		},
-		"TailToOptional": {
-			"the words outlive a change of our reason", fixture.Degraded(yes, requiredReason, mustText+tail),
-			findings{may},
-			fixture.Degraded(yes, optionalReason, mayText+tail),
-		},
-		"TailToSatisfied": {
-			"their writer may say it again", fixture.Degraded(yes, requiredReason, mustText+tail),
-			findings{fine},
-			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
-		},
-		"TailTooLong": {
-			"shortened, as another writer's message is when it is kept first", fixture.Degraded(
-				yes, requiredReason, mustText+tail+strings.Repeat("é", MaxMessage),
-			),
-			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+tail+strings.Repeat("é", 4095-len("DiskFull: 3 of 3 disks"))+"…"),
-		},
-		"TailInSeveralLines": {
-			"on one line, as all of our message is", fixture.Degraded(yes, requiredReason, mustText+tail+"\nand more"),
-			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+tail+" and more"),
-		},
-		"FalseWithOurReason": {
-			"only a True is kept words of", fixture.Degraded(no, requiredReason, "m"+tail),
-			findings{must},
-			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
-		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := tc.stored.DeepCopy()
-			got, write := Decide(tc.stored, tc.findings, fixture.Now)
+			got, write := decide(tc.stored, tc.findings, fixture.Now)
 			if write != (tc.want != nil) {
 				t.Fatalf("%s: write = %t, %+v", tc.reason, write, got)
 			}
@@ -278,41 +225,11 @@ func TestDegraded(t *testing.T) {
 				t.Errorf("%s: the stored condition is not ours to change: %s", tc.reason, diff)
 			}
 			if write {
-				if again, more := Decide(&got, tc.findings, metav1.Now()); more {
+				if again, more := decide(&got, tc.findings, metav1.Now()); more {
 					t.Errorf("%s: decided again: %+v", tc.reason, again)
 				}
 			}
 		})
-	}
-}
-
-// What is kept of another writer can come from an earlier version or a manual
-// edit: in a message of ours that is too long as it is, or long up to its end.
-func TestKeptTailStaysInBounds(t *testing.T) {
-	many := make([]evaluation.Finding, 0, 200)
-	for i := range 200 {
-		many = append(many, finding(fixture.Required(label(i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
-	}
-	for name, findings := range map[string][]evaluation.Finding{"OneEdge": many[:1], "ManyEdges": many} {
-		for _, length := range []int{0, 4096, 4097, 32_000, MaxMessage - 1, MaxMessage, 2 * MaxMessage} {
-			t.Run(fmt.Sprintf("%s/%d", name, length), func(t *testing.T) {
-				text := strings.Repeat("é", length)
-				stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'x'."+foreignMark+text)
-				got, write := Decide(stored, findings, fixture.Now)
-				if n := utf8.RuneCountInString(got.Message); !write || n > MaxMessage {
-					t.Fatalf("write = %t, %d characters", write, n)
-				}
-				if !strings.HasPrefix(got.Message, "Required addon '"+findings[0].Dependency.Name+"'") {
-					t.Errorf("it does not begin with the first edge: %.80q", got.Message)
-				}
-				if !strings.Contains(got.Message, foreignMark+text[:min(len(text), 8000)]) {
-					t.Error("the words of the other writer are lost")
-				}
-				if again, more := Decide(&got, findings, fixture.Now); more {
-					t.Errorf("decided again: %.80q, %d characters", again.Message, utf8.RuneCountInString(again.Message))
-				}
-			})
-		}
 	}
 }
 
@@ -321,21 +238,22 @@ func TestDegradedStaysInBounds(t *testing.T) {
 	for i := range 100 {
 		findings = append(findings, finding(fixture.Required(label(i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
 	}
-	stored := fixture.Degraded(metav1.ConditionTrue, "DiskFull", strings.Repeat("é", MaxMessage))
+	stored := Stored{Degraded: fixture.Degraded(metav1.ConditionTrue, "DiskFull", strings.Repeat("é", MaxMessage))}
 	for range 3 {
-		got, write := Decide(stored, findings, fixture.Now)
-		if !write {
+		desired := Decide(stored, findings, fixture.Now)
+		if desired.Degraded == nil {
 			break
 		}
+		got := *desired.Degraded
 		if n := utf8.RuneCountInString(got.Message); n > MaxMessage || n < MaxMessage-2000 {
 			t.Errorf("%d characters", n)
 		}
 		if !strings.Contains(got.Message, " more; also Degraded: DiskFull: é") {
 			t.Errorf("the words kept stand behind what is cut: %q", got.Message[len(got.Message)-10_000:])
 		}
-		stored = &got
+		stored = Stored{Degraded: &got, Replaced: desired.Replaced}
 	}
-	if _, write := Decide(stored, findings, fixture.Now); write {
+	if desired := Decide(stored, findings, fixture.Now); desired.Degraded != nil || desired.Replaced != nil {
 		t.Error("a message at its bound is stable")
 	}
 }
@@ -361,26 +279,30 @@ func FuzzDegraded(f *testing.F) {
 	f.Add(uint64(5), "message", "Reason", "addon", optionalReason, strings.Repeat("é", MaxMessage)+foreignMark+strings.Repeat("long\n", 9000))
 	f.Fuzz(func(t *testing.T, seed uint64, message, reason, name, foreignReason, foreignMessage string) {
 		r := fixture.Random(seed)
-		var stored *metav1.Condition
+		var stored Stored
 		for step := range uint64(6) {
 			if r.IntN(3) == 0 {
-				stored = fixture.Degraded([]metav1.ConditionStatus{"True", "False", "Unknown"}[r.IntN(3)], foreignReason, foreignMessage)
+				stored.Degraded = fixture.Degraded([]metav1.ConditionStatus{"True", "False", "Unknown"}[r.IntN(3)], foreignReason, foreignMessage)
 			}
 			findings := randomFindings(seed+step, message, reason, name)
 			if r.IntN(2) == 0 { // most mixtures hold: leave what is held out
 				findings = withoutHeld(findings)
 			}
-			got, write := Decide(stored, findings, fixture.Now)
-			if !write {
-				checkNotUntrue(t, stored, findings)
+			desired := Decide(stored, findings, fixture.Now)
+			before := stored
+			if desired.Replaced != nil {
+				stored.Replaced = desired.Replaced
+			}
+			if desired.Degraded == nil {
+				checkNotUntrue(t, stored.Degraded, findings)
 				continue
 			}
-			checkNotUntrue(t, &got, findings)
-			checkDegraded(t, stored, got, findings)
-			if again, more := Decide(&got, findings, fixture.Now); more {
-				t.Fatalf("decided again:\n%q, then\n%q", got.Message, again.Message)
+			stored.Degraded = desired.Degraded
+			checkNotUntrue(t, stored.Degraded, findings)
+			checkDegraded(t, before.Degraded, *stored.Degraded, findings)
+			if again := Decide(stored, findings, fixture.Now); again.Degraded != nil || again.Replaced != nil {
+				t.Fatalf("decided again:\n%+v, then\n%+v", desired, again)
 			}
-			stored = &got
 		}
 	})
 }
@@ -426,9 +348,6 @@ func checkDegraded(t *testing.T, stored *metav1.Condition, got metav1.Condition,
 	}
 	if !got.LastTransitionTime.Equal(&since) {
 		t.Fatalf("the time moves with the status: %+v → %+v", stored, got)
-	}
-	if marks := strings.Count(got.Message, foreignMark); marks > 1 && !Owned(stored) {
-		t.Fatalf("%d marks in %q", marks, got.Message)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -18,14 +16,9 @@ const (
 	// the schema of a condition allows.
 	MaxMessage = 32768
 
-	maxForeign = 4096
-	maxMore    = len("; and 9223372036854775807 more")
+	maxMore = len("; and 9223372036854775807 more")
 
 	separator = "; "
-	// foreignMark separates our message from that of another writer's Degraded
-	// that ours replaced.
-	foreignMark  = foreignStart + " "
-	foreignStart = "; also Degraded:"
 )
 
 // Message describes the unsatisfied edges among the findings, one sentence each:
@@ -55,11 +48,11 @@ func describe(findings []evaluation.Finding, matches func(evaluation.Finding) bo
 	for i := range matching {
 		finding := &matching[i]
 		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
-		sentence := withoutMark(finding.Sentence(authorMessage))
+		sentence := finding.Sentence(authorMessage)
 		if i == 0 {
 			// What else a sentence has is bounded by itself.
 			if excess := utf8.RuneCountInString(sentence) - left; excess > 0 {
-				sentence = text.Cut(withoutMark(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess))), left)
+				sentence = text.Cut(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)), left)
 			}
 		} else {
 			sentence = separator + sentence
@@ -80,29 +73,4 @@ func rank(f evaluation.Finding) int {
 		return 0
 	}
 	return 1
-}
-
-// foreignTail keeps the message of another writer's Degraded, for the end of ours.
-func foreignTail(condition *metav1.Condition) string {
-	kept := condition.Reason
-	if condition.Message != "" {
-		kept += ": " + condition.Message
-	}
-	return foreignMark + text.Cut(withoutMark(text.OneLine(kept)), maxForeign)
-}
-
-// keptTail finds the foreignTail at the end of one of our own messages. It
-// shortens one that is longer than we write, so that ours fits before it.
-func keptTail(message string) string {
-	at := strings.LastIndex(message, foreignMark)
-	if at < 0 {
-		return ""
-	}
-	return foreignMark + text.Cut(withoutMark(text.OneLine(message[at+len(foreignMark):])), maxForeign)
-}
-
-// withoutMark removes the mark that only we may set. The mark's last blank does
-// not count: what follows the text may bring it.
-func withoutMark(line string) string {
-	return strings.ReplaceAll(line, foreignStart, ", also Degraded:")
 }

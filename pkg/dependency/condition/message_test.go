@@ -131,11 +131,6 @@ func TestMessage(t *testing.T) {
 			[]evaluation.Finding{finding(fixture.Required(strings.Repeat("n", 300)), "", evaluation.NotInstalled)},
 			"Required addon '" + strings.Repeat("n", 252) + "…'" + missing + " (not installed)",
 		},
-		"MarkInMessage": {
-			"our own mark is only ours",
-			[]evaluation.Finding{finding(fixture.Required("a"), "m; also Degraded:", evaluation.NotInstalled)},
-			"Required addon 'a'" + missing + " m, also Degraded: (not installed)",
-		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -225,8 +220,8 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%d characters, limit %d", n, limit)
 		}
 		if !utf8.ValidString(got) || strings.ContainsFunc(got,
-			func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) || strings.Contains(got, foreignMark) {
-			t.Fatalf("not valid, not on one line, or with a mark: %q", got)
+			func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
+			t.Fatalf("not valid, or not on one line: %q", got)
 		}
 		fixture.Random(seed).Shuffle(len(findings), func(i, j int) { findings[i], findings[j] = findings[j], findings[i] })
 		if diff := cmp.Diff(got, Message(findings, limit)); diff != "" {
@@ -286,7 +281,7 @@ func checkSentences(t *testing.T, message string, findings []evaluation.Finding,
 		for i := range len(findings) { // names start with their number
 			for _, f := range findings {
 				if f.Unsatisfied() && f.Blocks() == kind && strings.HasPrefix(f.Name(), fmt.Sprintf("%02d", i)) {
-					sentences = append(sentences, withoutMark(f.Sentence(strings.TrimSpace(text.OneLine(f.AuthorMessage())))))
+					sentences = append(sentences, f.Sentence(strings.TrimSpace(text.OneLine(f.AuthorMessage()))))
 				}
 			}
 		}

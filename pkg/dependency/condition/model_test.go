@@ -71,7 +71,7 @@ func TestModel(t *testing.T) {
 				Available: []metav1.ConditionStatus{"", "True", "False", "Unknown"}[r.IntN(4)], Offline: evaluation.OfflineStrict,
 			}
 			for name := range declared {
-				if got, write := Decide(stored[name], c.Evaluate(name, c.State(name, cluster, observe)), fixture.Now); write {
+				if got, write := decide(stored[name], c.Evaluate(name, c.State(name, cluster, observe)), fixture.Now); write {
 					stored[name] = &got
 				}
 				wantStatus, wantReason := proposal(declared, status, name)

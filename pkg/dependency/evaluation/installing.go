@@ -43,6 +43,8 @@ func absent(g *given, f *Finding) {
 	waits := g.cluster.Waits[g.edge.AddOn]
 	switch consents := g.catalog.Consent(g.edge.AddOn) != catalog.NoConsent; {
 	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
+	case waits == WaitUnknown:
+		f.detail().Unexplained = true
 	case waits != WaitForInterlock:
 		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
 	case consents && byInterlock:
@@ -54,8 +56,10 @@ func absent(g *given, f *Finding) {
 type Wait string
 
 const (
-	// NoWait is that nothing is known of it, or that Interlock installs nothing.
+	// NoWait is that Interlock installs nothing.
 	NoWait Wait = ""
+	// WaitUnknown is that the installation has not been planned yet, or that only addon-manager knows the plan.
+	WaitUnknown Wait = "Unknown"
 	// WaitForInterlock is that Interlock is about to install it.
 	WaitForInterlock Wait = "Interlock"
 	// WaitForApproval is that a change would install it on too many managed clusters.
@@ -84,16 +88,6 @@ func wronglyApproved(waits Wait, install catalog.Install) string {
 		return ""
 	}
 	return fmt.Sprintf("; it says '%s', which is not a number", text.Name(install.WrongApproval))
-}
-
-// WaitIn returns what the installation of an add-on waits for by a message that is stored.
-func WaitIn(message, addOn string) Wait {
-	for _, one := range []Wait{WaitForInterlock, WaitForApproval, WaitGivenUp} {
-		if strings.Contains(message, one.Explanation(addOn)) {
-			return one
-		}
-	}
-	return NoWait
 }
 
 // explain adds to why an add-on is not installed.
@@ -143,27 +137,9 @@ func denied(g *given) string {
 	return fmt.Sprintf("install: Auto has no effect, because installations on this cluster are denied by %s", text.Cut(policy.Named(policies...), maxReason))
 }
 
-// Unexplained reports whether it could not be read yet why the dependency is not installed.
+// Unexplained reports whether it is not known yet why the dependency is not installed. The message of a condition then stays as it is.
 func (f Finding) Unexplained() bool {
 	return f.Detail != nil && (f.Detail.Unexplained || slices.ContainsFunc(f.Detail.Alternatives, Finding.Unexplained))
-}
-
-// Assumed returns the finding as it is if no Placement selects the cluster, where that could not be
-// read. What was reported so before stays meanwhile: a restart is to change no message.
-func (f Finding) Assumed() Finding {
-	if !f.Unexplained() {
-		return f
-	}
-	detail := *f.Detail
-	if f.Detail = &detail; len(detail.Alternatives) == 0 {
-		detail.Because, detail.Unexplained = unselected, false
-		return f
-	}
-	detail.Alternatives = slices.Clone(detail.Alternatives)
-	for i := range detail.Alternatives {
-		detail.Alternatives[i] = detail.Alternatives[i].Assumed()
-	}
-	return f
 }
 
 // progress adds since when an add-on that is not available is being installed or removed.

@@ -366,7 +366,7 @@ func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
 		if len(findings) != 1 || !findings[0].Held() || !findings[0].Blocks() {
 			t.Errorf("%s: %+v", name, findings)
 		}
-		if written, changed := condition.Decide(stored, findings, fixture.Now); changed {
+		if written := condition.Decide(condition.Stored{Degraded: stored}, findings, fixture.Now).Degraded; written != nil {
 			t.Errorf("%s: writes %s, %s", name, written.Reason, written.Message)
 		}
 	}

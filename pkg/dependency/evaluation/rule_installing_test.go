@@ -2,7 +2,6 @@ package evaluation_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -182,6 +181,7 @@ func TestInstallationsThatStop(t *testing.T) {
 			fails + "; for install: Auto, its owner must annotate ClusterManagementAddOn 'a' with " +
 				"dependency.addon.open-cluster-management.io/install-on-demand=true)",
 		},
+		"Unknown": {auto, "", waits(evaluation.WaitUnknown), nil, fails + ")"},
 		"GivenUp": {
 			auto, "", waits(evaluation.WaitGivenUp), nil,
 			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
@@ -201,14 +201,6 @@ func TestInstallationsThatStop(t *testing.T) {
 				spec: test.spec, others: []addonv1alpha1.ClusterManagementAddOn{registered}, cluster: test.cluster,
 				want: "a=NotInstalled", message: test.message,
 			}.under(t, policies(t, test.policies...))
-			want := test.cluster.Waits["a"]
-			if strings.HasSuffix(name, "Meanwhile") {
-				want = evaluation.NoWait
-			}
-			of, another := evaluation.WaitIn("Two fail: "+test.message, "a"), evaluation.WaitIn(test.message, "b")
-			if of != want || another != evaluation.NoWait {
-				t.Errorf("the stored message says %q, and of another add-on %q", of, another)
-			}
 		})
 	}
 }

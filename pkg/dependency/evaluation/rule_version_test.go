@@ -454,11 +454,11 @@ func TestIfInstalled(t *testing.T) {
 		t.Run(name, tc.run)
 	}
 	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec)})
-	got, _ := condition.Decide(
-		nil,
+	got := condition.Decide(
+		condition.Stored{},
 		c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return running("v0.21.1") })),
 		fixture.Now,
-	)
+	).Degraded
 	if got.Reason != requiredReason {
 		t.Errorf("it blocks as Required does, got %s", got.Reason)
 	}

@@ -108,11 +108,11 @@ func TestNotApplicableWritesNothing(t *testing.T) {
 		t, "x", `dependencies: [{name: a, when: {clusterSelector: {matchLabels: {a: b}}}}]`,
 	)})
 	findings := c.Evaluate("x", c.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))
-	if got, write := condition.Decide(nil, findings, fixture.Now); write {
+	if got := condition.Decide(condition.Stored{}, findings, fixture.Now).Degraded; got != nil {
 		t.Errorf("writes %+v", got)
 	}
 	stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
-	if got, write := condition.Decide(stored, findings, fixture.Now); !write || got.Reason != satisfiedReason {
+	if got := condition.Decide(condition.Stored{Degraded: stored}, findings, fixture.Now).Degraded; got == nil || got.Reason != satisfiedReason {
 		t.Errorf("a reason of ours is left behind: %+v", got)
 	}
 	if findings[0].Unsatisfied() {

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered installation. It is False, with what the
@@ -39,15 +40,9 @@ const (
 	MessagesAtOnce = 50
 )
 
-// OnlyMessage reports whether a write can wait for its turn: while the gate is closed, a condition that says the same in other words.
+// OnlyMessage reports whether a write can wait: while the gate is closed, a condition that says the same in other words.
 func OnlyMessage(closed bool, stored *metav1.Condition, desired metav1.Condition) bool {
 	return closed && stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason
-}
-
-// OpensFirst reports whether the gate is to be opened before Degraded is written, which says that nothing Required fails any longer.
-// OCM's add-on manager tries to install the add-on after each write, in vain as long as the gate is closed.
-func OpensFirst(closed bool, installable *metav1.Condition, degraded metav1.Condition) bool {
-	return closed && installable != nil && degraded.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 }
 
 // Condition returns the condition Installable for a decision, and whether the stored one, which may be nil, differs.
@@ -58,7 +53,7 @@ func Condition(stored *metav1.Condition, decision Decision, now metav1.Time) (de
 
 func conditionOf(kind string, stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {
 	desired = metav1.Condition{
-		Type: kind, Status: metav1.ConditionTrue, Reason: decision.Reason, Message: decision.Message, LastTransitionTime: now,
+		Type: kind, Status: metav1.ConditionTrue, Reason: decision.Reason, Message: text.Final(decision.Message), LastTransitionTime: now,
 	}
 	if decision.Step == Wait {
 		desired.Status = metav1.ConditionFalse

@@ -197,31 +197,6 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-func TestOpensFirst(t *testing.T) {
-	waits := &metav1.Condition{Type: ConditionInstallable, Status: metav1.ConditionFalse, Reason: ReasonWaiting}
-	opened := &metav1.Condition{Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: ReasonSatisfied}
-	satisfied := metav1.Condition{Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied}
-	optional := metav1.Condition{Status: metav1.ConditionTrue, Reason: addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied}
-	required := metav1.Condition{Status: metav1.ConditionTrue, Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}
-	for name, test := range map[string]struct {
-		closed      bool
-		installable *metav1.Condition
-		degraded    metav1.Condition
-		want        bool
-	}{
-		"Satisfied":         {true, waits, satisfied, true},
-		"OnlyOptionalFails": {true, waits, optional, true},
-		"RequiredFails":     {true, waits, required, false},
-		"Open":              {false, waits, satisfied, false},
-		"AboutToBeOpened":   {true, opened, satisfied, true},
-		"NotDecidedYet":     {true, nil, satisfied, false},
-	} {
-		if got := OpensFirst(test.closed, test.installable, test.degraded); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
 func TestOnlyMessage(t *testing.T) {
 	stored := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for a"}
 	message := metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonWaiting, Message: "for b"}

@@ -13,7 +13,7 @@ import (
 // Stored is the stored part of an add-on on a managed cluster that decisions depend on.
 type Stored struct {
 	// The conditions are nil where they do not exist.
-	Degraded, Available, Installable, Upgradable *metav1.Condition
+	Degraded, Replaced, Available, Installable, Upgradable *metav1.Condition
 	// Gate is the value of the gate's annotation. Annotated is false without that annotation.
 	Gate      string
 	Annotated bool
@@ -29,9 +29,14 @@ type Stored struct {
 func Decide(assessment Assessment, stored Stored, now metav1.Time) Decision {
 	var decision Decision
 	degraded := stored.Degraded
-	if desired, changed := condition.Decide(stored.Degraded, assessment.Findings, now); changed {
-		decision.Changed = append(decision.Changed, desired)
-		degraded = &desired
+	desired := condition.Decide(condition.Stored{Degraded: stored.Degraded, Replaced: stored.Replaced}, assessment.Findings, now)
+	if desired.Degraded != nil {
+		decision.own = &desired.Own
+		decision.Changed = append(decision.Changed, *desired.Degraded)
+		degraded = desired.Degraded
+	}
+	if desired.Replaced != nil {
+		decision.Changed = append(decision.Changed, *desired.Replaced)
 	}
 	if !assessment.Acts {
 		return decision

@@ -76,6 +76,14 @@ func TestDecide(t *testing.T) {
 		"Satisfied":    {satisfied, Stored{}, ""},
 		"Fails":        {missing, Stored{}, "Degraded=True/RequiredDependencyNotSatisfied"},
 		"Recovers":     {satisfied, Stored{Degraded: failing}, "Degraded=False/DependenciesSatisfied"},
+		"ReplacesAnotherWriter": {
+			missing, Stored{Degraded: stored("Degraded", isTrue, "DiskFull")},
+			"Degraded=True/RequiredDependencyNotSatisfied ReplacedDegraded=True/DiskFull",
+		},
+		"ReplacesNothingAnyMore": {
+			satisfied, Stored{Degraded: failing, Replaced: stored("ReplacedDegraded", isTrue, "DiskFull")},
+			"Degraded=False/DependenciesSatisfied ReplacedDegraded=False/NothingReplaced",
+		},
 		"WithoutLifecycle": {
 			missing.with(installing(evaluation.NotInstalled)).with(func(a *Assessment) { a.Acts = false }), closed,
 			"Degraded=True/RequiredDependencyNotSatisfied",
@@ -209,6 +217,8 @@ func (s Stored) after(d Decision) Stored {
 		switch one.Type {
 		case "Degraded":
 			s.Degraded = &one
+		case "ReplacedDegraded":
+			s.Replaced = &one
 		case "Installable":
 			s.Installable = &one
 		case "Upgradable":

@@ -23,6 +23,8 @@ type Decision struct {
 	// Open is true where the gate opens, after the conditions are stored. Because is the condition Installable with the reason.
 	Open    bool
 	Because metav1.Condition
+	// own is Degraded without the message of another writer, if there is one.
+	own *metav1.Condition
 }
 
 // Empty reports whether there is nothing to write.
@@ -49,7 +51,7 @@ func (d Decision) OnlyMessages(stored Stored) bool {
 func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision, time.Time) {
 	var first time.Time
 	waits := func(desired metav1.Condition) bool {
-		moment := notBefore(desired)
+		moment := notBefore(d.Own(desired))
 		if !moment.IsZero() && (first.IsZero() || moment.Before(first)) {
 			first = moment
 		}
@@ -59,6 +61,14 @@ func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision
 	remaining.Changed = slices.DeleteFunc(slices.Clone(d.Changed), waits)
 	remaining.Open = d.Open && !waits(d.Because)
 	return remaining, first
+}
+
+// Own returns a changed condition without the message of another writer.
+func (d Decision) Own(changed metav1.Condition) metav1.Condition {
+	if d.own != nil && changed.Type == d.own.Type {
+		return *d.own
+	}
+	return changed
 }
 
 // Conditions returns all conditions that addon-manager owns on the add-on, changed or as stored. Server-side apply removes a condition that
@@ -71,6 +81,7 @@ func (d Decision) Conditions(stored Stored) []metav1.Condition {
 		}
 	}
 	keep(stored.Degraded, condition.Owned(stored.Degraded))
+	keep(stored.Replaced, stored.Replaced != nil && stored.Replaced.Status == metav1.ConditionTrue)
 	keep(stored.Installable, stored.Annotated)
 	keep(stored.Upgradable, true)
 	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
@@ -83,6 +94,8 @@ func (s Stored) condition(kind string) *metav1.Condition {
 	switch kind {
 	case addonv1alpha1.ManagedClusterAddOnConditionDegraded:
 		return s.Degraded
+	case addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded:
+		return s.Replaced
 	case addonv1alpha1.ManagedClusterAddOnConditionInstallable:
 		return s.Installable
 	case addonv1alpha1.ManagedClusterAddOnConditionUpgradable:

@@ -158,14 +158,14 @@ func (e *Evaluation) Findings(on Cluster) map[string][]evaluation.Finding {
 
 // follow gives an add-on the conditions that addon-manager and its agent would write.
 func follow(observed evaluation.Observation, findings []evaluation.Finding, now metav1.Time) evaluation.Observation {
-	degraded, changed := condition.Decide(observed.Degraded, findings, now)
-	if !changed {
+	degraded := condition.Decide(condition.Stored{Degraded: observed.Degraded}, findings, now).Degraded
+	if degraded == nil {
 		return observed
 	}
 	failed := availability.RequiredFails(observed.Degraded)
-	observed.Degraded = &degraded
+	observed.Degraded = degraded
 	available := observed.Available
-	if failed && !availability.RequiredFails(&degraded) && available != nil &&
+	if failed && !availability.RequiredFails(degraded) && available != nil &&
 		available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
 		observed.Available = &metav1.Condition{Type: available.Type, Status: metav1.ConditionTrue, LastTransitionTime: now}
 	}

@@ -19,8 +19,10 @@ import (
 type Inputs struct {
 	Reader
 	Lazy fleet.Objects
-	// Ready reports whether the objects of an input are in the lazy cache.
-	Ready func(input.Set) bool
+	// Watches fill the lazy cache.
+	Watches Watches
+	// Installations has what installations wait for.
+	Installations *Installations
 	// Reported has what agents report.
 	Reported interface {
 		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
@@ -29,11 +31,26 @@ type Inputs struct {
 	Served interface{ Known() evaluation.APIFacts }
 }
 
+// Watches are the watches behind the lazy cache, by input.
+type Watches interface {
+	// Ready reports whether the objects of an input are in the lazy cache.
+	Ready(of input.Set) bool
+	// Demand begins to read the objects of an input, and is Ready.
+	Demand(of input.Set) bool
+	// Late reports whether the hub has not responded for long since its objects were demanded.
+	Late(of input.Set) bool
+}
+
 var _ fleet.Reader = Inputs{}
+
+// Installation implements fleet.Reader.
+func (i Inputs) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
+	return i.Installations.Wait(addOn), nil
+}
 
 // Config implements fleet.Reader.
 func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
-	if !i.Ready(input.Config) {
+	if !i.Watches.Ready(input.Config) {
 		return nil, false, nil
 	}
 	return i.Lazy.Config(ctx, key)
@@ -41,7 +58,7 @@ func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables
 
 // TemplateVersion implements fleet.Reader.
 func (i Inputs) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
-	if !i.Ready(input.Versions) {
+	if !i.Watches.Ready(input.Versions) {
 		return "", false, nil
 	}
 	return i.Lazy.TemplateVersion(ctx, name)
@@ -49,7 +66,7 @@ func (i Inputs) TemplateVersion(ctx context.Context, name string) (version strin
 
 // Templates returns the AddOnTemplates of the hub.
 func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
-	if !i.Ready(input.Versions) {
+	if !i.Watches.Ready(input.Versions) {
 		return catalog.Templates{Unread: true}, nil
 	}
 	all, err := i.Lazy.Templates(ctx)
@@ -58,16 +75,18 @@ func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
 
 // OCMVersion implements fleet.Reader.
 func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
-	if !i.Ready(input.OCM) {
+	if !i.Watches.Demand(input.OCM) {
 		return "", false, nil
 	}
 	return i.Lazy.OCMVersion(ctx)
 }
 
-// Selected implements fleet.Reader.
+// Selected implements fleet.Reader. On a hub that does not serve PlacementDecisions, every Placement is assumed to select every cluster, so
+// that nothing is done or reported because none does.
 func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
-	if len(placements) > 0 && !i.Ready(input.Placements) {
-		return false, false, nil
+	if len(placements) > 0 && !i.Watches.Demand(input.Placements) {
+		unavailable := i.Watches.Late(input.Placements)
+		return unavailable, unavailable, nil
 	}
 	for _, placement := range placements {
 		var decisions clusterv1beta1.PlacementDecisionList

@@ -21,6 +21,13 @@ func decision(name, placement string, clusters ...string) *clusterv1beta1.Placem
 	return made
 }
 
+// watches are of PlacementDecisions only.
+type watches struct{ ready, late bool }
+
+func (w watches) Ready(of input.Set) bool  { return w.ready && of == input.Placements }
+func (w watches) Demand(of input.Set) bool { return w.Ready(of) }
+func (w watches) Late(input.Set) bool      { return w.late }
+
 func TestSelected(t *testing.T) {
 	index := DecisionIndexers()["field:"+IndexPlacement]
 	lazy := hub(t, decision("east-1", "east", "c1", "c2"), decision("east-2", "east", "c3"), decision("west-1", "west", "c4")).
@@ -34,17 +41,18 @@ func TestSelected(t *testing.T) {
 	for name, test := range map[string]struct {
 		placements     []types.NamespacedName
 		cluster        string
-		ready          bool
+		ready, late    bool
 		selected, read bool
 	}{
-		"ByTheFirst":          {[]types.NamespacedName{east, west}, "c1", true, true, true},
-		"ByTheSecondDecision": {[]types.NamespacedName{east}, "c3", true, true, true},
-		"ByTheSecond":         {[]types.NamespacedName{east, west}, "c4", true, true, true},
-		"ByNone":              {[]types.NamespacedName{east}, "c4", true, false, true},
-		"NoPlacement":         {nil, "c1", false, false, true},
-		"NotReadYet":          {[]types.NamespacedName{east}, "c1", false, false, false},
+		"ByTheFirst":          {[]types.NamespacedName{east, west}, "c1", true, false, true, true},
+		"ByTheSecondDecision": {[]types.NamespacedName{east}, "c3", true, false, true, true},
+		"ByTheSecond":         {[]types.NamespacedName{east, west}, "c4", true, false, true, true},
+		"ByNone":              {[]types.NamespacedName{east}, "c4", true, false, false, true},
+		"NoPlacement":         {nil, "c1", false, false, false, true},
+		"NotReadYet":          {[]types.NamespacedName{east}, "c1", false, false, false, false},
+		"NotServed":           {[]types.NamespacedName{east}, "c1", false, true, true, true},
 	} {
-		inputs := Inputs{Lazy: fleet.Objects{Reader: lazy}, Ready: func(of input.Set) bool { return test.ready && of == input.Placements }}
+		inputs := Inputs{Lazy: fleet.Objects{Reader: lazy}, Watches: watches{ready: test.ready, late: test.late}}
 		selected, read, err := inputs.Selected(t.Context(), test.placements, test.cluster)
 		if selected != test.selected || read != test.read || err != nil {
 			t.Errorf("%s: selected %t, read %t, error %v", name, selected, read, err)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -22,7 +21,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -55,10 +53,6 @@ type Reconciler struct {
 	Metrics      *Metrics
 	// Changed triggers this controller, and Evaluate the one that writes what installations wait for to the conditions of dependents.
 	Changed, Evaluate *trigger.Trigger
-	// Configs returns what a new ManagedClusterAddOn refers to, so that it gets the settings that its dependents wish; nil: nothing.
-	Configs func(context.Context, types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error)
-	// Demand is called with an input that cannot be read yet; nil: all are read.
-	Demand func(input.Set)
 	// FirstPass ends once this leader has assessed each add-on; nil: it has.
 	FirstPass *firstpass.Pass
 	// RemovalDelay is how long what is installed has to be unused before it is removed.
@@ -98,7 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	plan := r.history.Make(targets(needs), installation.Fleet{
 		Clusters: len(clusters), Approved: func(addOn string) int { return declared.Install(addOn).Approved },
 	}, now)
-	r.Evaluate.Enqueue(r.Needs.planned(plan, needs)...)
+	r.Evaluate.Enqueue(r.planned(plan, needs)...)
 	removing, err := r.planRemovals(ctx, declared, clusters, placed, now)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -244,11 +238,7 @@ func (r *Reconciler) selectedByOthers(
 	others := slices.DeleteFunc(slices.Clone(declared.Install(target.AddOn).Placements), func(placement types.NamespacedName) bool {
 		return placement == catalog.OnDemandPlacement(target.AddOn)
 	})
-	selected, read, err = r.Inputs.Selected(ctx, others, target.Cluster)
-	if !read && err == nil && r.Demand != nil {
-		r.Demand(input.Placements) // where nothing is missing, evaluation does not
-	}
-	return selected, read, err
+	return r.Inputs.Selected(ctx, others, target.Cluster)
 }
 
 func targets(needs []need) []installation.Target {

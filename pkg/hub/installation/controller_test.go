@@ -28,7 +28,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
@@ -113,7 +112,7 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Declarations: declarations.NewStore(), Needs: &Needs{Changed: trigger.New()}, Live: b.hub, Writer: b.hub,
 		Inputs: hubcache.Inputs{
-			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Ready: func(input.Set) bool { return true },
+			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true), Installations: hubcache.NewInstallations(true),
 		},
 		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(), Evaluate: trigger.New(),
 		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },
@@ -348,7 +347,7 @@ func TestNothingIsInstalledWhileSomethingCannotBeRead(t *testing.T) {
 	}
 	b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil }
 	b.declare(t, listed, false)
-	b.Inputs.Ready = func(input.Set) bool { return false }
+	b.Inputs.Watches = fixture.Watches(false)
 	b.declare(t, `installStrategy: {type: Placements, placements: [
 		{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}`, false)
 	if _, _, err := b.reconcile(t); err != nil || len(b.decided(t)) > 0 {

@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -26,10 +27,8 @@ func (r *Reconciler) create(ctx context.Context, declared *evaluation.Evaluator,
 	if gate.Ordered(declared.Declaration(target.AddOn)) {
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	}
-	if r.Configs != nil {
-		if addOn.Spec.Configs, err = r.Configs(ctx, client.ObjectKeyFromObject(addOn)); err != nil {
-			return false, err
-		}
+	if addOn.Spec.Configs, err = settings.Configs(ctx, r.Live, r.Declarations.Current(), client.ObjectKeyFromObject(addOn)); err != nil {
+		return false, err
 	}
 	err = r.Writer.Create(ctx, addOn, client.FieldOwner(names.AddonManager))
 	switch {

@@ -132,9 +132,8 @@ func TestANewLeaderLeavesMarksUntilItHasReadPlacements(t *testing.T) {
 	b.patches = 0
 	b.lead()
 	alone := b.declared
-	b.Inputs.Ready = func(input.Set) bool { return false }
-	demanded := map[input.Set]bool{}
-	b.Demand = func(of input.Set) { demanded[of] = true }
+	unread := demanding{demanded: map[input.Set]bool{}}
+	b.Inputs.Watches = unread
 	b.declared = evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "base", `{installStrategy: {type: Placements, placements: [
 			{namespace: open-cluster-management-interlock, name: base}, {namespace: other, name: other}]}}`),
@@ -143,11 +142,22 @@ func TestANewLeaderLeavesMarksUntilItHasReadPlacements(t *testing.T) {
 	b.Declarations.Set(b.declared)
 	b.later(t, hour/2)
 	b.wantMark(t, since, 0)
-	if !demanded[input.Placements] {
+	if !unread.demanded[input.Placements] {
 		t.Error("Placements are not read, because no dependency is missing")
 	}
 	b.Declarations.Set(alone)
 	b.goesOn(t, since)
+}
+
+// demanding are watches that have read nothing yet. It records the inputs that are demanded.
+type demanding struct {
+	fixture.Watches
+	demanded map[input.Set]bool
+}
+
+func (d demanding) Demand(of input.Set) bool {
+	d.demanded[of] = true
+	return false
 }
 
 // remark has another writer change the mark of a managed cluster.

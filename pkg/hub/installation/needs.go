@@ -30,41 +30,6 @@ type Needs struct {
 	users map[string][]string
 	// watched are what is not used on managed clusters, or may not be: the controller has to know when it is.
 	watched map[string][]string
-	// waits are what installations wait for by the last plan; nil: there was none yet.
-	waits map[installation.Target]evaluation.Wait
-}
-
-// Waits returns what the installation of an add-on on a managed cluster waits for, if that is known yet.
-func (n *Needs) Waits(addOn types.NamespacedName) (waits evaluation.Wait, known bool) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	return n.waits[installation.Target{Cluster: addOn.Namespace, AddOn: addOn.Name}], n.waits != nil
-}
-
-// planned remembers what installations wait for by a plan, and returns the add-ons that need those for which that is another thing than before.
-// After the first plan, they are all that need any: what their conditions say may be of another leader.
-func (n *Needs) planned(plan installation.Plan, needs []need) (changed []types.NamespacedName) {
-	waits := make(map[installation.Target]evaluation.Wait, len(plan.GivenUp))
-	for _, one := range needs {
-		if plan.Unapproved[one.AddOn] > 0 {
-			waits[one.Target] = evaluation.WaitForApproval
-		}
-	}
-	for _, target := range plan.GivenUp {
-		waits[target] = evaluation.WaitGivenUp
-	}
-	all := n.all()
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	for _, one := range all {
-		if n.waits == nil || n.waits[one.Target] != waits[one.Target] {
-			for _, dependent := range one.dependents {
-				changed = append(changed, types.NamespacedName{Namespace: one.Cluster, Name: dependent})
-			}
-		}
-	}
-	n.waits = waits
-	return changed
 }
 
 // Found remembers what an add-on needs by its findings. Without findings, it needs nothing.

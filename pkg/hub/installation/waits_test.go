@@ -16,22 +16,22 @@ func TestWhatInstallationsWaitFor(t *testing.T) {
 	b := newBench(t, listed, false, 50)
 	enqueued := triggertest.Enqueued(t, b.Evaluate)
 	base := types.NamespacedName{Namespace: "cluster000", Name: "base"}
-	want := func(when string, wait evaluation.Wait, isKnown bool, evaluated int) {
+	want := func(when string, wait evaluation.Wait, evaluated int) {
 		t.Helper()
-		got, known := b.Needs.Waits(base)
-		if keys := enqueued(); got != wait || known != isKnown || len(keys) != evaluated {
-			t.Errorf("%s: waits for %q, known %t, evaluated: %v", when, got, known, keys)
+		got := b.Inputs.Installations.Wait(base)
+		if keys := enqueued(); got != wait || len(keys) != evaluated {
+			t.Errorf("%s: waits for %q, evaluated: %v", when, got, keys)
 		}
 	}
-	want("before the first plan", evaluation.NoWait, false, 0)
+	want("before the first plan", evaluation.WaitUnknown, 0)
 	b.later(t, 0)
-	want("50 of 50 clusters are too many", evaluation.WaitForApproval, true, 50)
+	want("50 of 50 clusters are too many", evaluation.WaitForApproval, 50)
 	b.later(t, time.Minute)
-	want("nothing has changed", evaluation.WaitForApproval, true, 0)
+	want("nothing has changed", evaluation.WaitForApproval, 0)
 
 	b.declare(t, manual, true) // approved
 	b.later(t, time.Minute)
-	want("it was approved", evaluation.NoWait, true, 50)
+	want("it was approved", evaluation.WaitForInterlock, 50)
 }
 
 func TestGivingUpIsAWait(t *testing.T) {
@@ -47,12 +47,12 @@ func TestGivingUpIsAWait(t *testing.T) {
 	var got []evaluation.Wait
 	for range 3 {
 		b.later(t, time.Minute)
-		wait, _ := b.Needs.Waits(types.NamespacedName{Namespace: "cluster000", Name: "base"})
-		if got = append(got, wait); wait == evaluation.NoWait {
+		wait := b.Inputs.Installations.Wait(types.NamespacedName{Namespace: "cluster000", Name: "base"})
+		if got = append(got, wait); wait == evaluation.WaitForInterlock {
 			remove()
 		}
 	}
-	if want := []evaluation.Wait{"", "", evaluation.WaitGivenUp}; !slices.Equal(got, want) {
+	if want := []evaluation.Wait{evaluation.WaitForInterlock, evaluation.WaitForInterlock, evaluation.WaitGivenUp}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

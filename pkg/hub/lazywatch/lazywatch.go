@@ -38,7 +38,7 @@ type Options struct {
 	// called: the state before, nil where it was created, and the state after, nil where it
 	// was deleted. The watch logs its error and does not repeat the call.
 	Changed func(ctx context.Context, before, after client.Object) error
-	// Synced is called once all objects are read, after Ready became true.
+	// Synced is called once all objects are read, after Ready became true, and once Late became true.
 	Synced func(ctx context.Context) error
 }
 
@@ -49,6 +49,7 @@ type Watch struct {
 	once    sync.Once
 	enabled chan struct{}
 	ready   atomic.Bool
+	late    atomic.Bool
 }
 
 // New returns a watch for a manager to run. Its objects are in the cache.
@@ -61,6 +62,9 @@ func (w *Watch) Enable() { w.once.Do(func() { close(w.enabled) }) }
 
 // Ready reports whether all objects are read.
 func (w *Watch) Ready() bool { return w.ready.Load() }
+
+// Late reports whether the hub has not responded within 15 seconds since the watch was enabled.
+func (w *Watch) Late() bool { return w.late.Load() && !w.Ready() }
 
 // Start implements manager.Runnable.
 func (w *Watch) Start(ctx context.Context) error {
@@ -128,9 +132,20 @@ func same(before, after client.Object) bool {
 func (w *Watch) logWaiting(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
 		if !w.Ready() {
+			w.setLate(ctx)
 			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", "+cmp.Or(w.options.Why, "which some declared dependencies need")+
 				"; until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.What)
 		}
 		return w.Ready(), nil
 	})
+}
+
+// setLate lets what waits for the watch go on without it.
+func (w *Watch) setLate(ctx context.Context) {
+	if w.late.Swap(true) {
+		return
+	}
+	if err := w.options.Synced(ctx); err != nil && ctx.Err() == nil {
+		log.FromContext(ctx).Error(err, "Could not go on without what the hub does not serve", "watched", w.options.What)
+	}
 }

@@ -88,8 +88,16 @@ func (w Watches) Enable(used func(input.Set) bool) {
 	}
 }
 
-// Demand lets the watch of an input begin.
-func (w Watches) Demand(of input.Set) { w[of].Enable() }
+// Demand implements hubcache.Watches.
+func (w Watches) Demand(of input.Set) bool {
+	w[of].Enable()
+	return w[of].Ready()
+}
+
+// Late implements hubcache.Watches.
+func (w Watches) Late(of input.Set) bool { return w[of].Late() }
+
+var _ hubcache.Watches = Watches{}
 
 // Ready reports whether all objects of an input are read.
 func (w Watches) Ready(of input.Set) bool { return w[of].Ready() }

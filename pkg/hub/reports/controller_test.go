@@ -26,7 +26,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
@@ -95,7 +94,8 @@ func newBench(t *testing.T) *bench {
 	store := declarations.NewStore()
 	store.Set(evaluation.New(catalog.New(fixture.Registrations("a: b, b"))))
 	reader := hubcache.NewReader(b.hub)
-	inputs := hubcache.Inputs{Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Ready: func(input.Set) bool { return false }}
+	inputs := hubcache.Inputs{Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Watches: fixture.Watches(false),
+		Installations: hubcache.NewInstallations(false)}
 	b.Reconciler = &Reconciler{
 		Clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), Fleet: reader, Declarations: store,
 		Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},

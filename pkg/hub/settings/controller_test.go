@@ -295,7 +295,7 @@ func TestErrors(t *testing.T) {
 func TestANewAddOnRefersToItsSettings(t *testing.T) {
 	b := newBench(t)
 	for addOn, want := range map[string]int{"base": 1, "leaf": 0} {
-		configs, err := b.Configs(t.Context(), types.NamespacedName{Namespace: "c", Name: addOn})
+		configs, err := Configs(t.Context(), b.Live, b.Declarations.Current(), types.NamespacedName{Namespace: "c", Name: addOn})
 		if err != nil || len(configs) != want || want > 0 && configs[0].Name != "interlock-base" {
 			t.Errorf("%s: %v %v", addOn, configs, err)
 		}

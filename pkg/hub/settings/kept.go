@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/settings"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -87,12 +88,14 @@ func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) (configs []types.Names
 // Configs returns what a new add-on that Interlock creates refers to: the AddOnDeploymentConfig that this controller keeps, where an
 // edge that is declared wishes settings for it and it can have one. The catalog is the one of now: what needs the add-on may be newer than
 // the one that its installation began with.
-func (r *Reconciler) Configs(ctx context.Context, addOn types.NamespacedName) ([]ocmv1alpha1.AddOnConfig, error) {
-	if declared := r.Declarations.Current(); declared == nil || !declared.IsSet(addOn.Name) {
+func Configs(
+	ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn types.NamespacedName,
+) ([]ocmv1alpha1.AddOnConfig, error) {
+	if declared == nil || !declared.IsSet(addOn.Name) {
 		return nil, nil
 	}
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	if err := r.Live.Get(ctx, types.NamespacedName{Name: addOn.Name}, registered); err != nil {
+	if err := live.Get(ctx, types.NamespacedName{Name: addOn.Name}, registered); err != nil {
 		return nil, fmt.Errorf("read ClusterManagementAddOn %s: %w", addOn.Name, err)
 	}
 	if _, can := supported(registered); !can {

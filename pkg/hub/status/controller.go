@@ -7,17 +7,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
-	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -27,6 +28,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
+
+// messagesAgain is when an add-on is reconciled again whose messages had to wait for the rate limit. At most twice this time passes.
+const messagesAgain = 10 * time.Second
 
 // Reconciler assesses one add-on on one managed cluster, decides, and applies what differs.
 type Reconciler struct {
@@ -42,8 +46,8 @@ type Reconciler struct {
 	Live    client.Reader
 	Writer  conditionwriter.Writer
 	Backoff *backoff.Tracker
-	// Messages limits the rate of writes that only change messages while the gate is closed.
-	Messages *backoff.Turns
+	// Messages limits the rate of writes that only change messages while the gate is closed, for all add-ons together.
+	Messages *rate.Limiter
 	Metrics  *metrics.Metrics
 	Recorder events.EventRecorder
 	// EventLimiter limits events on transitions. Without one, all are emitted.
@@ -82,9 +86,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	r.Metrics.Evaluated(r.Clock.Since(subject.at))
 	again := controllers.Sooner(subject.assessment.Until, r.observeStuck(subject, decision))
 	decision, postponed := decision.Postpone(func(desired metav1.Condition) time.Time { return r.notBefore(subject, desired) })
-	allowed := r.Messages.MayWrite(subject.key, decision.OnlyMessages(subject.stored), r.Backoff.Last(subject.key))
 	switch {
-	case !decision.Empty() && allowed:
+	case decision.OnlyMessages(subject.stored) && !r.Messages.AllowN(subject.at, 1):
+		return reconcile.Result{RequeueAfter: wait.Jitter(messagesAgain, 1)}, nil
+	case !decision.Empty():
 		return r.change(ctx, subject, decision)
 	case r.Guarded.missed(subject.addOn):
 		return r.writeForGuard(ctx, subject, decision)
@@ -141,7 +146,6 @@ func (r *Reconciler) review(change assess.Change) {
 // forget drops the memory of an add-on that was deleted.
 func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Backoff.Forget(addOn)
-	r.Messages.Forget(addOn)
 	r.stuck.forget(addOn)
 	r.contradicting.set(addOn, false)
 	r.Store.Delete(addOn)
@@ -149,7 +153,7 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 
 // notBefore returns the time of the next write of a condition that another writer has just overwritten, and else zero.
 func (r *Reconciler) notBefore(subject *assessed, desired metav1.Condition) time.Time {
-	if wait := r.Backoff.Wait(subject.key, condition.WithoutForeign(desired)); wait > 0 {
+	if wait := r.Backoff.Wait(subject.key, desired); wait > 0 {
 		return subject.at.Add(wait)
 	}
 	return time.Time{}

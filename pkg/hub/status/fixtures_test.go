@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
@@ -71,7 +72,12 @@ type lazy struct {
 	templates     map[string]string
 }
 
-func (k *lazy) ready(of input.Set) bool {
+// Demand and Late implement hubcache.Watches.
+func (k *lazy) Demand(of input.Set) bool { return k.Ready(of) }
+func (*lazy) Late(input.Set) bool        { return false }
+
+// Ready implements hubcache.Watches.
+func (k *lazy) Ready(of input.Set) bool {
 	return map[input.Set]bool{input.Config: k.configs, input.OCM: k.ocm, input.Versions: k.templatesRead}[of]
 }
 
@@ -128,15 +134,16 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	measured.Registered([]string{leaf.Name})
 	memory := assess.NewMemory(b.clock)
 	b.inputs = &hubcache.Inputs{
-		Reader:   hubcache.NewReader(b.hub),
-		Lazy:     fleet.Objects{Reader: lazyReader{b.hub, b.lazy}},
-		Ready:    b.lazy.ready,
-		Reported: b.lazy,
+		Reader:        hubcache.NewReader(b.hub),
+		Lazy:          fleet.Objects{Reader: lazyReader{b.hub, b.lazy}},
+		Watches:       b.lazy,
+		Installations: hubcache.NewInstallations(false),
+		Reported:      b.lazy,
 	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store, Store: assess.NewStore(),
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
-		Messages: backoff.NewTurns(b.clock, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
+		Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
 		Assessor: assess.Assessor{
 			Fleet: hubcache.NewReader(b.hub), Live: b.hub,
 			Loader: fleet.Loader{Reader: b.inputs, Memory: memory, Offline: evaluation.OfflineHold},

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -72,8 +72,9 @@ func (h *lifecycleHub) follow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if desired, changed := condition.Decide(fleet.Degraded(installed), found.Findings, metav1.NewTime(fixture.Now.Time)); changed {
-		meta.SetStatusCondition(&installed.Status.Conditions, desired)
+	stored := condition.Stored{Degraded: fleet.Degraded(installed)}
+	if desired := condition.Decide(stored, found.Findings, metav1.NewTime(fixture.Now.Time)).Degraded; desired != nil {
+		meta.SetStatusCondition(&installed.Status.Conditions, *desired)
 		if err := h.Status().Update(t.Context(), installed); err != nil {
 			t.Fatal(err)
 		}
@@ -347,28 +348,24 @@ func TestFaultsAtGates(t *testing.T) {
 	}
 }
 
-// While an add-on waits, its message follows in its turn. The gate does not wait for a turn to be opened.
-func TestMessagesFollowInTurn(t *testing.T) {
+// While an add-on waits, its message follows at a limited rate. The gate opens at once.
+func TestMessagesOfAGateFollowAtARate(t *testing.T) {
 	b := newGated(t, gated{gate: addonv1alpha1.GateClosed})
-	come := make(chan types.NamespacedName, 1)
-	b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
-	b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
 	_, installable := b.settled(t)
 	if !strings.HasPrefix(installable, "False WaitingForDependencies") {
 		t.Fatalf("Installable %q", installable)
 	}
+	b.Messages = rate.NewLimiter(0, 0)
 	b.addBase(t, metav1.ConditionFalse)
 	b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
 	if _, later := b.settled(t); later != installable || len(b.writes) != 1 {
 		t.Fatalf("Installable %q, writes %q", later, b.writes)
 	}
-	go func() { _ = b.Messages.Start(t.Context()) }()
-	if turn := <-come; turn != leaf {
-		t.Fatalf("it is the turn of %s", turn)
-	}
+	b.Messages = rate.NewLimiter(1, 1)
 	if _, later := b.settled(t); later == installable || len(b.writes) != 2 {
 		t.Errorf("Installable %q, writes %q", later, b.writes)
 	}
+	b.Messages = rate.NewLimiter(0, 0)
 	b.setBase(t, metav1.ConditionTrue)
 	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateOpen {
 		t.Errorf("gate %q", gateIs)

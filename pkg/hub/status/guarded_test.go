@@ -19,8 +19,8 @@ import (
 func failingWith(t *testing.T, available metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
 	t.Helper()
 	b := newBench(t, addOn("leaf"))
-	desired, _ := condition.Decide(nil, b.findings(t), metav1.NewTime(aTime))
-	return addOn("leaf", desired, available)
+	desired := condition.Decide(condition.Stored{}, b.findings(t), metav1.NewTime(aTime)).Degraded
+	return addOn("leaf", *desired, available)
 }
 
 func TestDegradedIsWrittenAgainForAGuardThatCameLater(t *testing.T) {

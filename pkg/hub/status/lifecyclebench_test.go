@@ -21,13 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -83,15 +83,16 @@ func newLifecycleHub(
 		Writer: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
 		Assessor: assess.Assessor{
 			Fleet: reader, Live: h.WithWatch, Acts: true, Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
-				Reader:   reader,
-				Lazy:     fleet.Objects{Reader: h.WithWatch},
-				Ready:    func(input.Set) bool { return true },
-				Reported: none{},
-				Served:   none{},
+				Reader:        reader,
+				Lazy:          fleet.Objects{Reader: h.WithWatch},
+				Watches:       fixture.Watches(true),
+				Installations: hubcache.NewInstallations(true),
+				Reported:      none{},
+				Served:        none{},
 			}},
 		},
 		Backoff: backoff.New(now), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
-		Messages: backoff.NewTurns(now, gate.MessagesPerSecond, gate.MessagesAtOnce, func(types.NamespacedName) {}),
+		Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
 	}
 	h.Store.Subscribe(h.review)
 	h.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))

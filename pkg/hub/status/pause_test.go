@@ -5,14 +5,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
 )
 
-// While the gate is closed, another message waits for its turn, and another status does not.
+// While the gate is closed, another message waits for the rate limit, and another status does not.
 func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 	earlier := metav1.Condition{
 		Type: "Degraded", Status: metav1.ConditionTrue, Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
@@ -35,22 +34,15 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			b := newBench(t, waiting)
 			b.Backoff.Wrote(leaf, stored)
-			come := make(chan types.NamespacedName, 1)
-			b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
-			b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
+			b.Messages = rate.NewLimiter(0, 0)
 			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
-			if _, err := b.reconcile(t); err != nil || (b.applies == 0) != test.waits {
-				t.Fatalf("%v, %d writes", err, b.applies)
+			result, err := b.reconcile(t)
+			if err != nil || (b.applies == 0) != test.waits || test.waits != (result.RequeueAfter >= messagesAgain) {
+				t.Fatalf("%v, %d writes, again after %s", err, b.applies, result.RequeueAfter)
 			}
-			if !test.waits {
-				return
-			}
-			go func() { _ = b.Messages.Start(t.Context()) }()
-			if turn := <-come; turn != leaf {
-				t.Fatalf("it is the turn of %s", turn)
-			}
+			b.Messages = rate.NewLimiter(1, 1)
 			if _, err := b.reconcile(t); err != nil || b.applies == 0 {
-				t.Errorf("in its turn: %v, %d writes", err, b.applies)
+				t.Errorf("within the rate: %v, %d writes", err, b.applies)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func (r *Reconciler) count(subject *assessed, decision outcome.Decision, err err
 func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outcome.Decision) {
 	for _, changed := range decision.Changed {
 		log.FromContext(ctx).Info(changed.Type+" changed", "status", changed.Status, "reason", changed.Reason, "message", changed.Message)
-		content := condition.WithoutForeign(changed)
+		content := decision.Own(changed)
 		repeats := r.Backoff.Repeats(subject.key, content) // to another writer, not to a dependency
 		contested := r.Backoff.Wrote(subject.key, content)
 		if changed.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded {
@@ -122,8 +122,6 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 		return unwritten(err, fmt.Sprintf("open the gate of %s", subject.key))
 	}
 	r.Backoff.Wrote(subject.key, because)
-	r.Messages.Forget(subject.key)
-	r.Writer.Written.Record(subject.key, resourceVersion, stub.ResourceVersion)
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
 		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))

@@ -194,8 +194,14 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
-	return is(entry, availability.ConditionDegraded, condition.Reasons...) || is(entry, availability.ConditionAvailable, bundle.Reasons...) ||
+	return isReplaced(entry) || is(entry, availability.ConditionDegraded, condition.Reasons...) || is(entry, availability.ConditionAvailable, bundle.Reasons...) ||
 		is(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
+}
+
+// isReplaced reports whether a condition keeps another writer's Degraded. Only Interlock sets this type, with the other writer's reason.
+func isReplaced(entry any) bool {
+	stored, _ := entry.(map[string]any)
+	return stored["type"] == addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded
 }
 
 // is reports whether a condition is of a type, with one of these reasons.

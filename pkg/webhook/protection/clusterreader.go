@@ -37,8 +37,8 @@ type clusterReader struct {
 	hub func() evaluation.APIFacts
 	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
 	ocm ocmVersion
-	// waits returns what installations wait for; nil: the conditions of add-ons say it.
-	waits func(types.NamespacedName) (evaluation.Wait, bool)
+	// waits is what installations on the cluster wait for.
+	waits evaluation.Wait
 	now   time.Time
 }
 
@@ -94,6 +94,11 @@ func (clusterReader) Selected(context.Context, []types.NamespacedName, string) (
 	return false, false, nil
 }
 
+// Installation implements fleet.Reader.
+func (s clusterReader) Installation(context.Context, types.NamespacedName) (evaluation.Wait, error) {
+	return s.waits, nil
+}
+
 // Facts implements fleet.Reader. Those of a hosting cluster are not read: they only have APIs, which contradict
 // nothing.
 func (s clusterReader) Facts(_ context.Context, _ *catalog.Catalog, cluster string) (evaluation.Facts, error) {
@@ -113,7 +118,7 @@ func (s clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) {
 
 // state loads what the verdicts on an add-on's edges rest on.
 func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {
-	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold, Waits: s.waits}
+	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold}
 	state, err := loader.Load(ctx, under.Evaluator, types.NamespacedName{Namespace: s.cluster.Name, Name: addOn}, s.now)
 	if err != nil {
 		return evaluation.State{}, fmt.Errorf("load what %s rests on: %w", addOn, err)

@@ -49,15 +49,11 @@ func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 	if err != nil {
 		return unknown, err
 	}
-	next.on.waits = forInterlock
+	// addon-manager has not planned installations for it yet. Verdicts on add-ons that are created are needed for gates only, so the
+	// lifecycle is on.
+	next.on.waits = evaluation.WaitForInterlock
 	findings, err := v.findingsWith(ctx, next.under, next.on, next.addOn)
 	return gate.Creation{Findings: findings, Missing: next.missing, Known: err == nil}, err
-}
-
-// forInterlock is what all installations wait for that an add-on needs while it is created: addon-manager has not planned them yet.
-// Verdicts on add-ons that are created are needed for gates only, so the lifecycle is on.
-func forInterlock(types.NamespacedName) (evaluation.Wait, bool) {
-	return evaluation.WaitForInterlock, true
 }
 
 // findingsWith returns the verdicts on an add-on as it would be, on a managed cluster that is otherwise as it is.

@@ -107,10 +107,11 @@ func disagreements(clusters []string) []string {
 		for _, addOn := range taken.Installed(cluster) {
 			compared++
 			stored := fleet.Degraded(addOn)
-			wanted, write := condition.Decide(stored, findings(addOn.Name), metav1.NewTime(taken.Taken))
-			same := stored != nil && wanted.Reason == stored.Reason
-			if write && (!same || !unknowable(findings(addOn.Name))) {
-				differ = append(differ, fmt.Sprintf("%s on %s has %v, and would have %v", addOn.Name, cluster, stored, wanted))
+			wanted := condition.Decide(
+				condition.Stored{Degraded: stored, Replaced: fleet.ReplacedDegraded(addOn)}, findings(addOn.Name), metav1.NewTime(taken.Taken)).Degraded
+			same := stored != nil && wanted != nil && wanted.Reason == stored.Reason
+			if wanted != nil && (!same || !unknowable(findings(addOn.Name))) {
+				differ = append(differ, fmt.Sprintf("%s on %s has %v, and would have %v", addOn.Name, cluster, stored, *wanted))
 			}
 		}
 		differ = append(differ, differences(cluster, now(reportOn(cluster)), plugin[cluster])...)

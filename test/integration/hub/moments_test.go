@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"golang.org/x/time/rate"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/condition"
@@ -206,13 +207,13 @@ var _ = Describe("addon-manager itself", func() {
 		store := declarations.NewStore()
 		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
 		reader, memory := hubcache.NewReader(behind{hubClient, stale}), assess.NewMemory(clock.RealClock{})
-		loader := fleet.Loader{Reader: hubcache.Inputs{Reader: reader}, Memory: memory, Offline: evaluation.OfflineHold}
+		loader := fleet.Loader{Reader: hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}, Memory: memory, Offline: evaluation.OfflineHold}
 		reconciler := &status.Reconciler{
 			Clock: clock.RealClock{}, Writer: condition.Writer{Status: hubClient, Live: hubClient}, Memory: memory,
 			Assessor:     assess.Assessor{Fleet: reader, Loader: loader, Live: hubClient},
 			Declarations: store, Store: assess.NewStore(), Backoff: backoff.New(clock.RealClock{}),
 			Metrics: metrics.New(prometheus.NewRegistry()), Recorder: events.NewFakeRecorder(1),
-			Messages: backoff.NewTurns(clock.RealClock{}, 1, 1, func(types.NamespacedName) {}),
+			Messages: rate.NewLimiter(1, 1),
 		}
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())

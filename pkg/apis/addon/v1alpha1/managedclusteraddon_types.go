@@ -29,6 +29,11 @@ const (
 	ManagedClusterAddOnConditionAvailable = addonv1alpha1.ManagedClusterAddOnConditionAvailable
 	// ManagedClusterAddOnConditionDegraded is the type of the condition that Interlock decides.
 	ManagedClusterAddOnConditionDegraded = addonv1alpha1.ManagedClusterAddOnConditionDegraded
+	// ManagedClusterAddOnConditionReplacedDegraded is the type of the condition that keeps the reason and the message of another writer's
+	// Degraded, while Interlock's replaces it.
+	ManagedClusterAddOnConditionReplacedDegraded = "ReplacedDegraded"
+	// AddonReasonNothingReplaced is the reason of ReplacedDegraded while Interlock replaces no condition.
+	AddonReasonNothingReplaced = "NothingReplaced"
 	// ManagedClusterAddOnConditionInstallable is the type of the condition that reports what an installation waits for.
 	ManagedClusterAddOnConditionInstallable = "Installable"
 	// ManagedClusterAddOnConditionUpgradable is the type of the condition that reports what another AddOnTemplate waits for.

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs suites with programs in whose messages no word is left, to show that no program reads a message. The suites turn the messages back.
+# Arguments are the names of suites.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+programs=$(mktemp -d)
+trap 'rm -rf "$programs"' EXIT
+echo "test: building the programs with scrambled messages"
+go build -tags scrambled -o "$programs/" ./cmd/...
+suites=()
+for suite in "$@"; do
+  suites+=("./test/integration/$suite")
+done
+INTERLOCK_BIN=$programs go test -tags scrambled -v -p 2 -timeout 30m "${suites[@]}" -ginkgo.flake-attempts="${FLAKE_ATTEMPTS:-1}"
