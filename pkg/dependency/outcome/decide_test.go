@@ -211,6 +211,27 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Another writer whose messages differ each time gets no write for each.
+func TestPostponeReplaced(t *testing.T) {
+	another := stored("Degraded", isTrue, "DiskFull")
+	another.Message = "4 of 4"
+	kept := stored("ReplacedDegraded", isTrue, "DiskFull")
+	kept.Message = "3 of 4"
+	decided := Decide(missing, Stored{Degraded: another, Replaced: kept}, now)
+	if len(decided.Changed) != 2 {
+		t.Fatalf("%+v", decided.Changed)
+	}
+	left, first := decided.Postpone(func(desired metav1.Condition) time.Time {
+		if desired.Message == failing.Message {
+			return now.Time
+		}
+		return time.Time{}
+	})
+	if !left.Empty() || !first.Equal(now.Time) {
+		t.Errorf("%+v at %s", left.Changed, first)
+	}
+}
+
 // after is what is stored once a decision was written.
 func (s Stored) after(d Decision) Stored {
 	for _, one := range d.Changed {

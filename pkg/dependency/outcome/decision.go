@@ -47,7 +47,8 @@ func (d Decision) OnlyMessages(stored Stored) bool {
 }
 
 // Postpone removes the conditions that another writer has just overwritten, until the time that notBefore returns for each. It returns the
-// first of these times. The zero time stands for now. A gate does not open before its condition is written.
+// first of these times. The zero time stands for now. A gate does not open before its condition is written, and ReplacedDegraded is not
+// written before the Degraded that replaces it.
 func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision, time.Time) {
 	var first time.Time
 	waits := func(desired metav1.Condition) bool {
@@ -59,6 +60,11 @@ func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision
 	}
 	remaining := d
 	remaining.Changed = slices.DeleteFunc(slices.Clone(d.Changed), waits)
+	if d.own != nil && remaining.Condition(d.own.Type) == nil {
+		remaining.Changed = slices.DeleteFunc(remaining.Changed, func(changed metav1.Condition) bool {
+			return changed.Type == addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded
+		})
+	}
 	remaining.Open = d.Open && !waits(d.Because)
 	return remaining, first
 }
