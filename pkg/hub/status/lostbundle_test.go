@@ -13,6 +13,8 @@ import (
 
 // OCM's hub reports the loss of a managed cluster on a bundle too. addon-manager replaces that report once the cluster is back.
 func TestLossOfABundle(t *testing.T) {
+	const lost, follows = "ManagedClusterLeaseUpdateStopped", "RequiredDependencyNotSatisfied"
+	onBase := []addonv1alpha1.AddonDependency{fixture.Required("base")}
 	for name, test := range map[string]struct {
 		requires []addonv1alpha1.AddonDependency
 		// cached and live report whether the cluster is lost by the cache and by the API server.
@@ -20,18 +22,18 @@ func TestLossOfABundle(t *testing.T) {
 		base         bool
 		want         string
 	}{
-		"Lost":                  {[]addonv1alpha1.AddonDependency{fixture.Required("base")}, true, true, true, "ManagedClusterLeaseUpdateStopped"},
-		"RequiresNothing":       {nil, true, true, false, "ManagedClusterLeaseUpdateStopped"},
+		"Lost":                  {onBase, true, true, true, lost},
+		"RequiresNothing":       {nil, true, true, false, lost},
 		"RequiresNothing, back": {nil, false, false, false, "BundleAvailable"},
-		"CacheIsBehind":         {[]addonv1alpha1.AddonDependency{fixture.Required("base")}, false, true, true, "ManagedClusterLeaseUpdateStopped"},
-		"CacheIsBehind, fails":  {[]addonv1alpha1.AddonDependency{fixture.Required("base")}, false, true, false, "ManagedClusterLeaseUpdateStopped"},
-		"Back":                  {[]addonv1alpha1.AddonDependency{fixture.Required("base")}, false, false, true, "BundleAvailable"},
-		"Back, fails":           {[]addonv1alpha1.AddonDependency{fixture.Required("base")}, false, false, false, "RequiredDependencyNotSatisfied"},
+		"CacheIsBehind":         {onBase, false, true, true, lost},
+		"CacheIsBehind, fails":  {onBase, false, true, false, lost},
+		"Back":                  {onBase, false, false, true, "BundleAvailable"},
+		"Back, fails":           {onBase, false, false, false, follows},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registered := fixture.Registration("leaf", test.requires...)
 			metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
-			addOns := []client.Object{addOn("leaf", since("Available", unknown, "ManagedClusterLeaseUpdateStopped", ""))}
+			addOns := []client.Object{addOn("leaf", since("Available", unknown, lost, ""))}
 			if test.base {
 				addOns = append(addOns, addOn("base", since("Available", isTrue, "Fine", "")))
 			}
