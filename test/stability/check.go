@@ -26,7 +26,7 @@ type result struct {
 func (m *model) check() result {
 	g := explore(m.starts(), m.steps)
 	found := result{states: len(g.states), edges: len(g.edges)}
-	for _, component := range g.livelocks(len(m.steps)) {
+	for _, component := range g.livelocks(m.steps) {
 		switch members := memberSet(component); {
 		case m.stockFight() && m.onlyStock(g, component, members):
 			found.stock++
@@ -59,7 +59,7 @@ func (r *result) report(format string, arguments ...any) {
 }
 
 // writes reports whether the step changes the add-on's conditions.
-func (m *model) writes(g *graph, e edge) bool {
+func (m *model) writes(g *graph[State], e edge) bool {
 	before, after := g.states[e.from], g.states[e.to]
 	return before.Available != after.Available || before.Degraded != after.Degraded
 }
@@ -72,14 +72,14 @@ func (w World) stockFight() bool {
 }
 
 // onlyStock reports whether none of the writes in the component is Interlock's.
-func (m *model) onlyStock(g *graph, component []int32, members map[int32]bool) bool {
+func (m *model) onlyStock(g *graph[State], component []int32, members map[int32]bool) bool {
 	return every(g, component, members, func(e edge) bool { return !m.steps[e.step].interlock || !m.writes(g, e) })
 }
 
 // onlyAnswers reports whether Interlock's only writes in the component are those that
 // may never end: without a guard, each replaces a True beside a failing Required
 // dependency.
-func (m *model) onlyAnswers(g *graph, component []int32, members map[int32]bool) bool {
+func (m *model) onlyAnswers(g *graph[State], component []int32, members map[int32]bool) bool {
 	return !m.Guard && every(g, component, members, func(e edge) bool {
 		before, after := g.states[e.from], g.states[e.to]
 		if !m.steps[e.step].interlock || !m.writes(g, e) {
@@ -90,7 +90,7 @@ func (m *model) onlyAnswers(g *graph, component []int32, members map[int32]bool)
 	})
 }
 
-func every(g *graph, component []int32, members map[int32]bool, holds func(edge) bool) bool {
+func every(g *graph[State], component []int32, members map[int32]bool, holds func(edge) bool) bool {
 	for _, v := range component {
 		for _, e := range g.of(v) {
 			if members[e.to] && !holds(e) {
@@ -162,7 +162,7 @@ func (m *model) expected(s State) *metav1.Condition {
 
 // livelock returns the schedule that leads into the component, and the shortest
 // one that goes round in it.
-func (m *model) livelock(g *graph, component []int32) string {
+func (m *model) livelock(g *graph[State], component []int32) string {
 	first := component[0]
 	for _, v := range component {
 		if len(g.path(v)) < len(g.path(first)) {
@@ -180,7 +180,7 @@ func (m *model) livelock(g *graph, component []int32) string {
 
 // round returns the shortest schedule that goes round in the component through a
 // write, of Interlock where there is one. In a large component it is just short.
-func (m *model) round(g *graph, component []int32, byInterlock bool) []edge {
+func (m *model) round(g *graph[State], component []int32, byInterlock bool) []edge {
 	const enough = 50
 	members := memberSet(component)
 	var round []edge
@@ -200,7 +200,7 @@ func (m *model) round(g *graph, component []int32, byInterlock bool) []edge {
 }
 
 // schedule returns the steps as lines to read.
-func (m *model) schedule(g *graph, path []edge) string {
+func (m *model) schedule(g *graph[State], path []edge) string {
 	lines := []string{"  in " + m.String()}
 	if len(path) > 0 {
 		s := g.states[path[0].from]

@@ -1,19 +1,19 @@
 package stability
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// The add-on that the add-on depends on, and how Degraded is decided: this is
-// the only file that uses pkg/dependency.
+// The add-on that the add-on depends on.
 const base = "base"
 
 type degradeKey struct {
@@ -32,8 +32,7 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	}
 	result := stored
 	now := times[0] // Degraded has one time only: the agent and the guard ask for no more
-	desired := decide(stored.condition(), state, clusterStatus(lost))
-	if desired != nil {
+	if desired := decideDegraded(stored.condition(), state, clusterStatus(lost), now); desired != nil {
 		desired.LastTransitionTime = now
 		result = entryOf(desired)
 	}
@@ -41,9 +40,16 @@ func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	return result
 }
 
-// decide returns Degraded to write beside a stored one, nil where that stays.
-func decide(stored *metav1.Condition, state Dependency, cluster metav1.ConditionStatus) *metav1.Condition {
-	return condition.Decide(condition.Stored{Degraded: stored}, findings(state, cluster, times[0].Time), times[0]).Degraded
+// decideDegraded returns Degraded as addon-manager writes it on an add-on without a gate, or nil where it writes nothing. It writes nothing
+// else on such an add-on.
+func decideDegraded(stored *metav1.Condition, state Dependency, cluster metav1.ConditionStatus, now metav1.Time) *metav1.Condition {
+	decision := outcome.Decide(
+		outcome.Assessment{Acts: true, Findings: findings(state, cluster, now.Time)}, outcome.Stored{Degraded: stored}, now)
+	desired := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
+	if decision.Open || decision.HealthCheck != "" || len(decision.Changed) > 1 || len(decision.Changed) == 1 && desired == nil {
+		panic(fmt.Sprintf("addon-manager writes %+v", decision))
+	}
+	return desired
 }
 
 func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) []evaluation.Finding {
@@ -73,7 +79,7 @@ func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) [
 // failing returns Degraded with the Required dependency missing: as addon-manager
 // finds it here, and as it was found before.
 func failing() []entry {
-	found := decide(nil, RequiredMissing, metav1.ConditionTrue)
+	found := decideDegraded(nil, RequiredMissing, metav1.ConditionTrue, times[0])
 	before := *found
 	before.Message = "Required addon 'base' is not installed or not available. (Available=False)"
 	return []entry{entryOf(found), entryOf(&before)}
@@ -82,9 +88,7 @@ func failing() []entry {
 // otherDegraded returns Degraded as it may be besides: none, satisfied, with an
 // Optional dependency missing, and from another writer.
 func otherDegraded() []entry {
-	optional := decide(nil, OptionalMissing, metav1.ConditionTrue)
-	ours := failing()[0].condition()
-	satisfied := decide(ours, Satisfied, metav1.ConditionTrue)
-	satisfied.LastTransitionTime = times[0]
+	optional := decideDegraded(nil, OptionalMissing, metav1.ConditionTrue, times[0])
+	satisfied := decideDegraded(failing()[0].condition(), Satisfied, metav1.ConditionTrue, times[0])
 	return []entry{0, entryOf(satisfied), entryOf(optional)}
 }

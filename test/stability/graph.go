@@ -3,8 +3,8 @@ package stability
 import "slices"
 
 // graph holds all states that can be reached, and the steps between them.
-type graph struct {
-	states []State
+type graph[S comparable] struct {
+	states []S
 	// edges of state i are edges[first[i]:first[i+1]].
 	first []int32
 	edges []edge
@@ -21,10 +21,10 @@ type edge struct {
 }
 
 // explore follows all steps from all starts, breadth first.
-func explore(starts []State, steps []step) *graph {
-	g := &graph{starts: len(starts)}
-	index := make(map[State]int32, 4*len(starts))
-	add := func(s State, by int32) int32 {
+func explore[S comparable](starts []S, steps []step[S]) *graph[S] {
+	g := &graph[S]{starts: len(starts)}
+	index := make(map[S]int32, 4*len(starts))
+	add := func(s S, by int32) int32 {
 		if i, known := index[s]; known {
 			return i
 		}
@@ -53,10 +53,10 @@ func explore(starts []State, steps []step) *graph {
 	return g
 }
 
-func (g *graph) of(i int32) []edge { return g.edges[g.first[i]:g.first[i+1]] }
+func (g *graph[S]) of(i int32) []edge { return g.edges[g.first[i]:g.first[i+1]] }
 
 // path returns the shortest way from a start to the state.
-func (g *graph) path(to int32) []edge {
+func (g *graph[S]) path(to int32) []edge {
 	var path []edge
 	for by := g.reached[to]; by >= 0; by = g.reached[g.edges[by].from] {
 		path = append(path, g.edges[by])
@@ -68,7 +68,7 @@ func (g *graph) path(to int32) []edge {
 // components returns the strongly connected components of more than one
 // state, by Tarjan's algorithm without recursion. No step leads from a state to
 // itself, so a component of one state holds no cycle.
-func (g *graph) components() [][]int32 {
+func (g *graph[S]) components() [][]int32 {
 	const unseen = 0
 	order, low := make([]int32, len(g.states)), make([]int32, len(g.states))
 	onStack := make([]bool, len(g.states))
@@ -121,14 +121,15 @@ func (g *graph) components() [][]int32 {
 
 // livelocks returns the components in which a fair schedule can stay for ever:
 // each step is either taken within the component, or has nothing to do in one of
-// its states. A step that always has something to do is taken some day.
-func (g *graph) livelocks(steps int) [][]int32 {
+// its states. A step that always has something to do is taken some day, unless it
+// is one of the environment.
+func (g *graph[S]) livelocks(steps []step[S]) [][]int32 {
 	var found [][]int32
 	for _, component := range g.components() {
 		members := memberSet(component)
-		taken, idle := make([]bool, steps), make([]bool, steps)
+		taken, idle := make([]bool, len(steps)), make([]bool, len(steps))
 		for _, v := range component {
-			enabled := make([]bool, steps)
+			enabled := make([]bool, len(steps))
 			for _, e := range g.of(v) {
 				enabled[e.step] = true
 				taken[e.step] = taken[e.step] || members[e.to]
@@ -139,7 +140,7 @@ func (g *graph) livelocks(steps int) [][]int32 {
 		}
 		fair := true
 		for i := range steps {
-			fair = fair && (taken[i] || idle[i])
+			fair = fair && (taken[i] || idle[i] || steps[i].environment)
 		}
 		if fair {
 			found = append(found, component)
@@ -149,7 +150,7 @@ func (g *graph) livelocks(steps int) [][]int32 {
 }
 
 // cycle returns the shortest way round within the component through the edge.
-func (g *graph) cycle(component []int32, through edge) []edge {
+func (g *graph[S]) cycle(component []int32, through edge) []edge {
 	members := memberSet(component)
 	by := map[int32]edge{}
 	queue := []int32{through.to}

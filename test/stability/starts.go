@@ -1,6 +1,8 @@
 package stability
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
@@ -36,6 +38,12 @@ func (w World) dependencies() []Dependency {
 	return []Dependency{RequiredMissing, Satisfied}
 }
 
+// works are states of ManifestWorks that differ for Interlock. It makes no difference whether
+// Available is Unknown because works are not found, have no status, or no feedback.
+var works = slices.DeleteFunc(slices.Clone(stock.Works), func(work stock.Work) bool {
+	return work == stock.WorkNotFound || work == stock.WorkNoStatus
+})
+
 // inputs returns all worlds without Interlock.
 func inputs() []World {
 	var all []World
@@ -48,7 +56,7 @@ func inputs() []World {
 		customized.Prober = stock.WorkProberWithoutFields
 		all = append(all, customized)
 		for _, prober := range []stock.Prober{stock.WorkProber, stock.DependentProber} {
-			for _, work := range stock.Works {
+			for _, work := range works {
 				customized.Prober, customized.Work = prober, work
 				all = append(all, customized)
 			}

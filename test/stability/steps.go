@@ -3,17 +3,18 @@ package stability
 import (
 	"slices"
 
-	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
 // step is one thing that may happen next. Where it has nothing to do, next
 // returns the state that it was given.
-type step struct {
+type step[S comparable] struct {
 	name string
 	// interlock reports whether the step is taken by a component of Interlock.
 	interlock bool
-	next      func(State) State
+	// environment reports whether the step need not be taken.
+	environment bool
+	next        func(S) S
 }
 
 // model is the world with its writers.
@@ -24,9 +25,11 @@ type model struct {
 	decided   map[stockKey]entry
 	labels    map[entry]label
 	evaluated map[degradeKey]entry
-	agent     map[agentKey]agentDecision
-	running   events
-	steps     []step
+	// missed reports whether the guard would correct conditions that are stored.
+	missed  map[conditions]bool
+	agent   map[agentKey]agentDecision
+	running events
+	steps   []step[State]
 }
 
 // written is what a write leaves, or wants to leave, beside what is stored.
@@ -44,6 +47,7 @@ func newModel(w World, i *interlock) *model {
 	m := &model{
 		World: w, interlock: i, stored: map[written]conditions{}, decided: map[stockKey]entry{}, labels: map[entry]label{},
 		evaluated: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
+		missed: map[conditions]bool{},
 	}
 	m.hub()
 	if w.RegistrationAgent {
@@ -62,7 +66,7 @@ func newModel(w World, i *interlock) *model {
 }
 
 func (m *model) add(name string, next func(State) State) {
-	m.steps = append(m.steps, step{name: name, next: next})
+	m.steps = append(m.steps, step[State]{name: name, next: next})
 }
 
 // store writes the add-on's conditions if they change.
@@ -222,94 +226,4 @@ func (m *model) labelOf(available entry) label {
 		m.labels[available] = value
 	}
 	return value
-}
-
-// addonManager is Interlock's controller on the hub.
-func (m *model) addonManager() {
-	m.running |= toAddOnManager
-	evaluate := func(s State, lost bool) State {
-		degraded := m.evaluate(lost, s.Degraded)
-		if degraded == s.Degraded && m.Guard && !availability.LeftByGuard(s.Available.condition(), degraded.condition()) {
-			return m.write(s, conditions{s.Available, degraded}) // as it is stored, for a guard that came later
-		}
-		return m.store(s, conditions{s.Available, degraded})
-	}
-	m.add("addon-manager evaluates", m.on(toAddOnManager, func(s State) State { return evaluate(s, s.Lost) }))
-	m.steps[len(m.steps)-1].interlock = true
-	if m.Resync {
-		return // with events that never end, an old copy would never end either
-	}
-	m.add("addon-manager evaluates with an old ManagedCluster", func(s State) State {
-		if s.Pending&toAddOnManager == 0 {
-			return s
-		}
-		return evaluate(s, !s.Lost) // the event of the new one still comes
-	})
-	m.steps[len(m.steps)-1].interlock = true
-}
-
-func (m *model) evaluate(lost bool, degraded entry) entry {
-	key := degradeKey{m.Dependency, lost, degraded}
-	result, known := m.evaluated[key]
-	if !known {
-		result = m.interlock.evaluate(m.Dependency, lost, degraded)
-		m.evaluated[key] = result
-	}
-	return result
-}
-
-// addonAgent is Interlock's agent. Its writes carry the resourceVersion too, so
-// an old copy of the add-on can only mislead its memory.
-func (m *model) addonAgent() {
-	m.running |= toAddOnAgent
-	m.add("addon-agent receives the lease", func(s State) State {
-		if actual := seen(m.AddOnLease); !m.customized() && s.AddOnLeaseSeen != actual {
-			s.AddOnLeaseSeen = actual
-			s.Pending |= toAddOnAgent
-		}
-		return s
-	})
-	decides := func(s State) State {
-		d := m.decide(s.AddOnLeaseSeen, observed{s.Available, s.Degraded, s.Memory})
-		s.DegradedSeen = s.Degraded
-		if d.write {
-			s = m.store(s, conditions{d.available, s.Degraded})
-		}
-		s.Memory = d.memory
-		return s
-	}
-	m.add("addon-agent decides", m.on(toAddOnAgent, decides))
-	m.steps[len(m.steps)-1].interlock = true
-	m.add("addon-agent decides after the grace period", func(s State) State {
-		if !s.Memory.remembered().awaiting {
-			return s
-		}
-		s.Memory = memoryOf(remembered{awaiting: true, overdue: true})
-		return decides(s)
-	})
-	m.steps[len(m.steps)-1].interlock = true
-	for i, available := range m.available() {
-		if i > 0 && available.condition().Reason != required {
-			continue // either stands for all that are not ours
-		}
-		m.add("addon-agent reads an old copy of the add-on", func(s State) State {
-			if s.Pending&toAddOnAgent == 0 || m.Resync && s.Memory.remembered().awaiting {
-				return s // with events that never end, an old copy would interrupt the wait each time
-			}
-			if d := m.decide(s.AddOnLeaseSeen, observed{available, s.DegradedSeen, s.Memory}); !d.write {
-				s.Memory = d.memory
-			}
-			return s
-		})
-	}
-}
-
-func (m *model) decide(lease leaseSeen, now observed) agentDecision {
-	key := agentKey{mode: m.Mode, lease: lease, observed: now}
-	result, known := m.agent[key]
-	if !known {
-		result = m.interlock.decide(m.Mode, lease, seen(m.AddOnLease), now)
-		m.agent[key] = result
-	}
-	return result
 }

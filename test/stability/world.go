@@ -111,6 +111,9 @@ const (
 	toHealthCheck
 	toAddOnManager
 	toAddOnAgent
+	toRegistration
+	toConfiguration
+	toProgressing
 )
 
 type label uint8

@@ -185,8 +185,8 @@ func TestDegraded(t *testing.T) {
 		"SatisfiedToRequired": {
 			"a transition", oursFine, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
 		},
-		"SatisfiedToOptional": {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
-		"SatisfiedHeld":       {"kept", oursFine, findings{held}, nil},
+		"SatisfiedToOptional":  {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedHeld":        {"kept", oursFine, findings{held}, nil},
 		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
 		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
 		"ForeignTrueNone":      {"never written", foreign, nil, nil},

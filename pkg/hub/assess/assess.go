@@ -48,6 +48,13 @@ func (a Assessor) Assess(
 		Registered: declared.Declaration(addOn.Name), Findings: declared.Evaluate(addOn.Name, state),
 		Lost: state.Cluster.Available == metav1.ConditionUnknown, Bundle: declared.Install(addOn.Name).Bundle, Acts: a.Acts,
 	}
+	if assessment.Bundle && !declared.Declares(addOn.Name) { // its state has no cluster
+		cluster, err := a.Fleet.Cluster(ctx, addOn.Namespace)
+		if err != nil {
+			return outcome.Assessment{}, state, err
+		}
+		assessment.Lost = cluster != nil && fleet.ClusterStatus(cluster) == metav1.ConditionUnknown
+	}
 	assessment.Until = evaluation.HeldUntil(assessment.Findings)
 	assessment.Blockers = protection.BlockersOf(assessment.Findings, state.Cluster)
 	switch {

@@ -2,12 +2,17 @@ package status
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
@@ -23,6 +28,9 @@ func (r *Reconciler) confirm(ctx context.Context, subject *assessed, decision ou
 	}
 	if confirmed && err == nil && decision.Open {
 		confirmed, err = r.confirmGate(ctx, subject)
+	}
+	if confirmed && err == nil && overwritesLoss(subject.stored, decision) {
+		confirmed, err = r.confirmReturn(ctx, subject.key.Namespace)
 	}
 	if confirmed && err == nil && releases(decision) {
 		confirmed, err = r.confirmUpgrade(ctx, subject)
@@ -46,6 +54,24 @@ func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessed) (boo
 		return false, err
 	}
 	return declarations.CurrentTemplate(ctx, r.Live, subject.declared, subject.stored.Waiting)
+}
+
+// overwritesLoss reports whether Available of a bundle no longer says that the managed cluster is lost.
+func overwritesLoss(stored outcome.Stored, decision outcome.Decision) bool {
+	available := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionAvailable)
+	return available != nil && availability.ClusterLost(stored.Available)
+}
+
+// confirmReturn reports whether the managed cluster is not lost at this moment. The cache of managed clusters may be behind the cache of
+// add-ons, and OCM's hub sets Available again only after the next change of the managed cluster.
+func (r *Reconciler) confirmReturn(ctx context.Context, name string) (bool, error) {
+	var clusters clusterv1.ManagedClusterList
+	if err := r.Live.List(ctx, &clusters, declarations.Named(name)); err != nil {
+		return false, fmt.Errorf("read whether managed cluster %s is lost: %w", name, err)
+	}
+	return !slices.ContainsFunc(clusters.Items, func(cluster clusterv1.ManagedCluster) bool {
+		return cluster.Name == name && fleet.ClusterStatus(&cluster) == metav1.ConditionUnknown
+	}), nil
 }
 
 // releases reports whether an AddOnTemplate no longer waits because its dependencies are satisfied.

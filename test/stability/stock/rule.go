@@ -64,6 +64,25 @@ var Works = []Work{
 	WorkNeverApplied, WorkNotFound, WorkNoStatus, WorkNotAvailable, WorkNoFeedback, WorkUnhealthy, WorkHealthy,
 }
 
+// Reference is the reference of an add-on to its AddOnTemplate.
+type Reference string
+
+// The references. Another one names a template that OCM does not roll out any more.
+const (
+	NoReference      Reference = "none"
+	AnotherReference Reference = "another"
+	ThisReference    Reference = "this"
+)
+
+// Rollout is the state of the AddOnTemplate that an add-on refers to.
+type Rollout string
+
+// The states of a rollout. Its ManifestWorks are always applied and available here.
+const (
+	RolloutPending   Rollout = "pending"
+	RolloutCompleted Rollout = "completed"
+)
+
 // Situation is all that a rule depends on. In a case of a rule, a field
 // that is empty matches every value.
 type Situation struct {
@@ -78,6 +97,10 @@ type Situation struct {
 	Work      Work
 	// Degraded is the reason of the add-on's condition Degraded while it is True.
 	Degraded string
+	// Registered is the status of the add-on's condition RegistrationApplied.
+	Registered metav1.ConditionStatus
+	Reference  Reference
+	Rollout    Rollout
 }
 
 // Write is what a component writes. An empty field is not written.
@@ -88,6 +111,12 @@ type Write struct {
 	Cluster *metav1.Condition
 	// Label is the value of the ManagedCluster's label for the add-on.
 	Label string
+	// Registered is written to the add-on's conditions.
+	Registered *metav1.Condition
+	// Reference is the new reference to an AddOnTemplate: one that was not applied yet.
+	Reference Reference
+	// Rollout is written to the reference: a completed one is the last applied one.
+	Rollout Rollout
 }
 
 // Case is one row of a rule.
@@ -133,7 +162,8 @@ func (s Situation) matches(now Situation) bool {
 	return matches(s.Mode, now.Mode) && matches(s.AddOnLease, now.AddOnLease) &&
 		matches(s.ClusterLease, now.ClusterLease) && matches(s.Cluster, now.Cluster) &&
 		matches(s.Available, now.Available) && matches(s.Prober, now.Prober) &&
-		matches(s.Work, now.Work) && matches(s.Degraded, now.Degraded)
+		matches(s.Work, now.Work) && matches(s.Degraded, now.Degraded) && matches(s.Registered, now.Registered) &&
+		matches(s.Reference, now.Reference) && matches(s.Rollout, now.Rollout)
 }
 
 func matches[T ~string](pattern, value T) bool { return pattern == "" || pattern == value }

@@ -25,6 +25,7 @@ const (
 // Rules lists the rules of all writers.
 var Rules = []*Rule{
 	AddOnLease, ClusterStatus, ClusterLease, ClusterHealth, FeatureDiscovery, HealthCheck,
+	Registration, Configuration, Progressing,
 }
 
 // AddOnLease polls the leases of add-ons every 30 seconds.

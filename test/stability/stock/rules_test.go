@@ -61,6 +61,16 @@ func TestRules(t *testing.T) {
 		{HealthCheck, work(WorkHealthy), "True/ProbeAvailable"},
 		{HealthCheck, with(work(WorkHealthy), func(s *Situation) { s.Degraded = required }), "True/ProbeAvailable"},
 		{HealthCheck, with(work(WorkHealthy), func(s *Situation) { s.Prober, s.Degraded = DependentProber, required }), "False/ProbeUnavailable"},
+		{Registration, Situation{}, "True/SetPermissionApplied"},
+		{Registration, Situation{Registered: "True"}, ""},
+		{Configuration, Situation{Reference: NoReference}, "this"},
+		{Configuration, Situation{Reference: AnotherReference}, "this"},
+		{Configuration, Situation{Reference: ThisReference}, ""},
+		{Progressing, Situation{Registered: "True", Reference: NoReference, Rollout: RolloutPending}, ""},
+		{Progressing, Situation{Reference: ThisReference, Rollout: RolloutPending}, ""},
+		{Progressing, Situation{Registered: "True", Reference: ThisReference, Rollout: RolloutPending}, "completed"},
+		{Progressing, Situation{Registered: "True", Reference: AnotherReference, Rollout: RolloutPending}, "completed"},
+		{Progressing, Situation{Registered: "True", Reference: ThisReference, Rollout: RolloutCompleted}, ""},
 	} {
 		if got := text(test.rule.Decide(test.now)); got != test.want {
 			t.Errorf("%s in %+v: got %q, want %q", test.rule.Name, test.now, got, test.want)
@@ -75,7 +85,9 @@ func text(write Write) string {
 		return condition(write.Available)
 	case write.Cluster != nil:
 		return condition(write.Cluster)
+	case write.Registered != nil:
+		return condition(write.Registered)
 	default:
-		return write.Label
+		return write.Label + string(write.Reference) + string(write.Rollout)
 	}
 }

@@ -1,0 +1,192 @@
+package stability
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
+)
+
+// deciding returns an addon-manager whose decisions are changed.
+func deciding(change func(outcome.Assessment, outcome.Stored, *outcome.Decision)) *manager {
+	defect := newManager()
+	defect.decide = func(assessment outcome.Assessment, stored outcome.Stored, now metav1.Time) outcome.Decision {
+		decision := outcome.Decide(assessment, stored, now)
+		decision.Changed = slices.Clone(decision.Changed)
+		change(assessment, stored, &decision)
+		return decision
+	}
+	return defect
+}
+
+// assessing returns an addon-manager that decides on another assessment.
+func assessing(change func(*outcome.Assessment)) *manager {
+	defect := newManager()
+	defect.decide = func(assessment outcome.Assessment, stored outcome.Stored, now metav1.Time) outcome.Decision {
+		change(&assessment)
+		return outcome.Decide(assessment, stored, now)
+	}
+	return defect
+}
+
+func without(decision *outcome.Decision, kind string, status metav1.ConditionStatus) {
+	decision.Changed = slices.DeleteFunc(decision.Changed, func(c metav1.Condition) bool { return c.Type == kind && c.Status == status })
+}
+
+// ignoring returns an admission without the gate rule.
+func ignoring() *admission {
+	return &admission{rule: func(_, after []byte) ([]byte, error) { return after, nil }}
+}
+
+func unconfirmed(by *manager) *manager {
+	by.confirm = func(outcome.Decision, outcome.Stored, *confirmation) (bool, error) { return true, nil }
+	return by
+}
+
+func TestDefectsOfLifecyclesAreFound(t *testing.T) {
+	const installable = gate.ConditionInstallable
+	rule := func(w Lifecycle) Lifecycle { w.Rule = true; return w }
+	static := func(in Inputs) Lifecycle { return rule(Lifecycle{Before: in, After: in}) }
+	missing := Inputs{Ordering: addonv1alpha1.OrderingInstall}
+	satisfied, loose, lost := missing, missing, missing
+	satisfied.Available, loose.Ordering, lost.Lost = true, addonv1alpha1.OrderingNone, true
+	held := Inputs{Ordering: addonv1alpha1.OrderingInstallAndUpgrade, Template: v2}
+	released, bundled := held, Inputs{Bundle: true, Available: true}
+	released.Available = true
+	lostBundle := bundled
+	lostBundle.Lost = true
+	byUser := static(missing)
+	byUser.User = opensGate
+	correct := newManager()
+	onlyChanged := newManager()
+	onlyChanged.conditions = func(d outcome.Decision, _ outcome.Stored) []metav1.Condition { return d.Changed }
+	first := newManager()
+	first.opensFirst = true
+	early := assessing(func(a *outcome.Assessment) {
+		if a.Upgrading != nil {
+			upgrading := *a.Upgrading
+			upgrading.Findings = nil
+			a.Upgrading = &upgrading
+		}
+	})
+	holds := static(held)
+	holds.Holder = true
+
+	for name, test := range map[string]struct {
+		world   Lifecycle
+		manager *manager
+		through *admission
+		// want are parts of a problem, in their order.
+		want []string
+	}{
+		"a gate that opens for a missing dependency": {
+			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+			[]string{"opens the gate although the assessment does not allow it"},
+		},
+		"a gate that opens on a lost cluster": {
+			static(lost), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+			[]string{"opens the gate although the assessment does not allow it"},
+		},
+		"a gate that opens by an old registration": {
+			rule(Lifecycle{Before: loose, After: missing}), unconfirmed(newManager()), nil,
+			[]string{"opens the gate although the assessment does not allow it", "the inputs change", "addon-manager reconciles"},
+		},
+		"a gate that opens before its condition": {
+			static(satisfied), first, nil, []string{"changes the gate in another way than to open it after its condition"},
+		},
+		"a gate that opens only together with a change": {
+			static(satisfied),
+			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				d.Open = d.Open && len(d.Changed) > 0
+			}),
+			nil,
+			[]string{"ends where the gate is closed although nothing keeps it so", "ends elsewhere", "another addon-manager leads"},
+		},
+		"conditions that are left out": {static(missing), onlyChanged, nil, []string{"removes a condition"}},
+		"an add-on that waits behind an open gate": {
+			byUser, deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				without(d, installable, metav1.ConditionTrue)
+			}), nil,
+			[]string{"ends where Installable says that the add-on waits, and its gate is not closed", "a user opens the gate"},
+		},
+		"an add-on that does not say that it waits": {
+			static(missing), deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				without(d, installable, metav1.ConditionFalse)
+			}), nil,
+			[]string{"ends where Installable does not say that the add-on waits"},
+		},
+		"a time that moves": {
+			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+				if current := stored.Installable; current != nil && stored.GateClosed && d.Condition(installable) == nil {
+					moved := *current
+					moved.LastTransitionTime = sentinel
+					d.Changed = append(d.Changed, moved)
+				}
+			}), nil,
+			[]string{"never ends", "round", "addon-manager reconciles"},
+		},
+		"no gate rule": {static(missing), correct, ignoring(), []string{"OCM begins to install an add-on whose gate is closed"}},
+		"an AddOnTemplate that the rule lets pass": {
+			static(held), correct, ignoring(), []string{"an AddOnTemplate is rolled out that has to wait", "OCM sets the template"},
+		},
+		"an AddOnTemplate that waits for ever": {
+			rule(Lifecycle{Before: held, After: released}),
+			deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+				if stored.Waiting != "" {
+					without(d, gate.ConditionUpgradable, metav1.ConditionTrue)
+				}
+			}), nil,
+			[]string{"ends where an AddOnTemplate waits although nothing keeps it waiting"},
+		},
+		"an AddOnTemplate that goes on too early": {
+			static(held), early, nil, []string{"lets an AddOnTemplate go on although the assessment does not allow it"},
+		},
+		"an AddOnTemplate that admission does not let go on": {
+			holds, early, nil, []string{"never ends", "round", "addon-manager reconciles", "OCM sets the template"},
+		},
+		"a bundle that denies the loss": {
+			Lifecycle{Before: lostBundle, After: lostBundle},
+			unconfirmed(assessing(func(a *outcome.Assessment) { a.Lost, a.Findings = false, nil })),
+			nil,
+			[]string{"never ends", "round", "hub checks the add-ons"},
+		},
+		"a bundle on a cluster that an old copy shows": {
+			Lifecycle{Before: bundled, After: lostBundle}, unconfirmed(newManager()), nil,
+			[]string{"ends where Available does not say that the cluster is lost"},
+		},
+		"a bundle whose health OCM checks": {
+			Lifecycle{Before: bundled, After: bundled},
+			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) { d.HealthCheck = "" }), nil,
+			[]string{"never ends", "round", "registration-agent polls"},
+		},
+		"a bundle that does not follow": {
+			Lifecycle{Before: Inputs{Bundle: true}, After: bundled},
+			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				without(d, "Available", metav1.ConditionTrue)
+			}), nil,
+			[]string{"ends where Available of a bundle is not True"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			through := test.through
+			if through == nil {
+				through = &admission{rule: mutateGated}
+			}
+			problems := newLifecycleModel(test.world, rulesOf(newTestInterlock(t), test.manager, through)).check().problems
+			rest := strings.Join(problems, "")
+			t.Log(rest)
+			for _, part := range test.want {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
+					t.Fatalf("%q is not reported, or not in this order", part)
+				}
+				rest = after
+			}
+		})
+	}
+}

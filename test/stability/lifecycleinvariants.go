@@ -1,0 +1,198 @@
+package stability
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/bundle"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+)
+
+// The contract is written here once more, in terms of the inputs and without pkg/dependency, so that decisions are compared with it.
+
+// mayOpen reports whether the gate of an object may open with inputs: nothing orders the installation any more, or nothing keeps it
+// waiting.
+func (i Inputs) mayOpen(o *object, forContradiction bool) bool {
+	switch {
+	case i.Declared == invalid,
+		i.Template != noTemplate && o.Desired == noTemplate, // OCM has not chosen yet
+		forContradiction && i.Review != contradictsNothing:
+		return false
+	case !i.ordersInstallation():
+		return true
+	case i.Lost && i.Declared != empty:
+		return false
+	}
+	return i.Declared == circular || i.satisfies(o.Desired) && !i.lacks(o.Desired)
+}
+
+// lacks reports whether an AddOnTemplate does not exist.
+func (i Inputs) lacks(one template) bool { return i.Missing && one == i.Template && one != noTemplate }
+
+// waits returns the reason for which an add-on has to wait behind its gate. It is empty if that is not known.
+func (i Inputs) waits(o *object, forContradiction bool) string {
+	switch {
+	case i.Declared == invalid, i.Template != noTemplate && o.Desired == noTemplate, i.Lost, forContradiction && i.Review == notReviewed:
+		return ""
+	case forContradiction && i.Review == contradicts:
+		return gate.ReasonContradiction
+	}
+	return gate.ReasonWaiting
+}
+
+// mayRelease reports whether an AddOnTemplate may go on that waits.
+func (i Inputs) mayRelease(waiting template) bool {
+	switch {
+	case i.Declared == invalid:
+		return false
+	case !i.ordersUpgrades(), i.Template != waiting:
+		return true
+	}
+	return !i.Lost && i.satisfies(waiting) && !i.lacks(waiting)
+}
+
+// brokenBy names the invariant that a step breaks.
+func (m *lifecycleModel) brokenBy(before, after *LifecycleState, by *step[LifecycleState]) string {
+	was := &before.object
+	known, live := m.inputs(before.Seen), m.inputs(before.Changed)
+	switch {
+	case by.interlock && was.Gate != after.Gate && (was.Gate != closedGate || after.Gate != openGate || by.name != stepOpen):
+		return "addon-manager changes the gate in another way than to open it after its condition"
+	case by.name == stepOpen && after.Gate == openGate && !isTrue(after.Installable):
+		return "the gate is open although Installable is not True"
+	case by.name == stepReconcile && after.Opening && !(known.mayOpen(was, m.ForContradiction) && live.sameDeclaration(known)):
+		return "addon-manager opens the gate although the assessment does not allow it"
+	case m.Rule && was.closed() && after.Registered:
+		return "OCM begins to install an add-on whose gate is closed"
+	case was.Desired != after.Desired && m.mustHold(before, after.Desired):
+		return "an AddOnTemplate is rolled out that has to wait"
+	case by.name == stepReconcile && was.waiting() != noTemplate && after.waiting() == noTemplate && !after.Deleted &&
+		was.Desired != was.waiting() && !known.mayRelease(was.waiting()) && !live.mayRelease(was.waiting()):
+		return "addon-manager lets an AddOnTemplate go on although the assessment does not allow it"
+	case by.interlock && m.removes(was, &after.object, known):
+		return "a component of Interlock removes a condition"
+	case by.interlock && !m.bundles() && !m.Guard && was.Available != after.Available:
+		return "addon-manager changes Available of an add-on that is no bundle"
+	}
+	return ""
+}
+
+// sameDeclaration reports whether two inputs have the same declarations. The state of the cluster may differ.
+func (i Inputs) sameDeclaration(other Inputs) bool {
+	return i.Ordering == other.Ordering && i.Declared == other.Declared
+}
+
+// mustHold reports whether admission has to keep an AddOnTemplate from being rolled out.
+func (m *lifecycleModel) mustHold(before *LifecycleState, desired template) bool {
+	if before.Deleted || before.Allowed || before.Desired == noTemplate {
+		return false
+	}
+	if m.Rule && before.waiting() == desired {
+		return true
+	}
+	in := m.inputs(before.SeenByWebhook)
+	return m.Holder && before.Upgradable != 0 && before.Applied != noTemplate && in.Declared != invalid && in.ordersUpgrades() &&
+		!in.Lost && (in.lacks(desired) || !in.satisfies(desired))
+}
+
+// removes reports whether a condition is removed that may not be. Server-side apply hands two conditions over by removing them. The cache
+// has no Installable of an add-on without the gate's annotation, because the add-on's own manager may own it. And Available of a former
+// bundle says that a dependency fails until OCM's agent sets it.
+func (m *lifecycleModel) removes(before, after *object, known Inputs) bool {
+	removed := func(was, is entry) bool { return was != 0 && is == 0 }
+	return removed(before.Degraded, after.Degraded) || removed(before.Upgradable, after.Upgradable) ||
+		removed(before.Installable, after.Installable) && m.User != removesGate ||
+		removed(before.Available, after.Available) && (known.Bundle || !m.bundles())
+}
+
+func isTrue(e entry) bool {
+	condition := e.condition()
+	return condition != nil && condition.Status == metav1.ConditionTrue
+}
+
+// broken names the invariant that does not hold in a quiet state.
+func (m *lifecycleModel) broken(s *LifecycleState) string {
+	in := m.inputs(s.Changed)
+	if s.Deleted {
+		if !m.bundles() && !s.Registered {
+			return "ends where OCM cannot finish the deletion"
+		}
+		return ""
+	}
+	for _, broken := range []func(*LifecycleState, Inputs) string{m.brokenGate, m.brokenUpgrade, m.brokenDegraded, m.brokenBundle} {
+		if text := broken(s, in); text != "" {
+			return "ends where " + text
+		}
+	}
+	return ""
+}
+
+func (m *lifecycleModel) brokenGate(s *LifecycleState, in Inputs) string {
+	installable := s.Installable.condition()
+	switch reason := in.waits(&s.object, m.ForContradiction); {
+	case !s.closed() && gate.Waits(installable) && s.Gate != noGate: // see removes
+		return "Installable says that the add-on waits, and its gate is not closed"
+	case !s.closed() && !m.bundles() && !s.Registered:
+		return "OCM does not install the add-on although its gate is not closed"
+	case !s.closed():
+		return ""
+	case in.mayOpen(&s.object, m.ForContradiction):
+		return "the gate is closed although nothing keeps it so"
+	case reason != "" && (!gate.Waits(installable) || installable.Reason != reason):
+		return "Installable does not say that the add-on waits behind its gate"
+	}
+	return ""
+}
+
+func (m *lifecycleModel) brokenUpgrade(s *LifecycleState, in Inputs) string {
+	waiting := s.waiting()
+	if in.Template == noTemplate || !s.Registered {
+		return ""
+	}
+	switch {
+	case in.Template != s.Desired && in.Template != waiting:
+		return "OCM does not roll an AddOnTemplate out that does not wait"
+	case s.Desired != s.Applied:
+		return "OCM does not complete the rollout"
+	case waiting != noTemplate && waiting == s.Desired:
+		return "Upgradable says that the AddOnTemplate waits that runs"
+	case waiting != noTemplate && in.mayRelease(waiting):
+		return "an AddOnTemplate waits although nothing keeps it waiting"
+	case in.ordersUpgrades() && in.Declared != invalid && s.Upgradable == 0:
+		return "Upgradable is not set although upgrades are ordered"
+	}
+	return ""
+}
+
+func (m *lifecycleModel) brokenDegraded(s *LifecycleState, in Inputs) string {
+	if in.Lost || in.Declared == invalid || in.Template != noTemplate && s.Applied == noTemplate {
+		return ""
+	}
+	if fails := availability.RequiredFails(s.Degraded.condition()); fails == in.works(s.Applied) {
+		return "Degraded does not follow the dependency"
+	}
+	return ""
+}
+
+func (m *lifecycleModel) brokenBundle(s *LifecycleState, in Inputs) string {
+	available := s.Available.condition()
+	switch {
+	case !m.bundles():
+		return ""
+	case in.Lost && !availability.ClusterLost(available):
+		return "Available does not say that the cluster is lost"
+	case in.Lost:
+		return ""
+	case !in.Bundle && bundle.Owned(available):
+		return "Available is still that of a bundle"
+	case !in.Bundle:
+		return ""
+	case healthChecks[s.Mode] != "Customized" && !availability.Follows(available, s.Degraded.condition()): // the next write sets it
+		return "OCM checks the health of a bundle"
+	case in.works(noTemplate) && (available == nil || available.Reason != bundle.ReasonAvailable):
+		return "Available of a bundle is not True although all that it requires is"
+	case !in.works(noTemplate) && (available == nil || available.Reason != required || available.Message != s.Degraded.condition().Message):
+		return "Available of a bundle does not follow Degraded"
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package stability
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/test/stability/stock"
+)
+
+// object is the add-on on the managed cluster as it is stored.
+type object struct {
+	Degraded, Available, Installable, Upgradable entry
+	// Owned are the fields that addon-manager owns by server-side apply.
+	Owned fields
+	Gate  gateValue
+	// Registered is true if the add-on has the condition RegistrationApplied, with which OCM begins to install it.
+	Registered bool
+	// Desired and Applied are the AddOnTemplates of its reference, and Related is the one of its related objects.
+	Desired, Applied, Related template
+	Mode                      healthCheck
+	// Allowed is true if a user lets the second AddOnTemplate pass.
+	Allowed bool
+	Deleted bool
+}
+
+type gateValue uint8
+
+// The values of the gate's annotation.
+const (
+	noGate gateValue = iota
+	closedGate
+	openGate
+	unknownGate
+)
+
+var gateValues = []string{"", addonv1alpha1.GateClosed, addonv1alpha1.GateOpen, "OPEN"}
+
+type healthCheck uint8
+
+var healthChecks = []ocmv1alpha1.HealthCheckMode{"", ocmv1alpha1.HealthCheckModeLease, ocmv1alpha1.HealthCheckModeCustomized}
+
+// fields is a set of fields.
+type fields uint8
+
+const fieldMode fields = 1 << 7
+
+// kinds are the conditions of addon-manager.
+var kinds = []string{
+	addonv1alpha1.ManagedClusterAddOnConditionDegraded, addonv1alpha1.ManagedClusterAddOnConditionAvailable,
+	addonv1alpha1.ManagedClusterAddOnConditionInstallable, addonv1alpha1.ManagedClusterAddOnConditionUpgradable,
+}
+
+// entries returns the conditions in the order of kinds.
+func (o *object) entries() []*entry {
+	return []*entry{&o.Degraded, &o.Available, &o.Installable, &o.Upgradable}
+}
+
+// sentinel is the time of all decisions. It becomes the time that the condition does not have yet.
+var sentinel = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+
+// written returns the condition after a write. The time of a transition is not kept apart, so only a writer that moves the time alone
+// changes it.
+func (e entry) written(desired *metav1.Condition) entry {
+	if desired == nil {
+		return 0
+	}
+	stored := e.condition()
+	result := *desired
+	switch {
+	case stored == nil || stored.Status != desired.Status:
+		result.LastTransitionTime = times[0]
+	case desired.LastTransitionTime.Equal(&sentinel):
+		result.LastTransitionTime = e.now()
+	}
+	return entryOf(&result)
+}
+
+// addOn returns the object as the API server has it.
+func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{
+		TypeMeta:   metav1.TypeMeta{APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: stock.AddOn, UID: "uid", Annotations: map[string]string{}},
+	}
+	if o.Gate != noGate {
+		addOn.Annotations[addonv1alpha1.GateAnnotation] = gateValues[o.Gate]
+	}
+	if forContradiction {
+		addOn.Annotations[addonv1alpha1.GateCauseAnnotation] = addonv1alpha1.GateCauseContradiction
+	}
+	if o.Allowed {
+		addOn.Annotations[addonv1alpha1.UpgradeAnnotation] = v2.String()
+	}
+	if o.Deleted {
+		addOn.DeletionTimestamp = &times[0]
+	}
+	for _, one := range o.entries() {
+		if condition := one.condition(); condition != nil {
+			addOn.Status.Conditions = append(addOn.Status.Conditions, *condition)
+		}
+	}
+	if o.Registered {
+		addOn.Status.Conditions = append(addOn.Status.Conditions, *stock.Registered.DeepCopy())
+	}
+	addOn.Status.HealthCheck.Mode = healthChecks[o.Mode]
+	if o.Desired != noTemplate {
+		addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{o.reference()}
+	}
+	if o.Related != noTemplate {
+		addOn.Status.RelatedObjects = []ocmv1alpha1.ObjectReference{gate.Related(o.Related.String())}
+	}
+	return addOn
+}
+
+func (o *object) reference() ocmv1alpha1.ConfigReference {
+	hash := func(name template) *ocmv1alpha1.ConfigSpecHash {
+		if name == noTemplate {
+			return nil
+		}
+		return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name.String()}, SpecHash: name.String()}
+	}
+	return ocmv1alpha1.ConfigReference{
+		ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: o.Desired.String()},
+		DesiredConfig: hash(o.Desired), LastAppliedConfig: hash(o.Applied),
+	}
+}
+
+// update returns the object with the status of another one. Another writer than addon-manager then owns all that differs.
+func (o *object) update(addOn *addonv1alpha1.ManagedClusterAddOn) object {
+	after := *o
+	for i, one := range after.entries() {
+		before := *one
+		*one = before.written(meta.FindStatusCondition(addOn.Status.Conditions, kinds[i]))
+		if *one != before {
+			after.Owned &^= 1 << i
+		}
+	}
+	after.Registered = meta.FindStatusCondition(addOn.Status.Conditions, stock.Registered.Type) != nil
+	after.Desired, after.Applied, after.Related = noTemplate, noTemplate, noTemplate
+	for _, reference := range addOn.Status.ConfigReferences {
+		after.Desired = templateOf(reference.DesiredConfig.Name)
+		if reference.LastAppliedConfig != nil {
+			after.Applied = templateOf(reference.LastAppliedConfig.Name)
+		}
+	}
+	for _, related := range addOn.Status.RelatedObjects {
+		after.Related = templateOf(related.Name)
+	}
+	return after
+}
+
+// setAvailable sets the condition as another writer than addon-manager does.
+func (o *object) setAvailable(desired *metav1.Condition) {
+	if written := o.Available.written(desired); written != o.Available {
+		o.Available = written
+		o.Owned &^= 1 << slices.Index(kinds, desired.Type)
+	}
+}
+
+// apply returns the object after addon-manager has applied conditions and a mode. Server-side apply removes the fields that it owns and
+// leaves out.
+func (o *object) apply(conditions []metav1.Condition, mode ocmv1alpha1.HealthCheckMode) object {
+	after := *o
+	after.Owned = 0
+	for i, one := range after.entries() {
+		desired := meta.FindStatusCondition(conditions, kinds[i])
+		switch {
+		case desired != nil:
+			*one = one.written(desired)
+			after.Owned |= 1 << i
+		case o.Owned&(1<<i) != 0:
+			*one = 0
+		}
+	}
+	switch {
+	case mode != "":
+		after.Owned |= fieldMode
+		for i := range healthChecks {
+			if healthChecks[i] == mode {
+				after.Mode = healthCheck(i)
+			}
+		}
+	case o.Owned&fieldMode != 0:
+		after.Mode = 0
+	}
+	return after
+}
+
+func (o object) String() string {
+	return fmt.Sprintf("gate %q, registered %t, Degraded %s, Installable %s, Upgradable %s, Available %s, templates %q/%q, waits %q",
+		gateValues[o.Gate], o.Registered, o.Degraded, o.Installable, o.Upgradable, o.Available, o.Desired, o.Applied, o.Related)
+}
+
+// closed reports whether OCM does not begin to install the add-on.
+func (o *object) closed() bool { return o.Gate == closedGate && !o.Registered && !o.Deleted }
+
+// waiting returns the AddOnTemplate that waits.
+func (o *object) waiting() template {
+	if o.Deleted || !gate.Waits(o.Upgradable.condition()) {
+		return noTemplate
+	}
+	return o.Related
+}
