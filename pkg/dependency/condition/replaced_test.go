@@ -55,11 +55,19 @@ func TestReplaced(t *testing.T) {
 		"the message changes": {
 			Stored{ours, kept}, findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail), nil,
 		},
-		"the reason changes":                       {Stored{ours, kept}, findings{may}, fixture.Degraded(yes, "DependencyNotSatisfied", mayText+tail), nil},
+		"the reason changes": {
+			Stored{ours, kept}, findings{may},
+			fixture.Degraded(yes, "DependencyNotSatisfied", mayText+tail),
+			nil,
+		},
 		"the dependency is back":                   {Stored{ours, kept}, findings{fine}, satisfied, ended},
 		"it has ended, and another writer owns it": {Stored{satisfied, kept}, findings{fine}, nil, ended},
 		"it has ended":                             {Stored{satisfied, ended}, findings{fine}, nil, nil},
-		"it fails again after an end":              {Stored{satisfied, ended}, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now), nil},
+		"it fails again after an end": {
+			Stored{satisfied, ended}, findings{must},
+			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			nil,
+		},
 		"the other writer insists": {
 			Stored{fixture.Degraded(yes, "DiskFull", "4 of 4"), kept}, findings{must},
 			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: DiskFull: 4 of 4"), replaced(yes, "DiskFull", "4 of 4"),
@@ -68,14 +76,20 @@ func TestReplaced(t *testing.T) {
 		"the other writer insists, nothing is known": {Stored{foreign, kept}, findings{held}, nil, ended},
 		"the other writer is well":                   {Stored{fixture.Degraded(no, "Healthy", ""), kept}, nil, nil, ended},
 		"nothing is known":                           {Stored{ours, kept}, findings{held}, nil, nil},
-		"a reason alone":                             {Stored{Degraded: fixture.Degraded(yes, "X", "")}, findings{must}, fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X"), replaced(yes, "X", "")},
+		"a reason alone": {
+			Stored{Degraded: fixture.Degraded(yes, "X", "")}, findings{must},
+			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X"),
+			replaced(yes, "X", ""),
+		},
 		"its words are not Interlock's, also with our mark": {
 			Stored{Degraded: fixture.Degraded(yes, "X", "m; also Degraded: y\nz")}, findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m; also Degraded: y z"), replaced(yes, "X", "m; also Degraded: y\nz"),
+			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m; also Degraded: y z"),
+			replaced(yes, "X", "m; also Degraded: y\nz"),
 		},
 		"a long message": {
 			Stored{Degraded: fixture.Degraded(yes, "X", long)}, findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: "+strings.Repeat("é", maxForeign-len("X: ")-1)+"…"), replaced(yes, "X", long),
+			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: "+strings.Repeat("é", maxForeign-len("X: ")-1)+"…"),
+			replaced(yes, "X", long),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

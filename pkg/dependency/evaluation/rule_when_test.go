@@ -112,7 +112,8 @@ func TestNotApplicableWritesNothing(t *testing.T) {
 		t.Errorf("writes %+v", got)
 	}
 	stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
-	if got := condition.Decide(condition.Stored{Degraded: stored}, findings, fixture.Now).Degraded; got == nil || got.Reason != satisfiedReason {
+	got := condition.Decide(condition.Stored{Degraded: stored}, findings, fixture.Now).Degraded
+	if got == nil || got.Reason != satisfiedReason {
 		t.Errorf("a reason of ours is left behind: %+v", got)
 	}
 	if findings[0].Unsatisfied() {

@@ -112,7 +112,8 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Declarations: declarations.NewStore(), Needs: &Needs{Changed: trigger.New()}, Live: b.hub, Writer: b.hub,
 		Inputs: hubcache.Inputs{
-			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true), Installations: hubcache.NewInstallations(true),
+			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true),
+			Installations: hubcache.NewInstallations(true),
 		},
 		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(), Evaluate: trigger.New(),
 		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },

@@ -207,7 +207,8 @@ var _ = Describe("addon-manager itself", func() {
 		store := declarations.NewStore()
 		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
 		reader, memory := hubcache.NewReader(behind{hubClient, stale}), assess.NewMemory(clock.RealClock{})
-		loader := fleet.Loader{Reader: hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}, Memory: memory, Offline: evaluation.OfflineHold}
+		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}
+		loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: evaluation.OfflineHold}
 		reconciler := &status.Reconciler{
 			Clock: clock.RealClock{}, Writer: condition.Writer{Status: hubClient, Live: hubClient}, Memory: memory,
 			Assessor:     assess.Assessor{Fleet: reader, Loader: loader, Live: hubClient},
