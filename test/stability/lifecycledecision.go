@@ -101,8 +101,9 @@ func contradictionOf(found review) *outcome.Contradiction {
 		return &outcome.Contradiction{Message: "It contradicts another one.", Known: true}
 	case notReviewed:
 		return &outcome.Contradiction{}
+	default:
+		return &outcome.Contradiction{Known: true}
 	}
-	return &outcome.Contradiction{Known: true}
 }
 
 // confirmation is all that confirms a decision.

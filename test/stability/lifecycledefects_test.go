@@ -156,7 +156,8 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 			[]string{"never ends", "round", "hub checks the add-ons"},
 		},
 		"a bundle on a cluster that an old copy shows": {
-			Lifecycle{Before: bundled, After: lostBundle}, unconfirmed(newManager()), nil,
+			Lifecycle{Before: bundled, After: lostBundle},
+			unconfirmed(newManager()), nil,
 			[]string{"ends where Available does not say that the cluster is lost"},
 		},
 		"a bundle whose health OCM checks": {

@@ -60,10 +60,10 @@ func (i Inputs) registration() addonv1alpha1.ClusterManagementAddOn {
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: stock.AddOn}}
 	registered.Spec.Ordering = i.Ordering
 	dependency := addonv1alpha1.AddonDependency{Name: base}
-	switch {
-	case i.Declared == circular:
+	if i.Declared == circular {
 		dependency.Name = stock.AddOn
-	case i.Declared == invalid:
+	}
+	if i.Declared == invalid {
 		dependency.Version = "nonsense"
 	}
 	if i.Declared != empty && (i.Template == noTemplate || i.Declared != usable) {

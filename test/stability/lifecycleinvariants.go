@@ -60,7 +60,7 @@ func (m *lifecycleModel) brokenBy(before, after *LifecycleState, by *step[Lifecy
 		return "addon-manager changes the gate in another way than to open it after its condition"
 	case by.name == stepOpen && after.Gate == openGate && !isTrue(after.Installable):
 		return "the gate is open although Installable is not True"
-	case by.name == stepReconcile && after.Opening && !(known.mayOpen(was, m.ForContradiction) && live.sameDeclaration(known)):
+	case by.name == stepReconcile && after.Opening && (!known.mayOpen(was, m.ForContradiction) || !live.sameDeclaration(known)):
 		return "addon-manager opens the gate although the assessment does not allow it"
 	case m.Rule && was.closed() && after.Registered:
 		return "OCM begins to install an add-on whose gate is closed"

@@ -111,6 +111,7 @@ func (m *lifecycleModel) act(o object) object {
 		o.Allowed = true
 	case deletesAddOn:
 		o.Deleted = true
+	case noAction:
 	}
 	return o
 }
@@ -255,6 +256,7 @@ func (m *lifecycleModel) situation(s LifecycleState) stock.Situation {
 		now.Reference = stock.NoReference
 	case in.Template:
 		now.Reference = stock.ThisReference
+	default: // it stays AnotherReference
 	}
 	if s.Desired == s.Applied {
 		now.Rollout = stock.RolloutCompleted

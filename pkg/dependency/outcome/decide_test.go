@@ -77,11 +77,13 @@ func TestDecide(t *testing.T) {
 		"Fails":        {missing, Stored{}, "Degraded=True/RequiredDependencyNotSatisfied"},
 		"Recovers":     {satisfied, Stored{Degraded: failing}, "Degraded=False/DependenciesSatisfied"},
 		"ReplacesAnotherWriter": {
-			missing, Stored{Degraded: stored("Degraded", isTrue, "DiskFull")},
+			missing,
+			Stored{Degraded: stored("Degraded", isTrue, "DiskFull")},
 			"Degraded=True/RequiredDependencyNotSatisfied ReplacedDegraded=True/DiskFull",
 		},
 		"ReplacesNothingAnyMore": {
-			satisfied, Stored{Degraded: failing, Replaced: stored("ReplacedDegraded", isTrue, "DiskFull")},
+			satisfied,
+			Stored{Degraded: failing, Replaced: stored("ReplacedDegraded", isTrue, "DiskFull")},
 			"Degraded=False/DependenciesSatisfied ReplacedDegraded=False/NothingReplaced",
 		},
 		"WithoutLifecycle": {

@@ -94,8 +94,10 @@ func newBench(t *testing.T) *bench {
 	store := declarations.NewStore()
 	store.Set(evaluation.New(catalog.New(fixture.Registrations("a: b, b"))))
 	reader := hubcache.NewReader(b.hub)
-	inputs := hubcache.Inputs{Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Watches: fixture.Watches(false),
-		Installations: hubcache.NewInstallations(false)}
+	inputs := hubcache.Inputs{
+		Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Watches: fixture.Watches(false),
+		Installations: hubcache.NewInstallations(false),
+	}
 	b.Reconciler = &Reconciler{
 		Clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), Fleet: reader, Declarations: store,
 		Loader: fleet.Loader{Reader: inputs, Offline: evaluation.OfflineHold},
