@@ -68,7 +68,6 @@ type written struct {
 	kind    string
 	content content
 	repeats Delay
-	at      time.Time
 }
 
 // Tracker remembers the last write of each condition on each object. It is safe

@@ -84,7 +84,8 @@ func setupStatus(mgr ctrl.Manager, with *shared) error {
 		Assessor: assess.Assessor{Fleet: with.fleet, Loader: with.loader, Live: mgr.GetAPIReader(), Acts: with.options.Lifecycle},
 		Writer:   condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(with.recorder),
-		Backoff: backoff.New(clock.RealClock{}), Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce), Metrics: with.metrics, EventLimiter: status.NewEventLimiter(),
+		Backoff: backoff.New(clock.RealClock{}), Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Metrics: with.metrics, EventLimiter: status.NewEventLimiter(),
 		Concurrency: with.options.Concurrency, Guarded: with.guarded, Evaluate: with.on.evaluate, FirstPass: with.firstPass,
 	}).SetupWithManager(mgr)
 }

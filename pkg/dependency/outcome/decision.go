@@ -23,7 +23,7 @@ type Decision struct {
 	// Open is true where the gate opens, after the conditions are stored. Because is the condition Installable with the reason.
 	Open    bool
 	Because metav1.Condition
-	// own is Degraded without the message of another writer, if there is one.
+	// own is the changed Degraded without the message of another writer. It is nil unless Degraded changes.
 	own *metav1.Condition
 }
 
