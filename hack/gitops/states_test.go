@@ -60,11 +60,11 @@ func degraded(t *testing.T, dependency addonv1alpha1.DependencyType, verdict eva
 	edge := &addonv1alpha1.AddonDependency{Name: "proxy", Type: dependency, Message: "There is no tunnel"}
 	finding := evaluation.Finding{Dependency: edge, Verdict: verdict}
 	before := reported("Degraded", "False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "")
-	decided, changed := condition.Decide(&before, []evaluation.Finding{finding}, now)
-	if !changed {
+	decided := condition.Decide(condition.Stored{Degraded: &before}, []evaluation.Finding{finding}, now).Degraded
+	if decided == nil {
 		t.Fatal("addon-manager would write nothing")
 	}
-	return decided
+	return *decided
 }
 
 func states(t *testing.T) []state {
