@@ -109,7 +109,8 @@ type given struct {
 	// Either edge or requirement is set.
 	edge        *declaration.Edge
 	requirement *declaration.Requirement
-	state       *reading
+	state       *State
+	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
 	// circles are those that alternatives of the add-on are on; nil: none.
 	circles *circles
