@@ -12,7 +12,7 @@ import (
 )
 
 // WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out; if it is not known that OCM does, it
-// is not known what runs. It does not change the add-on, whose references may be lean.
+// is not known what runs. It does not change the add-on.
 func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string, known bool) *addonv1alpha1.ManagedClusterAddOn {
 	reference := ocmv1alpha1.ConfigReference{
 		ConfigGroupResource: declaration.Templates,
@@ -23,7 +23,7 @@ func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string, kno
 	}
 	installed := addOn.DeepCopy()
 	others := slices.DeleteFunc(installed.Status.ConfigReferences, func(one ocmv1alpha1.ConfigReference) bool {
-		return one.Resource == ResourceTemplate
+		return one.ConfigGroupResource == declaration.Templates
 	})
 	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, others...)
 	return installed
