@@ -34,7 +34,7 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			waiting := addOn("leaf", stored)
 			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			b := newBench(t, waiting)
-			b.Backoff.Wrote(leaf, stored)
+			b.Backoff.Wrote(leaf, backoff.Condition(stored))
 			come := make(chan types.NamespacedName, 1)
 			b.Messages = backoff.NewTurns(b.Clock, 1, 1, func(addOn types.NamespacedName) { come <- addOn })
 			b.Messages.Has(types.NamespacedName{Name: "another"}, time.Time{})
