@@ -76,12 +76,12 @@ func prepare(declared declaration.Declaration) prepared {
 	p := prepared{unusable: declared.Invalid}
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		p.subjects = append(p.subjects, subject{edge: edge, kind: kindOf(&edge.Dependency, nil)})
+		p.subjects = append(p.subjects, subject{edge: edge, kind: dependencyKind(&edge.Dependency)})
 		p.satisfied = append(p.satisfied, Finding{Dependency: &edge.Dependency, Verdict: Satisfied})
 	}
 	for i := range declared.Platform {
 		required := &declared.Platform[i]
-		p.subjects = append(p.subjects, subject{requirement: required, kind: kindOf(nil, required)})
+		p.subjects = append(p.subjects, subject{requirement: required, kind: requirementKind(required)})
 		p.satisfied = append(p.satisfied, Finding{Requirement: required, Verdict: Satisfied})
 	}
 	for _, s := range p.subjects {
@@ -255,7 +255,7 @@ func (s *subject) inputs() input.Set {
 	inputs := rules[s.kind].inputs | s.overriddenInputs()
 	if s.kind == kindAnyOf {
 		for end := range s.edge.Ends() {
-			inputs |= rules[kindOf(&end.Dependency, nil)].inputs
+			inputs |= rules[dependencyKind(&end.Dependency)].inputs
 		}
 	}
 	if s.edge != nil && s.edge.When != nil {
