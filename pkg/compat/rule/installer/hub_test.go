@@ -170,7 +170,7 @@ func (h *fakeHub) dryRun(
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	kind, isPolicy := rule.KindWebhook, strings.Contains(string(content), guard.ProbePolicy)
+	kind, isPolicy := rule.KindWebhook, strings.Contains(string(content), `"type":"InterlockProbe","status":"True"`) && strings.Contains(string(content), `"reason":"Policy"`)
 	if isPolicy {
 		kind = rule.KindPolicy
 	}
