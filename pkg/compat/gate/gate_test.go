@@ -28,7 +28,8 @@ func condition(kind, status, message string) string {
 }
 
 func probe(form rule.Form) string {
-	return fmt.Sprintf(`{"type":%q,"status":"True","reason":%q,"message":"","lastTransitionTime":"2026-03-01T10:00:00Z"}`, rule.TypeProbe, form)
+	return fmt.Sprintf(`{"type":%q,"status":"True","reason":%q,"message":"","lastTransitionTime":"2026-03-01T10:00:00Z"}`,
+		rule.TypeProbe, form)
 }
 
 func addOn(metadata string, conditions ...string) string {

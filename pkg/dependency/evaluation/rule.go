@@ -168,11 +168,12 @@ func (f *Finding) rule() rule {
 		return settingRule
 	case Waived:
 		return waivedRule
+	default:
+		if f.Requirement != nil {
+			return rules[requirementKind(f.Requirement)]
+		}
+		return rules[dependencyKind(f.Dependency)]
 	}
-	if f.Requirement != nil {
-		return rules[requirementKind(f.Requirement)]
-	}
-	return rules[dependencyKind(f.Dependency)]
 }
 
 const (
