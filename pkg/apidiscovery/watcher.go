@@ -28,9 +28,11 @@ type Watcher struct {
 	changed   func()
 
 	mutex   sync.Mutex
+	groups  map[string]Fields
 	session *session // nil while no group is watched
 	end     context.CancelFunc
-	stopped bool
+	// begin begins what runs until it is canceled. It is nil unless the watcher runs.
+	begin   func(run func(ctx context.Context)) context.CancelFunc
 	running sync.WaitGroup
 }
 
@@ -45,21 +47,25 @@ func New(metadata metadata.Interface, discovery API, changed func()) *Watcher {
 func (w *Watcher) Watch(groups map[string]Fields) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.stopped {
+	w.groups = groups
+	w.adjust()
+}
+
+// adjust makes the session that the groups need. Its caller has locked the mutex.
+func (w *Watcher) adjust() {
+	if w.begin == nil {
 		return
 	}
-	if len(groups) == 0 {
+	if len(w.groups) == 0 {
 		w.end()
 		w.session = nil
 		return
 	}
 	if w.session == nil {
-		ctx, end := context.WithCancel(log.IntoContext(context.Background(), log.Log.WithName("apidiscovery")))
-		started := newSession(w.metadata, w.discovery, w.changed)
-		w.session, w.end = started, end
-		w.running.Go(func() { started.run(ctx) })
+		w.session = newSession(w.metadata, w.discovery, w.changed)
+		w.end = w.begin(w.session.run)
 	}
-	w.session.watch(groups)
+	w.session.watch(w.groups)
 }
 
 // Group returns what is known of a group that is watched.
@@ -72,12 +78,21 @@ func (w *Watcher) Group(name string) Group {
 	return w.session.group(name)
 }
 
-// Start implements manager.Runnable: it ends all watches with the context, and
-// returns when they have ended.
+// Start implements manager.Runnable: it begins the watches that are needed, ends all
+// of them with the context, and returns when they have ended.
 func (w *Watcher) Start(ctx context.Context) error {
+	ctx = log.IntoContext(ctx, log.Log.WithName("apidiscovery"))
+	w.mutex.Lock()
+	w.begin = func(run func(context.Context)) context.CancelFunc {
+		session, end := context.WithCancel(ctx)
+		w.running.Go(func() { run(session) })
+		return end
+	}
+	w.adjust()
+	w.mutex.Unlock()
 	<-ctx.Done()
 	w.mutex.Lock()
-	w.stopped = true
+	w.begin = nil
 	w.end()
 	w.mutex.Unlock()
 	w.running.Wait()

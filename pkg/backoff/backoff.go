@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
@@ -58,52 +57,45 @@ var ofConditions = Limits{First: 500 * time.Millisecond, Last: 15 * time.Second,
 // overwritten twice within this time is contested.
 const contestedWithin = 5 * time.Minute
 
-// content is what is compared of a condition: all but its times.
-type content struct {
-	status          metav1.ConditionStatus
-	reason, message string
-}
-
 type written struct {
-	kind    string
-	content content
+	content Content
 	repeats Delay
 }
 
-// Tracker remembers the last write of each condition on each object. It is safe
+// Tracker remembers the last write of each part of each object. It is safe
 // for concurrent use. Call Forget for objects that are deleted.
 type Tracker struct {
 	clock clock.PassiveClock
 
 	mutex sync.Mutex
-	last  map[types.NamespacedName]conditions
+	last  map[types.NamespacedName]parts
 }
 
-// conditions are the last writes, one of each type. Few objects have more than one.
-type conditions []written
+// parts are the last writes, one of each part. Few objects have more than one.
+type parts []written
 
-// of returns the last write of a type, or nil.
-func (c conditions) of(kind string) *written {
-	at := slices.IndexFunc(c, func(one written) bool { return one.kind == kind })
+// of returns the last write of a part, or nil.
+func (p parts) of(part string) *written {
+	at := slices.IndexFunc(p, func(one written) bool { return one.content.part == part })
 	if at < 0 {
 		return nil
 	}
-	return &c[at]
+	return &p[at]
 }
 
 // New returns an empty tracker.
 func New(clk clock.PassiveClock) *Tracker {
-	return &Tracker{clock: clk, last: map[types.NamespacedName]conditions{}}
+	return &Tracker{clock: clk, last: map[types.NamespacedName]parts{}}
 }
 
 // Wait returns how long to wait before desired may be written to an object that
 // does not have it. It is zero unless the last write had the same content, which
 // another writer has overwritten since.
-func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.Duration {
+func (t *Tracker) Wait(key types.NamespacedName, desired Content) time.Duration {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last := t.last[key].of(desired.Type)
-	if last == nil || last.content != contentOf(desired) {
+	last := t.last[key].of(desired.part)
+	if last == nil || last.content != desired {
 		return 0
 	}
 	return last.repeats.Wait(t.clock.Now())
@@ -111,26 +103,26 @@ func (t *Tracker) Wait(key types.NamespacedName, desired metav1.Condition) time.
 
 // Repeats reports whether desired has the content of the last write, which another writer has overwritten
 // since.
-func (t *Tracker) Repeats(key types.NamespacedName, desired metav1.Condition) bool {
+func (t *Tracker) Repeats(key types.NamespacedName, desired Content) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last := t.last[key].of(desired.Type)
-	return last != nil && last.content == contentOf(desired)
+	last := t.last[key].of(desired.part)
+	return last != nil && last.content == desired
 }
 
-// Wrote records that desired was written. It reports whether the condition is
+// Wrote records that desired was written. It reports whether the part is
 // contested: the same content had to be written again for the second time or more.
-func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (contested bool) {
+func (t *Tracker) Wrote(key types.NamespacedName, desired Content) (contested bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.clock.Now()
-	last := t.last[key].of(desired.Type)
+	last := t.last[key].of(desired.part)
 	if last == nil {
-		t.last[key] = append(t.last[key], written{kind: desired.Type})
-		last = t.last[key].of(desired.Type)
+		t.last[key] = append(t.last[key], written{content: Content{part: desired.part}})
+		last = t.last[key].of(desired.part)
 	}
-	if last.content != contentOf(desired) {
-		last.content, last.repeats = contentOf(desired), Delay{Limits: &ofConditions}
+	if last.content != desired {
+		last.content, last.repeats = desired, Delay{Limits: &ofConditions}
 		return false
 	}
 	contested = last.repeats.RepeatedWithin(contestedWithin, now)
@@ -138,13 +130,13 @@ func (t *Tracker) Wrote(key types.NamespacedName, desired metav1.Condition) (con
 	return contested
 }
 
-// Reached records that another writer has set the desired condition. A later write of
+// Reached records that another writer has set the desired content. A later write of
 // other content is then a change, and does not wait.
-func (t *Tracker) Reached(key types.NamespacedName, stored metav1.Condition) {
+func (t *Tracker) Reached(key types.NamespacedName, stored Content) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if last := t.last[key].of(stored.Type); last != nil && last.content != contentOf(stored) {
-		t.last[key] = slices.DeleteFunc(t.last[key], func(one written) bool { return one.kind == stored.Type })
+	if last := t.last[key].of(stored.part); last != nil && last.content != stored {
+		t.last[key] = slices.DeleteFunc(t.last[key], func(one written) bool { return one.content.part == stored.part })
 	}
 }
 
@@ -153,8 +145,4 @@ func (t *Tracker) Forget(key types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.last, key)
-}
-
-func contentOf(condition metav1.Condition) content {
-	return content{status: condition.Status, reason: condition.Reason, message: condition.Message}
 }

@@ -11,14 +11,14 @@ import (
 
 var (
 	key  = types.NamespacedName{Namespace: "cluster1", Name: "leaf"}
-	down = metav1.Condition{Status: metav1.ConditionFalse, Reason: "Down", Message: "it is down"}
-	up   = metav1.Condition{Status: metav1.ConditionTrue, Reason: "Up", Message: "it is up"}
+	down = Condition(metav1.Condition{Status: metav1.ConditionFalse, Reason: "Down", Message: "it is down"})
+	up   = Condition(metav1.Condition{Status: metav1.ConditionTrue, Reason: "Up", Message: "it is up"})
 )
 
 func TestOwnChangesNeverWait(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
-	for i, condition := range []metav1.Condition{down, up, down, up, down} {
+	for i, condition := range []Content{down, up, down, up, down} {
 		if wait := tracker.Wait(key, condition); wait != 0 {
 			t.Fatalf("write %d: waits %s although nothing was overwritten", i, wait)
 		}

@@ -72,7 +72,7 @@ func withWaitingTemplate(clusters ...string) snapshot.Content {
 		if one.Name != "cluster-gateway" || !slices.Contains(clusters, one.Namespace) {
 			continue
 		}
-		*one = fixture.Holds("gateway-2", *fleet.WithTemplate(one, "gateway-1", true))
+		*one = fixture.Holds("gateway-2", *fleet.WithTemplate(one, "gateway-1"))
 		one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
 			Type:               "Upgradable",
 			Status:             metav1.ConditionFalse,

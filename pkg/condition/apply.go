@@ -39,17 +39,24 @@ type Writer struct {
 func (w Writer) Apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition,
 ) (resourceVersion string, err error) {
-	return w.ApplyAll(ctx, owner, addOn, []metav1.Condition{desired}, "")
+	return w.ApplyStatus(ctx, owner, addOn, Status{Conditions: []metav1.Condition{desired}})
 }
 
-// ApplyAll is Apply for all conditions that the owner has on the add-on, in one write: one that it has applied before, and now leaves out,
-// is removed. It also writes which component checks the health of the add-on, unless mode is empty.
-func (w Writer) ApplyAll(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+// Status is what a writer owns of the status of an add-on.
+type Status struct {
+	// Conditions are all that the writer owns. One that it has applied before, and now leaves out, is removed.
+	Conditions []metav1.Condition
+	// HealthCheck is which component checks the health of the add-on, unless it is empty.
+	HealthCheck ocmv1alpha1.HealthCheckMode
+}
+
+// ApplyStatus is Apply for all that the owner has in the status of the add-on, in one write.
+func (w Writer) ApplyStatus(
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired Status,
 ) (resourceVersion string, err error) {
-	resourceVersion, err = w.apply(ctx, owner, addOn, desired, mode)
+	resourceVersion, err = w.apply(ctx, owner, addOn, desired)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
-		resourceVersion, err = w.merge(ctx, owner, addOn, desired, mode)
+		resourceVersion, err = w.merge(ctx, owner, addOn, desired)
 	}
 	return resourceVersion, err
 }
@@ -57,10 +64,10 @@ func (w Writer) ApplyAll(
 // apply writes the conditions by server-side apply. It forces ownership, because
 // OCM's writers send the whole list of conditions and so own these too.
 func (w Writer) apply(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired Status,
 ) (string, error) {
-	conditions := make([]any, 0, len(desired))
-	for _, one := range desired {
+	conditions := make([]any, 0, len(desired.Conditions))
+	for _, one := range desired.Conditions {
 		conditions = append(conditions, map[string]any{
 			"type":               one.Type,
 			"status":             string(one.Status),
@@ -70,8 +77,8 @@ func (w Writer) apply(
 		})
 	}
 	status := map[string]any{"conditions": conditions}
-	if mode != "" {
-		status["healthCheck"] = map[string]any{"mode": string(mode)}
+	if desired.HealthCheck != "" {
+		status["healthCheck"] = map[string]any{"mode": string(desired.HealthCheck)}
 	}
 	configuration := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": addonv1alpha1.GroupVersion.String(),
@@ -91,7 +98,7 @@ func (w Writer) apply(
 // merge writes the whole list of conditions, as OCM's writers do. The other
 // conditions stay as they are stored.
 func (w Writer) merge(
-	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired []metav1.Condition, mode ocmv1alpha1.HealthCheckMode,
+	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired Status,
 ) (string, error) {
 	live := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
@@ -99,11 +106,11 @@ func (w Writer) merge(
 	}
 	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
 	before := live.DeepCopy()
-	for _, one := range desired {
+	for _, one := range desired.Conditions {
 		meta.SetStatusCondition(&live.Status.Conditions, one)
 	}
-	if mode != "" {
-		live.Status.HealthCheck.Mode = mode
+	if desired.HealthCheck != "" {
+		live.Status.HealthCheck.Mode = desired.HealthCheck
 	}
 	err := w.Status.Status().Patch(ctx, live,
 		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))

@@ -3,10 +3,8 @@
 package factsobject
 
 import (
-	"encoding/json"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,13 +35,4 @@ func Configuration(key types.NamespacedName, uid types.UID, field string, value 
 	object.SetName(key.Name)
 	object.SetUID(uid)
 	return object, nil
-}
-
-// Content is a field in the form that a backoff compares.
-func Content(field any) metav1.Condition {
-	text, err := json.Marshal(field)
-	if err != nil {
-		return metav1.Condition{}
-	}
-	return metav1.Condition{Message: string(text)}
 }

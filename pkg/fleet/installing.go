@@ -11,19 +11,26 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out; if it is not known that OCM does, it
-// is not known what runs. It does not change the add-on, whose references may be lean.
-func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string, known bool) *addonv1alpha1.ManagedClusterAddOn {
-	reference := ocmv1alpha1.ConfigReference{
-		ConfigGroupResource: declaration.Templates,
-		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}},
-	}
-	if known { // without lastAppliedConfig, it is not
-		reference.LastAppliedConfig = reference.DesiredConfig.DeepCopy()
-	}
+// WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out. It does not change the add-on.
+func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
+	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}}
+	return withReference(addOn, ocmv1alpha1.ConfigReference{
+		ConfigGroupResource: declaration.Templates, DesiredConfig: config, LastAppliedConfig: config,
+	})
+}
+
+// WithRollout returns an add-on as it is while OCM rolls an AddOnTemplate out: it is not known what runs. It does not
+// change the add-on.
+func WithRollout(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
+	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}}
+	return withReference(addOn, ocmv1alpha1.ConfigReference{ConfigGroupResource: declaration.Templates, DesiredConfig: config})
+}
+
+// withReference returns an add-on with another reference to an AddOnTemplate.
+func withReference(addOn *addonv1alpha1.ManagedClusterAddOn, reference ocmv1alpha1.ConfigReference) *addonv1alpha1.ManagedClusterAddOn {
 	installed := addOn.DeepCopy()
 	others := slices.DeleteFunc(installed.Status.ConfigReferences, func(one ocmv1alpha1.ConfigReference) bool {
-		return one.Resource == ResourceTemplate
+		return one.ConfigGroupResource == declaration.Templates
 	})
 	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, others...)
 	return installed
@@ -34,7 +41,7 @@ type Selecting func(placement types.NamespacedName) (selects func(cluster string
 
 // TemplateOf returns the AddOnTemplate that OCM chooses for an add-on: the one that it names, else that of the Placement
 // that selects its cluster, else the default of its registration; empty: none. It is not known where several Placements
-// select the cluster and do not agree. selecting is nil where it is not known what any Placement selects.
+// select the cluster and do not agree.
 func TemplateOf(
 	addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn, selecting Selecting,
 ) (name string, known bool) {
@@ -47,12 +54,6 @@ func TemplateOf(
 	var placed []string
 	for _, placement := range of.Spec.InstallStrategy.Placements {
 		template := configuredTemplate(placement.Configs)
-		if selecting == nil {
-			if template != "" {
-				return template, false
-			}
-			continue
-		}
 		selects, known := selecting(types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
 		if !known {
 			return template, false
@@ -67,6 +68,24 @@ func TemplateOf(
 		return placed[0], false
 	case len(placed) == 1 && placed[0] != "":
 		return placed[0], true
+	}
+	return DefaultTemplate(of), true
+}
+
+// TemplateWithoutPlacements is TemplateOf where it is not known what any Placement selects: the template of a Placement
+// is then a guess.
+func TemplateWithoutPlacements(
+	addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn,
+) (name string, known bool) {
+	if own := OwnTemplate(addOn); own != "" {
+		return own, true
+	}
+	if PlacesTemplates(of) {
+		for _, placement := range of.Spec.InstallStrategy.Placements {
+			if template := configuredTemplate(placement.Configs); template != "" {
+				return template, false
+			}
+		}
 	}
 	return DefaultTemplate(of), true
 }

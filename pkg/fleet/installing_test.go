@@ -42,10 +42,13 @@ func TestTemplateOf(t *testing.T) {
 				ConfigGroupResource: declaration.Templates, DefaultConfig: &ocmv1alpha1.ConfigReferent{Name: test.standard},
 			}}
 		}
-		template, known := TemplateOf(addOn, registration, nil)
+		template, known := TemplateWithoutPlacements(addOn, registration)
 		installing := addOn
 		if template != "" {
-			installing = WithTemplate(addOn, template, known)
+			installing = WithRollout(addOn, template)
+		}
+		if template != "" && known {
+			installing = WithTemplate(addOn, template)
 		}
 		if got := TemplatesOf(installing); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)

@@ -5,6 +5,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
@@ -14,70 +15,48 @@ const (
 	ResourceTemplate = "addontemplates"
 )
 
-// LeanReferences keeps the names of an add-on's AddOnDeploymentConfig and of its
-// AddOnTemplates. What it returns has no group, which marks a lean reference: a second
-// call changes nothing.
+// deploymentConfigs are AddOnDeploymentConfigs in references.
+var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceConfig}
+
+// LeanReferences keeps the references that ConfigOf and TemplatesOf read, without their deprecated referents.
 func LeanReferences(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	var kept []ocmv1alpha1.ConfigReference
-	if config := leanConfig(all); config != nil {
-		kept = append(kept, *config)
+	if config := desiredConfig(all); config != nil {
+		kept = append(kept, ocmv1alpha1.ConfigReference{ConfigGroupResource: deploymentConfigs, DesiredConfig: leanConfig(config)})
 	}
-	if template := leanTemplate(all); template != nil {
-		kept = append(kept, *template)
+	if template := firstReference(all, declaration.Templates); template != nil {
+		kept = append(kept, ocmv1alpha1.ConfigReference{
+			ConfigGroupResource: declaration.Templates,
+			DesiredConfig:       leanConfig(template.DesiredConfig),
+			LastAppliedConfig:   leanConfig(template.LastAppliedConfig),
+		})
 	}
 	return kept
 }
 
-// leanConfig keeps what addon-framework gives an add-on: the desired config of
-// the first reference to an AddOnDeploymentConfig, and nothing where that has no
-// hash. See GetDesiredAddOnDeploymentConfig in pkg/utils of addon-framework 1.3.0.
-func leanConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference {
-	if lean := leanReference(all, ResourceConfig); lean != nil {
-		return lean
+// leanConfig shares the texts of a config between all objects.
+func leanConfig(full *ocmv1alpha1.ConfigSpecHash) *ocmv1alpha1.ConfigSpecHash {
+	if full == nil {
+		return nil
 	}
-	first := firstReference(all, ResourceConfig)
+	return &ocmv1alpha1.ConfigSpecHash{
+		ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: shared(full.Namespace), Name: shared(full.Name)},
+		SpecHash:       shared(full.SpecHash),
+	}
+}
+
+// desiredConfig returns the AddOnDeploymentConfig that addon-framework gives an add-on, or nil: the desired config of
+// the first reference to one, unless that has no hash. See GetDesiredAddOnDeploymentConfig in pkg/utils of
+// addon-framework 1.3.0.
+func desiredConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigSpecHash {
+	first := firstReference(all, deploymentConfigs)
 	if first == nil || first.DesiredConfig == nil || first.DesiredConfig.SpecHash == "" {
 		return nil
 	}
-	return &ocmv1alpha1.ConfigReference{
-		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: ResourceConfig},
-		ConfigReferent:      first.DesiredConfig.ConfigReferent,
-	}
+	return first.DesiredConfig
 }
 
-// leanTemplate keeps the name of the AddOnTemplate that runs as the referent, and
-// the one that is being rolled out as the desired config. OCM removes
-// lastAppliedConfig when a rollout to a template of another name begins, and keeps
-// it with another hash where a template was edited in place: see mergeAddonConfig in
-// pkg/addon/controllers/addonconfiguration of OCM 1.2.1. What runs is then unknown.
-func leanTemplate(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigReference {
-	if lean := leanReference(all, ResourceTemplate); lean != nil {
-		return lean
-	}
-	first := firstReference(all, ResourceTemplate)
-	if first == nil {
-		return nil
-	}
-	lean := &ocmv1alpha1.ConfigReference{ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: ResourceTemplate}}
-	desired, applied := first.DesiredConfig, first.LastAppliedConfig
-	if desired != nil && (applied == nil || *desired != *applied) {
-		lean.DesiredConfig = &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: desired.Name}}
-	}
-	if applied != nil && (lean.DesiredConfig == nil || desired.Name != applied.Name) {
-		lean.Name = applied.Name
-	}
-	return lean
-}
-
-func firstReference(all []ocmv1alpha1.ConfigReference, resource string) *ocmv1alpha1.ConfigReference {
-	return referenceTo(all, ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: resource})
-}
-
-func leanReference(all []ocmv1alpha1.ConfigReference, resource string) *ocmv1alpha1.ConfigReference {
-	return referenceTo(all, ocmv1alpha1.ConfigGroupResource{Resource: resource})
-}
-
-func referenceTo(all []ocmv1alpha1.ConfigReference, of ocmv1alpha1.ConfigGroupResource) *ocmv1alpha1.ConfigReference {
+func firstReference(all []ocmv1alpha1.ConfigReference, of ocmv1alpha1.ConfigGroupResource) *ocmv1alpha1.ConfigReference {
 	for i := range all {
 		if all[i].ConfigGroupResource == of {
 			return &all[i]
@@ -87,13 +66,13 @@ func referenceTo(all []ocmv1alpha1.ConfigReference, of ocmv1alpha1.ConfigGroupRe
 }
 
 // ConfigOf returns the key of the AddOnDeploymentConfig that addon-framework gives
-// the add-on, and whether there is one. The add-on's references may be lean.
+// the add-on, and whether there is one.
 func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, bool) {
-	reference := leanConfig(addOn.Status.ConfigReferences)
-	if reference == nil {
+	config := desiredConfig(addOn.Status.ConfigReferences)
+	if config == nil {
 		return types.NamespacedName{}, false
 	}
-	return types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}, true
+	return types.NamespacedName{Namespace: config.Namespace, Name: config.Name}, true
 }
 
 // Templates are the names of an add-on's AddOnTemplates on one managed cluster.
@@ -104,15 +83,21 @@ type Templates struct {
 	RollingOut string
 }
 
-// TemplatesOf returns the AddOnTemplates of an add-on. Its references may be lean.
+// TemplatesOf returns the AddOnTemplates of an add-on. OCM removes lastAppliedConfig when a rollout to a template of
+// another name begins, and keeps it with another hash where a template was edited in place: see mergeAddonConfig in
+// pkg/addon/controllers/addonconfiguration of OCM 1.2.1. What runs is then unknown.
 func TemplatesOf(addOn *addonv1alpha1.ManagedClusterAddOn) Templates {
-	reference := leanTemplate(addOn.Status.ConfigReferences)
+	reference := firstReference(addOn.Status.ConfigReferences, declaration.Templates)
 	if reference == nil {
 		return Templates{}
 	}
-	templates := Templates{Running: reference.Name}
-	if reference.DesiredConfig != nil {
-		templates.RollingOut = reference.DesiredConfig.Name
+	var templates Templates
+	desired, applied := reference.DesiredConfig, reference.LastAppliedConfig
+	if desired != nil && (applied == nil || *desired != *applied) {
+		templates.RollingOut = desired.Name
+	}
+	if applied != nil && (templates.RollingOut == "" || desired.Name != applied.Name) {
+		templates.Running = applied.Name
 	}
 	return templates
 }

@@ -64,11 +64,11 @@ func TestWaiting(t *testing.T) {
 		"GateClosed":        {closed(waits(gate.ConditionInstallable, "x")), []Waiting{{AddOn: "a", Kind: installation, Since: since}}},
 		"NotDecidedYet":     {closed(), []Waiting{{AddOn: "a", Kind: installation, Since: created}}},
 		"InstallationByTemplate": {
-			*WithTemplate(ptr.To(closed(waits(gate.ConditionInstallable, "x"))), "v1", false),
+			*WithRollout(ptr.To(closed(waits(gate.ConditionInstallable, "x"))), "v1"),
 			[]Waiting{{AddOn: "a", Kind: installation, Since: since, Template: Template{"v1", "1.0.0"}}},
 		},
 		"Upgrade": {
-			*WithTemplate(ptr.To(open(waits(gate.ConditionUpgradable, "x"))), "v1", true),
+			*WithTemplate(ptr.To(open(waits(gate.ConditionUpgradable, "x"))), "v1"),
 			[]Waiting{{AddOn: "a", Kind: upgrade, Since: since, Running: Template{"v1", "1.0.0"}, Template: Template{"v2", ""}}},
 		},
 	} {

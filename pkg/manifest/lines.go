@@ -144,7 +144,7 @@ func lineOf(node *yaml.Node, field string) int {
 
 var lineInError = regexp.MustCompile(`\bline (\d+)`)
 
-// syntaxLine is the line that an error of the YAML decoder names, or 0.
+// syntaxLine is the line that an error of the YAML decoder names, or 0. Its errors are texts, without a field for the line.
 func syntaxLine(err error) int {
 	found := lineInError.FindStringSubmatch(err.Error())
 	if found == nil {

@@ -56,7 +56,7 @@ func closed(with, without *catalog.Catalog, addOn string) []declaration.Problem 
 	known := without.Problems(addOn)
 	found := slices.DeleteFunc(with.Problems(addOn), func(problem declaration.Problem) bool { return slices.Contains(known, problem) })
 	for i := range found {
-		found[i].At = declaration.TemplatePath.String()
+		found[i].Field = declaration.TemplatePath.String()
 	}
 	return found
 }
@@ -66,7 +66,7 @@ func judgements(problems []declaration.Problem) (judged []review.Judgement) {
 		wrong := slices.Contains([]declaration.ProblemReason{
 			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle, declaration.ProblemUndeclared,
 		}, problem.Reason)
-		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field(), Message: problem.Message})
+		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field, Message: problem.Message})
 	}
 	return judged
 }

@@ -49,14 +49,14 @@ func SameRule(t *testing.T, of *rule.Rule) {
 	}
 	for _, condition := range policy.Spec.MatchConditions {
 		// Each form leaves the other's probe alone.
-		condition.Expression = strings.Replace(condition.Expression, of.ProbeWebhook, of.ProbePolicy, 1)
+		condition.Expression = strings.Replace(condition.Expression, probes(rule.FormWebhook), probes(rule.FormPolicy), 1)
 		want.MatchConditions = append(want.MatchConditions, admissionregistrationv1.MatchCondition(condition))
 	}
 	if last := policy.Spec.MatchConditions[len(policy.Spec.MatchConditions)-1]; !strings.HasPrefix(
 		last.Expression,
 		"!(has(request.dryRun) && request.dryRun && ",
 	) ||
-		!strings.HasSuffix(last.Expression, "c.message == '"+of.ProbeWebhook+"'))") {
+		!strings.HasSuffix(last.Expression, probes(rule.FormWebhook)) {
 		t.Errorf("last match condition of the policy: %s", last.Expression)
 	}
 	if diff := cmp.Diff(want, webhook); diff != "" {
@@ -66,6 +66,11 @@ func SameRule(t *testing.T, of *rule.Rule) {
 		t.Errorf("policy %+v", policy.Spec)
 	}
 	hasTheVersionThatIsServed(t, of)
+}
+
+// probes is the end of a match condition that leaves probes of a form alone.
+func probes(form rule.Form) string {
+	return "object.status.conditions.exists(c, c.type == '" + rule.TypeProbe + "' && c.reason == '" + string(form) + "'))"
 }
 
 // wanted is a webhook on the status of add-ons that fails open, without match conditions.

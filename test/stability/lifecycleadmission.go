@@ -191,7 +191,7 @@ func (u upgrades) Upgraded(
 		return nil, upgrade, true, nil
 	}
 	declared := u.store.Current()
-	u.addOn = fleet.WithTemplate(u.addOn, name, true)
+	u.addOn = fleet.WithTemplate(u.addOn, name)
 	loader := fleet.Loader{Reader: cache{fleet.Objects{Reader: u.hub}}, Offline: evaluation.OfflineHold}
 	state, err := loader.Load(ctx, declared, addOn, times[0].Time)
 	if err != nil || state.Cluster.Lost() {

@@ -76,11 +76,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !decision.Write {
 		r.remember(request.NamespacedName, decision.Memory)
 		if stored := meta.FindStatusCondition(addOn.Status.Conditions, availability.ConditionAvailable); availability.Follows(stored, degradedOf(addOn)) {
-			r.Backoff.Reached(request.NamespacedName, *stored) // by the guard, or by a stock writer
+			r.Backoff.Reached(request.NamespacedName, backoff.Condition(*stored)) // by the guard, or by a stock writer
 		}
 		return controllers.At(decision.NextChange, r.Clock.Now()), nil
 	}
-	if wait := r.Backoff.Wait(request.NamespacedName, decision.Condition); wait > 0 {
+	if wait := r.Backoff.Wait(request.NamespacedName, backoff.Condition(decision.Condition)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, addOn, decision)
@@ -151,7 +151,7 @@ func (r *Reconciler) write(
 	r.remember(key, decision.Memory)
 	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
-	if r.Backoff.Wrote(key, desired) {
+	if r.Backoff.Wrote(key, backoff.Condition(desired)) {
 		r.Metrics.Contested(addOn.Name)
 		r.Events.Contested(ctx, addOn)
 	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {

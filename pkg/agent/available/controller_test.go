@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/backoff"
 	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
@@ -76,7 +77,7 @@ func TestWriteThatFails(t *testing.T) {
 				t.Errorf("events %v on a write that failed", f.emitted)
 			}
 			desired := metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated", Message: "proxy add-on is available."}
-			if wait := f.Backoff.Wait(key, desired); wait != 0 {
+			if wait := f.Backoff.Wait(key, backoff.Condition(desired)); wait != 0 {
 				t.Errorf("took its own failure for another writer: waits %s", wait)
 			}
 			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {

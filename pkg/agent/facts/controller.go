@@ -104,7 +104,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if apiequality.Semantic.DeepEqual(facts.Status, status) {
 		return reconcile.Result{}, nil
 	}
-	if wait := r.Backoff.Wait(r.key(), factsobject.Content(status)); wait > 0 {
+	if wait := r.Backoff.Wait(r.key(), backoff.Field("status", status)); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.write(ctx, facts, status)
@@ -193,7 +193,7 @@ func (r *Reconciler) write(
 		return reconcile.Result{}, fmt.Errorf("write the status of ManagedClusterFacts %s: %w", r.key(), err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Backoff.Wrote(r.key(), factsobject.Content(status))
+	contested := r.Backoff.Wrote(r.key(), backoff.Field("status", status))
 	log.FromContext(ctx).Info("Facts changed", "generation", status.ObservedGeneration,
 		"apisServed", status.APIsServed, "versionsKnown", status.VersionsKnown, "objects", len(status.Objects), "contested", contested)
 	return reconcile.Result{}, nil

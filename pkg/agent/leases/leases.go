@@ -67,8 +67,9 @@ type Watcher struct {
 	// forHealth and forVersion are the leases that are needed, by add-on.
 	forHealth, forVersion map[string]Reference
 	watches               map[Reference]*watch
-	stopped               bool
-	running               sync.WaitGroup
+	// begin begins what runs until it is canceled. It is nil unless the watcher runs.
+	begin   func(run func(ctx context.Context)) context.CancelFunc
+	running sync.WaitGroup
 }
 
 // New returns a watcher without any watch. It calls renewed with the add-on of a
@@ -115,7 +116,7 @@ func (w *Watcher) WatchVersions(references []Reference) {
 // adjust begins the watches that are missing, and ends those that are not needed. Its
 // caller has locked the mutex, like that of needed.
 func (w *Watcher) adjust() {
-	if w.stopped {
+	if w.begin == nil {
 		return
 	}
 	for reference, current := range w.watches {
@@ -129,10 +130,9 @@ func (w *Watcher) adjust() {
 			if w.watches[reference] != nil {
 				continue
 			}
-			ctx, cancel := context.WithCancel(context.Background())
-			started := &watch{watcher: w, reference: reference, cancel: cancel}
+			started := &watch{watcher: w, reference: reference}
 			w.watches[reference] = started
-			w.running.Go(func() { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
+			started.cancel = w.begin(func(ctx context.Context) { started.run(ctx, w.clients[reference.Place].Leases(reference.Namespace)) })
 		}
 	}
 }
@@ -180,12 +180,20 @@ func (w *Watcher) Read(ctx context.Context, reference Reference) (availability.L
 	return healthOf(lease), nil
 }
 
-// Start implements manager.Runnable: it ends all watches with the context, and
-// returns when they have ended.
+// Start implements manager.Runnable: it begins the watches that are needed, ends all
+// of them with the context, and returns when they have ended.
 func (w *Watcher) Start(ctx context.Context) error {
+	w.mutex.Lock()
+	w.begin = func(run func(context.Context)) context.CancelFunc {
+		watching, cancel := context.WithCancel(ctx)
+		w.running.Go(func() { run(watching) })
+		return cancel
+	}
+	w.adjust()
+	w.mutex.Unlock()
 	<-ctx.Done()
 	w.mutex.Lock()
-	w.stopped = true
+	w.begin = nil
 	for _, current := range w.watches {
 		current.cancel()
 	}

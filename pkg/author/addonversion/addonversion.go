@@ -6,7 +6,7 @@
 // updater of leases, that is one argument more:
 //
 //	lease.NewLeaseUpdater(client, "cluster-proxy", namespace,
-//		addonversion.Reporter(client, "cluster-proxy", namespace, "0.6.0")).Start(ctx)
+//		addonversion.Reporter(ctx, client, "cluster-proxy", namespace, "0.6.0")).Start(ctx)
 //
 // An agent that writes its lease itself calls Set before it does.
 package addonversion
@@ -50,10 +50,10 @@ func Set(lease *coordinationv1.Lease, version string) bool {
 // is called before each renewal: it makes sure that the lease has the version.
 // It is always healthy: list it after the checks that may not be, as it makes
 // the lease where there is none yet. It needs the rights that the updater
-// needs: to get, create and update that lease.
-func Reporter(client kubernetes.Interface, leaseName, leaseNamespace, version string) func() bool {
+// needs: to get, create and update that lease. Its requests end with the context.
+func Reporter(ctx context.Context, client kubernetes.Interface, leaseName, leaseNamespace, version string) func() bool {
 	return func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		if err := report(ctx, client, leaseName, leaseNamespace, version); err != nil {
 			klog.FromContext(ctx).Error(err, "Could not report the version of the add-on; trying again with the next renewal",

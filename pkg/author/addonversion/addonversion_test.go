@@ -36,7 +36,7 @@ func TestReporter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client := fake.NewClientset(test.stored...)
-			if !Reporter(client, "proxy", "here", "0.6.0")() {
+			if !Reporter(t.Context(), client, "proxy", "here", "0.6.0")() {
 				t.Error("calls the add-on unhealthy")
 			}
 			stored, err := client.CoordinationV1().Leases("here").Get(t.Context(), "proxy", metav1.GetOptions{})
@@ -73,14 +73,14 @@ func TestReporterThatMayNot(t *testing.T) {
 	client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("no")
 	})
-	if !Reporter(client, "proxy", "here", "0.6.0")() {
+	if !Reporter(t.Context(), client, "proxy", "here", "0.6.0")() {
 		t.Error("an add-on that cannot report its version counts as unhealthy")
 	}
 }
 
 func TestWithTheUpdaterOfAddonFramework(t *testing.T) {
 	client := fake.NewClientset()
-	go lease.NewLeaseUpdater(client, "proxy", "here", Reporter(client, "proxy", "here", "0.6.0")).Start(t.Context())
+	go lease.NewLeaseUpdater(client, "proxy", "here", Reporter(t.Context(), client, "proxy", "here", "0.6.0")).Start(t.Context())
 	deadline := time.After(10 * time.Second)
 	for {
 		stored, err := client.CoordinationV1().Leases("here").Get(t.Context(), "proxy", metav1.GetOptions{})

@@ -120,8 +120,10 @@ func setWaiting(installed *addonv1beta1.ManagedClusterAddOn, message string) {
 	})
 }
 
-// manifestsApplied is addon-framework's message when works are applied. It has another
-// message where there is nothing to apply.
+// manifestsApplied is addon-framework's message when works are applied. Where there is
+// nothing to apply, as while this package waits, status and reason are the same, and only
+// the message differs: see applyWork and buildDeployManifestWorksFunc in
+// pkg/addonmanager/controllers/agentdeploy/controller.go of addon-framework 1.3.0, lines 374 and 455.
 const manifestsApplied = "manifests of addon are applied successfully"
 
 // wasInstalled reports whether the add-on has been installed before: in order,

@@ -288,7 +288,8 @@ func CheckNeeded(on *snapshot.Snapshot, addOn, cluster string) error {
 
 var deniedVerb = regexp.MustCompile(` cannot (get|watch) resource `)
 
-// denied is the verb of the API that an error denies.
+// denied is the verb of the API that an error denies, for advice. Only the message has it: see NewForbidden in
+// pkg/api/errors of apimachinery. The details have a name for get, but also for a list of one name.
 func denied(err error) string {
 	if verb := deniedVerb.FindStringSubmatch(err.Error()); verb != nil {
 		return verb[1]

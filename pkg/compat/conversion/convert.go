@@ -28,10 +28,6 @@ const (
 	v1beta1  = ocmv1beta1.GroupName + "/v1beta1"
 )
 
-// Refused is in the message on every object that cannot be converted. Where an API
-// server reports it, the API server can use the conversion.
-const Refused = "cannot be converted by Interlock"
-
 // versions are those between which objects are converted.
 type versions struct{ from, to string }
 
@@ -66,7 +62,7 @@ func convertTo(version string, from, to names, config change) members {
 }
 
 // converter returns what writes the object in the desired version. A missing spec or
-// status stays missing.
+// status stays missing. It refuses an object for its kind and version alone, whatever else is in it.
 func converter(object []byte, desired string) (members, error) {
 	if !rawjson.IsObject(object) {
 		return nil, errors.New("read an object: it is not a JSON object")
@@ -75,9 +71,10 @@ func converter(object []byte, desired string) (members, error) {
 	convert, known := converters[versions{from, desired}]
 	switch {
 	case got != kind:
-		return nil, fmt.Errorf("%s %q of %s %s: only a %s can", got, nameOf(object), from, Refused, kind)
+		return nil, fmt.Errorf("%s %q of %s cannot be converted by Interlock: only a %s can", got, nameOf(object), from, kind)
 	case !known && from != desired:
-		return nil, fmt.Errorf("%s %q %s: %s to %s: only %s and %s are known", kind, nameOf(object), Refused, from, desired, v1alpha1, v1beta1)
+		return nil, fmt.Errorf("%s %q cannot be converted by Interlock: %s to %s: only %s and %s are known",
+			kind, nameOf(object), from, desired, v1alpha1, v1beta1)
 	}
 	return convert, nil
 }

@@ -9,7 +9,6 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,22 +29,10 @@ const TypeRegistered = ocmv1alpha1.ManagedClusterAddOnRegistrationApplied
 // Path is where `addon-manager webhook` serves the rule.
 const Path = "/gate-registration"
 
-// The messages of dry runs that probe whether the rule is in force. Each form ignores a probe of the other one.
-const (
-	probe        = "Dry run: is the gate rule in force as "
-	ProbePolicy  = probe + "a policy?"
-	ProbeWebhook = probe + "a webhook?"
-)
-
 // Rule is the gate rule.
 var Rule = rule.Rule{
 	Title: "Gate rule", Controller: "gate-rule", Name: names.Gate, Files: manifests.Gate, Folder: "gate", Path: Path,
-	ProbePolicy: ProbePolicy, ProbeWebhook: ProbeWebhook,
-	Probe: func(message string, at metav1.Time) []metav1.Condition {
-		return []metav1.Condition{
-			{Type: TypeRegistered, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
-		}
-	},
+	Probed:  []metav1.Condition{{Type: TypeRegistered, Status: metav1.ConditionTrue, Reason: "Probe"}},
 	Changed: func(stored []metav1.Condition) bool { return meta.FindStatusCondition(stored, TypeRegistered) == nil },
 	Without: "Closed gates have no effect on this hub: OCM installs add-ons at once",
 }
@@ -68,10 +55,9 @@ type written struct {
 }
 
 type writtenCondition struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Reason string `json:"reason"`
 }
 
 // Mutate returns the patch of after, the JSON of a ManagedClusterAddOn that is to replace before: without the condition
@@ -90,20 +76,19 @@ func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
 
 // leaveOut returns the patch without RegistrationApplied. There is none where the installation has begun already.
 func leaveOut(stored, now *written, dryRun bool) []jsonpatch.Operation {
-	at := now.registered()
+	at := now.index(TypeRegistered)
 	if at < 0 {
 		return nil
 	}
 	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
-		stored.Metadata.DeletionTimestamp == nil && stored.registered() < 0
-	probed := dryRun && strings.HasPrefix(now.Status.Conditions[at].Message, probe)
-	if !closed && !probed {
+		stored.Metadata.DeletionTimestamp == nil && stored.index(TypeRegistered) < 0
+	if probed := dryRun && now.index(rule.TypeProbe) >= 0; !closed && !probed {
 		return nil
 	}
 	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}
 }
 
-// registered returns the index of the condition; a negative one: there is none.
-func (w *written) registered() int {
-	return slices.IndexFunc(w.Status.Conditions, func(one writtenCondition) bool { return one.Type == TypeRegistered })
+// index returns the index of the condition of a type; a negative one: there is none.
+func (w *written) index(kind string) int {
+	return slices.IndexFunc(w.Status.Conditions, func(one writtenCondition) bool { return one.Type == kind })
 }

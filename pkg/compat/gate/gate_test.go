@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/guardpolicy"
 )
 
@@ -24,6 +25,11 @@ const (
 
 func condition(kind, status, message string) string {
 	return fmt.Sprintf(`{"type":%q,"status":%q,"reason":"R","message":%q,"lastTransitionTime":"2026-03-01T10:00:00Z"}`, kind, status, message)
+}
+
+func probe(form rule.Form) string {
+	return fmt.Sprintf(`{"type":%q,"status":"True","reason":%q,"message":"","lastTransitionTime":"2026-03-01T10:00:00Z"}`,
+		rule.TypeProbe, form)
 }
 
 func addOn(metadata string, conditions ...string) string {
@@ -68,7 +74,7 @@ var mutations = []struct {
 	{"no status", addOn(closed), `{"metadata":{"name":"gateway"}}`, false, -1},
 	{"a dry run of a write", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), true, 0},
 	{"a dry run without a gate", addOn(""), addOn("", condition(TypeRegistered, "True", "")), true, -1},
-	{"the text of a probe, stored", addOn(""), addOn("", condition(TypeRegistered, "True", ProbePolicy)), false, -1},
+	{"a probe that is stored", addOn(""), addOn("", condition(TypeRegistered, "True", ""), probe(rule.FormPolicy)), false, -1},
 }
 
 func TestMutate(t *testing.T) {
@@ -91,7 +97,7 @@ func TestMutate(t *testing.T) {
 
 // What the rule leaves of its probe is what shows that it is in force.
 func TestTheEffectOfAProbeIsRecognized(t *testing.T) {
-	probe := Rule.Probe(ProbePolicy, metav1.Now())
+	probe := Rule.Probe(rule.FormPolicy, metav1.Now())
 	if Rule.Changed(probe) || !Rule.Changed(nil) {
 		t.Error("which conditions show that the rule is in force")
 	}
@@ -105,18 +111,19 @@ func TestTheEffectOfAProbeIsRecognized(t *testing.T) {
 }
 
 func TestProbes(t *testing.T) {
-	for _, message := range []string{ProbePolicy, ProbeWebhook} {
-		probe := addOn("", condition(TypeRegistered, "True", message))
-		if patch, err := Mutate([]byte(addOn("")), []byte(probe), true); err != nil || len(patch) != 1 {
-			t.Errorf("%s: %v, %v", message, patch, err)
+	probed := func(form rule.Form) []byte {
+		return []byte(addOn("", condition(TypeRegistered, "True", ""), probe(form)))
+	}
+	for _, form := range []rule.Form{rule.FormPolicy, rule.FormWebhook} {
+		if patch, err := Mutate([]byte(addOn("")), probed(form), true); err != nil || len(patch) != 1 {
+			t.Errorf("%s: %v, %v", form, patch, err)
 		}
 	}
 	policy := compiled(t)
 	policy.DryRun = true
-	for message, want := range map[string]bool{ProbePolicy: true, ProbeWebhook: false} {
-		probe := object(t, []byte(addOn("", condition(TypeRegistered, "True", message))))
-		if _, matched, err := policy.Mutate(t.Context(), object(t, []byte(addOn(""))), probe); err != nil || matched != want {
-			t.Errorf("%s: the policy matches: %t, %v", message, matched, err)
+	for form, want := range map[rule.Form]bool{rule.FormPolicy: true, rule.FormWebhook: false} {
+		if _, matched, err := policy.Mutate(t.Context(), object(t, []byte(addOn(""))), object(t, probed(form))); err != nil || matched != want {
+			t.Errorf("%s: the policy matches: %t, %v", form, matched, err)
 		}
 	}
 }
@@ -173,8 +180,11 @@ func shaped(bytes []byte) []byte {
 		kind := []string{TypeRegistered, available}[b%2]
 		if !seen[kind] {
 			seen[kind] = true
-			message := []string{"", ProbePolicy, "Dry run"}[b>>2%3]
-			conditions = append(conditions, condition(kind, []string{"True", "False"}[b>>1%2], message))
+			conditions = append(conditions, condition(kind, []string{"True", "False"}[b>>1%2], ""))
+		}
+		if b>>2%3 == 1 && !seen[rule.TypeProbe] {
+			seen[rule.TypeProbe] = true
+			conditions = append(conditions, probe(rule.FormPolicy))
 		}
 	}
 	shaped := addOn(gate, conditions...)

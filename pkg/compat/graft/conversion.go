@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
@@ -135,7 +133,8 @@ func (r *Reconciler) servedStanza(ctx context.Context, crd *unstructured.Unstruc
 
 // usedByAPIServer makes the API server convert one registered add-on, if there
 // is any. It reads one object rather than a list, because the API server serves
-// lists from objects that it has converted before.
+// lists from objects that it has converted before. An error always means that it
+// cannot: the webhook refuses no object between versions that a probe has converted.
 func (r *Reconciler) usedByAPIServer(ctx context.Context, survey crdgraft.Survey) error {
 	versions, err := crdgraft.ActiveVersions(survey.Original)
 	if err != nil {
@@ -154,9 +153,6 @@ func (r *Reconciler) usedByAPIServer(ctx context.Context, survey crdgraft.Survey
 		one := &unstructured.Unstructured{}
 		one.SetGroupVersionKind(schema.GroupVersionKind{Group: kind.Group, Version: version, Kind: kind.Kind})
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(&some.Items[0]), one)
-		if err != nil && strings.Contains(err.Error(), conversion.Refused) {
-			continue // the webhook's own words: it is used
-		}
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("%w: read %s of %s: %w", errUnused, some.Items[0].GetName(), version, err)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"open-cluster-management.io/interlock/pkg/compat/conversion"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
@@ -140,16 +139,5 @@ func TestReportsWhenTheFieldsChange(t *testing.T) {
 	b.expect(t, ReasonGrafted, true)
 	if b.changes != 2 {
 		t.Error("a new leader does not read what the one before may have missed")
-	}
-}
-
-// The API server reports the webhook's own refusal: so it uses the webhook.
-func TestAnObjectThatCannotBeConvertedIsNoReasonToGiveBack(t *testing.T) {
-	b := newBench(t)
-	b.failToConvert(t, "conversion webhook failed: \"x\" "+conversion.Refused)
-	b.expect(t, ReasonGrafted, true)
-	for range 2 {
-		b.clock.Step(grace + time.Second)
-		b.expect(t, ReasonGrafted, true)
 	}
 }

@@ -22,22 +22,12 @@ import (
 // Name is the name of each of the guard's objects.
 const Name = names.Guard
 
-// The messages of Degraded in dry runs that probe whether the guard is in force.
-// Each form ignores a probe of the other one.
-const (
-	ProbePolicy  = "Dry run: is the guard in force as a policy?"
-	ProbeWebhook = "Dry run: is the guard in force as a webhook?"
-)
-
 // Rule is the guard.
 var Rule = rule.Rule{
 	Title: "Guard", Controller: "guard", Name: Name, Files: manifests.Guard, Folder: "guard", Path: Path,
-	ProbePolicy: ProbePolicy, ProbeWebhook: ProbeWebhook,
-	Probe: func(message string, at metav1.Time) []metav1.Condition {
-		return []metav1.Condition{
-			{Type: TypeDegraded, Status: metav1.ConditionTrue, Reason: Reason, Message: message, LastTransitionTime: at},
-			{Type: TypeAvailable, Status: metav1.ConditionTrue, Reason: "Probe", Message: message, LastTransitionTime: at},
-		}
+	Probed: []metav1.Condition{
+		{Type: TypeDegraded, Status: metav1.ConditionTrue, Reason: Reason},
+		{Type: TypeAvailable, Status: metav1.ConditionTrue, Reason: "Probe"},
 	},
 	Changed: func(stored []metav1.Condition) bool { return !meta.IsStatusConditionTrue(stored, TypeAvailable) },
 	Without: "Nothing guards Available on this hub. Stock writers may set it to True until addon-agent corrects it",

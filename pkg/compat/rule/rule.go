@@ -5,6 +5,7 @@ package rule
 import (
 	"embed"
 	"fmt"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,15 +36,34 @@ type Rule struct {
 	Folder string
 	// Path is where `addon-manager webhook` serves it.
 	Path string
-	// ProbePolicy and ProbeWebhook are the messages in dry runs that probe whether it is in force. Each form ignores a
-	// probe of the other one.
-	ProbePolicy, ProbeWebhook string
-	// Probe returns the conditions of a status that the rule must change, with that message.
-	Probe func(message string, at metav1.Time) []metav1.Condition
+	// Probed are conditions of a status that the rule must change, where the dry run of a write is a probe.
+	Probed []metav1.Condition
 	// Changed reports whether the rule has changed them.
 	Changed func(stored []metav1.Condition) bool
 	// Without says what happens while the rule is not in force.
 	Without string
+}
+
+// Form is how a rule is installed.
+type Form string
+
+// The forms of a rule.
+const (
+	FormPolicy  Form = "Policy"
+	FormWebhook Form = "Webhook"
+)
+
+// TypeProbe is the condition that marks the dry run of a write as a probe of whether a rule is in force. Its reason is
+// the form that is probed: each form leaves a probe of the other one alone.
+const TypeProbe = "InterlockProbe"
+
+// Probe returns the conditions of a dry run that probes a form of the rule.
+func (r *Rule) Probe(form Form, at metav1.Time) []metav1.Condition {
+	conditions := append(slices.Clone(r.Probed), metav1.Condition{Type: TypeProbe, Status: metav1.ConditionTrue, Reason: string(form)})
+	for i := range conditions {
+		conditions[i].Message, conditions[i].LastTransitionTime = "Dry run: is Interlock's rule in force?", at
+	}
+	return conditions
 }
 
 // Policy returns the policy and its binding in the given version of their API.

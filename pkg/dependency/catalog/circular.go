@@ -33,11 +33,11 @@ func findCircular(declarations map[string][]variant) map[string]*ConditionalCycl
 	}
 	waits := make(map[string][]string, len(declarations))
 	for addOn, all := range declarations {
-		eachWaiting(all, true, func(on string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], on) })
+		eachWaiting(all, requiredAndAlternatives, func(on string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], on) })
 	}
 	found := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(waits).Cyclic() {
-		k := newConditionalCycle(members, declarations, true)
+		k := newConditionalCycle(members, declarations, requiredAndAlternatives)
 		if !k.alternatives {
 			continue
 		}

@@ -28,8 +28,9 @@ type ConditionalCycle struct {
 	// and dependency. One that holds is enough for the edge to apply.
 	conditions map[[2]string][]Condition
 	inputs     input.Set
-	// anyOf: the graph has alternatives too. alternatives: it has one.
-	anyOf, alternatives bool
+	// selects has the edges of the graph. alternatives is set where one of these has alternatives.
+	selects      edgeSelector
+	alternatives bool
 	// ways are the ways back to each member, where no edge has a condition.
 	ways map[string]func() *graph.WayBack
 	// reads are found once for all members: the conditions can be a hundred thousand.
@@ -65,13 +66,24 @@ func (c Condition) inputs() input.Set {
 	return inputs
 }
 
-// eachWaiting calls a function with each edge between add-ons that is waited for, or may be where
-// policies say so, with the add-on that it is on, and with its condition. With anyOf, alternatives are waited for too.
-func eachWaiting(declarations []variant, anyOf bool, call func(on string, edge *declaration.Edge, condition Condition)) {
+// edgeSelector selects edges that are waited for, or may be where policies say so.
+type edgeSelector func(edge *declaration.Edge) bool
+
+// requiredEdges selects Required edges without alternatives, and those that policies may make Required.
+func requiredEdges(edge *declaration.Edge) bool { return edge.MayWait() }
+
+// requiredAndAlternatives selects edges with alternatives too.
+func requiredAndAlternatives(edge *declaration.Edge) bool {
+	return edge.MayWait() || edge.MayWaitForAny()
+}
+
+// eachWaiting calls a function with each selected edge between add-ons, with the add-on that it is on, and with its
+// condition.
+func eachWaiting(declarations []variant, selects edgeSelector, call func(on string, edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
-			if waits := edge.MayWait() || anyOf && edge.MayWaitForAny(); !waits {
+			if !selects(edge) {
 				continue
 			}
 			condition := Condition{When: edge.When, Templated: len(declarations) > 1, Template: v.template}
@@ -96,7 +108,7 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	required := map[string][]string{}
 	uncertain := false
 	for addOn, all := range declarations {
-		eachWaiting(all, false, func(on string, _ *declaration.Edge, condition Condition) {
+		eachWaiting(all, requiredEdges, func(on string, _ *declaration.Edge, condition Condition) {
 			required[addOn] = append(required[addOn], on)
 			uncertain = uncertain || condition != (Condition{})
 		})
@@ -106,7 +118,7 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	}
 	found := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(required).Cyclic() {
-		k := newConditionalCycle(members, declarations, false)
+		k := newConditionalCycle(members, declarations, requiredEdges)
 		if len(k.conditions) == 0 {
 			continue // a cycle like any other
 		}
@@ -117,11 +129,11 @@ func findConditionalCycles(declarations map[string][]variant) map[string]*Condit
 	return found
 }
 
-func newConditionalCycle(members []string, declarations map[string][]variant, anyOf bool) *ConditionalCycle {
-	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, anyOf: anyOf}
+func newConditionalCycle(members []string, declarations map[string][]variant, selects edgeSelector) *ConditionalCycle {
+	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, selects: selects}
 	required := make(map[string][]string, len(members))
 	for _, from := range members {
-		eachWaiting(declarations[from], anyOf, func(on string, edge *declaration.Edge, condition Condition) {
+		eachWaiting(declarations[from], selects, func(on string, edge *declaration.Edge, condition Condition) {
 			if _, within := slices.BinarySearch(members, on); !within {
 				return
 			}
@@ -163,7 +175,7 @@ func certain(conditions []Condition, declarations int) bool {
 func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 	var statement strings.Builder
 	for _, from := range k.members {
-		eachWaiting(declarations[from], k.anyOf, func(on string, edge *declaration.Edge, condition Condition) {
+		eachWaiting(declarations[from], k.selects, func(on string, edge *declaration.Edge, condition Condition) {
 			if _, within := slices.BinarySearch(k.members, on); !within {
 				return
 			}

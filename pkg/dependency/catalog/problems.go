@@ -18,22 +18,18 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 	problems := c.ownProblems(declared)
 	cycles := c.Cycles(addOn)
 	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
-		problem := declaration.NewProblem(declaration.ProblemCycle,
+		problems = append(problems, declaration.NewProblem(declaration.ProblemCycle, declared.PathOf(dependency),
 			fmt.Sprintf("%s: %s", declared.Path, CycleText(cycles[dependency])),
-			"make one of these dependencies Optional, or remove it")
-		problem.At = declared.PathOf(dependency)
-		problems = append(problems, problem)
+			"make one of these dependencies Optional, or remove it"))
 	}
 	c.circularEdges(addOn, declared, func(edge int, cycle []string) {
-		problem := declaration.NewProblem(declaration.ProblemCycle,
+		problems = append(problems, declaration.NewProblem(declaration.ProblemCycle, declared.EdgePath(edge),
 			fmt.Sprintf("%s: each alternative of %q waits for the add-on itself: %s", declared.Path, text.Name(declared.Edges[edge].Dependency.Name),
 				CycleText(cycle)),
-			"add an alternative that does not, or make one of these dependencies Optional")
-		problem.At = declared.EdgePath(edge)
-		problems = append(problems, problem)
+			"add an alternative that does not, or make one of these dependencies Optional"))
 	})
 	for _, cycle := range c.conditional[addOn].possible(addOn, cycles) {
-		problems = append(problems, declaration.NewProblem(declaration.ProblemConditionalCycle,
+		problems = append(problems, declaration.NewProblem(declaration.ProblemConditionalCycle, declared.Path,
 			fmt.Sprintf("%s: %s, where the conditions of its dependencies hold together", declared.Path, CycleText(cycle)),
 			"make sure that they never do, or make one of these dependencies Optional"))
 	}
@@ -58,11 +54,9 @@ func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Pr
 			problems = append(problems, problem)
 		}
 		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
-			problem := declaration.NewProblem(declaration.ProblemNotRegistered,
+			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered, declared.PathOf(target),
 				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
-				"register it or correct the name")
-			problem.At = declared.PathOf(target)
-			problems = append(problems, problem)
+				"register it or correct the name"))
 		}
 	}
 	return problems
@@ -82,10 +76,8 @@ func (c *Catalog) unregistered(declared declaration.Declaration, edge int) (decl
 	if len(names) == 0 {
 		return declaration.Problem{}, false
 	}
-	problem := declaration.NewProblem(declaration.ProblemNotRegistered,
-		fmt.Sprintf("%s: none of %s has a ClusterManagementAddOn on this hub", declared.Path, text.Names(names, ", ")), "register one or correct the names")
-	problem.At = declared.EdgePath(edge)
-	return problem, true
+	return declaration.NewProblem(declaration.ProblemNotRegistered, declared.EdgePath(edge),
+		fmt.Sprintf("%s: none of %s has a ClusterManagementAddOn on this hub", declared.Path, text.Names(names, ", ")), "register one or correct the names"), true
 }
 
 // CycleText spells a cycle out; a very long one without its middle.

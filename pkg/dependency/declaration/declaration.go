@@ -119,7 +119,7 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	declaration := declare(counted)
 	if byHand && counted.parent == specPath {
 		if written, err := parseAnnotation(addOn.Annotations[addonv1alpha1.DependenciesAnnotation]); err != nil || !sameMeaning(counted, written) {
-			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice,
+			declaration.Problems = append(declaration.Problems, NewProblem(ProblemDeclaredTwice, AnnotationPath.String(),
 				fmt.Sprintf("%s is ignored because %s is set", AnnotationPath, presentField(&addOn.Spec)),
 				unrecorded+". Remove the annotation, and Interlock records them"))
 		}
@@ -133,7 +133,7 @@ func unreadable(path *field.Path, annotation string, err error) Declaration {
 	if problem, other := forOther(interlockIn(annotation), path); other {
 		return Declaration{Invalid: true, Path: path.String(), Problems: []Problem{problem}}
 	}
-	return invalid(fmt.Sprintf("%s: %s", path, err),
+	return invalid(path.String(), fmt.Sprintf("%s: %s", path, err),
 		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements, provides and ordering", FieldPath))
 }
 
@@ -175,8 +175,8 @@ func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
 
 const untilCorrected = "until it is corrected, conditions stay as they are"
 
-func invalid(found, remedy string) Declaration {
-	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, found, remedy)}}
+func invalid(field, found, remedy string) Declaration {
+	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, field, found, remedy)}}
 }
 
 // declare compiles what was declared, and counts an entry once per name.
@@ -188,15 +188,16 @@ func declare(d declared) Declaration {
 	}
 	// They are counted before any is compiled, which is what costs.
 	if count := len(d.dependencies); count > maxDependencies {
-		return invalid(fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)
+		return invalid(d.path.String(), fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)
 	}
 	switch count, bytes := expressions(d.dependencies); {
 	case count > maxExpressions:
-		return invalid(fmt.Sprintf("%s: %d expressions are in when, config and settings; at most %d may be; when.clusterSelector has no such limit",
+		return invalid(d.path.String(), fmt.Sprintf(
+			"%s: %d expressions are in when, config and settings; at most %d may be; when.clusterSelector has no such limit",
 			d.path, count, maxExpressions), untilCorrected)
 	case bytes > maxExpressionBytes:
-		return invalid(fmt.Sprintf("%s: all expressions together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes),
-			untilCorrected)
+		return invalid(d.path.String(),
+			fmt.Sprintf("%s: all expressions together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes), untilCorrected)
 	}
 	errs := validateList(d.dependencies, d.path)
 	edges, compileErrs := compileEdges(d.dependencies, d.path)
@@ -207,7 +208,7 @@ func declare(d declared) Declaration {
 	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
 	errs = append(errs, validateOrdering(d.ordering, d.parent.Child("ordering"))...)
 	if len(errs) > 0 {
-		return invalid(errs.ToAggregate().Error(), untilCorrected)
+		return invalid(errs[0].Field, errs.ToAggregate().Error(), untilCorrected)
 	}
 
 	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides, Ordering: d.ordering}
@@ -224,7 +225,7 @@ func declare(d declared) Declaration {
 		if stricter(entry.Dependency.Type, kept.Dependency.Type) {
 			*kept = entry
 		}
-		declaration.Problems = append(declaration.Problems, NewProblem(ProblemDuplicate,
+		declaration.Problems = append(declaration.Problems, NewProblem(ProblemDuplicate, d.path.Index(i).Child("name").String(),
 			fmt.Sprintf("%s: %q is declared more than once", d.path.Index(i).Child("name"), text.Name(name)),
 			fmt.Sprintf("it counts once, as %s", kept.Dependency.Type)))
 	}

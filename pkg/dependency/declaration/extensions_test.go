@@ -49,8 +49,8 @@ func TestUndeclaredDependencies(t *testing.T) {
 			declared := declaration.Read(&addOn)
 			var got []string
 			for _, one := range declared.Problems {
-				if one.Reason != declaration.ProblemUndeclared || one.Field()+": " != one.Message[:len(one.Field())+2] {
-					t.Errorf("%s at %s: %s", one.Reason, one.Field(), one.Message)
+				if one.Reason != declaration.ProblemUndeclared || one.Field+": " != one.Message[:len(one.Field)+2] {
+					t.Errorf("%s at %s: %s", one.Reason, one.Field, one.Message)
 				}
 				got = append(got, one.Message)
 			}

@@ -22,7 +22,7 @@ func forOther(interlock string, parent *field.Path) (Problem, bool) {
 	if err != nil || accepted.Mismatch(versions.Interlock) == "" {
 		return Problem{}, false
 	}
-	return NewProblem(ProblemInterlockVersion,
+	return NewProblem(ProblemInterlockVersion, interlockPath(parent).String(),
 		fmt.Sprintf("%s: the declaration is for Interlock %s, and this is %s", interlockPath(parent), text.Excerpt(interlock), versions.Interlock),
 		"use an Interlock in that range; until then, conditions stay as they are"), true
 }

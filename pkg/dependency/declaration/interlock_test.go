@@ -99,7 +99,7 @@ func TestAnAddOnTemplateForAnotherInterlock(t *testing.T) {
 	_, declared, declares := all.Template("x-2")
 	problems := all.TemplateProblems("x-2")
 	if !declares || !declared.Invalid || len(problems) != 1 || problems[0].Reason != declaration.ProblemInterlockVersion ||
-		!strings.HasPrefix(problems[0].Field(), declaration.TemplatePath.String()) {
+		!strings.HasPrefix(problems[0].Field, declaration.TemplatePath.String()) {
 		t.Errorf("%+v %+v", declared, problems)
 	}
 }

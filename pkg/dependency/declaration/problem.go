@@ -1,8 +1,6 @@
 package declaration
 
 import (
-	"regexp"
-
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -48,27 +46,13 @@ type Problem struct {
 	Finding string
 	// Message is the finding with what follows from it, or what to do.
 	Message string
-	// At is the path of the field, where it is known better than from the finding.
-	At string
+	// Field is the path of the field that has the problem, of several the first.
+	Field string
 }
 
-// leadingField is the path that a finding begins with; a list of findings is in brackets.
-var leadingField = regexp.MustCompile(`^\[?((?:spec|metadata)(?:\.\w+|\[[^]]*])*)`)
-
-// Field returns the path of the field that has the problem, of several the first.
-func (p Problem) Field() string {
-	if p.At != "" {
-		return p.At
-	}
-	if found := leadingField.FindStringSubmatch(p.Finding); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-// NewProblem describes a problem on one line that an event can carry, with the
+// NewProblem describes a problem of a field on one line that an event can carry, with the
 // remedy always complete.
-func NewProblem(reason ProblemReason, found, remedy string) Problem {
+func NewProblem(reason ProblemReason, field, found, remedy string) Problem {
 	finding := text.CutBytes(text.OneLine(found), MaxProblem-len("; ")-len(remedy))
-	return Problem{Reason: reason, Finding: finding, Message: finding + "; " + remedy}
+	return Problem{Reason: reason, Field: field, Finding: finding, Message: finding + "; " + remedy}
 }

@@ -63,7 +63,7 @@ func undeclared(edges []Edge, path *field.Path) (problems []Problem) {
 		}
 		for _, name := range of.Dependencies().Named() {
 			if !slices.ContainsFunc(edges, func(e Edge) bool { return e.AddOn != "" && e.Dependency.Name == name }) {
-				problems = append(problems, NewProblem(ProblemUndeclared,
+				problems = append(problems, NewProblem(ProblemUndeclared, at.String(),
 					fmt.Sprintf("%s: dependencies[%q] is no dependency on an add-on in this declaration", at, text.Name(name)),
 					"correct the name, or declare the dependency"))
 			}

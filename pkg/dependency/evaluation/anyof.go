@@ -51,7 +51,7 @@ func maySatisfy(g *given, alternative *declaration.Edge) bool {
 // evaluateAlternative finds the verdict on one alternative by itself.
 func evaluateAlternative(g *given, edge *declaration.Edge, i int, f *Finding) {
 	g.edge = &edge.Alternatives[i]
-	kindOf(&g.edge.Dependency, nil).evaluate(g, f)
+	dependencyKind(&g.edge.Dependency).evaluate(g, f)
 	g.edge = edge
 }
 

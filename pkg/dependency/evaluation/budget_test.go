@@ -64,14 +64,13 @@ func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
 			addOn := test.addOns[0].Name
 			state := c.State(addOn, Cluster{Labels: fortyLabels()},
 				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-			once := &reading{State: state}
-			first := cyclesOn(c.Catalog, addOn, once)
-			if once.spent > 2*expression.CostLimit || test.exhausted != (once.spent > expression.CostLimit) {
-				t.Errorf("spent %d", once.spent)
+			once := &search{}
+			first := cyclesOn(c.Catalog, addOn, &state, once)
+			if spent := once.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
+				t.Errorf("spent %d", spent)
 			}
 			for range 3 {
-				once.spent = 0
-				if again := cyclesOn(c.Catalog, addOn, once); !reflect.DeepEqual(again, first) {
+				if again := cyclesOn(c.Catalog, addOn, &state, &search{}); !reflect.DeepEqual(again, first) {
 					t.Errorf("first %v, then %v", first, again)
 				}
 			}

@@ -18,21 +18,21 @@ type circles struct {
 }
 
 // circlesOn finds which add-ons wait for the named one.
-func circlesOn(c *catalog.Catalog, addOn string, state *reading) *circles {
+func circlesOn(c *catalog.Catalog, addOn string, state *State, s *search) *circles {
 	circular := c.Circular(addOn)
 	if circular == nil {
 		return nil
 	}
 	unknown := false
 	certain := circular.WayBack(addOn, func(dependent string, condition catalog.Condition) bool {
-		does, err := waitsWhere(c, dependent, condition, state)
+		does, err := waitsWhere(c, dependent, condition, state, s)
 		unknown = unknown || does && errors.Is(err, errUnread)
 		return does && !errors.Is(err, errUnread)
 	})
 	found := &circles{addOn: addOn, certain: certain, possible: certain}
 	if unknown {
 		found.possible = circular.WayBack(addOn, func(dependent string, condition catalog.Condition) bool {
-			does, _ := waitsWhere(c, dependent, condition, state)
+			does, _ := waitsWhere(c, dependent, condition, state, s)
 			return does
 		})
 	}

@@ -30,7 +30,7 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := cyclesOn(conditional.Catalog, name, labeled(conditional, name)), plain.Cycles(name)
+			got, want := cyclesOn(conditional.Catalog, name, labeled(conditional, name), &search{}), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}
@@ -105,9 +105,9 @@ func layers(width int) []addonv1alpha1.ClusterManagementAddOn {
 }
 
 // labeled is a cluster on which every add-on has the label on.
-func labeled(e *Evaluator, addOn string) *reading {
+func labeled(e *Evaluator, addOn string) *State {
 	state := e.State(addOn, Cluster{}, func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-	return &reading{State: state}
+	return &state
 }
 
 // A search for cycles evaluates only the conditions that it needs, each once:
@@ -125,10 +125,11 @@ func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, evaluated := evaluator(tc.addOns), 0
+			var left budget
 			state := labeled(c, tc.of)
 			cycles := c.Conditional(tc.of).Cycles(tc.of, func(dependent string, condition catalog.Condition) bool {
 				evaluated++
-				does, err := applies(c.Catalog, condition.When, dependent, state)
+				does, err := applies(c.Catalog, condition.When, dependent, state, &left)
 				return does && err == nil
 			})
 			if len(cycles) != tc.cycles {

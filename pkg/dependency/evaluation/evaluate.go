@@ -76,12 +76,12 @@ func prepare(declared declaration.Declaration) prepared {
 	p := prepared{unusable: declared.Invalid}
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
-		p.subjects = append(p.subjects, subject{edge: edge, kind: kindOf(&edge.Dependency, nil)})
+		p.subjects = append(p.subjects, subject{edge: edge, kind: dependencyKind(&edge.Dependency)})
 		p.satisfied = append(p.satisfied, Finding{Dependency: &edge.Dependency, Verdict: Satisfied})
 	}
 	for i := range declared.Platform {
 		required := &declared.Platform[i]
-		p.subjects = append(p.subjects, subject{requirement: required, kind: kindOf(nil, required)})
+		p.subjects = append(p.subjects, subject{requirement: required, kind: requirementKind(required)})
 		p.satisfied = append(p.satisfied, Finding{Requirement: required, Verdict: Satisfied})
 	}
 	for _, s := range p.subjects {
@@ -159,11 +159,13 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	if state.Cluster.Lost() {
 		return p.held(&state.Cluster)
 	}
-	once := reading{State: state}
-	cycles := cyclesOn(e.Catalog, addOn, &once)
-	once.spent = 0 // what other add-ons declare takes nothing from the add-on's own conditions
-	g := given{catalog: e.Catalog, addOn: addOn, cluster: &once.Cluster, state: &once, circles: circlesOn(e.Catalog, addOn, &once)}
-	once.spent = 0
+	// What other add-ons declare takes nothing from the budget of the add-on's own conditions.
+	var straight, circular search
+	cycles := cyclesOn(e.Catalog, addOn, &state, &straight)
+	g := given{
+		catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state,
+		circles: circlesOn(e.Catalog, addOn, &state, &circular),
+	}
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {
 		s := &p.subjects[i]
@@ -178,7 +180,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 		}
 		findings[i] = finding
 	}
-	return waiting(findings, shared, once.closes)
+	return waiting(findings, shared, earliest(straight.closes, circular.closes))
 }
 
 // waiting returns findings that are to be found again at a moment: a waiver ends then, and with it may begin a
@@ -190,9 +192,7 @@ func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	if shared {
 		findings = slices.Clone(findings)
 	}
-	if first := &findings[0].Until; first.IsZero() || until.Before(*first) {
-		*first = until
-	}
+	findings[0].Until = earliest(findings[0].Until, until)
 	return findings
 }
 
@@ -216,7 +216,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 		f.Dependency = &counts.edge.Dependency // also while the verdict is held: its type decides what that keeps
 	}
 	if s.edge != nil && s.edge.When != nil {
-		does, err := applies(g.catalog, s.edge.When, addOn, g.state)
+		does, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)
 		switch {
 		case !does:
 			f.Verdict = NotApplicable
@@ -255,7 +255,7 @@ func (s *subject) inputs() input.Set {
 	inputs := rules[s.kind].inputs | s.overriddenInputs()
 	if s.kind == kindAnyOf {
 		for end := range s.edge.Ends() {
-			inputs |= rules[kindOf(&end.Dependency, nil)].inputs
+			inputs |= rules[dependencyKind(&end.Dependency)].inputs
 		}
 	}
 	if s.edge != nil && s.edge.When != nil {

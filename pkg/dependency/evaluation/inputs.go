@@ -62,7 +62,7 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			continue
 		}
 		for j := range s.edge.Alternatives {
-			one := subject{edge: &s.edge.Alternatives[j], kind: kindOf(&s.edge.Alternatives[j].Dependency, nil)}
+			one := subject{edge: &s.edge.Alternatives[j], kind: dependencyKind(&s.edge.Alternatives[j].Dependency)}
 			one.readTarget(declared, read)
 		}
 		s.readTarget(declared, read)

@@ -20,10 +20,10 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "Hub"}},
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "HostingCluster"}},
 	} {
-		found[kindOf(&dependency, nil)] = true
+		found[dependencyKind(&dependency)] = true
 	}
 	for _, required := range []declaration.Requirement{{Subject: "Kubernetes version"}, {OCM: true}, {Claim: "region"}} {
-		found[kindOf(nil, &required)] = true
+		found[requirementKind(&required)] = true
 	}
 	for k := range kinds {
 		if !found[k] {

@@ -49,7 +49,7 @@ func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect
 	if edge == s.edge {
 		return s, effect
 	}
-	return &subject{edge: edge, kind: kindOf(&edge.Dependency, nil)}, effect
+	return &subject{edge: edge, kind: dependencyKind(&edge.Dependency)}, effect
 }
 
 // settle sets the verdict where policies decide it, and reports whether they do.

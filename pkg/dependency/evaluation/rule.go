@@ -45,15 +45,21 @@ var rules = [kinds]rule{
 	kindKubernetes: kubernetesRule, kindOCM: ocmRule, kindClaim: claimRule,
 }
 
-// kindOf is the kind of a dependency, or of a requirement if there is one.
-func kindOf(dependency *addonv1alpha1.AddonDependency, requirement *declaration.Requirement) kind {
+// requirementKind returns the kind of a requirement.
+func requirementKind(requirement *declaration.Requirement) kind {
 	switch {
-	case requirement != nil && requirement.Claim != "":
+	case requirement.Claim != "":
 		return kindClaim
-	case requirement != nil && requirement.OCM:
+	case requirement.OCM:
 		return kindOCM
-	case requirement != nil:
+	default:
 		return kindKubernetes
+	}
+}
+
+// dependencyKind returns the kind of a dependency.
+func dependencyKind(dependency *addonv1alpha1.AddonDependency) kind {
+	switch {
 	case declaration.HasAlternatives(dependency):
 		return kindAnyOf
 	case declaration.ServedBy(dependency) == addonv1alpha1.APIServerHub:
@@ -109,7 +115,8 @@ type given struct {
 	// Either edge or requirement is set.
 	edge        *declaration.Edge
 	requirement *declaration.Requirement
-	state       *reading
+	state       *State
+	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
 	// circles are those that alternatives of the add-on are on; nil: none.
 	circles *circles
@@ -162,7 +169,10 @@ func (f *Finding) rule() rule {
 	case Waived:
 		return waivedRule
 	default:
-		return rules[kindOf(f.Dependency, f.Requirement)]
+		if f.Requirement != nil {
+			return rules[requirementKind(f.Requirement)]
+		}
+		return rules[dependencyKind(f.Dependency)]
 	}
 }
 

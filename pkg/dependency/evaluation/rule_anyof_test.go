@@ -179,7 +179,7 @@ func TestEveryAlternativeIsCircular(t *testing.T) {
 	}
 	problems := e.Problems("x")
 	if len(problems) != 1 || !strings.Contains(problems[0].Message, `each alternative of "t" waits for the add-on itself`) ||
-		problems[0].Field() != "spec.dependencies[0]" {
+		problems[0].Field != "spec.dependencies[0]" {
 		t.Errorf("problems %+v", problems)
 	}
 	if problems := e.Problems("a"); len(problems) != 0 {

@@ -28,13 +28,13 @@ func evaluateSetting(g *given, f *Finding) {
 	case g.edge.Config.Inputs().Any(input.Config) && observed.ConfigUnread:
 		f.Verdict = Held
 		return
-	case g.state.spent > expression.CostLimit:
+	case !g.budget.begin():
 		f.Verdict = SettingMismatch
 		f.detail().Because = "config.expression was not evaluated: the expressions of the add-on together take too many steps"
 		return
 	}
 	holds, cost, err := g.edge.Config.Evaluate(expression.Variables{Cluster: variablesOf(g.cluster), Config: observed.Config})
-	g.state.spent += cost + costOfCondition
+	g.budget.spend(cost)
 	switch {
 	case err != nil:
 		f.Verdict = SettingMismatch

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -17,15 +16,6 @@ import (
 type State struct {
 	Cluster Cluster `json:"cluster"`
 	AddOns  AddOns  `json:"addOns,omitempty"`
-}
-
-// reading is one evaluation of the edges of an add-on in a state.
-type reading struct {
-	State
-	// spent is what the conditions that were evaluated have cost.
-	spent uint64
-	// closes is when the first waiver ends of those without which the add-on might be on a cycle; zero: none does.
-	closes time.Time
 }
 
 // String prints the state as JSON, from which it can be replayed.

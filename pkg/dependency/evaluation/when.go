@@ -8,7 +8,6 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/expression"
 )
 
 // errUnread: what an expression needs is not known yet.
@@ -17,19 +16,14 @@ var errUnread = errors.New("what the expression reads could not be read yet")
 // errTooMany: the conditions of an add-on share what one expression may cost.
 var errTooMany = errors.New("when was not evaluated: the conditions of the add-on together take too many steps")
 
-// costOfCondition is what a condition costs in addition to its expression.
-const costOfCondition = 10
-
 // applies reports whether an edge of the named add-on applies on the cluster.
 // Where the expression fails it does, and the error says why; errUnread
 // alone says that it is not known.
-func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *reading) (bool, error) {
-	cluster := &state.Cluster
-	if state.spent > expression.CostLimit {
+func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State, left *budget) (bool, error) {
+	if !left.begin() {
 		return true, errTooMany
 	}
-	state.spent += costOfCondition
-	if when.Selector != nil && !when.Selector.Matches(labels.Set(cluster.Labels)) {
+	if when.Selector != nil && !when.Selector.Matches(labels.Set(state.Cluster.Labels)) {
 		return false, nil
 	}
 	if when.Expression == nil {
@@ -40,7 +34,7 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 		return true, err
 	}
 	holds, cost, err := when.Expression.Evaluate(known)
-	state.spent += cost
+	left.spend(cost)
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)
 	}

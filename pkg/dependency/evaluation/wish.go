@@ -51,16 +51,15 @@ var errNoValue = errors.New("has no value: valueFrom has none on this cluster")
 // valueOf evaluates the expression for a value.
 func valueOf(addOn string, g *given, setting *declaration.Setting) (string, error) {
 	from := setting.From
-	if g.state.spent > expression.CostLimit {
+	if !g.budget.begin() {
 		return "", errors.New("has no value: the expressions of the add-on together take too many steps")
 	}
-	g.state.spent += costOfCondition
 	known, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
 	if err != nil {
 		return "", err
 	}
 	value, exists, cost, err := from.Value(known)
-	g.state.spent += cost
+	g.budget.spend(cost)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("has no value: valueFrom failed: %w", err)
@@ -75,7 +74,7 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 // variablesFor are what an expression of an edge of the named add-on knows, which reads the settings of other add-ons; the error is
 // errUnread.
 func variablesFor(
-	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *reading,
+	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
 ) (expression.Variables, error) {
 	self := state.AddOns.Named(addOn)
 	if of.Inputs().Any(input.Config) && self.ConfigUnread {

@@ -22,7 +22,9 @@ func Closed(addOn, cluster, message string) string {
 	return fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn), cluster, message)
 }
 
-// IsClosed reports whether a warning is that the gate of an add-on on a managed cluster is closed.
+// IsClosed reports whether a warning is that the gate of an add-on on a managed cluster is closed. It only decides what
+// is shown. A warning of an API server has a text, and neither code nor reason: see NewWarningHeader in pkg/endpoints/filters/warning.go
+// of apiserver 0.35. The annotation of the gate does not say which of several warnings on one creation is about it.
 func IsClosed(warning, addOn, cluster string) bool {
 	return strings.HasPrefix(warning, Closed(addOn, cluster, ""))
 }

@@ -38,12 +38,12 @@ type Judgement struct {
 
 func (r *Result) deny(problem declaration.Problem, message string) {
 	r.Denials = append(r.Denials, message)
-	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), true, problem.Field(), message})
+	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), true, problem.Field, message})
 }
 
 func (r *Result) warn(problem declaration.Problem) {
 	r.Warnings = append(r.Warnings, problem.Message)
-	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), false, problem.Field(), problem.Message})
+	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), false, problem.Field, problem.Message})
 }
 
 // Reviewer reviews registrations. It keeps the outline of what is registered, so

@@ -31,7 +31,7 @@ func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
 		optional("addonManager", &d.Manager),
-		list("clusterManagementAddOns", &d.Registrations, nil),
+		list("clusterManagementAddOns", &d.Registrations, unreduced),
 		list("managedClusterAddOns", &d.AddOns, withNamespace),
 		list("managedClusters", &d.Clusters, LeanCluster),
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),

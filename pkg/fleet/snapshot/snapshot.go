@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -119,7 +120,8 @@ func New(content Content) *Snapshot {
 		s.configs[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}] = fleet.Variables(config)
 	}
 	for i := range content.Templates {
-		s.versions[content.Templates[i].Name] = content.Templates[i].Annotations[addonv1alpha1.AddOnVersionAnnotation]
+		template := &content.Templates[i]
+		s.versions[template.Name] = versions.OfTemplate(template.Annotations, template.Labels)
 	}
 	for i := range content.Decisions {
 		placement := fleet.PlacementOf(&content.Decisions[i])

@@ -35,7 +35,10 @@ func optional[T any](name string, of *T) member {
 	return made
 }
 
-// list is a list whose elements are reduced as they are read; lean is nil to keep them whole.
+// unreduced does not reduce an element of a list.
+func unreduced[T any](element *T) *T { return element }
+
+// list is a list whose elements are reduced as they are read.
 func list[T any](name string, of *[]T, lean func(*T) *T) member {
 	return member{
 		name: name,
@@ -46,10 +49,7 @@ func list[T any](name string, of *[]T, lean func(*T) *T) member {
 				if err := decoder.Decode(element); err != nil {
 					return err
 				}
-				if lean != nil {
-					element = lean(element)
-				}
-				*of = append(*of, *element)
+				*of = append(*of, *lean(element))
 				return nil
 			})
 		},

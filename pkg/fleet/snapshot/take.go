@@ -154,8 +154,9 @@ func (t *taking) addOns(ctx context.Context) error {
 // add-ons is the default, which takes no memory.
 func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := fleet.LeanAddOn(full)
-	if namespace := availability.InstallNamespace(full); namespace != availability.InstallNamespace(lean) {
-		lean.Status.Namespace = namespace
+	if availability.InstallNamespace(full) != availability.InstallNamespace(lean) {
+		lean.Status.Namespace = full.Status.Namespace
+		lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
 	}
 	return lean
 }

@@ -16,6 +16,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/bundle"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
@@ -70,7 +71,7 @@ func (w Watch) AddOns() AddOnHandler {
 			w.created(e.Object)
 			enqueue(q, key(e.Object))
 			w.readers(e.Object, everything, q)
-			w.dependents(e.Object, 0, q)
+			w.dependents(e.Object, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
@@ -99,9 +100,9 @@ func (w Watch) AddOns() AddOnHandler {
 			}
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
-				w.dependents(e.ObjectNew, 0, q)
+				w.dependents(e.ObjectNew, q)
 			case !sameVersion:
-				w.dependents(e.ObjectNew, input.Versions, q)
+				w.dependentsUsing(e.ObjectNew, input.Versions, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
@@ -110,7 +111,7 @@ func (w Watch) AddOns() AddOnHandler {
 			w.Memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
 			w.readers(e.Object, everything, q)
-			w.dependents(e.Object, 0, q)
+			w.dependents(e.Object, q)
 		},
 	}
 }
@@ -131,16 +132,27 @@ func (w Watch) created(addOn installed) {
 	}
 }
 
-// dependents enqueues the add-ons on the same cluster that depend on the add-on and
-// use what is given; zero: all of them. Before the first catalog no dependents are
-// known, and every add-on is still to be evaluated.
-func (w Watch) dependents(addOn installed, using input.Set, q queue) {
+// dependents enqueues the add-ons on the same cluster that depend on the add-on. Before
+// the first catalog no dependents are known, and every add-on is still to be evaluated.
+func (w Watch) dependents(addOn installed, q queue) {
+	w.dependentsWhere(addOn, func(*evaluation.Evaluator, string) bool { return true }, q)
+}
+
+// dependentsUsing enqueues those dependents that use one of the inputs.
+func (w Watch) dependentsUsing(addOn installed, inputs input.Set, q queue) {
+	uses := func(declared *evaluation.Evaluator, dependent string) bool {
+		return declared.Inputs(dependent).Any(inputs)
+	}
+	w.dependentsWhere(addOn, uses, q)
+}
+
+func (w Watch) dependentsWhere(addOn installed, concerns func(declared *evaluation.Evaluator, dependent string) bool, q queue) {
 	declared := w.Declarations.Current()
 	if declared == nil {
 		return
 	}
 	for _, dependent := range declared.Dependents(addOn.Name) {
-		if using == 0 || declared.Inputs(dependent).Any(using) {
+		if concerns(declared, dependent) {
 			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 		}
 	}

@@ -148,7 +148,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 		return reconcile.Result{}, nil
 	}
 	key := factsobject.Key(cluster)
-	if wait := r.Backoff.Wait(key, factsobject.Content(spec)); wait > 0 && current != nil {
+	if wait := r.Backoff.Wait(key, backoff.Field("spec", spec)); wait > 0 && current != nil {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	configuration, err := factsobject.Configuration(key, "", "spec", &spec, emptySpec(current))
@@ -164,7 +164,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 		return reconcile.Result{}, fmt.Errorf("request facts of cluster %s: %w", cluster, err)
 	}
 	r.Metrics.FactsWrote(metrics.WriteSuccess)
-	contested := r.Backoff.Wrote(key, factsobject.Content(spec))
+	contested := r.Backoff.Wrote(key, backoff.Field("spec", spec))
 	log.FromContext(ctx).Info("Requested facts of a cluster", "cluster", cluster,
 		"apis", len(spec.APIs), "addOns", len(spec.AddOns), "objects", len(spec.Objects), "contested", contested)
 	return reconcile.Result{}, nil

@@ -53,8 +53,10 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 		registered = append(registered, addOn)
 		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
 		installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
-			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Resource: "addondeploymentconfigs"},
-			ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: "c1", Name: name + "-config"},
+			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceConfig},
+			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
+				ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "c1", Name: name + "-config"}, SpecHash: "hash",
+			},
 		}}
 		builder = builder.WithObjects(installed)
 	}

@@ -64,7 +64,7 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 			return nil
 		},
 		Synced: func(context.Context) error {
-			addOns.overridden(nil, nil)
+			addOns.Declare.Enqueue(declarations.Key)
 			return nil
 		},
 	})

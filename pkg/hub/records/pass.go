@@ -108,12 +108,12 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 				return err
 			}
 		}
-		after, restored, problem = desired(addOn, allowed == recordsAndFields)
+		after, restored, problem = desired(addOn, allowed)
 		if restored { // a list may lack fields that are stored, right after a graft, and has no field owners
 			if err := hub.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
 				return err
 			}
-			after, restored, problem = desired(addOn, true)
+			after, restored, problem = desired(addOn, recordsAndFields)
 		}
 		if equality.Semantic.DeepEqual(addOn.Object, after.Object) {
 			return nil
@@ -176,9 +176,9 @@ func reread(ctx context.Context, hub client.Client, addOn *unstructured.Unstruct
 	return nil
 }
 
-// desired returns the add-on with its record and, where restore is true, with the
-// fields that it has lost. The problem says why there is no record.
-func desired(addOn *unstructured.Unstructured, restore bool) (after *unstructured.Unstructured, restored bool, problem string) {
+// desired returns the add-on with its record and, where fields may be written, with
+// those that it has lost. The problem says why there is no record.
+func desired(addOn *unstructured.Unstructured, allowed writes) (after *unstructured.Unstructured, restored bool, problem string) {
 	after = addOn.DeepCopy()
 	now := written(after)
 	annotations, problem := declaration.Keep(nil, now, nil)
@@ -186,7 +186,7 @@ func desired(addOn *unstructured.Unstructured, restore bool) (after *unstructure
 		after.SetAnnotations(annotations)
 	}
 	lost := written(after).Restore()
-	if !restore || lost == nil || addOn.GetDeletionTimestamp() != nil {
+	if allowed != recordsAndFields || lost == nil || addOn.GetDeletionTimestamp() != nil {
 		return after, false, problem
 	}
 	for name, value := range lost {

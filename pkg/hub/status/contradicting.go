@@ -14,16 +14,9 @@ type contradicting struct {
 	byCluster map[string]map[types.NamespacedName]bool
 }
 
-func (c *contradicting) set(addOn types.NamespacedName, held bool) {
+func (c *contradicting) add(addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if !held {
-		delete(c.byCluster[addOn.Namespace], addOn)
-		if len(c.byCluster[addOn.Namespace]) == 0 {
-			delete(c.byCluster, addOn.Namespace)
-		}
-		return
-	}
 	if c.byCluster == nil {
 		c.byCluster = map[string]map[types.NamespacedName]bool{}
 	}
@@ -31,6 +24,15 @@ func (c *contradicting) set(addOn types.NamespacedName, held bool) {
 		c.byCluster[addOn.Namespace] = map[types.NamespacedName]bool{}
 	}
 	c.byCluster[addOn.Namespace][addOn] = true
+}
+
+func (c *contradicting) remove(addOn types.NamespacedName) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.byCluster[addOn.Namespace], addOn)
+	if len(c.byCluster[addOn.Namespace]) == 0 {
+		delete(c.byCluster, addOn.Namespace)
+	}
 }
 
 // on returns those on a cluster.

@@ -125,7 +125,11 @@ func (r *Reconciler) assess(ctx context.Context, declared *evaluation.Evaluator,
 	if subject.assessment, subject.state, err = r.Assessor.Assess(ctx, declared, addOn, subject.at); err != nil {
 		return nil, err
 	}
-	r.contradicting.set(key, r.Assessor.Acts && fleet.HeldForContradiction(addOn))
+	if r.Assessor.Acts && fleet.HeldForContradiction(addOn) {
+		r.contradicting.add(key)
+	} else {
+		r.contradicting.remove(key)
+	}
 	change := r.Store.Set(key, declared, subject.assessment)
 	subject.reassessed = outcome.SameEdges(change.Before, change.After)
 	return subject, nil
@@ -148,13 +152,13 @@ func (r *Reconciler) review(change assess.Change) {
 func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Backoff.Forget(addOn)
 	r.stuck.forget(addOn)
-	r.contradicting.set(addOn, false)
+	r.contradicting.remove(addOn)
 	r.Store.Delete(addOn)
 }
 
 // notBefore returns the time of the next write of a condition that another writer has just overwritten, and else zero.
 func (r *Reconciler) notBefore(subject *assessed, desired metav1.Condition) time.Time {
-	if wait := r.Backoff.Wait(subject.key, desired); wait > 0 {
+	if wait := r.Backoff.Wait(subject.key, backoff.Condition(desired)); wait > 0 {
 		return subject.at.Add(wait)
 	}
 	return time.Time{}

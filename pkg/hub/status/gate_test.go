@@ -251,7 +251,7 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 	if err := b.Get(t.Context(), leaf, addOn); err != nil {
 		t.Fatal(err)
 	}
-	addOn.Status.ConfigReferences = fleet.WithTemplate(addOn, template.Name, false).Status.ConfigReferences
+	addOn.Status.ConfigReferences = fleet.WithRollout(addOn, template.Name).Status.ConfigReferences
 	stored := &addonv1alpha1.ClusterManagementAddOn{}
 	err := errors.Join(b.Status().Update(t.Context(), addOn), b.Create(t.Context(), &template),
 		b.Get(t.Context(), client.ObjectKeyFromObject(&registered), stored))
@@ -282,7 +282,7 @@ func TestTheTemplateDoesNotExist(t *testing.T) {
 		t.Errorf("gate %q, Installable %q before OCM has chosen a template", gateIs, installable)
 	}
 	err := b.Get(t.Context(), leaf, addOn)
-	addOn.Status.ConfigReferences = fleet.WithTemplate(addOn, template.Name, false).Status.ConfigReferences
+	addOn.Status.ConfigReferences = fleet.WithRollout(addOn, template.Name).Status.ConfigReferences
 	if err = errors.Join(err, b.Status().Update(t.Context(), addOn)); err != nil {
 		t.Fatal(err)
 	}

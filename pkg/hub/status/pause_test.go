@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
 )
 
 // While the gate is closed, another message waits for the rate limit, and another status does not.
@@ -34,7 +35,7 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 			waiting := addOn("leaf", stored)
 			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			b := newBench(t, waiting)
-			b.Backoff.Wrote(leaf, stored)
+			b.Backoff.Wrote(leaf, backoff.Condition(stored))
 			b.Messages = rate.NewLimiter(0, 0)
 			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)
 			result, err := b.reconcile(t)

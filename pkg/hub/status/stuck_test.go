@@ -170,9 +170,9 @@ func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.condition.LastTransitionTime = metav1.NewTime(aTime)
-			waiting := fleet.WithTemplate(addOn(leaf.Name, test.condition), "v2", false)
+			waiting := fleet.WithRollout(addOn(leaf.Name, test.condition), "v2")
 			if test.runs {
-				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1", true)
+				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1")
 			}
 			*waiting = fixture.Holds("v2", *waiting)
 			if test.gate != "" {

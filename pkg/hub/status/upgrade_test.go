@@ -45,10 +45,10 @@ func newUpgradable(t *testing.T, is upgradable) *lifecycleHub {
 		installed.Spec.Configs = []ocmv1alpha1.AddOnConfig{own}
 	}
 	if is.runs != "" {
-		installed.Status.ConfigReferences = fleet.WithTemplate(installed, is.runs, true).Status.ConfigReferences
+		installed.Status.ConfigReferences = fleet.WithTemplate(installed, is.runs).Status.ConfigReferences
 	}
 	if is.desires != "" {
-		installed.Status.ConfigReferences = fleet.WithTemplate(installed, is.desires, false).Status.ConfigReferences
+		installed.Status.ConfigReferences = fleet.WithRollout(installed, is.desires).Status.ConfigReferences
 	}
 	base := addOn("other")
 	if is.base {

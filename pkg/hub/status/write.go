@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/backoff"
+	conditionwriter "open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
@@ -34,13 +36,7 @@ func (r *Reconciler) change(ctx context.Context, subject *assessed, decision out
 	}
 	stored := subject.addOn.ResourceVersion
 	if len(decision.Changed) > 0 {
-		if stored, err = r.Writer.ApplyAll(
-			ctx,
-			names.AddonManager,
-			subject.addOn,
-			decision.Conditions(subject.stored),
-			decision.HealthCheck,
-		); err != nil {
+		if stored, err = r.apply(ctx, subject, decision); err != nil {
 			r.count(subject, decision, err)
 			return unwritten(err, fmt.Sprintf("write %s of %s", list(decision.Changed), subject.key))
 		}
@@ -50,6 +46,13 @@ func (r *Reconciler) change(ctx context.Context, subject *assessed, decision out
 		return r.open(ctx, subject, stored, decision.Because)
 	}
 	return reconcile.Result{}, nil
+}
+
+// apply writes the status that a decision leads to, and returns the resourceVersion that the add-on has then.
+func (r *Reconciler) apply(ctx context.Context, subject *assessed, decision outcome.Decision) (resourceVersion string, err error) {
+	return r.Writer.ApplyStatus(ctx, names.AddonManager, subject.addOn, conditionwriter.Status{
+		Conditions: decision.Conditions(subject.stored), HealthCheck: decision.HealthCheck,
+	})
 }
 
 // list names conditions, as in "Degraded=True/Reason".
@@ -88,7 +91,7 @@ func (r *Reconciler) count(subject *assessed, decision outcome.Decision, err err
 func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outcome.Decision) {
 	for _, changed := range decision.Changed {
 		log.FromContext(ctx).Info(changed.Type+" changed", "status", changed.Status, "reason", changed.Reason, "message", changed.Message)
-		content := decision.Own(changed)
+		content := backoff.Condition(decision.Own(changed))
 		repeats := r.Backoff.Repeats(subject.key, content) // to another writer, not to a dependency
 		contested := r.Backoff.Wrote(subject.key, content)
 		if changed.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded {
@@ -121,7 +124,7 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 	if err != nil {
 		return unwritten(err, fmt.Sprintf("open the gate of %s", subject.key))
 	}
-	r.Backoff.Wrote(subject.key, because)
+	r.Backoff.Wrote(subject.key, backoff.Condition(because))
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
 		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))
@@ -131,8 +134,7 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 // writeForGuard writes the conditions as they are stored, so that the guard corrects Available.
 func (r *Reconciler) writeForGuard(ctx context.Context, subject *assessed, decision outcome.Decision) (reconcile.Result, error) {
 	decision.Changed = []metav1.Condition{*subject.stored.Degraded}
-	_, err := r.Writer.ApplyAll(ctx, names.AddonManager, subject.addOn, decision.Conditions(subject.stored), decision.HealthCheck)
-	if err != nil {
+	if _, err := r.apply(ctx, subject, decision); err != nil {
 		r.count(subject, decision, err)
 		return unwritten(err, fmt.Sprintf("write %s of %s again, for the guard", list(decision.Changed), subject.key))
 	}

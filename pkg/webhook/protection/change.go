@@ -267,9 +267,9 @@ func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, kn
 	if c.templates[after] == nil { // GitOps may create it later
 		return as, as, false, false
 	}
-	was, is = as, as.with(fleet.WithTemplate(addOn, after, true))
+	was, is = as, as.with(fleet.WithTemplate(addOn, after))
 	if before != "" {
-		was = as.with(fleet.WithTemplate(addOn, before, true))
+		was = as.with(fleet.WithTemplate(addOn, before))
 	}
 	return was, is, true, true
 }

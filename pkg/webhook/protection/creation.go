@@ -100,6 +100,6 @@ func (v *Validator) Upgraded(
 			return nil, upgrade, false, err
 		}
 	}
-	findings, err = v.findingsWith(ctx, under, is, fleet.WithTemplate(is.addOns[addOn.Name], template, true))
+	findings, err = v.findingsWith(ctx, under, is, fleet.WithTemplate(is.addOns[addOn.Name], template))
 	return findings, upgrade, err == nil, err
 }

@@ -96,7 +96,7 @@ func (v *Validator) installing(
 	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn,
 ) (installing, error) {
 	next := installing{on: on, under: under, addOn: addOn}
-	chosen, known := fleet.TemplateOf(addOn, registration, nil)
+	chosen, known := fleet.TemplateWithoutPlacements(addOn, registration)
 	if chosen == "" {
 		return next, nil
 	}
@@ -104,7 +104,11 @@ func (v *Validator) installing(
 	if err != nil {
 		return next, err
 	}
-	next.addOn = fleet.WithTemplate(addOn, chosen, known && template != nil)
+	if known && template != nil {
+		next.addOn = fleet.WithTemplate(addOn, chosen)
+	} else {
+		next.addOn = fleet.WithRollout(addOn, chosen)
+	}
 	if template == nil && known {
 		next.missing = chosen
 	}

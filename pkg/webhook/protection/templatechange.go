@@ -107,10 +107,10 @@ func (e *editedTemplate) rolledOut(as clusterReader, c *change) (was, is cluster
 	if !known || chosen != e.after.Name {
 		return as, as, false, false
 	}
-	was, is = as, as.with(fleet.WithTemplate(addOn, chosen, true))
+	was, is = as, as.with(fleet.WithTemplate(addOn, chosen))
 	is.changed = newTemplates{chosen: e.after}
 	if e.before != nil {
-		was = as.with(fleet.WithTemplate(addOn, chosen, true))
+		was = as.with(fleet.WithTemplate(addOn, chosen))
 		was.changed = newTemplates{chosen: e.before}
 	}
 	return was, is, true, true

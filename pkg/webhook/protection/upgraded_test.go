@@ -28,7 +28,7 @@ func TestUpgraded(t *testing.T) {
 		"",
 	)
 	delete(plain.Annotations, addonv1alpha1.TemplateDependenciesAnnotation)
-	installed := fleet.WithTemplate(addOn("leaf"), "v1", true)
+	installed := fleet.WithTemplate(addOn("leaf"), "v1")
 	for name, test := range map[string]struct {
 		template string
 		objects  []client.Object

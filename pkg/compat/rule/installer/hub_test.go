@@ -170,10 +170,11 @@ func (h *fakeHub) dryRun(
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	kind, isPolicy := rule.KindWebhook, strings.Contains(string(content), guard.ProbePolicy)
-	if isPolicy {
-		kind = rule.KindPolicy
+	var probe addonv1alpha1.ManagedClusterAddOn
+	if err := json.Unmarshal(content, &probe); err != nil {
+		h.t.Fatal(err)
 	}
+	kind := map[string]string{string(rule.FormPolicy): rule.KindPolicy, string(rule.FormWebhook): rule.KindWebhook}[meta.FindStatusCondition(probe.Status.Conditions, rule.TypeProbe).Reason]
 	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
 	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
 	if h.actsOn[kind] && h.there()[kind] {

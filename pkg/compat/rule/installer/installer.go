@@ -110,7 +110,7 @@ func (i *Installer) policy(ctx context.Context, version string) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
-	return i.install(ctx, i.Rule.ProbePolicy, objects...)
+	return i.install(ctx, rule.FormPolicy, objects...)
 }
 
 // webhook installs the webhook, where the mode allows it and it is deployed. In
@@ -136,11 +136,11 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
-	return i.install(ctx, i.Rule.ProbeWebhook, object)
+	return i.install(ctx, rule.FormWebhook, object)
 }
 
 // install applies the objects of one form and probes whether it is in force.
-func (i *Installer) install(ctx context.Context, probe string, objects ...*unstructured.Unstructured) (status, error) {
+func (i *Installer) install(ctx context.Context, form rule.Form, objects ...*unstructured.Unstructured) (status, error) {
 	var since time.Time
 	for _, object := range objects {
 		at, err := i.apply(ctx, object)
@@ -154,7 +154,7 @@ func (i *Installer) install(ctx context.Context, probe string, objects ...*unstr
 			since = at
 		}
 	}
-	found := i.probe(ctx, probe)
+	found := i.probe(ctx, form)
 	if found.phase == ignored && i.Clock.Since(since) < i.Timing.settling() {
 		found.phase = settling
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
 // probeManager is the field manager of the probe, which the hub's audit log shows.
@@ -18,7 +19,7 @@ func (i *Installer) probeManager() string { return "interlock-" + i.Rule.Control
 // probe sends a dry run of a write that the rule must change. A dry run is not
 // stored, triggers no watch, and needs no further right. Its subject is any
 // add-on of the fleet, because only an existing object has a status to write.
-func (i *Installer) probe(ctx context.Context, message string) status {
+func (i *Installer) probe(ctx context.Context, form rule.Form) status {
 	subject, err := i.anyAddOn(ctx)
 	if err != nil {
 		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the rule with: %v", err)}
@@ -26,7 +27,7 @@ func (i *Installer) probe(ctx context.Context, message string) status {
 	if subject == nil {
 		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the rule with"}
 	}
-	patch, err := i.probePatch(message)
+	patch, err := i.probePatch(form)
 	if err != nil {
 		return status{phase: unproven, why: err.Error()}
 	}
@@ -49,7 +50,7 @@ func (i *Installer) anyAddOn(ctx context.Context) (*addonv1alpha1.ManagedCluster
 	return &list.Items[0], nil
 }
 
-func (i *Installer) probePatch(message string) ([]byte, error) {
-	conditions := i.Rule.Probe(message, metav1.NewTime(i.Clock.Now()))
+func (i *Installer) probePatch(form rule.Form) ([]byte, error) {
+	conditions := i.Rule.Probe(form, metav1.NewTime(i.Clock.Now()))
 	return json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
 }
