@@ -1,12 +1,14 @@
 // Command crds writes manifests/crds: OCM's own CRDs, as the api module of
 // go.mod ships them, with Interlock's fields grafted onto the
-// ClusterManagementAddOn, and the CRDs that are Interlock's own.
+// ClusterManagementAddOn, and the CRDs that are Interlock's own. It also writes the
+// schema of these fields alone, by which the annotation form is validated.
 //
 // It is run by `make generate`, which first lets controller-gen write the
 // schema of Interlock's Go types into the folder given by -schemas.
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -56,14 +58,15 @@ var sources = []source{
 func main() {
 	schemas := flag.String("schemas", "", "folder with the CRDs that controller-gen wrote for Interlock's types")
 	out := flag.String("out", "", "folder to write the CRDs to")
+	fields := flag.String("fields", "", "file to write the schema of Interlock's fields to")
 	flag.Parse()
-	if err := run(*schemas, *out); err != nil {
+	if err := run(*schemas, *out, *fields); err != nil {
 		fmt.Fprintln(os.Stderr, "crds:", err)
 		os.Exit(1)
 	}
 }
 
-func run(schemas, out string) error {
+func run(schemas, out, fields string) error {
 	generated, err := readCRD(filepath.Join(schemas, schemaFile))
 	if err != nil {
 		return fmt.Errorf("read what controller-gen wrote: %w", err)
@@ -71,6 +74,13 @@ func run(schemas, out string) error {
 	properties, err := crdgraft.SpecProperties(generated, schemaVersion, addonv1alpha1.GraftedSpecFields()...)
 	if err != nil {
 		return fmt.Errorf("take the schema of Interlock's fields: %w", err)
+	}
+	encoded, err := json.MarshalIndent(properties, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(fields, append(encoded, '\n'), 0o644); err != nil {
+		return err
 	}
 	module, err := locate(apiModule)
 	if err != nil {

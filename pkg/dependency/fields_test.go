@@ -115,7 +115,7 @@ var fields = map[string][2]string{
 		`{dependencies: [{name: old, config: {expression: "false", message: Streams need gRPC.}}]}`,
 	},
 	"dependencies.settings":                    {`{dependencies: [{name: user, install: Auto}]}`, setting(`{name: a, value: b}`, "")},
-	"dependencies.settings.policy":             {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b}`, "Seal")},
+	"dependencies.settings.policy":             {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b}`, ", policy: Seal")},
 	"dependencies.settings.variables":          {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: b}, {name: c, value: d}`, "")},
 	"dependencies.settings.variables.name":     {setting(`{name: a, value: b}`, ""), setting(`{name: b, value: b}`, "")},
 	"dependencies.settings.variables.value":    {setting(`{name: a, value: b}`, ""), setting(`{name: a, value: c}`, "")},
@@ -145,7 +145,7 @@ var fields = map[string][2]string{
 
 // setting declares an edge that sets variables.
 func setting(variables, policy string) string {
-	return fmt.Sprintf(`{dependencies: [{name: user, install: Auto, settings: {variables: [%s], policy: %q}}]}`, variables, policy)
+	return fmt.Sprintf(`{dependencies: [{name: user, install: Auto, settings: {variables: [%s]%s}}]}`, variables, policy)
 }
 
 func TestEveryFieldHasALine(t *testing.T) {

@@ -3,7 +3,6 @@ package declaration
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/schema"
 	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
 var (
 	errAliases   = errors.New("YAML aliases are not supported")
 	errDocuments = errors.New("it holds more than one YAML document")
+	errScalar    = errors.New("it is one value")
 
 	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
 )
@@ -33,12 +34,17 @@ type annotationObject struct {
 	Ordering     addonv1alpha1.Ordering           `json:"ordering,omitempty"`
 }
 
-// parseAnnotation reads the annotation form of a declaration, a list or an
-// object, as strictly as an API server reads the fields: no unknown, repeated
-// or wrongly cased key, no number or boolean where a string belongs.
-func parseAnnotation(text string) (declared, error) { return parseAt(AnnotationPath, text) }
+// parseAnnotation reads an annotation and validates it.
+func parseAnnotation(text string) (declared, error) {
+	parsed, err := parseAt(AnnotationPath, text)
+	if err != nil {
+		return declared{}, err
+	}
+	return parsed, parsed.validate().ToAggregate()
+}
 
-// parseAt reads the annotation of that path.
+// parseAt reads the annotation of that path, a list or an object. It accepts fields and types that the schema does
+// not have: the declaration may be for a later version of Interlock.
 func parseAt(path *field.Path, text string) (declared, error) {
 	if err := tooLarge(text); err != nil {
 		return declared{}, err
@@ -51,29 +57,26 @@ func parseAt(path *field.Path, text string) (declared, error) {
 	if severalDocuments(text) {
 		return declared{}, errDocuments
 	}
-	var raw stdjson.RawMessage
-	if err := yaml.UnmarshalStrict([]byte(text), &raw); err != nil {
+	var content any
+	if err := yaml.UnmarshalStrict([]byte(text), &content); err != nil {
 		return declared{}, err
 	}
-	list := declared{path: path, parent: path}
-	var err error
-	switch raw = bytes.TrimSpace(raw); {
-	case len(raw) == 0: // null, or nothing but comments
-		return list, nil
-	case raw[0] == '{':
-		var object annotationObject
-		if object, err = decodeStrictly[annotationObject](raw); err != nil {
-			err = cmp.Or(objectError(raw), err)
-		}
-		return declared{
-			object.Dependencies, object.Requirements, object.Provides, object.Ordering, path.Child("dependencies"), path,
-		}, err
+	content = schema.WithoutNulls(content)
+	var parsed declared
+	switch content := content.(type) {
+	case nil: // null, or nothing but comments
+		return declared{path: path, parent: path}, nil
+	case map[string]any:
+		parsed, parsed.decodeErr = readFields(content)
+		parsed.path = path.Child("dependencies")
+	case []any:
+		parsed, parsed.decodeErr = readFields(map[string]any{"dependencies": content})
+		parsed.path = path
 	default:
-		if list.dependencies, err = decodeStrictly[[]addonv1alpha1.AddonDependency](raw); err != nil {
-			err = cmp.Or(entryError(raw), err)
-		}
-		return list, err
+		return declared{}, errScalar
 	}
+	parsed.parent, parsed.content = path, content
+	return parsed, nil
 }
 
 // tooLarge fails for a text that is not parsed. A parser takes up to 2 KiB for a value

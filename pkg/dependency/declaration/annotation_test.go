@@ -63,23 +63,23 @@ func TestAnnotationInvalid(t *testing.T) {
 
 	cases := map[string]struct{ reason, annotation, want string }{
 		"NoYAML":      {"what is no YAML is refused", "[{", "did not find expected"},
-		"Text":        {"a bare name is no list", "managed-serviceaccount", "cannot unmarshal string"},
+		"Text":        {"a bare name is no list", "managed-serviceaccount", "it is one value"},
 		"Map":         {"one entry is no list", "name: a", `unknown field "name"`},
-		"ListOfNames": {"names alone are no entries", "- a", "dependencies[0]: must be an object, not string"},
+		"ListOfNames": {"names alone are no entries", "- a", "[0]: Invalid value: must be an object, not \"a\""},
 		"UnknownKey":  {"a mistyped key is refused, not ignored", "- name: a\n  tpye: Optional", `unknown field "tpye"`},
-		"WrongCase":   {"the API server tells name from Name", "- name: a\n  Type: Optional", "lower case"},
+		"WrongCase":   {"the API server tells name from Name", "- name: a\n  Type: Optional", `unknown field "Type"; the field is "type"`},
 		"RepeatedKey": {"one of two values would be lost", "- name: a\n  name: b", "already set"},
 		"Number": {
 			"a number is no name, as in the schema", "- name: 5",
-			"dependencies[0].name: must be a string, which may need quotes, not number: 5",
+			"[0].name: Invalid value: must be a string, which may need quotes, not 5",
 		},
 		"Boolean": {
 			"yes would become true", "- name: a\n  message: yes",
-			"dependencies[0].message: must be a string, which may need quotes, not bool: true",
+			"[0].message: Invalid value: must be a string, which may need quotes, not true",
 		},
 		"WhichEntry": {
 			"the wrong entry is named", "- name: a\n- name: b\n  anyOf: [{addOn: c}, {addOn: d, tolerate: 2m}]",
-			`dependencies[1]: json: unknown field "tolerate"`,
+			`[1].anyOf[1]: Invalid value: unknown field "tolerate"`,
 		},
 		"KeyOn": {
 			"YAML makes true of on", "- name: a\n  api: {kind: Pod}\n  on: Hub",
@@ -87,37 +87,37 @@ func TestAnnotationInvalid(t *testing.T) {
 		},
 		"InObject": {
 			"also in an object", "dependencies: [{name: a}, {name: [b]}]",
-			"dependencies[1].name: must be a string, which may need quotes, not array",
+			"dependencies[1].name: Invalid value: must be a string, which may need quotes, not [\"b\"]",
 		},
 		"Ordering": {
-			"a field of the object is named", "ordering: 5", "ordering: must be a string, which may need quotes, not number: 5",
+			"a field of the object is named", "ordering: 5", "ordering: Invalid value: must be a string, which may need quotes, not 5",
 		},
 		"Requirement": {
 			"and one within", "requirements: {kubernetes: 1.30}",
-			"requirements.kubernetes: must be a string, which may need quotes, not number: 1.3",
+			"requirements.kubernetes: Invalid value: must be a string, which may need quotes, not 1.3",
 		},
 		"Dependencies": {
-			"and a list", "dependencies: {name: a}", `dependencies: must be a list, not object: {"name":"a"}`,
+			"and a list", "dependencies: {name: a}", `dependencies: Invalid value: must be a list, not {"name":"a"}`,
 		},
 		"Provides": {
-			"and the entry of another list", "provides: [{kind: Pod}, Pod]", `provides[1]: must be an object, not string: "Pod"`,
+			"and the entry of another list", "provides: [{kind: Pod}, Pod]", `provides[1]: Invalid value: must be an object, not "Pod"`,
 		},
 		"List": {
 			"a list is shown", "- {name: a, install: [Auto]}",
-			`dependencies[0].install: must be a string, which may need quotes, not array: ["Auto"]`,
+			`[0].install: Invalid value: must be a string, which may need quotes, not ["Auto"]`,
 		},
 		"Variable": {
 			"each index is named", "- {name: a, settings: {variables: [{name: X, value: a}, {name: REPLICAS, value: 3}]}}",
-			"dependencies[0].settings.variables[1].value: must be a string, which may need quotes, not number: 3",
+			"[0].settings.variables[1].value: Invalid value: must be a string, which may need quotes, not 3",
 		},
 		"Alternative": {
 			"also of an alternative", "- {name: a, anyOf: [{addOn: b}, {api: {kind: Pod, fields: [1]}}]}",
-			"dependencies[0].anyOf[1].api.fields[0]: must be a string, which may need quotes, not number: 1",
+			"[0].anyOf[1].api.fields[0]: Invalid value: must be a string, which may need quotes, not 1",
 		},
 		"UnknownType":      {"the types are those of the schema", "- name: a\n  type: Hard", `"Hard"`},
 		"EmptyName":        {"a name is required", `- name: ""`, "Required value"},
 		"NoName":           {"a name is required", "- type: Optional", "Required value"},
-		"NullEntry":        {"an entry that is null has no name", "- ~", "Required value"},
+		"NullEntry":        {"an entry that is null is no object", "- ~", "must be an object, not null"},
 		"Tabs":             {"tabs do not indent YAML", "-\tname: a\n\ttype: Optional", "cannot start any token"},
 		"SecondDocument":   {"a second document would be lost", "- name: a\n---\n- name: b", "more than one YAML document"},
 		"Alias":            {"aliases are refused", "- &a {name: x}\n- *a", "aliases"},
@@ -128,7 +128,7 @@ func TestAnnotationInvalid(t *testing.T) {
 		"ManyLines":        {"so does a list in YAML", strings.Repeat("- {}\n", 10_000), "at most 20000 are read"},
 		"NestedLines":      {"and one of lists", strings.Repeat("- - - -\n", 6_000), "at most 20000 are read"},
 		"ManyBytes":        {"no API server stores them", "# " + strings.Repeat("x", 256<<10), "262144 are read"},
-		"Binary":           {"a tagged scalar is no list", "!!binary aGVsbG8=", "cannot unmarshal string"},
+		"Binary":           {"a tagged scalar is no list", "!!binary aGVsbG8=", "it is one value"},
 		"ControlCharacter": {"YAML knows no such characters", "- name: a\x00", "control characters"},
 	}
 	for name, tc := range cases {
@@ -167,8 +167,8 @@ func FuzzDeclare(f *testing.F) {
 		if got.Invalid && got.Dependencies != nil {
 			t.Errorf("an invalid declaration has dependencies: %v", got.Dependencies)
 		}
-		if errs := validateList(got.Dependencies, FieldPath); len(errs) > 0 {
-			t.Errorf("unusable dependencies: %v", errs)
+		if errs := (declared{dependencies: got.Dependencies, path: FieldPath, parent: specPath}).validate(); len(errs) > 0 {
+			t.Errorf("the field would be refused: %v", errs)
 		}
 		seen := map[string]bool{}
 		for _, dependency := range got.Dependencies {

@@ -2,7 +2,6 @@ package declaration
 
 import (
 	"errors"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -21,16 +20,7 @@ func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*exp
 	if entry.Config == nil {
 		return nil, nil
 	}
-	path = path.Child("expression")
 	written := entry.Config.Expression
-	switch {
-	case entry.API != nil || Conflicts(entry):
-		return nil, field.ErrorList{field.Invalid(path, text.Excerpt(written), "config is for an add-on that is depended on, not for an API or a conflict")}
-	case written == "":
-		return nil, field.ErrorList{field.Required(path, "say what the settings must be")}
-	case utf8.RuneCountInString(written) > maxExpression:
-		return nil, tooLong(path, written, maxExpression)
-	}
 	compiled, err := expression.Compile(written)
 	switch {
 	case err == nil && compiled.ReadsAddOn():
@@ -39,7 +29,7 @@ func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*exp
 		err = errDependencies
 	}
 	if err != nil {
-		return nil, field.ErrorList{field.Invalid(path, text.Excerpt(written), err.Error())}
+		return nil, field.ErrorList{field.Invalid(path.Child("expression"), text.Excerpt(written), err.Error())}
 	}
 	return compiled, nil
 }

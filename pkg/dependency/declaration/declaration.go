@@ -107,6 +107,17 @@ type declared struct {
 	ordering     addonv1alpha1.Ordering
 	// path is that of the dependencies, parent that of the others.
 	path, parent *field.Path
+	// content is an annotation as it was written, and decodeErr why not all of it could be decoded.
+	content   any
+	decodeErr error
+}
+
+// written returns what the schema validates: an object, or a list in an annotation.
+func (d declared) written() any {
+	if d.content != nil {
+		return d.content
+	}
+	return d.fields()
 }
 
 // Read reads the declaration of addOn: its fields in spec, else its
@@ -114,7 +125,7 @@ type declared struct {
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	counted, byHand, err := counting(addOn)
 	if err != nil {
-		return unreadable(AnnotationPath, addOn.Annotations[addonv1alpha1.DependenciesAnnotation], err)
+		return unreadable(AnnotationPath, err)
 	}
 	declaration := declare(counted)
 	if byHand && counted.parent == specPath {
@@ -127,12 +138,8 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	return declaration
 }
 
-// unreadable is what an annotation declares that cannot be parsed. It may be for a later
-// version of Interlock.
-func unreadable(path *field.Path, annotation string, err error) Declaration {
-	if problem, other := forOther(interlockIn(annotation), path); other {
-		return Declaration{Invalid: true, Path: path.String(), Problems: []Problem{problem}}
-	}
+// unreadable is what an annotation declares that cannot be parsed.
+func unreadable(path *field.Path, err error) Declaration {
 	return invalid(path.String(), fmt.Sprintf("%s: %s", path, err),
 		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements, provides and ordering", FieldPath))
 }
@@ -142,7 +149,10 @@ func unreadable(path *field.Path, annotation string, err error) Declaration {
 // byHand reports whether there is an annotation that is no record.
 func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, byHand bool, err error) {
 	text, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
-	spec := declared{addOn.Spec.Dependencies, addOn.Spec.Requirements, addOn.Spec.Provides, addOn.Spec.Ordering, FieldPath, specPath}
+	spec := declared{
+		dependencies: addOn.Spec.Dependencies, requirements: addOn.Spec.Requirements, provides: addOn.Spec.Provides, ordering: addOn.Spec.Ordering,
+		path: FieldPath, parent: specPath,
+	}
 	if !annotated {
 		return spec, false, nil
 	}
@@ -155,7 +165,7 @@ func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, by
 	if spec.dependencies != nil || spec.requirements != nil || spec.provides != nil || spec.ordering != "" {
 		return spec, true, nil
 	}
-	counted, err = parseAnnotation(text)
+	counted, err = parseAt(AnnotationPath, text)
 	return counted, true, err
 }
 
@@ -186,28 +196,12 @@ func declare(d declared) Declaration {
 			return Declaration{Invalid: true, Path: d.path.String(), Requirements: d.requirements, Provides: d.provides, Problems: []Problem{problem}}
 		}
 	}
-	// They are counted before any is compiled, which is what costs.
-	if count := len(d.dependencies); count > maxDependencies {
-		return invalid(d.path.String(), fmt.Sprintf("%s: %d dependencies are declared; at most %d may be", d.path, count, maxDependencies), untilCorrected)
+	if errs := d.validate(); len(errs) > 0 {
+		return invalid(errs[0].Field, errs.ToAggregate().Error(), untilCorrected)
 	}
-	switch count, bytes := expressions(d.dependencies); {
-	case count > maxExpressions:
-		return invalid(d.path.String(), fmt.Sprintf(
-			"%s: %d expressions are in when, config and settings; at most %d may be; when.clusterSelector has no such limit",
-			d.path, count, maxExpressions), untilCorrected)
-	case bytes > maxExpressionBytes:
-		return invalid(d.path.String(),
-			fmt.Sprintf("%s: all expressions together have %d bytes; at most %d may be used", d.path, bytes, maxExpressionBytes), untilCorrected)
-	}
-	errs := validateList(d.dependencies, d.path)
-	edges, compileErrs := compileEdges(d.dependencies, d.path)
+	edges, errs := compileEdges(d.dependencies, d.path)
 	platform, platformErrs := compileRequirements(d.requirements, d.parent.Child("requirements"))
-	errs = append(errs, compileErrs...)
-	errs = append(errs, validateRequirements(d.requirements, d.parent.Child("requirements"))...)
-	errs = append(errs, platformErrs...)
-	errs = append(errs, validateProvides(d.provides, d.parent.Child("provides"))...)
-	errs = append(errs, validateOrdering(d.ordering, d.parent.Child("ordering"))...)
-	if len(errs) > 0 {
+	if errs = append(errs, platformErrs...); len(errs) > 0 {
 		return invalid(errs[0].Field, errs.ToAggregate().Error(), untilCorrected)
 	}
 

@@ -110,7 +110,7 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, when: {expression: "` + strings.Repeat("x", 4097) + `"}}]`,
 			[]string{"when.expression", "at most 4096 characters"},
 		},
-		"EmptyWhen":   {`dependencies: [{name: a, when: {}}]`, []string{"dependencies[0].when", "set clusterSelector, expression or both"}},
+		"EmptyWhen":   {`dependencies: [{name: a, when: {}}]`, []string{"dependencies[0].when", "set clusterSelector or expression"}},
 		"AddOnAndAPI": {`dependencies: [{name: a, addOn: b, api: {kind: Pod}}]`, []string{"dependencies[0].addOn", `"b"`, "not both"}},
 		"RangeOfAPI":  {`dependencies: [{name: a, version: "1", api: {kind: Pod}}]`, []string{"dependencies[0].version", "api.version"}},
 		"Prereleases": {`dependencies: [{name: a, prereleases: {}}]`, []string{"dependencies[0].prereleases", "needs version"}},
@@ -128,7 +128,7 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, install: Never, removal: WithLastDependent}]`, []string{"dependencies[0].removal", "needs install Auto"},
 		},
 		"IfInstalled": {`dependencies: [{name: a, type: IfInstalled}]`, []string{"dependencies[0].type", "needs version"}},
-		"Kind":        {`dependencies: [{name: a, api: {group: apps}}]`, []string{"dependencies[0].api.kind", "Required value"}},
+		"Kind":        {`dependencies: [{name: a, api: {group: apps}}]`, []string{"dependencies[0].api.kind", "kind is the API's kind"}},
 		"KindForm":    {`dependencies: [{name: a, api: {kind: "Pod/exec"}}]`, []string{"dependencies[0].api.kind", `"Pod/exec"`}},
 		"Group": {
 			`dependencies: [{name: a, api: {group: apps/v1, kind: Deployment}}]`,
@@ -137,7 +137,7 @@ func TestInvalidExtensions(t *testing.T) {
 		"APIVersion": {`dependencies: [{name: a, api: {version: ">= v1", kind: Deployment}}]`, []string{"dependencies[0].api.version"}},
 		"APIField": {
 			`dependencies: [{name: a, api: {kind: Pod, fields: [spec.nodeName, "spec.containers[].image"]}}]`,
-			[]string{"dependencies[0].api.fields[1]", `"spec.containers[].image"`, "property names with dots"},
+			[]string{"dependencies[0].api.fields[1]", `"spec.containers[].image"`, "paths of property names, such as"},
 		},
 		"ServedBy": {
 			`dependencies: [{name: a, api: {kind: Pod, servedBy: hub}}]`,
@@ -156,7 +156,7 @@ func TestInvalidExtensions(t *testing.T) {
 		"ManyProvides": {`provides: [` + strings.Repeat("{kind: Pod},", 129) + `]`, []string{"provides: ", "must have at most 128 items"}},
 		"DocsScheme": {
 			`dependencies: [{name: a, docs: "javascript:alert(1)"}]`,
-			[]string{"dependencies[0].docs", `"javascript:alert(1)"`, "must be a link"},
+			[]string{"dependencies[0].docs", `"javascript:alert(1)"`, "docs is a link to a page"},
 		},
 		"DocsUser": {
 			`dependencies: [{name: a, docs: "https://good.io@bad.io/"}]`,
@@ -198,7 +198,7 @@ func TestInvalidExtensions(t *testing.T) {
 		},
 		"SettingOfAPI": {
 			`dependencies: [{name: a, api: {kind: Pod}, config: {expression: "true"}}]`,
-			[]string{"dependencies[0].config.expression", `"true"`, "not for an API or a conflict"},
+			[]string{`dependencies[0].config: Invalid value: {"expression":"true"}: config is for`, "not for an API or a conflict"},
 		},
 		"SettingOfConflict": {
 			`dependencies: [{name: a, type: Conflicts, config: {expression: "true"}}]`, []string{"not for an API or a conflict"},
@@ -214,10 +214,13 @@ func TestInvalidExtensions(t *testing.T) {
 			`dependencies: [{name: a, install: Auto, api: {kind: Pod}, settings: {variables: [{name: v, value: w}]}}]`,
 			[]string{"dependencies[0].settings", "not for an API"},
 		},
-		"NoVariable": {`dependencies: [{name: a, install: Auto, settings: {variables: []}}]`, []string{"settings.variables", "Required value"}},
+		"NoVariable": {
+			`dependencies: [{name: a, install: Auto, settings: {variables: []}}]`,
+			[]string{"settings.variables: Invalid value: 0: must have at least 1 items"},
+		},
 		"VariableTwice": {
 			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: v, value: w}, {name: v, value: x}]}}]`,
-			[]string{"settings.variables[1].name", "Duplicate value"},
+			[]string{`settings.variables[1]: Duplicate value: {"name":"v","value":"x"}`},
 		},
 		"NameOfVariable": {
 			`dependencies: [{name: a, install: Auto, settings: {variables: [{name: a-b, value: w}]}}]`, []string{

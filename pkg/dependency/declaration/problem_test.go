@@ -27,7 +27,7 @@ func TestFieldOfAProblem(t *testing.T) {
 			Requirements: &addonv1alpha1.AddonRequirements{Claims: map[string]addonv1alpha1.ClaimRequirement{"a.b/c": ""}},
 		}),
 		"spec.dependencies": specified(addonv1alpha1.ClusterManagementAddOnSpec{
-			Dependencies: make([]addonv1alpha1.AddonDependency, maxDependencies+1),
+			Dependencies: make([]addonv1alpha1.AddonDependency, 257),
 		}),
 		annotation + "[1].name": annotated("[{name: a}, {name: ''}]"),
 		annotation:              annotated("no list"),

@@ -249,7 +249,8 @@ func readFields(fields map[string]any) (declared, error) {
 		err = json.Unmarshal(encoded, &object)
 	}
 	return declared{
-		object.Dependencies, object.Requirements, object.Provides, object.Ordering, AnnotationPath.Child("dependencies"), AnnotationPath,
+		dependencies: object.Dependencies, requirements: object.Requirements, provides: object.Provides, ordering: object.Ordering,
+		path: AnnotationPath.Child("dependencies"), parent: AnnotationPath,
 	}, err
 }
 

@@ -25,7 +25,7 @@ func ReadTemplate(template *addonv1alpha1.AddOnTemplate) (declaration Declaratio
 	}
 	written, err := parseAt(TemplatePath, text)
 	if err != nil {
-		return unreadable(TemplatePath, text, err), true
+		return unreadable(TemplatePath, err), true
 	}
 	return declare(written), true
 }

@@ -27,13 +27,13 @@ ordering: Install`
 	}
 	for annotation, wrong := range map[string]string{
 		"dependencies: [{name: a}]\nrequires: {}":             `unknown field "requires"`,
-		"Dependencies: [{name: a}]":                           "lower case",
+		"Dependencies: [{name: a}]":                           `unknown field "Dependencies"; the field is "dependencies"`,
 		"dependencies: [{name: a}]\ndependencies: []":         "already set",
-		"requirements: {kubernetes: 1.28}":                    "requirements.kubernetes: must be a string, which may need quotes",
+		"requirements: {kubernetes: 1.28}":                    "requirements.kubernetes: Invalid value: must be a string, which may need quotes",
 		`{"provides": [{"kind": "Pod", "apiVersion": "v1"}]}`: `unknown field "apiVersion"`,
 		"ordering: Later":                                     `ordering: Unsupported value: "Later": supported values: "None", "Install"`,
-		"ordering: {a: b}":                                    `ordering: must be a string, which may need quotes, not object: {"a":"b"}`,
-		"ordering: [Install]":                                 `ordering: must be a string, which may need quotes, not array: ["Install"]`,
+		"ordering: {a: b}":                                    `ordering: Invalid value: must be a string, which may need quotes, not {"a":"b"}`,
+		"ordering: [Install]":                                 `ordering: Invalid value: must be a string, which may need quotes, not [`,
 	} {
 		addOn := fixture.Annotated("x", annotation)
 		if got := Read(&addOn); !got.Invalid || !strings.Contains(got.Problems[0].Message, wrong) {

@@ -3,7 +3,6 @@ package declaration
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -110,7 +109,7 @@ func compileWhen(when *addonv1alpha1.DependencyWhen, path *field.Path) (*When, f
 		}
 		compiled.Selector = selector
 	}
-	if when.Expression != "" && utf8.RuneCountInString(when.Expression) <= maxExpression {
+	if when.Expression != "" {
 		holds, err := expression.Compile(when.Expression)
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("expression"), text.Excerpt(when.Expression), err.Error()))

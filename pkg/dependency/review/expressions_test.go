@@ -50,9 +50,9 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 		text    string
 		want    string
 	}{
-		{tooMany, manyText, ": 17 expressions are in when, config and settings; at most 16 may be"},
-		{long, longText, ": all expressions together have 65664 bytes; at most 65536 may"},
-		{edges, edgesText, ": 257 dependencies are declared; at most 256 may"},
+		{tooMany, manyText, ": Invalid value: 17 expressions are in when, config and settings; at most 16 may be"},
+		{long, longText, ": Invalid value: all expressions together have 65664 bytes; at most 65536 may"},
+		{edges, edgesText, ": Too many: 257: must have at most 256 items"},
 	} {
 		for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{test.inField, fixture.Annotated("x", test.text)} {
 			review := new(Reviewer).Review(&addOn, nil, nil)

@@ -62,7 +62,7 @@ const TemplateVersionLabel = "app.kubernetes.io/version"
 
 // DependencyPrereleases says which prereleases a version range accepts.
 type DependencyPrereleases struct {
-	// identifiers are the words of a prerelease that are accepted: "beta" accepts 1.2.0-beta.3.
+	// identifiers are the words of a prerelease that are accepted, each of letters, digits and hyphens: "beta" accepts 1.2.0-beta.3.
 	// Empty accepts every prerelease.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
@@ -132,7 +132,7 @@ const (
 
 // AddonAPI is an API, as the managed cluster's API server serves it.
 type AddonAPI struct {
-	// group is the API group; empty is the core group.
+	// group is the API group without its version, such as "apps"; empty is the core group.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
@@ -179,8 +179,8 @@ type DependencyAPI struct {
 // DependencyAlternative is one of several add-ons and APIs. An edge needs any of them.
 // +structType=atomic
 // +kubebuilder:validation:XValidation:rule="has(self.addOn) != has(self.api)",message="an alternative is an add-on or an API: set one of addOn and api"
-// +kubebuilder:validation:XValidation:rule="!has(self.version) || has(self.addOn)",message="version is a range for an add-on; the version of an API is api.version"
-// +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version"
+// +kubebuilder:validation:XValidation:rule="!has(self.version) || has(self.addOn)",message="version is a range for an add-on; the version of an API is api.version",fieldPath=".version"
+// +kubebuilder:validation:XValidation:rule="!has(self.prereleases) || has(self.version)",message="prereleases needs version",fieldPath=".prereleases"
 type DependencyAlternative struct {
 	// addOn is the add-on that satisfies the edge where it is available.
 	// +optional
@@ -285,7 +285,7 @@ type AddonRequirements struct {
 	Claims map[string]ClaimRequirement `json:"claims,omitempty"`
 }
 
-// ClaimRequirement is what the value of a claim must be.
+// ClaimRequirement is a version range, or the exact value of the claim.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=256
 type ClaimRequirement string
@@ -326,7 +326,7 @@ const (
 // SettingVariable is a variable of an AddOnDeploymentConfig with its value, or where that comes from.
 // +kubebuilder:validation:XValidation:rule="has(self.value) != has(self.valueFrom)",message="a variable has one of value and valueFrom"
 type SettingVariable struct {
-	// name is the name of the variable.
+	// name is the name of the variable, of letters, digits and _, without a digit first.
 	// +required
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z_][_a-zA-Z0-9]*$`
