@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"slices"
 	"unique"
 
@@ -69,7 +70,7 @@ func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedCl
 	}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
 	kept := ofAll
-	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
+	if hasGate(full) {
 		kept = AddOnConditions()
 	}
 	lean.Status.Conditions = only(full.Status.Conditions, kept...)
@@ -80,6 +81,24 @@ func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedCl
 	}
 	return lean
 }
+
+// hasGate reports whether addon-manager owns the condition Installable of an add-on: there is a gate, or there was one and its annotation
+// was removed. Without a gate, the add-on's own manager may own that condition.
+func hasGate(full *addonv1alpha1.ManagedClusterAddOn) bool {
+	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
+		return true
+	}
+	if !gate.Waits(Installable(full)) {
+		return false
+	}
+	lean := len(full.ManagedFields) == 0 // an informer may pass an object twice
+	return lean || slices.ContainsFunc(full.ManagedFields, func(of metav1.ManagedFieldsEntry) bool {
+		return of.Manager == names.AddonManager && of.FieldsV1 != nil && bytes.Contains(of.FieldsV1.Raw, []byte(installableField))
+	})
+}
+
+// installableField names the condition Installable in managed fields.
+const installableField = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionInstallable + `\"}`
 
 // LeanCluster keeps what evaluation reads of a managed cluster.
 func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {

@@ -115,6 +115,7 @@ func TestDecide(t *testing.T) {
 		"OpenedByHand": {
 			missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened",
 		},
+		"GateIsRemoved": {missing, Stored{Degraded: failing, Installable: waiting}, "Installable=True/GateOpened"},
 		"InstallationBegins": {
 			missing, Stored{Degraded: failing, Installable: waiting, Gate: "closed", Annotated: true}, "Installable=True/InstallationBegun",
 		},
