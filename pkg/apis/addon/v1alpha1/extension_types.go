@@ -108,6 +108,13 @@ const ApproveRemovalAnnotation = "dependency.addon.open-cluster-management.io/ap
 // InstallNamespace is the namespace of Placements with which Interlock has add-ons installed. Each has the name of its add-on.
 const InstallNamespace = "open-cluster-management-interlock"
 
+// InstallLabelPrefix, with the name of an add-on, is the label of the ManagedClusters on which Interlock has the add-on installed. Its value
+// is InstallLabelValue. The owner of an add-on consents by Placements that select the label.
+const (
+	InstallLabelPrefix = "install.dependency.addon.open-cluster-management.io/"
+	InstallLabelValue  = "true"
+)
+
 // DependencyInstall says whether Interlock has an add-on installed that an edge needs.
 // +kubebuilder:validation:Enum=Never;Auto
 type DependencyInstall string
