@@ -36,7 +36,8 @@ const PolicyCRDName = "addondependencypolicies.dependency.addon.open-cluster-man
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
-		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{})
+		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{},
+		&AddOnInstallation{}, &AddOnInstallationList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
