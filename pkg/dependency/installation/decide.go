@@ -9,6 +9,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/undone"
 )
 
+// created is the generation of an object that no writer has changed since its creation.
+const created = 1
+
 // Step is what is done on a managed cluster once the installation is stored.
 type Step int
 
@@ -151,9 +154,12 @@ func (f Facts) decidePresent(now time.Time) Decision {
 	case f.AddOn.Deleted:
 		return Decision{Desired: &desired}
 	case f.AddOn.UID != desired.UID: // Interlock has created it, or a backup was restored
-		desired.UID, desired.Generation, desired.UnusedSince = f.AddOn.UID, f.AddOn.Generation, time.Time{}
-		desired.enter(dependencyv1alpha1.PhaseInstalled, now)
-	case f.AddOn.Generation > desired.Generation:
+		desired.UID, desired.Generation, desired.UnusedSince = f.AddOn.UID, created, time.Time{}
+		if desired.Phase != dependencyv1alpha1.PhaseKept {
+			desired.enter(dependencyv1alpha1.PhaseInstalled, now)
+		}
+	}
+	if f.AddOn.TakenOver || !f.AddOn.Ours || f.AddOn.Generation > desired.Generation {
 		desired.UnusedSince = time.Time{}
 		desired.enter(dependencyv1alpha1.PhaseKept, now)
 	}
@@ -206,10 +212,10 @@ func (i *Installation) enter(phase dependencyv1alpha1.InstallationPhase, now tim
 	}
 }
 
-// Delayed is a decision to begin nothing yet, because of the bounds of the fleet: all else is stored.
+// Delayed is the decision where the bounds of the fleet do not let its step be taken yet.
 func (d Decision) Delayed(stored *Installation, again time.Time) Decision {
-	if !d.Begins {
-		return d
+	if d.Begins {
+		d.Desired = stored
 	}
-	return Decision{Desired: stored, Blocker: Delayed, Again: again}
+	return Decision{Desired: d.Desired, Blocker: Delayed, Again: again}
 }

@@ -153,7 +153,17 @@ func TestDecide(t *testing.T) {
 		"ReplacedByAnotherWriter": {
 			ready(func(f *Facts) { needed(f); f.AddOn = &Present{UID: "b"}; f.Stored = stored(installed) }), "none",
 		},
-		"TakenOver":      {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(notUsed) }), "Kept"},
+		"TakenOver": {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(notUsed) }), "Kept"},
+		"TakenOverByItsLabels": {
+			ready(func(f *Facts) { present(f); f.AddOn.TakenOver = true; f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Kept",
+		},
+		"LabelRemoved": {ready(func(f *Facts) { present(f); f.AddOn.Ours = false; f.Stored = stored(installed) }), "Kept"},
+		"CrashAfterInstallingAndTakenOver": {
+			ready(func(f *Facts) { needed(f); present(f); f.AddOn.Generation = 2; f.Stored = stored(installing) }), "Kept",
+		},
+		"KeptAndRestoredFromABackup": {
+			ready(func(f *Facts) { f.AddOn = &Present{UID: "b", Generation: 1, Ours: true}; f.Stored = stored(taken) }), "Kept",
+		},
 		"Kept":           {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(taken) }), "Kept"},
 		"KeptAndRemoved": {ready(func(f *Facts) { needed(f); f.Stored = stored(taken) }), "none"},
 
@@ -188,7 +198,11 @@ func TestDecide(t *testing.T) {
 			ready(func(f *Facts) { present(f); f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Removing, remove, begins",
 		},
 		"RemovalNeedsApproval": {
-			ready(func(f *Facts) { present(f); f.RemovalApproved = false; f.Stored = stored(notUsed, unusedFor(time.Hour)) }),
+			ready(func(f *Facts) {
+				present(f)
+				f.RemovalApproved = false
+				f.Stored = stored(notUsed, unusedFor(time.Hour))
+			}),
 			"Unused, NeedsApproval",
 		},
 		"CrashBeforeRemoving": {
@@ -228,33 +242,46 @@ func each(visit func(Facts)) {
 			}
 		}
 	}
-	addOns := []*Present{nil}
+	absent, there := []*Present{nil}, []*Present{}
 	for _, uid := range []types.UID{"a", "b"} {
-		for _, of := range []bool{false, true} {
-			for _, deleted := range []bool{false, true} {
-				for _, generation := range []int64{1, 2} {
-					addOns = append(addOns, &Present{UID: uid, Generation: generation, Ours: of, Deleted: deleted})
-				}
+		for bits := range 1 << 4 {
+			bit := func(n int) bool { return bits>>n&1 == 1 }
+			is := &Present{UID: uid, Generation: 1, Ours: bit(0), Deleted: bit(1), TakenOver: bit(2)}
+			if bit(3) {
+				is.Generation = 2
 			}
+			there = append(there, is)
 		}
 	}
 	for _, of := range append(all, nil) {
-		for _, addOn := range addOns {
-			for bits := range 1 << 7 {
-				bit := func(n int) bool { return bits>>n&1 == 1 }
-				for _, cluster := range []Cluster{ClusterReady, ClusterDetached, ClusterDenied, ClusterDoubtful} {
-					for _, use := range []Use{UseUnknown, Used, Unused} {
-						f := Facts{
-							Stored: of, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Use: use, Delay: time.Hour,
-							Missing: bit(0), Consents: bit(1), Keep: bit(2), Approved: bit(3), RemovalApproved: bit(4),
-						}
-						if bit(5) {
-							f.Contradiction = "it does"
-						}
-						if bit(6) {
-							f.Requests = requests(remove)
-						}
-						visit(f)
+		eachOf(of, absent, func(bit func(int) bool, f *Facts) {
+			f.Missing, f.Consents, f.Approved, f.RemovalApproved = bit(0), bit(1), bit(2), true
+			if bit(3) {
+				f.Contradiction = "it does"
+			}
+		}, visit)
+		eachOf(of, there, func(bit func(int) bool, f *Facts) {
+			f.Missing, f.Consents, f.Approved, f.Keep, f.RemovalApproved = true, bit(1), true, bit(2), bit(3)
+		}, visit)
+	}
+}
+
+// eachOf calls a function with what is stored, each add-on, cluster and use, and all that bits set.
+func eachOf(of *Installation, addOns []*Present, set func(bit func(int) bool, f *Facts), visit func(Facts)) {
+	for _, addOn := range addOns {
+		for bits := range 1 << 5 {
+			bit := func(n int) bool { return bits>>n&1 == 1 }
+			for _, cluster := range []Cluster{ClusterReady, ClusterDetached, ClusterDenied, ClusterDoubtful} {
+				for _, use := range []Use{UseUnknown, Used, Unused} {
+					f := Facts{Stored: of, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Delay: time.Hour}
+					set(bit, &f)
+					f.Use = use
+					if bit(4) {
+						f.Requests = requests(remove)
+					}
+					visit(f)
+					if addOn == nil {
+						break // its use does not matter
 					}
 				}
 			}
@@ -308,7 +335,8 @@ func broken(f Facts, d Decision) string {
 		switch {
 		case !acts || f.Keep || f.Use != Unused || f.keeps(*f.Stored):
 			return "removes what is kept"
-		case f.AddOn == nil || f.AddOn.UID != f.Stored.UID || f.AddOn.Generation > f.Stored.Generation || f.AddOn.Deleted:
+		case f.AddOn == nil || f.AddOn.UID != f.Stored.UID || f.AddOn.Generation > f.Stored.Generation ||
+			f.AddOn.Deleted || f.AddOn.TakenOver || !f.AddOn.Ours:
 			return "removes what another writer has"
 		case d.Desired == nil || d.Desired.Phase != removing || f.Stored.Phase != removing && f.Stored.UnusedSince.Add(f.Delay).After(noon):
 			return "removes too soon"

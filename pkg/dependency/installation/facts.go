@@ -38,8 +38,11 @@ const (
 type Present struct {
 	UID        types.UID
 	Generation int64
-	// Ours is true where Interlock has created it.
+	// Ours is true where Interlock has created it, and its label still says so.
 	Ours bool
+	// TakenOver is true where another writer has changed more of it than its generation shows: labels or annotations. It is read only before
+	// a removal.
+	TakenOver bool
 	// Deleted is true while it is being deleted.
 	Deleted bool
 }

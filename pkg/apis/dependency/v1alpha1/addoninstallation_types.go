@@ -34,7 +34,6 @@ const (
 const ConditionInstalled = "Installed"
 
 // +kubebuilder:object:root=true
-// +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,path=addoninstallations,singular=addoninstallation,shortName=adinstall,categories=ocm
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,description="How far the installation is"
 // +kubebuilder:printcolumn:name="Requested By",type=string,JSONPath=`.spec.requestedBy[*].addOn`,description="The add-ons that need it"
@@ -45,6 +44,9 @@ const ConditionInstalled = "Installed"
 // AddOnInstallation is an add-on that Interlock has installed on a managed cluster because other add-ons there need it. It is in the
 // cluster's namespace on the hub and has the add-on's name. addon-manager writes it before it installs the add-on, and deletes it once the
 // add-on is removed. A user who deletes it hands the add-on over: Interlock then never removes the add-on.
+//
+// It has no status subresource. addon-manager alone writes spec and status, in one write, so that no crash lies between them. And a backup
+// of objects keeps the status.
 type AddOnInstallation struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

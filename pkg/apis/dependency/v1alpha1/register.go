@@ -33,6 +33,12 @@ var PolicyResource = GroupVersion.WithResource("addondependencypolicies")
 // PolicyCRDName is the name of the CustomResourceDefinition of AddOnDependencyPolicy.
 const PolicyCRDName = "addondependencypolicies.dependency.addon.open-cluster-management.io"
 
+// InstallationKind is the kind of AddOnInstallation.
+var InstallationKind = GroupVersion.WithKind("AddOnInstallation")
+
+// InstallationCRDName is the name of the CustomResourceDefinition of AddOnInstallation.
+const InstallationCRDName = "addoninstallations.dependency.addon.open-cluster-management.io"
+
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
