@@ -18,7 +18,7 @@ var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
-			"finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
+			"finalizers": nil, "managedFields": nil, "ownerReferences": nil,
 		}},
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -23,7 +24,7 @@ var messages = map[string]string{
 	string(dependencyv1alpha1.PhaseInstalled):  "The add-on is installed.",
 	string(dependencyv1alpha1.PhaseUnused):     "No add-on on the cluster uses it any more. Interlock removes it once it was not used for an hour.",
 	string(dependencyv1alpha1.PhaseRemoving):   "Interlock removes the add-on, because none on the cluster uses it any more.",
-	string(dependencyv1alpha1.PhaseKept):       "Another writer has configured the add-on, so Interlock does not remove it.",
+	string(dependencyv1alpha1.PhaseKept):       "Another writer has changed the add-on, so Interlock does not remove it.",
 	string(installation.NeedsConsent):          "The owner of the add-on does not let Interlock install it any more.",
 	string(installation.DeniedByPolicy):        "A policy denies installations on this cluster.",
 	string(installation.ClusterInDoubt):        "The cluster cannot be reached, so Interlock does nothing.",
@@ -51,6 +52,29 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 	}
 	condition.Message = text.Final(messages[condition.Reason])
 	return condition
+}
+
+// isRefused reports whether the last step was refused, as it is stored.
+func isRefused(of *subject) bool {
+	last := lastCondition(of)
+	return last != nil && last.Reason == ReasonRefused
+}
+
+// lastCondition is the condition Installed as it is stored; nil: there is none.
+func lastCondition(of *subject) *metav1.Condition {
+	if of.object == nil {
+		return nil
+	}
+	return meta.FindStatusCondition(of.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
+}
+
+// before is the condition Installed before a step is taken. What was refused stays so until it succeeds, so a refusal is not written again with
+// each try.
+func before(of *subject, decision installation.Decision, now time.Time) metav1.Condition {
+	if last := lastCondition(of); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
+		return *last
+	}
+	return conditionOf(decision, now)
 }
 
 // refused is the condition Installed where the API server has refused what was decided.

@@ -3,13 +3,11 @@ package installation
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -17,7 +15,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 )
 
 // subject is an add-on on a managed cluster, with what its installation is decided on.
@@ -29,16 +26,16 @@ type subject struct {
 	object *dependencyv1alpha1.AddOnInstallation
 	// dependents are the add-ons on the cluster that ask for it.
 	dependents []types.NamespacedName
-	// clusters is the number of managed clusters.
-	clusters int
+	// version is the resource version of the ManagedClusterAddOn, once its removal is confirmed.
+	version string
 }
 
 // load reads what an installation is decided on from the caches.
-func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (subject, error) {
-	of := subject{key: key}
+func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
+	of := &subject{key: key}
 	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consent(key.Name) == catalog.ByAnnotation, installation.Keeps(declared.Catalog, key.Name)
 	object := &dependencyv1alpha1.AddOnInstallation{}
-	switch err := r.Inputs.Get(ctx, key, object); {
+	switch err := r.Objects.Get(ctx, key, object); {
 	case err == nil:
 		of.object, of.Stored = object, storedIn(object)
 	case !apierrors.IsNotFound(err):
@@ -49,10 +46,15 @@ func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, k
 		return of, err
 	}
 	of.AddOn = present(addOn)
-	if err := r.loadCluster(ctx, declared, &of); err != nil {
+	if of.Stored != nil && of.AddOn == nil { // that it was removed must not be a cache that is behind
+		if err := r.confirmAbsence(ctx, of); err != nil {
+			return of, err
+		}
+	}
+	if err := r.loadCluster(ctx, declared, of); err != nil {
 		return of, err
 	}
-	return of, r.loadUsers(ctx, declared, &of)
+	return of, r.loadUsers(ctx, declared, of)
 }
 
 // present describes a ManagedClusterAddOn; nil: there is none.
@@ -122,28 +124,4 @@ func (s *subject) use(one installation.Use) {
 	case one == installation.UseUnknown:
 		s.Use = one
 	}
-}
-
-// loadBounds reads what is only needed where something would begin: what the installation would contradict, how many managed clusters
-// there are, and whether a change of so many is approved.
-func (r *Reconciler) loadBounds(
-	ctx context.Context, declared *evaluation.Evaluator, of *subject, step installation.Step, now time.Time,
-) error {
-	var all clusterv1.ManagedClusterList
-	if err := r.Inputs.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list managed clusters: %w", err)
-	}
-	of.clusters = len(all.Items)
-	install := declared.Install(of.key.Name)
-	changes, err := r.changes(ctx, of.key, now)
-	if err != nil {
-		return err
-	}
-	if step == installation.Remove {
-		of.RemovalApproved = installation.Approved(changes.removals, of.clusters, install.RemovalApproved)
-		return nil
-	}
-	of.Approved = installation.Approved(changes.installations, of.clusters, install.Approved)
-	of.Contradiction, err = r.Assessor.Contradiction(ctx, declared, of.key, now)
-	return err
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +33,7 @@ const gather = time.Second
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "addoninstallations", r, 1, controllers.RetryOnHub,
 		r.Changed.Source(Everything),
-		source.Kind(mgr.GetCache(), &dependencyv1alpha1.AddOnInstallation{}, &handler.TypedEnqueueRequestForObject[*dependencyv1alpha1.AddOnInstallation]{}),
+		source.Kind(r.Stored, &dependencyv1alpha1.AddOnInstallation{}, &handler.TypedEnqueueRequestForObject[*dependencyv1alpha1.AddOnInstallation]{}),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
@@ -110,29 +110,64 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// enqueueAll enqueues all that is installed, and all that may be.
-func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator) error {
-	var stored dependencyv1alpha1.AddOnInstallationList
-	if err := r.Inputs.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list AddOnInstallations: %w", err)
+// enqueueAll enqueues all that is installed, and all that may be. The first time, it finds what each of them waits for.
+func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator, now time.Time) error {
+	keys, err := r.keys(ctx, declared)
+	if err != nil {
+		return err
 	}
+	if !r.complete {
+		for key := range keys {
+			if err := r.findWait(ctx, declared, key, now); err != nil {
+				return err
+			}
+		}
+		r.complete = true
+		r.Inputs.Installations.Complete()
+		r.Evaluate.Enqueue(r.wanted.all()...)
+	}
+	r.Changed.Enqueue(keys.UnsortedList()...)
+	return nil
+}
+
+// findWait sets what an installation waits for, without doing anything.
+func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
+	of, err := r.load(ctx, declared, key)
+	if err != nil {
+		return err
+	}
+	decision, err := r.preview(ctx, declared, of, now)
+	if err != nil {
+		return err
+	}
+	r.follow(of, decision, isRefused(of))
+	return nil
+}
+
+// keys returns all that is installed, and all that may be.
+func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
+	var stored dependencyv1alpha1.AddOnInstallationList
+	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list AddOnInstallations: %w", err)
+	}
+	all := sets.New[types.NamespacedName]()
 	for i := range stored.Items {
-		r.Changed.Enqueue(client.ObjectKeyFromObject(&stored.Items[i]))
+		all.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
 	}
 	for _, dependent := range declared.AddOns() {
 		used := installation.Installable(declared.Catalog, dependent)
 		if len(used) == 0 {
 			continue
 		}
-		keys, err := r.Inputs.Installed(ctx, dependent)
+		dependents, err := r.Inputs.Installed(ctx, dependent)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for key := range slices.Values(keys) {
+		for _, key := range dependents {
 			for _, addOn := range used {
-				r.Changed.Enqueue(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+				all.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
 			}
 		}
 	}
-	return nil
+	return all, nil
 }

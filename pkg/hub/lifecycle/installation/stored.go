@@ -3,10 +3,9 @@ package installation
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,40 +57,43 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	meta.SetStatusCondition(&status.Conditions, condition)
 }
 
-// store stores a decision. Nothing is written if it is stored already. It returns the object as it is stored; nil: there is none.
-func (r *Reconciler) store(
-	ctx context.Context, of subject, desired *installation.Installation, condition metav1.Condition,
-) (*dependencyv1alpha1.AddOnInstallation, error) {
-	if of.object == nil {
+// store stores a decision, and reads what is stored then into the subject. Nothing is written if it is stored already.
+func (r *Reconciler) store(ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition) error {
+	switch {
+	case of.object == nil && desired == nil:
+		return nil
+	case of.object == nil:
 		return r.createObject(ctx, of, desired, condition)
-	}
-	if desired == nil {
+	case desired == nil:
 		err := r.Writer.Delete(ctx, of.object.DeepCopy(), client.Preconditions{UID: &of.object.UID, ResourceVersion: &of.object.ResourceVersion})
-		return nil, written("delete", of, client.IgnoreNotFound(err))
+		return written("delete", of, client.IgnoreNotFound(err))
 	}
 	changed := of.object.DeepCopy()
-	if write(changed, desired, condition); reflect.DeepEqual(changed, of.object) {
-		return of.object, nil
+	if write(changed, desired, condition); apiequality.Semantic.DeepEqual(changed, of.object) {
+		return nil
 	}
-	err := r.Writer.Update(ctx, changed, client.FieldOwner(names.AddonManager))
-	return changed, written("update", of, err)
+	if err := r.Writer.Update(ctx, changed, client.FieldOwner(names.AddonManager)); err != nil {
+		return written("update", of, err)
+	}
+	of.object = changed
+	return nil
 }
 
 func (r *Reconciler) createObject(
-	ctx context.Context, of subject, desired *installation.Installation, condition metav1.Condition,
-) (*dependencyv1alpha1.AddOnInstallation, error) {
-	if desired == nil {
-		return nil, nil
-	}
+	ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition,
+) error {
 	created := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
 	write(created, desired, condition)
-	err := r.Writer.Create(ctx, created, client.FieldOwner(names.AddonManager))
-	return created, written("create", of, err)
+	if err := r.Writer.Create(ctx, created, client.FieldOwner(names.AddonManager)); err != nil {
+		return written("create", of, err)
+	}
+	of.object = created
+	return nil
 }
 
-func written(verb string, of subject, err error) error {
-	if err == nil || apierrors.IsConflict(err) {
-		return err
+func written(verb string, of *subject, err error) error {
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("%s AddOnInstallation %s: %w", verb, of.key, err)
 }

@@ -15,6 +15,8 @@ type wanted struct {
 	by map[types.NamespacedName][]string
 	// dependents is how many add-ons on each managed cluster miss an add-on.
 	dependents map[string]map[string]int
+	// growth is how many times each add-on was missing on one more managed cluster.
+	growth map[string]int
 }
 
 // set replaces what an add-on misses.
@@ -42,10 +44,13 @@ func (w *wanted) add(cluster string, addOns []string, count int) {
 		on := w.dependents[addOn]
 		if on == nil {
 			if w.dependents == nil {
-				w.dependents = map[string]map[string]int{}
+				w.dependents, w.growth = map[string]map[string]int{}, map[string]int{}
 			}
 			on = map[string]int{}
 			w.dependents[addOn] = on
+		}
+		if on[cluster] == 0 {
+			w.growth[addOn]++
 		}
 		if on[cluster] += count; on[cluster] <= 0 {
 			delete(on, cluster)
@@ -53,9 +58,16 @@ func (w *wanted) add(cluster string, addOns []string, count int) {
 	}
 }
 
-// clusters returns where an add-on is missing.
-func (w *wanted) clusters(addOn string) []string {
+// clusters returns where an add-on is missing, and how many times it was missing on one more managed cluster.
+func (w *wanted) clusters(addOn string) (clusters []string, growth int) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return slices.Collect(maps.Keys(w.dependents[addOn]))
+	return slices.Collect(maps.Keys(w.dependents[addOn])), w.growth[addOn]
+}
+
+// all returns the add-ons on managed clusters that miss another one.
+func (w *wanted) all() []types.NamespacedName {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return slices.Collect(maps.Keys(w.by))
 }
