@@ -50,7 +50,9 @@ var (
 	}
 	Removals = Kind{
 		EventRemoval, "Remove", addonv1alpha1.ApproveRemovalAnnotation, "Removing '%s' from %d of %s",
-		func(install catalog.Install) (int, string) { return install.RemovalApproved, install.WrongRemovalApproval },
+		func(install catalog.Install) (int, string) {
+			return install.RemovalApproved, install.WrongRemovalApproval
+		},
 	}
 )
 

@@ -54,8 +54,8 @@ type Reconciler struct {
 	// complete: what each installation waits for is known.
 	complete bool
 	fleet    fleetBounds
-	counts counts
-	wanted wanted
+	counts   counts
+	wanted   wanted
 	// installations and removals are where add-ons wait for an approval.
 	installations, removals clustersByAddOn
 }

@@ -72,13 +72,27 @@ func (r *Reconciler) preview(
 	return decision, nil
 }
 
-// confirmInstallation reads from the API server whether the owner still consents, and whether another writer was first.
+// confirmInstallation reads from the API server whether the owner still consents, whether the add-ons that ask for the installation still do,
+// and whether another writer was first. If not, the catalog follows, and enqueues what it changes.
 func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
-	current, err := declarations.Current(ctx, r.Live, declared, of.key.Name)
-	if err != nil {
-		return err
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Name}, registered); {
+	case apierrors.IsNotFound(err):
+		of.Consents = false
+	case err != nil:
+		return fmt.Errorf("read ClusterManagementAddOn %s: %w", of.key.Name, err)
+	default:
+		of.Consents = declared.Has(registered) && catalog.InstallOf(registered).OnDemand
 	}
-	of.Consents = current && declared.Consent(of.key.Name) == catalog.ByAnnotation // if not, the catalog follows, and enqueues what it changes
+	for _, request := range of.Requests {
+		current, err := declarations.Current(ctx, r.Live, declared, request.AddOn)
+		if err != nil {
+			return err
+		}
+		if !current {
+			of.Cluster = installation.ClusterDoubtful
+		}
+	}
 	return r.confirmAbsence(ctx, of)
 }
 

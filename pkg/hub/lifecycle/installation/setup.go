@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -89,8 +90,12 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	changed := func(ctx context.Context, cluster string) {
 		keys, err := r.Inputs.OnCluster(ctx, cluster)
-		if err != nil {
+		var stored dependencyv1alpha1.AddOnInstallationList
+		if errors.Join(err, r.Objects.List(ctx, &stored, client.InNamespace(cluster), client.UnsafeDisableDeepCopy)) != nil {
 			return // the cache has stopped
+		}
+		for i := range stored.Items {
+			r.Changed.EnqueueAfter(gather, client.ObjectKeyFromObject(&stored.Items[i]))
 		}
 		for _, key := range keys {
 			r.Changed.EnqueueAfter(gather, key)
