@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/undone"
@@ -154,9 +156,9 @@ func (f Facts) decidePresent(now time.Time) Decision {
 	case f.AddOn.Deleted:
 		return Decision{Desired: &desired}
 	case f.AddOn.UID != desired.UID: // Interlock has created it, or a backup was restored
-		desired.UID, desired.Generation, desired.UnusedSince = f.AddOn.UID, created, time.Time{}
-		if desired.Phase != dependencyv1alpha1.PhaseKept {
-			desired.enter(dependencyv1alpha1.PhaseInstalled, now)
+		kept := desired.Phase == dependencyv1alpha1.PhaseKept
+		if desired = desired.Created(f.AddOn.UID, now); kept {
+			desired.enter(dependencyv1alpha1.PhaseKept, now)
 		}
 	}
 	if f.AddOn.TakenOver || !f.AddOn.Ours || f.AddOn.Generation > desired.Generation {
@@ -203,6 +205,14 @@ func (f Facts) keeps(stored Installation) bool {
 	return f.Keep || slices.ContainsFunc(stored.Requests, func(request dependencyv1alpha1.InstallationRequest) bool {
 		return request.Removal != addonv1alpha1.DependencyRemovalWithLastDependent
 	})
+}
+
+// Created returns the installation once its ManagedClusterAddOn is created. Stored at once, it lets a removal by another writer count that
+// follows within the same second.
+func (i Installation) Created(uid types.UID, now time.Time) Installation {
+	i.UID, i.Generation, i.UnusedSince = uid, created, time.Time{}
+	i.enter(dependencyv1alpha1.PhaseInstalled, now)
+	return i
 }
 
 // enter sets the phase, and since when it is in it.
