@@ -118,6 +118,7 @@ func (f Facts) decideAbsent(now time.Time) Decision {
 		if stored.Undone.Again.After(now) {
 			return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
 		}
+	case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseRemoving, dependencyv1alpha1.PhaseKept:
 	}
 	blocker := f.blocker()
 	switch {

@@ -65,7 +65,9 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 	if err := errors.Join(fleet.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{refuse: func(string, string) error { return nil }, recorder: events.NewFakeRecorder(10_000), registry: prometheus.NewRegistry()}
+	b := &bench{
+		refuse: func(string, string) error { return nil }, recorder: events.NewFakeRecorder(10_000), registry: prometheus.NewRegistry(),
+	}
 	wrote := func(verb string, object client.Object) error {
 		kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1")
 		kind = kind[strings.LastIndex(kind, ".")+1:]

@@ -26,7 +26,8 @@ func (b *bench) lead() {
 	was := b.Reconciler
 	b.Reconciler = &Reconciler{
 		Clock: was.Clock, Inputs: was.Inputs, Declarations: was.Declarations, Needs: &Needs{Changed: trigger.New()}, Policies: was.Policies,
-		Live: was.Live, Writer: was.Writer, Recorder: was.Recorder, Metrics: lifecycle.NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(),
+		Live: was.Live, Writer: was.Writer, Recorder: was.Recorder, Metrics: lifecycle.NewMetrics(prometheus.NewRegistry()),
+		Changed:  trigger.New(),
 		Evaluate: trigger.New(), RemovalDelay: was.RemovalDelay,
 	}
 }

@@ -134,9 +134,9 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 		}
 	}
 	for name, doubt := range map[string]func(t *testing.T, b *bench){
-		"an add-on uses it":            func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
-		"an author wants to keep it":   func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
-		"nothing declared says so":     func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
+		"an add-on uses it":          func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
+		"an author wants to keep it": func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
+		"nothing declared says so":   func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
 		"another writer configures it": func(t *testing.T, b *bench) {
 			t.Helper()
 			patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`)

@@ -99,22 +99,24 @@ func left(t *testing.T, hub client.Client) (all []string) {
 
 func TestWhatWasInstalled(t *testing.T) {
 	const placements = addonv1alpha1.InstallNamespace
+	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", placements}
+	handedOver := []string{"another", "configured", "earlier", "plugin", "taken", "theirs"}
 	for name, test := range map[string]struct {
 		installed, namespaceOf string
 		want                   []string
 		done                   string
 	}{
 		"is handed over": {
-			Keep, names.AddonManager, []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", placements}, "5 ManagedClusterAddOns stay",
+			Keep, names.AddonManager, kept, "5 ManagedClusterAddOns stay",
 		},
 		"by default": {
-			"", names.AddonManager, []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", placements}, "5 ManagedClusterAddOns stay",
+			"", names.AddonManager, kept, "5 ManagedClusterAddOns stay",
 		},
 		"is removed": {
-			Remove, names.AddonManager, []string{"another", "configured", "earlier", "plugin", "taken", "theirs"}, "1 ManagedClusterAddOns deleted, 4 handed over",
+			Remove, names.AddonManager, handedOver, "1 ManagedClusterAddOns deleted, 4 handed over",
 		},
 		"in a namespace of others": {
-			Remove, "another", []string{"another", "configured", "earlier", "plugin", "taken", "theirs", placements},
+			Remove, "another", append(slices.Clone(handedOver), placements),
 			"1 ManagedClusterAddOns deleted, 4 handed over",
 		},
 	} {

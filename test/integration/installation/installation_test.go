@@ -287,12 +287,14 @@ var _ = Describe("Nothing is installed", func() {
 		base := register(ctx, "f-base", manual, "[]", "")
 		register(ctx, "f-leaf", manual, auto("f-base"), "")
 		unused := register(ctx, "f-unused", manual, "[]", onDemand)
+		stopManaging()
 		for i := range 25 {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)
 			install(ctx, name, "f-leaf")
 			installedBefore(ctx, name, "f-unused")
 		}
+		manage("2s")
 		register(ctx, "f-gone", manual, removing("f-unused"), "")
 		Eventually(message(ctx, "many24", "f-leaf")).ShouldNot(BeEmpty())
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)

@@ -89,6 +89,7 @@ func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (
 			}
 		case dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving:
 			removals++
+		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing is done there
 		}
 	}
 	if r.counts.changes == nil {

@@ -46,6 +46,7 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 	switch decision.Desired.Phase {
 	case dependencyv1alpha1.PhaseInstalled, dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving, dependencyv1alpha1.PhaseKept:
 		condition.Status = metav1.ConditionTrue
+	case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseGivenUp:
 	}
 	if decision.Blocker == installation.NotBlocked {
 		condition.Reason = string(decision.Desired.Phase)

@@ -35,12 +35,6 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-const (
-	manual  = `installStrategy: {type: Manual}`
-	needing = `dependencies: [{name: base, install: Auto, removal: WithLastDependent}]`
-	keeping = `dependencies: [{name: base, install: Auto}]`
-)
-
 // bench is a reconciler on a fake hub with available managed clusters. On each of them, the add-on leaf needs base.
 type bench struct {
 	*Reconciler
@@ -58,7 +52,7 @@ type bench struct {
 
 var errCrash = errors.New("the process has ended")
 
-func newBench(t *testing.T, clusters int, base, leaf string) *bench {
+func newBench(t *testing.T, clusters int) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(fleet.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
@@ -78,7 +72,7 @@ func newBench(t *testing.T, clusters int, base, leaf string) *bench {
 	}
 	b.hub = builder.Build()
 	b.Reconciler = &Reconciler{Declarations: declarations.NewStore()}
-	b.declare(t, base, leaf)
+	b.register(t, consenting(t, "1000"), fixture.Specified(t, "leaf", needing))
 	b.lead()
 	return b
 }
@@ -148,7 +142,8 @@ func (b *bench) interceptor() interceptor.Funcs {
 }
 
 func clusterOf(i int) *clusterv1.ManagedCluster {
-	joined := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cluster%03d", i), UID: types.UID(fmt.Sprint("cluster-", i))}}
+	name := fmt.Sprintf("cluster%03d", i)
+	joined := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	joined.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	return joined
 }
@@ -159,15 +154,18 @@ func addOn(i int, name string) *addonv1alpha1.ManagedClusterAddOn {
 
 func on(i int, name string) types.NamespacedName { return client.ObjectKeyFromObject(addOn(i, name)) }
 
-// declare registers base, whose owner consents, and leaf.
-func (b *bench) declare(t *testing.T, base, leaf string) {
+// needing is the registration of leaf, which has base installed and removed.
+const needing = "{dependencies: [{name: base, install: Auto, removal: WithLastDependent}]}"
+
+// consenting is the registration of base, whose owner consents, and approves a change of so many managed clusters.
+func consenting(t *testing.T, approved string) addonv1alpha1.ClusterManagementAddOn {
 	t.Helper()
-	registered := fixture.Specified(t, "base", "{"+base+"}")
+	registered := fixture.Specified(t, "base", "{installStrategy: {type: Manual}}")
 	registered.Annotations = map[string]string{
 		addonv1alpha1.InstallOnDemandAnnotation: "true",
-		addonv1alpha1.ApproveInstallAnnotation:  "1000", addonv1alpha1.ApproveRemovalAnnotation: "1000",
+		addonv1alpha1.ApproveInstallAnnotation:  approved, addonv1alpha1.ApproveRemovalAnnotation: approved,
 	}
-	b.register(t, registered, fixture.Specified(t, "leaf", "{"+leaf+"}"))
+	return registered
 }
 
 // register replaces all registrations.
@@ -251,11 +249,11 @@ func (b *bench) settle(t *testing.T) (all []string) {
 	return nil
 }
 
-// stored describes the AddOnInstallation of base on a managed cluster; empty: there is none.
-func (b *bench) stored(t *testing.T, i int) string {
+// stored describes the AddOnInstallation of base on the first managed cluster; empty: there is none.
+func (b *bench) stored(t *testing.T) string {
 	t.Helper()
 	object := &dependencyv1alpha1.AddOnInstallation{}
-	err := b.hub.Get(t.Context(), on(i, "base"), object)
+	err := b.hub.Get(t.Context(), on(0, "base"), object)
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -271,11 +269,11 @@ func (b *bench) stored(t *testing.T, i int) string {
 	return text
 }
 
-// installed counts the managed clusters on which an add-on is installed.
-func (b *bench) installed(t *testing.T, name string) (count int) {
+// installed counts the managed clusters on which base is installed.
+func (b *bench) installed(t *testing.T) (count int) {
 	t.Helper()
 	for i := range b.clusters {
-		found, err := b.Inputs.AddOn(t.Context(), on(i, name))
+		found, err := b.Inputs.AddOn(t.Context(), on(i, "base"))
 		if err != nil {
 			t.Fatal(err)
 		}

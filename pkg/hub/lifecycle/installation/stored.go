@@ -51,7 +51,8 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	status.Since, status.UnusedSince, status.Undone = moment(desired.Since), moment(desired.UnusedSince), nil
 	if desired.Undone.Count > 0 {
 		status.Undone = &dependencyv1alpha1.Undone{
-			Count: int32(min(desired.Undone.Count, 1000)), Last: *moment(desired.Undone.Last), Again: *moment(desired.Undone.Again),
+			Count: int32(min(desired.Undone.Count, 1000)), //nolint:gosec // it is not larger
+			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Again),
 		}
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
