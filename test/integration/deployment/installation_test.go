@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -93,7 +92,8 @@ func leaveInstalled(ctx context.Context) (gone func() bool) {
 	for _, object := range []client.Object{addOn, namespace} {
 		Expect(admin.Create(ctx, object, client.FieldOwner(names.AddonManager))).To(Succeed())
 	}
-	of := &clusterv1.ManagedCluster{}
+	of := &metav1.PartialObjectMetadata{} // its type is in no scheme here
+	of.APIVersion, of.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
 	Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKey{Name: cluster}, of))).To(Succeed())
 	stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn.Name}}
 	stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
