@@ -51,6 +51,8 @@ type Detail struct {
 	Policies []string
 	// Unexplained is true if the decisions of Placements could not be read.
 	Unexplained bool
+	// Unwitnessed is true for Held if addon-manager has not seen how long the add-on has been unavailable.
+	Unwitnessed bool
 	// Installing is the creation time of an add-on that has not reported Available.
 	Installing time.Time
 	// Removing is the deletion time of an add-on that is being deleted.
