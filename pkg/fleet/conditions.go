@@ -60,7 +60,7 @@ func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 }
 
 // HeldForContradiction reports whether the gate of an add-on is closed because it contradicts add-ons that are installed on its
-// cluster. There is no other cause, so a misspelt one does not open the gate. A cached add-on has what this needs.
+// cluster. There is no other cause, so a misspelled one does not open the gate. A cached add-on has what this needs.
 func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] != ""
 }

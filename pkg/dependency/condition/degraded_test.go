@@ -73,10 +73,12 @@ func TestDegraded(t *testing.T) {
 		},
 		"UnwitnessedAfterARestart": {
 			"the leader before knew how long it has been unavailable", fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
-			findings{must, unwitnessed}, nil,
+			findings{must, unwitnessed},
+			nil,
 		},
 		"UnwitnessedAlone": {
-			"another reason does not wait", fixture.Degraded(yes, requiredReason, mustText), findings{fine, unwitnessed},
+			"another reason does not wait", fixture.Degraded(yes, requiredReason, mustText),
+			findings{fine, unwitnessed},
 			fixture.Degraded(yes, optionalReason, strings.Replace(laterText, "later", "may", 1)),
 		},
 		"UnexplainedOnly": {

@@ -27,7 +27,7 @@ const (
 	ProblemUndeclared ProblemReason = "UndeclaredDependency"
 	// ProblemCycle is a cycle of Required dependencies.
 	ProblemCycle ProblemReason = "DependencyCycle"
-	// ProblemConditionalCycle is a cycle of Required dependencies on clusters that fulfil the conditions of all of
+	// ProblemConditionalCycle is a cycle of Required dependencies on clusters that meet the conditions of all of
 	// them.
 	ProblemConditionalCycle ProblemReason = "ConditionalDependencyCycle"
 )

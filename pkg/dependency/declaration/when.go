@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// When is a compiled condition. A cluster must fulfil both parts. Each of them may be nil.
+// When is a compiled condition. A cluster must meet both parts. Each of them may be nil.
 type When struct {
 	Selector   labels.Selector
 	Expression *expression.Expression

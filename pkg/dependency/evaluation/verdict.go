@@ -34,7 +34,7 @@ const (
 	Tolerated Verdict = "Tolerated"
 	// Waived means that an AddOnDependencyPolicy lets the edge count as satisfied for a while.
 	Waived Verdict = "Waived"
-	// NotApplicable means that the cluster does not fulfil the edge's condition.
+	// NotApplicable means that the cluster does not meet the edge's condition.
 	NotApplicable Verdict = "NotApplicable"
 )
 

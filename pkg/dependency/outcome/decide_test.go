@@ -184,7 +184,8 @@ func TestDecide(t *testing.T) {
 			satisfied, Stored{Available: stored("Available", isTrue, "BundleAvailable")}, "Available=Unknown/BundleReleased " + string(lease),
 		},
 		"BundleNoMoreWhileItFails": {
-			missing, formerBundle(failing, stored("Available", isFalse, requiredFails)), "Available=False/RequiredDependencyNotSatisfied " + string(lease),
+			missing, formerBundle(failing, stored("Available", isFalse, requiredFails)),
+			"Available=False/RequiredDependencyNotSatisfied " + string(lease),
 		},
 		"BundleNoMoreOnceItRecovers": {
 			satisfied, formerBundle(failing, stored("Available", isFalse, requiredFails)),
