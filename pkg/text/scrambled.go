@@ -16,7 +16,12 @@ const Marks = len("{~~}")
 // Final returns the message with each letter replaced by the one 13 places later in the alphabet, between {~ and ~}. Only tests turn it
 // back.
 func Final(message string) string {
-	if message == "" || strings.Contains(message, "{~") {
+	switch {
+	case message == "":
+		return ""
+	case strings.LastIndex(message, "{~") > strings.LastIndex(message, "~}"): // cut
+		return message + "~}"
+	case strings.Contains(message, "{~"):
 		return message
 	}
 	return "{~" + strings.Map(later, Cut(message, maxCondition-2*Marks)) + "~}"

@@ -95,8 +95,8 @@ func (m *lifecycleModel) mustHold(before *LifecycleState, desired template) bool
 		!in.Lost && (in.lacks(desired) || !in.satisfies(desired))
 }
 
-// removes reports whether a condition is removed that may not be. Server-side apply hands two conditions over by removing them. The cache
-// has no Installable of an add-on without the gate's annotation, because the add-on's own manager may own it. And Available of a former
+// removes reports whether a condition is removed that may not be. Server-side apply hands two conditions over by removing them. Without a
+// gate, the add-on's own manager may own Installable, so the next write leaves it out. And Available of a former
 // bundle says that a dependency fails until OCM's agent sets it.
 func (m *lifecycleModel) removes(before, after *object, known Inputs) bool {
 	removed := func(was, is entry) bool { return was != 0 && is == 0 }
@@ -130,7 +130,7 @@ func (m *lifecycleModel) broken(s *LifecycleState) string {
 func (m *lifecycleModel) brokenGate(s *LifecycleState, in Inputs) string {
 	installable := s.Installable.condition()
 	switch reason := in.waits(&s.object, m.ForContradiction); {
-	case !s.closed() && gate.Waits(installable) && s.Gate != noGate: // see removes
+	case !s.closed() && gate.Waits(installable) && (s.Gate != noGate || s.owns(gate.ConditionInstallable)):
 		return "Installable says that the add-on waits, and its gate is not closed"
 	case !s.closed() && !m.bundles() && !s.Registered:
 		return "OCM does not install the add-on although its gate is not closed"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"sync"
 
 	"k8s.io/client-go/rest"
 
@@ -27,6 +28,15 @@ type unscrambling struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (u unscrambling) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Body != nil {
+		content, err := io.ReadAll(request.Body)
+		if err != nil {
+			return nil, err
+		}
+		content = scrambledAgain(content)
+		request = request.Clone(request.Context())
+		request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(content)), int64(len(content))
+	}
 	response, err := u.next.RoundTrip(request)
 	if err == nil {
 		response.Body = &lines{body: response.Body, buffered: bufio.NewReader(response.Body)}
@@ -60,12 +70,41 @@ func (l *lines) Read(into []byte) (int, error) {
 // Close implements io.Closer.
 func (l *lines) Close() error { return l.body.Close() }
 
-var scrambled = regexp.MustCompile(`\{~.*?~\}`)
+var (
+	scrambled = regexp.MustCompile(`\{~.*?~\}`)
+	// inJSON is the message of a condition.
+	inJSON = regexp.MustCompile(`"message":"(?:[^"\\]|\\.)*"`)
+	// read has the scrambled form of each message that a client has read.
+	read sync.Map
+)
+
+// scrambledAgain is content in which the conditions that a client has read are as they are stored: a client that
+// changes one condition sends all of them.
+func scrambledAgain(content []byte) []byte {
+	return inJSON.ReplaceAllFunc(content, func(message []byte) []byte {
+		if stored, ok := read.Load(string(message)); ok {
+			return []byte(stored.(string))
+		}
+		return message
+	})
+}
 
 // Readable turns back the messages of programs that were built with the tag scrambled, in plain text and in JSON.
 func Readable(content []byte) []byte {
+	content = inJSON.ReplaceAllFunc(content, func(stored []byte) []byte {
+		before := string(stored)
+		message := turnedBack(stored)
+		if string(message) != before {
+			read.Store(string(message), before)
+		}
+		return message
+	})
+	return turnedBack(content)
+}
+
+func turnedBack(content []byte) []byte {
 	return scrambled.ReplaceAllFunc(content, func(message []byte) []byte {
-		message = bytes.TrimSuffix(bytes.TrimPrefix(message, []byte("{~")), []byte("~}"))
+		message = bytes.Clone(bytes.TrimSuffix(bytes.TrimPrefix(message, []byte("{~")), []byte("~}")))
 		for i := 0; i < len(message); i++ {
 			switch letter := message[i]; {
 			case letter == '\\' && i+1 < len(message) && message[i+1] == 'u':

@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/hub"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 var _ = Describe("The plugin", func() {
@@ -107,6 +108,9 @@ func disagreements(clusters []string) []string {
 		for _, addOn := range taken.Installed(cluster) {
 			compared++
 			stored := fleet.Degraded(addOn)
+			if stored != nil {
+				stored.Message = text.Final(stored.Message)
+			}
 			wanted := condition.Decide(
 				condition.Stored{Degraded: stored, Replaced: fleet.ReplacedDegraded(addOn)}, findings(addOn.Name), metav1.NewTime(taken.Taken)).Degraded
 			same := stored != nil && wanted != nil && wanted.Reason == stored.Reason

@@ -66,7 +66,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	}, onBoth(time.Minute))
 
 	DescribeTable("follows the word of a user", func(ctx context.Context, on managedCluster) {
-		atCreation, later := on.named("opened-at-creation"), on.named("opened-later")
+		atCreation, later, removed := on.named("opened-at-creation"), on.named("opened-later"), on.named("gate-removed")
 		deleted, eager := on.named("deleted"), on.named("unordered")
 		register(ctx, atCreation, ordered("missing"), true)
 		on.install(ctx, atCreation, opened)
@@ -80,6 +80,14 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		on.annotate(ctx, later, opened)
 		Eventually(on.deployed).WithContext(ctx).WithArguments(later).Should(BeTrue())
 		Eventually(on.installable).WithContext(ctx).WithArguments(later).Should(HavePrefix("True GateOpened: A user opened the gate"))
+
+		By("removing the annotation")
+		register(ctx, removed, ordered("missing"), true)
+		on.install(ctx, removed, closed)
+		Eventually(on.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("False WaitingForDependencies"))
+		removeAnnotation(ctx, on.reference(removed), interlockv1alpha1.GateAnnotation)
+		Eventually(on.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("True GateOpened: There is no gate"))
+		Eventually(on.deployed).WithContext(ctx).WithArguments(removed).Should(BeTrue())
 
 		By("deleting an add-on that waits")
 		register(ctx, deleted, ordered("missing"), true)
