@@ -15,6 +15,7 @@ func TestMissing(t *testing.T) {
 			"metadata": map[string]any{"namespace": object.Namespace, "name": object.Name, "resourceVersion": version},
 		}}
 	}
+	onWatch := " of managedclusteraddons cluster1/app on its watch"
 	there := list{addOns, 9, map[Object]uint64{object: 7}}
 	gone := list{addOns, 9, map[Object]uint64{}}
 	for name, test := range map[string]struct {
@@ -24,16 +25,16 @@ func TestMissing(t *testing.T) {
 
 		missing string
 	}{
-		"the watch is behind the list":                 {[]string{"5"}, "", there, "version 7 of managedclusteraddons cluster1/app on its watch"},
-		"the watch has not begun":                      {nil, "", there, "version 7 of managedclusteraddons cluster1/app on its watch"},
+		"the watch is behind the list":                 {[]string{"5"}, "", there, "version 7" + onWatch},
+		"the watch has not begun":                      {nil, "", there, "version 7" + onWatch},
 		"the watch has the list's version":             {[]string{"5", "7"}, "", there, ""},
 		"the watch is before the list":                 {[]string{"5", "7", "10"}, "", there, ""},
 		"it was deleted after it was listed":           {[]string{"7"}, "10", there, ""},
 		"another was made and deleted after the list":  {[]string{"11"}, "12", there, ""},
-		"the watch lacks a deletion":                   {[]string{"7"}, "", gone, "the deletion of managedclusteraddons cluster1/app on its watch"},
+		"the watch lacks a deletion":                   {[]string{"7"}, "", gone, "the deletion" + onWatch},
 		"the watch has the deletion":                   {[]string{"7"}, "8", gone, ""},
 		"the object was made after the list":           {[]string{"10"}, "", gone, ""},
-		"the one that was listed came after a removal": {[]string{"2"}, "4", there, "version 7 of managedclusteraddons cluster1/app on its watch"},
+		"the one that was listed came after a removal": {[]string{"2"}, "4", there, "version 7" + onWatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &Witness{latest: map[Object]State{}, reached: map[Object]uint64{}}
