@@ -341,6 +341,7 @@ func broken(f Facts, d Decision) string {
 		case d.Desired == nil || d.Desired.Phase != removing || f.Stored.Phase != removing && f.Stored.UnusedSince.Add(f.Delay).After(noon):
 			return "removes too soon"
 		}
+	case Rest:
 	}
 	if d.Begins && d.Step == Rest {
 		return "begins nothing"

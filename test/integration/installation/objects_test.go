@@ -110,8 +110,8 @@ var _ = Describe("An AddOnInstallation", func() {
 	})
 
 	It("says why the hub refuses an installation, which is tried again", func(ctx context.Context) {
-		refusing := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base}, spec: {
-  failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
+		refusing := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
+  spec: {failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
   operations: [CREATE], resources: [managedclusteraddons], resourceNames: [ie-base]}]},
   validations: [{expression: "false", message: not in this fleet}]}}
 ---
