@@ -1,4 +1,4 @@
-# Interlock. `make` alone lists the targets; CONTRIBUTING.md explains them.
+# Interlock. `make` alone lists the targets; docs/dev/testing.md explains them.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help

@@ -28,7 +28,7 @@ func TestKindPageNamesTheTestedVersions(t *testing.T) {
 		if version == nil {
 			t.Fatalf("%s does not require %s", tested.module, tested.required)
 		}
-		for _, page := range []string{"docs/kind.md", "CONTRIBUTING.md"} {
+		for _, page := range []string{"docs/kind.md", "docs/dev/testing.md"} {
 			found := regexp.MustCompile(tested.named).FindAllStringSubmatch(read(t, page), -1)
 			if page == "docs/kind.md" && len(found) < 2 {
 				t.Errorf("%s has %q %d times", page, tested.named, len(found))

@@ -15,7 +15,6 @@ const root = ".."
 var (
 	codeBlock  = regexp.MustCompile("(?s)```.*?```")
 	codeSpan   = regexp.MustCompile("`[^`\n]*`")
-	comment    = regexp.MustCompile(`(?s)<!--.*?-->`)
 	link       = regexp.MustCompile(`\[[^\]\n]*\]\(([^)\s]+)\)`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	notInSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)

@@ -14,8 +14,9 @@ else
   echo "test: without the race detector, as there is no working C compiler" >&2
 fi
 
-# Tests that try out millions of cases of pure functions do so in parallel, which alone makes them no subject of it.
-many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition)$'
+# Tests that try out millions of cases of pure functions do so in parallel, which alone makes them no subject of it. The
+# tests of pkg/dependency/review measure costs, one review after the other; pkg/webhook/admission reviews concurrently.
+many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition|pkg/dependency/review)$'
 starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'
 
 sequential=() concurrent=()

@@ -25,7 +25,7 @@ func blocks(t *testing.T, languages ...string) map[string][]string {
 		t.Fatal(err)
 	}
 	found := map[string][]string{}
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../docs/dev/testing.md", "../../docs/dev/releasing.md") {
 		content, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

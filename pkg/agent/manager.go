@@ -1,4 +1,4 @@
-// Package agent assembles addon-agent: what runs on each managed cluster.
+// Package agent assembles addon-agent, the program that runs on each managed cluster.
 package agent
 
 import (
@@ -32,7 +32,7 @@ type Options struct {
 	Cluster string
 	// GracePeriod is how long a lease may go without being renewed.
 	GracePeriod time.Duration
-	// OwnLease is the lease that the agent renews for itself; without a name, none.
+	// OwnLease is the lease that the agent renews for itself. Without a name, it renews none.
 	OwnLease       types.NamespacedName
 	MetricsAddress string
 	// MetricsSecure serves metrics over TLS, to clients that may read them on the
@@ -52,16 +52,17 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	on := triggers{cluster: options.Cluster, available: trigger.New(), facts: trigger.New()}
-	watches, err := addWatches(mgr, clusters, options, on)
+	triggers := triggers{cluster: options.Cluster, available: trigger.New(), facts: trigger.New()}
+	watches, err := addWatches(mgr, clusters, options, triggers)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, watches, options, on); err != nil {
+	if err := setupControllers(mgr, watches, options, triggers); err != nil {
 		return nil, err
 	}
 	warm := warmup.New(warmup.Warmup{
 		Cache: mgr.GetCache(), Hub: mgr.GetConfig().Host, Objects: []client.Object{&addonv1alpha1.ManagedClusterAddOn{}},
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
 	})
 	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
@@ -103,22 +104,22 @@ type triggers struct {
 	available, facts *trigger.Trigger
 }
 
-// decideOn enqueues an add-on in the available controller.
-func (t triggers) decideOn(addOn string) {
+// enqueueAddOn enqueues an add-on in the available controller.
+func (t triggers) enqueueAddOn(addOn string) {
 	t.available.Enqueue(types.NamespacedName{Namespace: t.cluster, Name: addOn})
 }
 
-// report enqueues the cluster in the facts controller.
-func (t triggers) report() { t.facts.Enqueue(factsobject.Key(t.cluster)) }
+// enqueueFacts enqueues the cluster in the facts controller.
+func (t triggers) enqueueFacts() { t.facts.Enqueue(factsobject.Key(t.cluster)) }
 
-func setupControllers(mgr ctrl.Manager, watches watches, options Options, on triggers) error {
-	measured := metrics.New(options.Registry)
+func setupControllers(mgr ctrl.Manager, watches watches, options Options, triggers triggers) error {
+	agentMetrics := metrics.New(options.Registry)
 	err := (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
 		Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
+		Backoff: backoff.New(clock.RealClock{}), Metrics: agentMetrics,
 		Events:      addonevents.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
-		GracePeriod: options.GracePeriod, Trigger: on.available,
+		GracePeriod: options.GracePeriod, Trigger: triggers.available,
 	}).SetupWithManager(mgr)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, on tri
 	return (&facts.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AgentAddOn: options.OwnLease.Name,
 		Facts: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases, Objects: watches.objects,
-		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: measured,
-		Trigger: on.facts,
+		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: agentMetrics,
+		Trigger: triggers.facts,
 	}).SetupWithManager(mgr)
 }

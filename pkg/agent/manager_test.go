@@ -17,8 +17,8 @@ func TestTriggersEnqueueTheKeysOfTheirControllers(t *testing.T) {
 	if err := on.facts.Source().Start(t.Context(), facts); err != nil {
 		t.Fatal(err)
 	}
-	on.decideOn("proxy")
-	on.report()
+	on.enqueueAddOn("proxy")
+	on.enqueueFacts()
 	if got := triggertest.Drain(available); !slices.Equal(got, []string{"cluster1/proxy"}) {
 		t.Errorf("available: %q", got)
 	}

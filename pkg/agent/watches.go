@@ -24,11 +24,11 @@ import (
 // Clusters are the API servers that the agent uses.
 type Clusters struct {
 	Hub *rest.Config
-	// Managed is where add-ons keep their leases.
+	// Managed is the cluster where add-ons keep their leases.
 	Managed *rest.Config
-	// Hosting is where hosted add-ons keep theirs; nil if that is the managed cluster.
+	// Hosting is the cluster where hosted add-ons keep their leases. It is nil if that is the managed cluster.
 	Hosting *rest.Config
-	// Leases, where set, are the leases of both: a simulation keeps them in memory.
+	// Leases, if set, replaces the leases of both clusters: a simulation keeps them in memory.
 	Leases coordinationv1client.LeasesGetter
 }
 
@@ -38,14 +38,14 @@ func (c Clusters) hosting() *rest.Config { return cmp.Or(c.Hosting, c.Managed) }
 
 // unthrottled leaves limits to the API server's priority and fairness. A limit in the
 // client would delay changes.
-func unthrottled(given *rest.Config) *rest.Config {
-	own := rest.CopyConfig(given)
-	own.QPS = -1
-	own.UserAgent = names.AddonAgent
-	return own
+func unthrottled(config *rest.Config) *rest.Config {
+	unlimited := rest.CopyConfig(config)
+	unlimited.QPS = -1
+	unlimited.UserAgent = names.AddonAgent
+	return unlimited
 }
 
-// watches are what the agent watches besides the add-ons on the hub.
+// watches are the watchers and caches that the agent has besides the add-ons on the hub.
 type watches struct {
 	leases *leases.Watcher
 	apis   *apidiscovery.Watcher
@@ -57,12 +57,12 @@ type watches struct {
 }
 
 // addWatches adds the watches to the manager.
-func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on triggers) (watches, error) {
-	leaseWatcher, err := newLeaseWatcher(clusters, on)
+func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, triggers triggers) (watches, error) {
+	leaseWatcher, err := newLeaseWatcher(clusters, triggers)
 	if err != nil {
 		return watches{}, err
 	}
-	apiWatcher, counter, err := newAPIWatcher(clusters, on)
+	apiWatcher, counter, err := newAPIWatcher(clusters, triggers)
 	if err != nil {
 		return watches{}, err
 	}
@@ -78,10 +78,10 @@ func addWatches(mgr ctrl.Manager, clusters Clusters, options Options, on trigger
 	return watches{leases: leaseWatcher, apis: apiWatcher, objects: counter, facts: factsCache}, nil
 }
 
-func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
-	versionChanged := func(string) { on.report() }
+func newLeaseWatcher(clusters Clusters, triggers triggers) (*leases.Watcher, error) {
+	versionChanged := func(string) { triggers.enqueueFacts() }
 	if clusters.Leases != nil {
-		return leases.New(clusters.Leases, clusters.Leases, on.decideOn, versionChanged), nil
+		return leases.New(clusters.Leases, clusters.Leases, triggers.enqueueAddOn, versionChanged), nil
 	}
 	managed, err := coordinationv1client.NewForConfig(unthrottled(clusters.Managed))
 	if err != nil {
@@ -91,11 +91,11 @@ func newLeaseWatcher(clusters Clusters, on triggers) (*leases.Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create client of the hosting cluster: %w", err)
 	}
-	return leases.New(managed, hosting, on.decideOn, versionChanged), nil
+	return leases.New(managed, hosting, triggers.enqueueAddOn, versionChanged), nil
 }
 
-// newAPIWatcher returns what discovers the APIs of the managed cluster, and what counts their objects.
-func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, *objectcount.Counter, error) {
+// newAPIWatcher returns the watcher of the managed cluster's APIs, and the counter of their objects.
+func newAPIWatcher(clusters Clusters, triggers triggers) (*apidiscovery.Watcher, *objectcount.Counter, error) {
 	config := unthrottled(clusters.Managed)
 	objects, err := metadata.NewForConfig(config)
 	if err != nil {
@@ -105,12 +105,12 @@ func newAPIWatcher(clusters Clusters, on triggers) (*apidiscovery.Watcher, *obje
 	if err != nil {
 		return nil, nil, fmt.Errorf("create discovery client of the managed cluster: %w", err)
 	}
-	watcher := apidiscovery.New(objects, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-agent"}, on.report)
-	return watcher, objectcount.New(objects, on.report), nil
+	watcher := apidiscovery.New(objects, apidiscovery.API{REST: documents.RESTClient(), Client: "addon-agent"}, triggers.enqueueFacts)
+	return watcher, objectcount.New(objects, triggers.enqueueFacts), nil
 }
 
-// addOwnLease renews the agent's own lease where the agent runs, like every add-on. It
-// returns nil where there is none.
+// addOwnLease renews the agent's own lease where the agent runs, like every add-on. It returns nil if the agent has no lease of its
+// own.
 func addOwnLease(mgr ctrl.Manager, clusters Clusters, options Options, synced <-chan struct{}) (*ownlease.Renewer, error) {
 	if options.OwnLease.Name == "" {
 		return nil, nil

@@ -41,13 +41,13 @@ type Input struct {
 	// Mode is status.healthCheck.mode. Everything but Customized means Lease,
 	// as it does for OCM.
 	Mode ocmv1alpha1.HealthCheckMode
-	// Available and Degraded are the stored conditions, nil if there are none.
+	// Available and Degraded are the stored conditions. They are nil if there are none.
 	Available, Degraded *metav1.Condition
-	// Lease is what is known of the add-on's lease. Not used in Customized mode.
+	// Lease is the state of the add-on's lease. It is not used in Customized mode.
 	Lease Lease
-	// HostingCluster is where a hosted add-on runs; empty if it is not hosted.
+	// HostingCluster is the cluster that runs a hosted add-on. It is empty if the add-on is not hosted.
 	HostingCluster string
-	// Memory is that of the last decision that was carried out; empty after a restart.
+	// Memory is the Memory of the last decision that was carried out. It is empty after a restart.
 	Memory
 	// GracePeriod is how long a lease may go without being renewed, and how long an
 	// add-on's own health check may take to report.
@@ -56,16 +56,15 @@ type Input struct {
 	Now time.Time
 }
 
-// Memory is what one decision on an add-on leaves for the next.
+// Memory is the state that one decision on an add-on leaves for the next.
 type Memory struct {
 	// Asserted is the finding on dependencies that Available was set to.
 	Asserted string
-	// Awaiting is since when the add-on's own health check has been awaited; zero if
-	// it is not awaited.
+	// Awaiting is the time since when the add-on's own health check has been awaited. It is zero if it is not awaited.
 	Awaiting time.Time
 }
 
-// Decision is how Available has to change.
+// Decision is the change that Available needs.
 type Decision struct {
 	// Write is whether to write Condition. If not, Available keeps its value, and
 	// Condition is empty.
@@ -74,12 +73,10 @@ type Decision struct {
 	Condition metav1.Condition
 	// Memory is an input of the next decision, once this one has been carried out.
 	Memory
-	// NextChange is the moment when time alone changes the decision; zero if there is
-	// none.
+	// NextChange is the time at which the decision changes without any other change. It is zero if there is none.
 	NextChange time.Time
-	// Skew is how far in the future the lease was renewed, if that is more than the
-	// grace period; else zero. One of the two clocks is wrong. As with OCM, the add-on
-	// counts as available, also for that long after it stopped.
+	// Skew is how far in the future the lease was renewed, if that is more than the grace period. Otherwise it is zero. One of the
+	// two clocks is wrong. As with OCM, the add-on counts as available, also for that long after it stopped.
 	Skew time.Duration
 }
 
@@ -90,21 +87,20 @@ type Decision struct {
 //     replaces it: OCM's registration agent, or the add-on's own manager.
 //   - An unsatisfied Required dependency takes precedence over health, in both modes.
 //   - Else Available follows the lease; in Customized mode it is handed back.
-func Decide(in Input) Decision {
+func Decide(input Input) Decision {
 	switch {
-	case ClusterLost(in.Available):
-		return in.wait()
-	case RequiredFails(in.Degraded):
-		return in.assert()
-	case in.Mode == ocmv1alpha1.HealthCheckModeCustomized:
-		return in.handBack()
+	case ClusterLost(input.Available):
+		return input.wait()
+	case RequiredFails(input.Degraded):
+		return input.assert()
+	case input.Mode == ocmv1alpha1.HealthCheckModeCustomized:
+		return input.handBack()
 	default:
-		return in.followLease()
+		return input.followLease()
 	}
 }
 
-// RequiredFails reports whether a Degraded condition, which may be nil, says that a
-// Required dependency of its add-on fails.
+// RequiredFails reports whether a Required dependency of the add-on fails according to its Degraded condition, which may be nil.
 func RequiredFails(degraded *metav1.Condition) bool {
 	return degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		degraded.Reason == ReasonRequiredDependencyNotSatisfied
@@ -127,32 +123,30 @@ func LeftByGuard(available, degraded *metav1.Condition) bool {
 	return available.Status == metav1.ConditionFalse && available.Reason == degraded.Reason && available.Message == degraded.Message
 }
 
-// ClusterLost reports whether Available, which may be nil, is what the hub sets when
-// the cluster is lost. It can arrive before the loss itself, and it stays when the
-// cluster is back, until the add-on's agent reports.
+// ClusterLost reports whether the hub set Available, which may be nil, because the cluster is lost. The condition can arrive before
+// the loss itself, and it stays when the cluster is back, until the add-on's agent reports.
 func ClusterLost(available *metav1.Condition) bool {
 	return available != nil && available.Status == metav1.ConditionUnknown && available.Reason == ReasonClusterLost
 }
 
-// wait leaves Available to the hub, and keeps what was asserted before. OCM's hub
-// writes Available again after each other write that changes the label of the
-// add-on, so two writers would never stop.
-func (in Input) wait() Decision {
-	if !RequiredFails(in.Degraded) {
+// wait leaves Available to the hub, and keeps the finding that was asserted before. OCM's hub writes Available again after each
+// other write that changes the label of the add-on, so two writers would never stop.
+func (input Input) wait() Decision {
+	if !RequiredFails(input.Degraded) {
 		return Decision{}
 	}
-	return Decision{Memory: Memory{Asserted: in.Asserted}}
+	return Decision{Memory: Memory{Asserted: input.Asserted}}
 }
 
 // assert sets Available to False once per finding. Another writer that then
 // replaces it by False or Unknown is left alone: OCM's own agents write theirs
 // again and again, and two such writers would never stop. True is always replaced.
-func (in Input) assert() Decision {
-	finding := ReasonRequiredDependencyNotSatisfied + ": " + in.Degraded.Message
-	if in.Asserted == finding && in.Available != nil && in.Available.Status != metav1.ConditionTrue {
+func (input Input) assert() Decision {
+	finding := ReasonRequiredDependencyNotSatisfied + ": " + input.Degraded.Message
+	if input.Asserted == finding && input.Available != nil && input.Available.Status != metav1.ConditionTrue {
 		return Decision{Memory: Memory{Asserted: finding}}
 	}
-	decision := in.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
+	decision := input.become(metav1.ConditionFalse, ReasonRequiredDependencyNotSatisfied, input.Degraded.Message)
 	decision.Asserted = finding
 	return decision
 }
@@ -161,34 +155,34 @@ func (in Input) assert() Decision {
 // ManagedCluster by the status of Available. So the status stays False until the
 // health check reports: the label of an unhealthy add-on does not move. Without a
 // report within the grace period, the status is Unknown.
-func (in Input) handBack() Decision {
-	if in.Available == nil || in.Available.Status != metav1.ConditionFalse ||
-		in.Available.Reason != ReasonRequiredDependencyNotSatisfied && in.Available.Reason != ReasonAwaitingHealthCheck {
+func (input Input) handBack() Decision {
+	if input.Available == nil || input.Available.Status != metav1.ConditionFalse ||
+		input.Available.Reason != ReasonRequiredDependencyNotSatisfied && input.Available.Reason != ReasonAwaitingHealthCheck {
 		return Decision{}
 	}
-	since := in.Awaiting
+	since := input.Awaiting
 	if since.IsZero() {
-		since = in.Now
+		since = input.Now
 	}
-	message := "The dependencies of " + in.AddOn + " add-on are satisfied again; waiting for the add-on's own health check."
-	until := since.Add(in.GracePeriod)
-	if !in.Now.Before(until) {
-		return in.become(metav1.ConditionUnknown, ReasonAwaitingHealthCheck, message)
+	message := "The dependencies of " + input.AddOn + " add-on are satisfied again; waiting for the add-on's own health check."
+	until := since.Add(input.GracePeriod)
+	if !input.Now.Before(until) {
+		return input.become(metav1.ConditionUnknown, ReasonAwaitingHealthCheck, message)
 	}
-	decision := in.become(metav1.ConditionFalse, ReasonAwaitingHealthCheck, message)
+	decision := input.become(metav1.ConditionFalse, ReasonAwaitingHealthCheck, message)
 	decision.Awaiting, decision.NextChange = since, until
 	return decision
 }
 
-// become returns the decision that leads to this condition: none where it is stored.
-func (in Input) become(status metav1.ConditionStatus, reason, message string) Decision {
-	stored := in.Available
+// become returns the decision that leads to this condition. It writes nothing if the condition is stored already.
+func (input Input) become(status metav1.ConditionStatus, reason, message string) Decision {
+	stored := input.Available
 	if stored != nil && stored.Status == status && stored.Reason == reason &&
 		(stored.Message == message || aboutLease(reason)) {
 		// Another version of OCM may have another message. Replacing it would never stop.
 		return Decision{}
 	}
-	since := metav1.NewTime(in.Now)
+	since := metav1.NewTime(input.Now)
 	if stored != nil && stored.Status == status {
 		since = stored.LastTransitionTime
 	}

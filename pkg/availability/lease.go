@@ -15,7 +15,7 @@ const (
 	ReasonLeaseNotFound = ocmv1alpha1.AddonAvailableReasonLeaseLeaseNotFound
 )
 
-// LeaseState is what is known of a lease.
+// LeaseState says whether a lease exists.
 type LeaseState int
 
 const (
@@ -27,15 +27,14 @@ const (
 	LeaseFound
 )
 
-// Lease is what is known of an add-on's lease.
+// Lease is the observed state of an add-on's lease.
 type Lease struct {
 	State LeaseState
-	// RenewTime is when the add-on last renewed it; nil if it never did.
+	// RenewTime is when the add-on last renewed it. It is nil if it never did.
 	RenewTime *time.Time
 }
 
-// expires returns the moment from which on the add-on counts as unavailable; zero if
-// it never renewed the lease.
+// expires returns the time from which on the add-on counts as unavailable. It is zero if the add-on never renewed the lease.
 func (l Lease) expires(grace time.Duration) time.Time {
 	if l.RenewTime == nil {
 		return time.Time{}
@@ -43,37 +42,37 @@ func (l Lease) expires(grace time.Duration) time.Time {
 	return l.RenewTime.Add(grace)
 }
 
-func (in Input) followLease() Decision {
-	switch in.Lease.State {
+func (input Input) followLease() Decision {
+	switch input.Lease.State {
 	case LeaseNotFound:
-		return in.become(metav1.ConditionUnknown, ReasonLeaseNotFound, in.notFoundMessage())
+		return input.become(metav1.ConditionUnknown, ReasonLeaseNotFound, input.notFoundMessage())
 	case LeaseFound:
-		return in.followRenewals()
+		return input.followRenewals()
 	default:
 		return Decision{} // Available keeps its value
 	}
 }
 
-func (in Input) followRenewals() Decision {
-	expires := in.Lease.expires(in.GracePeriod)
-	if !in.Now.Before(expires) {
-		return in.become(metav1.ConditionFalse, ReasonLeaseStopped, in.AddOn+" add-on is not available.")
+func (input Input) followRenewals() Decision {
+	expires := input.Lease.expires(input.GracePeriod)
+	if !input.Now.Before(expires) {
+		return input.become(metav1.ConditionFalse, ReasonLeaseStopped, input.AddOn+" add-on is not available.")
 	}
-	decision := in.become(metav1.ConditionTrue, ReasonLeaseUpdated, in.AddOn+" add-on is available.")
+	decision := input.become(metav1.ConditionTrue, ReasonLeaseUpdated, input.AddOn+" add-on is available.")
 	decision.NextChange = expires
-	if ahead := in.Lease.RenewTime.Sub(in.Now); ahead > in.GracePeriod {
+	if ahead := input.Lease.RenewTime.Sub(input.Now); ahead > input.GracePeriod {
 		decision.Skew = ahead
 	}
 	return decision
 }
 
-func (in Input) notFoundMessage() string {
-	message := fmt.Sprintf("The status of %s add-on is unknown.", in.AddOn)
-	if in.HostingCluster == "" {
+func (input Input) notFoundMessage() string {
+	message := fmt.Sprintf("The status of %s add-on is unknown.", input.AddOn)
+	if input.HostingCluster == "" {
 		return message
 	}
 	return fmt.Sprintf("%s No lease found on hosting cluster %q; verify it matches the cluster "+
-		"where this managed cluster's klusterlet actually runs.", message, in.HostingCluster)
+		"where this managed cluster's klusterlet actually runs.", message, input.HostingCluster)
 }
 
 // aboutLease reports whether the reason follows from a lease.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -59,9 +60,9 @@ func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 }
 
 // HeldForContradiction reports whether the gate of an add-on is closed because it contradicts add-ons that are installed on its
-// cluster. A cached add-on has what this needs.
+// cluster. There is no other cause, so a misspelled one does not open the gate. A cached add-on has what this needs.
 func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] == addonv1alpha1.GateCauseContradiction
+	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] != ""
 }
 
 // Stored returns what decisions on the conditions of an add-on rest on. A cached add-on has what this needs.
@@ -70,9 +71,23 @@ func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 	return outcome.Stored{
 		Degraded: Degraded(addOn), Replaced: ReplacedDegraded(addOn),
 		Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
+		OwnsAvailable: appliedField(addOn, availableField), HealthCheck: appliedMode(addOn),
 		Gate: value, Annotated: annotated, GateClosed: GateClosed(addOn),
 		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
 	}
+}
+
+// appliedField reports whether addon-manager has applied a field of the add-on.
+func appliedField(addOn *addonv1alpha1.ManagedClusterAddOn, field string) bool {
+	return slices.ContainsFunc(addOn.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, field) })
+}
+
+// appliedMode returns the mode of the health check that addon-manager has applied, or an empty mode.
+func appliedMode(addOn *addonv1alpha1.ManagedClusterAddOn) ocmv1alpha1.HealthCheckMode {
+	if !appliedField(addOn, healthCheckField) {
+		return ""
+	}
+	return addOn.Status.HealthCheck.Mode
 }
 
 // ClusterStatus returns the status of a ManagedCluster's Available, or empty.

@@ -64,7 +64,7 @@ var waiting = []string{addonv1alpha1.WaitForDependentsFinalizer}
 // LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
-	lean.CreationTimestamp = full.CreationTimestamp
+	lean.CreationTimestamp, lean.Generation = full.CreationTimestamp, full.Generation
 	if slices.Contains(full.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) { // addon-manager does not keep finalizers in its cache
 		lean.Finalizers = waiting
 	}
@@ -74,6 +74,10 @@ func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedCl
 		kept = AddOnConditions()
 	}
 	lean.Status.Conditions = only(full.Status.Conditions, kept...)
+	_, gated := full.Annotations[addonv1alpha1.GateAnnotation]
+	if lean.ManagedFields = applied(full.ManagedFields, gated); lean.ManagedFields != nil {
+		lean.Status.HealthCheck.Mode = full.Status.HealthCheck.Mode
+	}
 	lean.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
 	if WaitingTemplate(full) != "" {
 		lean.Status.RelatedObjects = slices.DeleteFunc(slices.Clone(full.Status.RelatedObjects),
@@ -88,17 +92,36 @@ func hasGate(full *addonv1alpha1.ManagedClusterAddOn) bool {
 	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
 		return true
 	}
-	if !gate.Waits(Installable(full)) {
-		return false
-	}
-	lean := len(full.ManagedFields) == 0 // an informer may pass an object twice
-	return lean || slices.ContainsFunc(full.ManagedFields, func(of metav1.ManagedFieldsEntry) bool {
-		return of.Manager == names.AddonManager && of.FieldsV1 != nil && bytes.Contains(of.FieldsV1.Raw, []byte(installableField))
-	})
+	return gate.Waits(Installable(full)) &&
+		slices.ContainsFunc(full.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, installableField) })
 }
 
-// installableField names the condition Installable in managed fields.
-const installableField = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionInstallable + `\"}`
+// applied returns the managed fields of addon-manager if they have a field that others may own as well: the health check of an add-on, which is
+// a bundle or was one, and Installable without a gate. Server-side apply takes back a field that its owner leaves out, so addon-manager has to
+// know what it owns.
+func applied(managed []metav1.ManagedFieldsEntry, gated bool) []metav1.ManagedFieldsEntry {
+	for i := range managed {
+		if owns(&managed[i], availableField) || owns(&managed[i], healthCheckField) || !gated && owns(&managed[i], installableField) {
+			return []metav1.ManagedFieldsEntry{{
+				Manager: managed[i].Manager, Operation: managed[i].Operation, FieldsV1: managed[i].FieldsV1,
+			}}
+		}
+	}
+	return nil
+}
+
+// owns reports whether addon-manager has applied a field.
+func owns(entry *metav1.ManagedFieldsEntry, field string) bool {
+	return entry.Manager == names.AddonManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
+		entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(field))
+}
+
+// Fields of ManagedClusterAddOns in managed fields.
+const (
+	installableField = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionInstallable + `\"}`
+	availableField   = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionAvailable + `\"}`
+	healthCheckField = `"f:healthCheck"`
+)
 
 // LeanCluster keeps what evaluation reads of a managed cluster.
 func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {

@@ -191,8 +191,15 @@ ordering: Install
 
 // values are tried for each field. The last two are expressions.
 var values = []any{
-	nil, "", " ", "-", "x y", "Ä", "1.5", "A", 1, true, []any{}, map[string]any{},
-	[]any{nil}, []any{""}, []any{"a", "a"}, []any{map[string]any{}}, map[string]any{"x": nil}, map[string]any{"": "x"},
+	nil, "", " ", "-", "x y", "Ä", "1.5", "A", 1, true,
+	[]any{},
+	map[string]any{},
+	[]any{nil},
+	[]any{""},
+	[]any{"a", "a"},
+	[]any{map[string]any{}},
+	map[string]any{"x": nil},
+	map[string]any{"": "x"},
 	strings.Repeat("x", 254), strings.Repeat("x", 5000), "'" + strings.Repeat("x", 5000) + "'", "true" + strings.Repeat(" ", 5000),
 }
 

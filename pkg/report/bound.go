@@ -10,34 +10,34 @@ import (
 // MaxBytes is how large a report can be, in bytes of JSON, with its metadata.
 const MaxBytes = 256 << 10
 
-// metadataBytes is reserved for what the API server adds.
+// metadataBytes is reserved for the metadata that the API server adds.
 const metadataBytes = 4 << 10
 
-// bound leaves out the last entries of a report that would be larger than MaxBytes, or that
-// the schema would refuse, and counts them. Edges are kept before waits, those
-// before pending edges, and those before neededBy.
-func bound(of *DependencyReport) {
-	left := MaxBytes - metadataBytes
-	of.Edges = fit(of.Edges, &left, &of.Summary.LeftOut)
-	of.Waiting = fit(of.Waiting, &left, &of.Summary.LeftOut)
-	of.Pending = fit(of.Pending, &left, &of.Summary.LeftOut)
-	for i := range of.NeededBy {
-		of.NeededBy[i].Dependents = of.NeededBy[i].Dependents[:min(len(of.NeededBy[i].Dependents), dependencyv1alpha1.MaxReportEntries)]
+// bound cuts a report that would be larger than MaxBytes, or that the schema would refuse, and counts the entries that it leaves
+// out. It cuts neededBy first, then pending edges, then waits, then edges.
+func bound(report *DependencyReport) {
+	capacity := MaxBytes - metadataBytes
+	report.Edges = fit(report.Edges, &capacity, &report.Summary.LeftOut)
+	report.Waiting = fit(report.Waiting, &capacity, &report.Summary.LeftOut)
+	report.Pending = fit(report.Pending, &capacity, &report.Summary.LeftOut)
+	for i := range report.NeededBy {
+		dependents := report.NeededBy[i].Dependents
+		report.NeededBy[i].Dependents = dependents[:min(len(dependents), dependencyv1alpha1.MaxReportEntries)]
 	}
-	of.NeededBy = fit(of.NeededBy, &left, &of.Summary.LeftOut)
+	report.NeededBy = fit(report.NeededBy, &capacity, &report.Summary.LeftOut)
 }
 
-// fit returns the first entries that need no more than left bytes. It takes what they need
-// from left, and adds the others to leftOut.
-func fit[T any](entries []T, left *int, leftOut *int32) []T {
+// fit returns the first entries that fit into capacity, in bytes. It takes their size from capacity, and adds the number of the
+// other entries to leftOut.
+func fit[T any](entries []T, capacity *int, leftOut *int32) []T {
 	for i := range entries {
 		encoded, err := json.Marshal(entries[i])
 		size := len(encoded) + len(",")
-		if err != nil || size > *left || i == dependencyv1alpha1.MaxReportEntries {
+		if err != nil || size > *capacity || i == dependencyv1alpha1.MaxReportEntries {
 			*leftOut += count(entries[i:])
 			return entries[:i]
 		}
-		*left -= size
+		*capacity -= size
 	}
 	return entries
 }
@@ -45,6 +45,10 @@ func fit[T any](entries []T, left *int, leftOut *int32) []T {
 func count[T any](entries []T) int32 { return int32(len(entries)) } //nolint:gosec // bounded by what fits into memory
 
 // name makes a name fit into a report, and sentence any other text.
-func name(of string) string { return text.Cut(text.OneLine(of), dependencyv1alpha1.MaxReportName) }
+func name(value string) string {
+	return text.Cut(text.OneLine(value), dependencyv1alpha1.MaxReportName)
+}
 
-func sentence(of string) string { return text.Cut(text.OneLine(of), dependencyv1alpha1.MaxReportText) }
+func sentence(value string) string {
+	return text.Cut(text.OneLine(value), dependencyv1alpha1.MaxReportText)
+}

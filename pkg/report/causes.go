@@ -1,5 +1,5 @@
-// Package report is what Interlock reports of a fleet as data: the output of the plugin
-// as JSON and YAML. Its types are versioned with the group of their apiVersion.
+// Package report describes a fleet as data: it is the output of the plugin as JSON and YAML. Its types are versioned with the group
+// of their apiVersion.
 package report
 
 import (
@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// APIVersion is that of all reports.
+// APIVersion is the apiVersion of all reports.
 var APIVersion = dependencyv1alpha1.GroupVersion.String()
 
 // RootCauses are the causes that keep add-ons of a fleet from working, the one that
@@ -91,29 +91,29 @@ type RootCause struct {
 type Filter struct{ Cluster, AddOn string }
 
 // FindRootCauses evaluates the add-ons of a fleet, and follows what fails to its causes.
-func FindRootCauses(of *snapshot.Snapshot, filter Filter) *RootCauses {
+func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
-		found:  &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: of.Taken, Items: []RootCause{}},
+		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
 		traits: map[string]cause.Traits{}, findings: map[cause.Cause]*evaluation.Finding{}, installed: map[string][]string{},
 	}
 	victims := filter
-	if filter.AddOn != "" && !of.IsInstalled(filter.AddOn, filter.Cluster) {
-		f.found.NotInstalled, victims.AddOn = filter.AddOn, ""
+	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
+		f.report.NotInstalled, victims.AddOn = filter.AddOn, ""
 	}
-	for _, addOn := range of.Declared.AddOns() {
-		if cmp.Or(filter.AddOn, addOn) == addOn && !of.Declared.Known(addOn) {
-			for _, problem := range of.Declared.Problems(addOn) {
-				f.found.Unusable = append(f.found.Unusable, Unusable{AddOn: addOn, Problem: problem.Finding})
+	for _, addOn := range hub.Declared.AddOns() {
+		if cmp.Or(filter.AddOn, addOn) == addOn && !hub.Declared.Known(addOn) {
+			for _, problem := range hub.Declared.Problems(addOn) {
+				f.report.Unusable = append(f.report.Unusable, Unusable{AddOn: addOn, Problem: problem.Finding})
 			}
 		}
 	}
-	for _, cluster := range of.Names() {
+	for _, cluster := range hub.Names() {
 		if cmp.Or(filter.Cluster, cluster) == cluster {
-			f.look(of, cluster, victims)
+			f.addCluster(hub, cluster, victims)
 		}
 	}
 	for _, ranked := range f.ranking.Ranked() {
-		if f.found.NotInstalled != "" && ranked.AddOn != f.found.NotInstalled {
+		if f.report.NotInstalled != "" && ranked.AddOn != f.report.NotInstalled {
 			continue
 		}
 		clusters, finding := ranked.Clusters(), f.findings[ranked.Cause]
@@ -122,53 +122,54 @@ func FindRootCauses(of *snapshot.Snapshot, filter Filter) *RootCauses {
 			item.Providers = finding.Detail.Providers
 		}
 		item.Shared, item.Others = f.shared(&ranked, clusters)
-		f.found.Items = append(f.found.Items, item)
-		f.found.FailingThemselves = slices.DeleteFunc(f.found.FailingThemselves, func(failing Failing) bool {
+		f.report.Items = append(f.report.Items, item)
+		f.report.FailingThemselves = slices.DeleteFunc(f.report.FailingThemselves, func(failing Failing) bool {
 			_, isCause := slices.BinarySearch(clusters, failing.Cluster)
 			return isCause && failing.AddOn == ranked.AddOn
 		})
 	}
-	return f.found
+	return f.report
 }
 
 // finder is the search for the root causes of a fleet.
+// finder searches the root causes of a fleet.
 type finder struct {
-	found   *RootCauses
+	report  *RootCauses
 	ranking cause.Ranking
-	// findings are those of a cause for one of its victims.
+	// findings has a finding for each cause, on one of its victims.
 	findings map[cause.Cause]*evaluation.Finding
 	traits   map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
 }
 
-// look adds what fails on a managed cluster.
-func (f *finder) look(of *snapshot.Snapshot, cluster string, filter Filter) {
-	if !f.found.count(of, cluster) {
-		f.remember(of, cluster, filter)
+// addCluster adds the failures on a managed cluster.
+func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filter) {
+	if !f.report.count(hub, cluster) {
+		f.addLastKnown(hub, cluster, filter)
 		return
 	}
-	f.traits[cluster] = traitsOf(of.Object(cluster))
-	findings := of.Evaluated(cluster)
-	for _, addOn := range of.Installed(cluster) {
+	f.traits[cluster] = traitsOf(hub.Object(cluster))
+	findings := hub.Evaluated(cluster)
+	for _, addOn := range hub.Installed(cluster) {
 		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name {
 			continue
 		}
 		f.installed[addOn.Name] = append(f.installed[addOn.Name], cluster)
 		paths := cause.Paths(addOn.Name, findings)
-		if f.found.NotInstalled == "" && len(paths) == 0 {
+		if f.report.NotInstalled == "" && len(paths) == 0 {
 			f.unexplained(addOn, findings(addOn.Name))
 		}
 		if len(findings(addOn.Name)) > 0 {
-			f.found.AddOns++
+			f.report.AddOns++
 		}
 		if filter.Cluster != "" && filter.AddOn != "" {
-			f.found.FailingOptional = failingOptional(addOn.Name, findings(addOn.Name))
+			f.report.FailingOptional = failingOptional(addOn.Name, findings(addOn.Name))
 		}
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
-			// That of an edge which asks for the installation explains more.
+			// The finding of an edge that requests the installation explains more.
 			if f.findings[root] == nil || path.Root().Finding.Stopped() && !f.findings[root].Stopped() {
 				f.findings[root] = path.Root().Finding
 			}
@@ -176,11 +177,11 @@ func (f *finder) look(of *snapshot.Snapshot, cluster string, filter Filter) {
 	}
 }
 
-// remember adds what is stored of a managed cluster that cannot be reached.
-func (f *finder) remember(of *snapshot.Snapshot, cluster string, filter Filter) {
-	for _, addOn := range of.Installed(cluster) {
+// addLastKnown adds the stored conditions of a managed cluster that cannot be reached.
+func (f *finder) addLastKnown(hub *snapshot.Snapshot, cluster string, filter Filter) {
+	for _, addOn := range hub.Installed(cluster) {
 		if degraded := fleet.Degraded(addOn); cmp.Or(filter.AddOn, addOn.Name) == addOn.Name && isFailure(degraded) {
-			f.found.LastKnown = append(f.found.LastKnown, Failing{Cluster: cluster, AddOn: addOn.Name, Reason: degraded.Reason})
+			f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: cluster, AddOn: addOn.Name, Reason: degraded.Reason})
 		}
 	}
 }
@@ -191,16 +192,16 @@ func (f *finder) unexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings 
 	degraded, available := fleet.Degraded(addOn), fleet.Available(addOn)
 	if available != nil && available.Status != metav1.ConditionTrue {
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
-			f.found.FailingThemselves = append(f.found.FailingThemselves, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
+			f.report.FailingThemselves = append(f.report.FailingThemselves, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
 		} else if !isFailure(degraded) { // Degraded has changed, and Available has not followed yet
 			degraded = &metav1.Condition{Status: metav1.ConditionTrue, Reason: available.Reason}
 		}
 	}
 	switch {
 	case condition.Outdated(degraded, findings):
-		f.found.Outdated = append(f.found.Outdated, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
+		f.report.Outdated = append(f.report.Outdated, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
 	case isFailure(degraded) && slices.ContainsFunc(findings, evaluation.Finding.Held):
-		f.found.LastKnown = append(f.found.LastKnown, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
+		f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
 	}
 }
 
@@ -209,19 +210,19 @@ func isFailure(degraded *metav1.Condition) bool {
 	return condition.Owned(degraded) && degraded.Status == metav1.ConditionTrue
 }
 
-// failingOptional are the Optional edges of an add-on that fail.
+// failingOptional returns the Optional edges of an add-on that fail.
 func failingOptional(addOn string, findings []evaluation.Finding) (failing []cause.Cause) {
 	for i := range findings {
 		if finding := &findings[i]; finding.Unsatisfied() && !finding.Blocks() {
-			for one := range finding.Causes() {
-				failing = append(failing, cause.Step{AddOn: addOn, Finding: one}.Cause())
+			for failed := range finding.Causes() {
+				failing = append(failing, cause.Step{AddOn: addOn, Finding: failed}.Cause())
 			}
 		}
 	}
 	return failing
 }
 
-// degradedSince is when addon-manager set Degraded, zero where it has not.
+// degradedSince returns the time when addon-manager set Degraded. It is zero if addon-manager has not.
 func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
 	degraded := fleet.Degraded(addOn)
 	if !isFailure(degraded) {
@@ -234,30 +235,30 @@ func message(finding *evaluation.Finding) string {
 	return condition.Message([]evaluation.Finding{*finding}, condition.MaxMessage)
 }
 
-// shared compares the affected clusters with the others that have one of the victims: on
-// those, the same could fail.
+// shared compares the affected clusters with the other clusters that have one of the victims, because the same could fail there. It
+// returns the common traits, and the number of the other clusters.
 func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause.Common, others int) {
-	same := map[string]bool{}
+	candidates := map[string]bool{}
 	for _, victim := range ranked.Victims {
 		for _, cluster := range f.installed[victim.AddOn] {
-			same[cluster] = true
+			candidates[cluster] = true
 		}
 	}
-	var those, unaffected []cause.Traits
-	for _, cluster := range slices.Sorted(maps.Keys(same)) {
-		if _, is := slices.BinarySearch(affected, cluster); is {
-			those = append(those, f.traits[cluster])
+	var affectedTraits, unaffected []cause.Traits
+	for _, cluster := range slices.Sorted(maps.Keys(candidates)) {
+		if _, ok := slices.BinarySearch(affected, cluster); ok {
+			affectedTraits = append(affectedTraits, f.traits[cluster])
 		} else {
 			unaffected = append(unaffected, f.traits[cluster])
 		}
 	}
-	return cause.Shared(those, unaffected), len(unaffected)
+	return cause.Shared(affectedTraits, unaffected), len(unaffected)
 }
 
 // unique are the names of labels and claims that have another value on every cluster.
 var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
 
-// traitsOf are a cluster's labels, claims and version of Kubernetes.
+// traitsOf returns a cluster's labels, claims and version of Kubernetes.
 func traitsOf(cluster *clusterv1.ManagedCluster) cause.Traits {
 	traits := cause.Traits{}
 	if cluster == nil {

@@ -20,8 +20,8 @@ const maxNamed = 3
 // FindUncovered finds the add-ons in files that Placements install on managed clusters where
 // a Required dependency is not installed. selected are the clusters that Placements select
 // for the add-ons in files, by add-on. Other add-ons are installed where theirs select.
-func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
-	after := whatif.New(of.Evaluator(Among(all, of.Registrations)))
+func FindUncovered(all []Declared, hub *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
+	planned := whatif.New(hub.Evaluator(Among(all, hub.Registrations)))
 	install := map[string][]string{} // by cluster
 	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
 		for _, cluster := range selected[addOn] {
@@ -30,7 +30,7 @@ func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]
 	}
 	missing := map[string]map[string][]string{} // by add-on, dependency
 	for _, cluster := range slices.Sorted(maps.Keys(install)) {
-		findings := after.Findings(whatif.Change{Install: install[cluster]}.Apply(of.Whole(cluster)))
+		findings := planned.Findings(whatif.Change{Install: install[cluster]}.Apply(hub.Whole(cluster)))
 		for _, addOn := range install[cluster] {
 			for _, finding := range findings[addOn] {
 				if !notInstalled(&finding) || !finding.Blocks() {
@@ -44,12 +44,12 @@ func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]
 		}
 	}
 	for i := range all {
-		one := &all[i]
-		declared := declaration.Read(&one.AddOn)
+		registration := &all[i]
+		declared := declaration.Read(&registration.AddOn)
 		for j := range declared.Edges {
 			edge := &declared.Edges[j]
-			if clusters := missing[one.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
-				found = append(found, one.finding(review.Judgement{
+			if clusters := missing[registration.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
+				found = append(found, registration.finding(review.Judgement{
 					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncovered(evaluation.Finding{Dependency: &edge.Dependency}.Target(), clusters),
 				}))
 			}
@@ -58,8 +58,8 @@ func FindUncovered(all []Declared, of *snapshot.Snapshot, selected map[string][]
 	return found
 }
 
-// notInstalled reports whether the add-on that an edge is on is not installed, or none of its alternatives is. An API may
-// be served by what is no add-on.
+// notInstalled reports whether the edge's add-on is not installed, and none of its alternatives is. It is false for an API, because
+// another component than an add-on may serve it.
 func notInstalled(finding *evaluation.Finding) bool {
 	for end := range finding.Ends() {
 		if end.Verdict != evaluation.NotInstalled && (end == finding || end.Verdict != evaluation.Cycle) {
@@ -70,13 +70,13 @@ func notInstalled(finding *evaluation.Finding) bool {
 }
 
 func uncovered(dependency string, clusters []string) string {
-	named, more := strings.Join(clusters[:min(len(clusters), maxNamed)], ", "), ""
+	named, rest := strings.Join(clusters[:min(len(clusters), maxNamed)], ", "), ""
 	if len(clusters) > maxNamed {
-		more = ", …"
+		rest = ", …"
 	}
 	count := fmt.Sprintf("%d managed clusters", len(clusters))
 	if len(clusters) == 1 {
 		count = "1 managed cluster"
 	}
-	return fmt.Sprintf("Placements install it on %s where %q, which it needs, is not installed: %s%s", count, text.Name(dependency), named, more)
+	return fmt.Sprintf("Placements install it on %s where %q, which it needs, is not installed: %s%s", count, text.Name(dependency), named, rest)
 }

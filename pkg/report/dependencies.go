@@ -37,8 +37,8 @@ type Cluster struct {
 
 // EvaluateCluster finds the verdicts on the edges of all add-ons on a managed cluster, as
 // they are once all conditions have followed.
-func EvaluateCluster(declared *whatif.Evaluation, on whatif.Cluster) *Cluster {
-	return &Cluster{Cluster: on, declared: declared, findings: declared.Findings(on)}
+func EvaluateCluster(declared *whatif.Evaluation, cluster whatif.Cluster) *Cluster {
+	return &Cluster{Cluster: cluster, declared: declared, findings: declared.Findings(cluster)}
 }
 
 // KeepsLast reports whether a report keeps what the one before has of an edge: its verdict is
@@ -52,35 +52,35 @@ func (c *Cluster) KeepsLast() bool {
 	return false
 }
 
-// Report returns the report with the edges of that scope, nil where there are none. before
-// is the report that is stored, nil for none.
-func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, before *DependencyReport) *DependencyReport {
+// Report returns the report with the edges of the given scope. It is nil if there are none. stored is the report on the hub, or
+// nil.
+func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *DependencyReport) *DependencyReport {
 	r := &clusterReport{Cluster: c, causes: map[string][]rootCause{}}
 	for _, addOn := range slices.Sorted(maps.Keys(c.findings)) {
-		r.addEdges(addOn, before)
+		r.addEdges(addOn, stored)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
 		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
 	}
 	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
-	pending, waits := r.pending(), r.waits(before)
+	pending, waits := r.pending(), r.waits(stored)
 	if len(r.edges)+len(pending)+len(waits) == 0 {
 		return nil
 	}
-	found := &DependencyReport{
+	report := &DependencyReport{
 		TypeMeta:   metav1.TypeMeta{APIVersion: APIVersion, Kind: dependencyv1alpha1.ReportKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Name, Name: c.Name},
 		Scope:      scope, Summary: r.summary(), Waiting: waits, Pending: pending, NeededBy: r.neededBy(),
 	}
-	found.Summary.Pending, found.Summary.Waiting = count(pending), count(waits)
+	report.Summary.Pending, report.Summary.Waiting = count(pending), count(waits)
 	for _, e := range r.edges {
-		found.Edges = append(found.Edges, e.reported)
+		report.Edges = append(report.Edges, e.reported)
 	}
-	bound(found)
-	return found
+	bound(report)
+	return report
 }
 
-// clusterReport is a report that is being made.
+// clusterReport is a report under construction.
 type clusterReport struct {
 	*Cluster
 	edges []evaluated
@@ -88,7 +88,7 @@ type clusterReport struct {
 	causes map[string][]rootCause
 }
 
-// evaluated is an entry of a report, with what it is made of.
+// evaluated is an entry of a report, with the finding that it shows.
 type evaluated struct {
 	reported
 	finding *evaluation.Finding
@@ -117,14 +117,14 @@ func unsatisfied(verdict string) bool {
 	return evaluation.Verdict(verdict).Unsatisfied()
 }
 
-// addEdges adds the edges of an add-on. What is held keeps the entry of before. Where it is
-// not known what the add-on declares, all of its entries are kept.
-func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
+// addEdges adds the edges of an add-on. An edge whose verdict is held keeps its stored entry. If the declaration of the add-on is
+// not known, all of its entries are kept.
+func (r *clusterReport) addEdges(addOn string, stored *DependencyReport) {
 	for i := range r.findings[addOn] {
 		finding := &r.findings[addOn][i]
 		entry := r.entry(addOn, finding)
 		if finding.Unexplained() {
-			if last := entriesOf(before, entry.AddOn, entry.Dependency); len(last) > 0 && last[0].Verdict == entry.Verdict {
+			if last := entriesOf(stored, entry.AddOn, entry.Dependency); len(last) > 0 && last[0].Verdict == entry.Verdict {
 				entry.Found = last[0].Found
 			}
 		}
@@ -133,7 +133,7 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 			continue
 		}
 		entry.Held, entry.Found = true, sentence(finding.HeldBecause())
-		last := entriesOf(before, entry.AddOn, entry.Dependency)
+		last := entriesOf(stored, entry.AddOn, entry.Dependency)
 		if len(last) == 0 {
 			last = []reported{entry}
 		}
@@ -144,21 +144,20 @@ func (r *clusterReport) addEdges(addOn string, before *DependencyReport) {
 	}
 }
 
-// entriesOf returns the entries of an edge in a report, and without a name those of all
-// edges of the add-on.
-func entriesOf(in *DependencyReport, addOn, dependency string) (found []reported) {
-	if in == nil {
+// entriesOf returns the entries of an edge in a report. Without a name, it returns the entries of all edges of the add-on.
+func entriesOf(report *DependencyReport, addOn, dependency string) (found []reported) {
+	if report == nil {
 		return nil
 	}
-	for i := range in.Edges {
-		if e := &in.Edges[i]; e.AddOn == addOn && (dependency == "" || e.Dependency == dependency) {
+	for i := range report.Edges {
+		if e := &report.Edges[i]; e.AddOn == addOn && (dependency == "" || e.Dependency == dependency) {
 			found = append(found, *e)
 		}
 	}
 	return found
 }
 
-// entry is a finding as an entry of a report.
+// entry returns a finding as an entry of a report.
 func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reported {
 	entry := reported{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
@@ -174,64 +173,65 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 	return entry
 }
 
-// wanted is what the edge or requirement needs, empty where that is not known.
+// wanted returns the requirement of an edge. It is empty if that is not known.
 func wanted(finding *evaluation.Finding) string {
 	switch {
 	case finding.Requirement != nil:
 		return sentence(strings.TrimSpace(finding.Requirement.Subject + " " + finding.Requirement.Wanted))
 	case finding.Dependency != nil:
-		return sentence(whatOf(finding.Dependency))
+		return sentence(subjectOf(finding.Dependency))
 	default:
 		return ""
 	}
 }
 
-// since is when the condition changed on which the verdict rests, else since when the
-// dependent is Degraded. A condition that is still to be written has no time yet.
+// since returns when the condition on which the verdict rests changed. Without one, it returns when the dependent became Degraded.
+// A condition that is still to be written has no time yet.
 func (r *clusterReport) since(addOn string, finding *evaluation.Finding) *metav1.Time {
-	at := cmp.Or(finding.Degraded, finding.Available)
-	if own := r.AddOns[addOn].Degraded; at == nil && condition.Owned(own) && own.Status == metav1.ConditionTrue {
-		at = own
+	latest := cmp.Or(finding.Degraded, finding.Available)
+	if own := r.AddOns[addOn].Degraded; latest == nil && condition.Owned(own) && own.Status == metav1.ConditionTrue {
+		latest = own
 	}
-	if at == nil || at.LastTransitionTime.IsZero() || !at.LastTransitionTime.Time.Before(r.Now) {
+	if latest == nil || latest.LastTransitionTime.IsZero() || !latest.LastTransitionTime.Time.Before(r.Now) {
 		return nil
 	}
-	return &metav1.Time{Time: at.LastTransitionTime.UTC().Truncate(time.Second)}
+	return &metav1.Time{Time: latest.LastTransitionTime.UTC().Truncate(time.Second)}
 }
 
-// rootCauses are those of an edge that is not satisfied. Where none of its alternatives is, they are those of each.
+// rootCauses returns the root causes of an edge that is not satisfied. If no alternative is satisfied, it returns the causes of
+// each.
 func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) (causes []rootCause) {
-	for one := range finding.Causes() {
-		causes = append(causes, r.rootCausesOf(addOn, one)...)
+	for failed := range finding.Causes() {
+		causes = append(causes, r.rootCausesOf(addOn, failed)...)
 	}
 	return causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
 }
 
-// rootCausesOf are those of an edge on one add-on or API: of its dependency where that
-// fails because of one of its own, else the edge itself.
+// rootCausesOf returns the root causes of an edge on one add-on or API. If the dependency fails because of an edge of its own, they
+// are the causes of the dependency. Otherwise it is the edge itself.
 func (r *clusterReport) rootCausesOf(addOn string, finding *evaluation.Finding) []rootCause {
 	itself := []rootCause{causeOf(cause.Step{AddOn: addOn, Finding: finding})}
 	if !finding.Follows() {
 		return itself
 	}
-	on := declaration.Target(finding.Dependency)
-	if _, known := r.causes[on]; !known {
+	target := declaration.Target(finding.Dependency)
+	if _, ok := r.causes[target]; !ok {
 		var causes []rootCause
-		for _, path := range cause.Paths(on, func(addOn string) []evaluation.Finding { return r.findings[addOn] }) {
+		for _, path := range cause.Paths(target, func(addOn string) []evaluation.Finding { return r.findings[addOn] }) {
 			causes = append(causes, causeOf(path.Root()))
 		}
-		r.causes[on] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
+		r.causes[target] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
 	}
-	if len(r.causes[on]) == 0 {
+	if len(r.causes[target]) == 0 {
 		return itself // the conditions of the dependency have not followed yet
 	}
-	return r.causes[on]
+	return r.causes[target]
 }
 
 func causeOf(root cause.Step) rootCause {
-	is := root.Cause()
+	id := root.Cause()
 	return rootCause{
-		Dependent: name(root.AddOn), Target: sentence(root.Finding.Target()), Verdict: string(is.Verdict), Reason: sentence(is.Reason),
+		Dependent: name(root.AddOn), Target: sentence(root.Finding.Target()), Verdict: string(id.Verdict), Reason: sentence(id.Reason),
 	}
 }
 
@@ -253,23 +253,23 @@ func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
 	return counted
 }
 
-// neededBy are the dependencies of the edges that apply, with their dependents.
+// neededBy returns the dependencies of the edges that apply, with their dependents.
 func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
 	dependents := map[string][]string{}
 	for _, e := range r.edges {
 		if e.finding.Dependency == nil || declaration.Conflicts(e.finding.Dependency) || e.Verdict == string(evaluation.NotApplicable) {
 			continue
 		}
-		for _, one := range evaluation.Named(e.finding.Dependency) {
-			if one.Dependency.API == nil {
-				on := name(one.Target())
-				dependents[on] = append(dependents[on], e.AddOn)
+		for _, named := range evaluation.Named(e.finding.Dependency) {
+			if named.Dependency.API == nil {
+				target := name(named.Target())
+				dependents[target] = append(dependents[target], e.AddOn)
 			}
 		}
 	}
-	for _, on := range slices.Sorted(maps.Keys(dependents)) {
-		slices.Sort(dependents[on])
-		needed = append(needed, dependencyv1alpha1.NeededAddOn{AddOn: on, Dependents: slices.Compact(dependents[on])})
+	for _, target := range slices.Sorted(maps.Keys(dependents)) {
+		slices.Sort(dependents[target])
+		needed = append(needed, dependencyv1alpha1.NeededAddOn{AddOn: target, Dependents: slices.Compact(dependents[target])})
 	}
 	return needed
 }

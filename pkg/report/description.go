@@ -14,13 +14,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// Description is what an add-on needs and provides, on every cluster.
+// Description has the dependencies of an add-on, and the APIs that it provides, on every cluster.
 type Description struct {
 	metav1.TypeMeta `json:",inline"`
 	AddOn           string `json:"addOn"`
-	// Version is that of the registration; empty where it has none.
+	// Version is the version of the registration. It is empty if the registration has none.
 	Version string `json:"version,omitempty"`
-	// Declared is where it declares: the field, or the annotation; empty: nothing.
+	// Declared is the field or the annotation that has the declaration. It is empty if the add-on declares nothing.
 	Declared string `json:"declared,omitempty"`
 	Needs    []Need `json:"needs"`
 	// Templates are its AddOnTemplates that declare something. Where one runs, what it declares
@@ -32,18 +32,18 @@ type Description struct {
 	NeededBy []string `json:"neededBy,omitempty"`
 	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
-	// Bundle: it has no agent, and is available where all that it requires is.
+	// Bundle means that it has no agent, and is available if all of its dependencies are satisfied.
 	Bundle bool `json:"bundle,omitempty"`
-	// Ordering is what waits for its dependencies; empty: nothing.
+	// Ordering says which steps wait for the dependencies. It is empty if none do.
 	Ordering addonv1alpha1.Ordering `json:"ordering,omitempty"`
-	// Problems are what is wrong with the declaration.
+	// Problems are the problems of the declaration.
 	Problems []string `json:"problems,omitempty"`
 }
 
 // TemplateDescription is what an add-on needs and provides where one of its AddOnTemplates runs.
 type TemplateDescription struct {
 	Template string `json:"template"`
-	// Version is that of the template; empty where it has none.
+	// Version is the version of the template. It is empty if the template has none.
 	Version  string   `json:"version,omitempty"`
 	Needs    []Need   `json:"needs"`
 	Provides []string `json:"provides,omitempty"`
@@ -54,27 +54,28 @@ type TemplateDescription struct {
 type Need struct {
 	Name string                       `json:"name"`
 	Type addonv1alpha1.DependencyType `json:"type"`
-	// What is needed: an add-on, a range of its versions, an API, a version of the platform.
+	// What names the subject: an add-on, a range of its versions, an API, a version of the platform.
 	What string `json:"what"`
-	// When it is needed; empty: always.
+	// When has the conditions under which it is needed. It is empty if it always is.
 	When string `json:"when,omitempty"`
-	// Message says what does not work without it.
+	// Message names the features that do not work without it.
 	Message string `json:"message,omitempty"`
 	// Docs is a link to a page that explains it.
 	Docs string `json:"docs,omitempty"`
-	// Tolerate is how long an add-on that becomes unavailable still satisfies it; empty: not at all.
+	// Tolerate is how long an add-on that becomes unavailable still satisfies it. It is empty if it does not.
 	Tolerate string `json:"tolerate,omitempty"`
-	// Install is Auto where Interlock has it installed if its owner consents; empty: its users install it.
+	// Install is Auto if Interlock installs it with the consent of its owner. It is empty if its users install it.
 	Install addonv1alpha1.DependencyInstall `json:"install,omitempty"`
-	// Removal is WithLastDependent where Interlock removes again what it has installed; empty: that stays.
+	// Removal is WithLastDependent if Interlock removes the add-on that it installed. It is empty if the add-on stays.
 	Removal addonv1alpha1.DependencyRemoval `json:"removal,omitempty"`
-	// Config is what the settings of the add-on must be, as a CEL expression; empty: anything.
+	// Config is a CEL expression on the settings of the add-on. It is empty if all settings satisfy the dependency.
 	Config string `json:"config,omitempty"`
-	// ConfigMessage says what does not work with other settings.
+	// ConfigMessage names the features that do not work with other settings.
 	ConfigMessage string `json:"configMessage,omitempty"`
-	// Settings are the variables that it gets where Interlock installs it; nil: none.
+	// Settings are the variables that it gets if Interlock installs it. They are nil if it gets none.
 	Settings *addonv1alpha1.DependencySettings `json:"settings,omitempty"`
-	// Registered: the hub has a ClusterManagementAddOn for it, or for one of the alternatives. It is nil for what is no add-on.
+	// Registered reports whether the hub has a ClusterManagementAddOn for it, or for one of the alternatives. It is nil for
+	// needs without an add-on.
 	Registered *bool `json:"registered,omitempty"`
 	// Unregistered are the alternatives for which the hub has no ClusterManagementAddOn.
 	Unregistered []string `json:"unregistered,omitempty"`
@@ -83,19 +84,19 @@ type Need struct {
 // Describe describes an add-on among all that are registered, and the AddOnTemplates of the hub.
 func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, addOn string) *Description {
 	declared := catalog.New(all, templates...)
-	of := declared.Declaration(addOn)
-	found := &Description{
+	declaration := declared.Declaration(addOn)
+	description := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
 		Version: declared.Version(addOn).Current,
-		Needs:   needsOf(declared, of), Provides: providedBy(of), Problems: messagesOf(declared.Problems(addOn)),
+		Needs:   needsOf(declared, declaration), Provides: providedBy(declaration), Problems: messagesOf(declared.Problems(addOn)),
 	}
-	found.NeededBy, found.ConflictsWith = dependentsOf(declared, addOn)
-	found.Bundle = declared.Install(addOn).Bundle
-	if of.Ordering != addonv1alpha1.OrderingNone {
-		found.Ordering = of.Ordering
+	description.NeededBy, description.ConflictsWith = dependentsOf(declared, addOn)
+	description.Bundle = declared.Install(addOn).Bundle
+	if declaration.Ordering != addonv1alpha1.OrderingNone {
+		description.Ordering = declaration.Ordering
 	}
-	if !of.Empty() {
-		found.Declared = of.Path
+	if !declaration.Empty() {
+		description.Declared = declaration.Path
 	}
 	for _, name := range declared.Variants(addOn) {
 		_, ofTemplate, _ := declared.Template(name)
@@ -108,17 +109,17 @@ func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alp
 				described.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
 			}
 		}
-		found.Templates = append(found.Templates, described)
+		description.Templates = append(description.Templates, described)
 	}
-	return found
+	return description
 }
 
-// needsOf are the dependencies and requirements of a declaration.
+// needsOf returns the dependencies and requirements of a declaration.
 func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 	needs := []Need{}
 	for i := range of.Edges {
 		edge := &of.Edges[i]
-		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: whatOf(&edge.Dependency)}
+		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: subjectOf(&edge.Dependency)}
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
 		if declaration.Installs(&edge.Dependency) {
 			need.Install = edge.Dependency.Install
@@ -168,8 +169,7 @@ func providedBy(of declaration.Declaration) (provided []string) {
 	return provided
 }
 
-// messagesOf are those of problems, apart from dependencies that are not registered: each need
-// has that.
+// messagesOf returns the messages of problems. It omits dependencies that are not registered, because each need shows that.
 func messagesOf(problems []declaration.Problem) (messages []string) {
 	for _, problem := range problems {
 		if problem.Reason != declaration.ProblemNotRegistered {
@@ -190,9 +190,9 @@ func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting
 		}
 		needs, conflicts := false, false
 		for i := range edges {
-			on, excludes := edges[i].IsOn(addOn), declaration.Conflicts(&edges[i].Dependency)
-			needs = needs || on && !excludes
-			conflicts = conflicts || on && excludes
+			matches, excludes := edges[i].IsOn(addOn), declaration.Conflicts(&edges[i].Dependency)
+			needs = needs || matches && !excludes
+			conflicts = conflicts || matches && excludes
 		}
 		if needs {
 			needing = append(needing, dependent)
@@ -204,33 +204,33 @@ func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting
 	return needing, conflicting
 }
 
-func whatOf(dependency *addonv1alpha1.AddonDependency) string {
+func subjectOf(dependency *addonv1alpha1.AddonDependency) string {
 	if declaration.HasAlternatives(dependency) {
 		var alternatives []string
-		for _, one := range evaluation.Named(dependency) {
-			alternatives = append(alternatives, whatOf(one.Dependency))
+		for _, named := range evaluation.Named(dependency) {
+			alternatives = append(alternatives, subjectOf(named.Dependency))
 		}
 		return "one of: " + strings.Join(alternatives, "; ")
 	}
 	finding := evaluation.Finding{Dependency: dependency}
-	what := "add-on " + finding.Target()
+	subject := "add-on " + finding.Target()
 	if dependency.API != nil {
-		what = "API " + finding.Target()
+		subject = "API " + finding.Target()
 		if fields := dependency.API.Fields; len(fields) > 0 {
 			noun := " with field "
 			if len(fields) > 1 {
 				noun = " with fields "
 			}
-			what += noun + strings.Join(fields, ", ")
+			subject += noun + strings.Join(fields, ", ")
 		}
 	}
 	if dependency.Version != "" {
-		what += " " + dependency.Version
+		subject += " " + dependency.Version
 	}
 	if declaration.Conflicts(dependency) {
-		what = "no " + what
+		subject = "no " + subject
 	}
-	return what
+	return subject
 }
 
 func whenOf(when *addonv1alpha1.DependencyWhen) string {

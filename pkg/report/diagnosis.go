@@ -6,14 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Diagnosis is whether Interlock itself works on a hub.
+// Diagnosis reports whether Interlock itself works on a hub.
 type Diagnosis struct {
 	metav1.TypeMeta `json:",inline"`
 	// Items are what the checks found, in the order in which they are made.
 	Items []Checked `json:"items"`
 }
 
-// Checked is one thing that a check found.
+// Checked is a finding of a check.
 type Checked struct {
 	// Check is its name.
 	Check  string      `json:"check"`
@@ -25,10 +25,10 @@ type Checked struct {
 	Repair string `json:"repair,omitempty"`
 }
 
-// CheckStatus is how a check ended.
+// CheckStatus is the result of a check.
 type CheckStatus string
 
-// How a check ends.
+// The results of a check.
 const (
 	CheckPassed CheckStatus = "Passed"
 	CheckFailed CheckStatus = "Failed"
@@ -38,12 +38,12 @@ const (
 	CheckNote CheckStatus = "Note"
 )
 
-// NewDiagnosis is one without findings.
+// NewDiagnosis returns a diagnosis without findings.
 func NewDiagnosis() *Diagnosis {
 	return &Diagnosis{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Diagnosis"}, Items: []Checked{}}
 }
 
 // Failed reports whether a check failed.
 func (d *Diagnosis) Failed() bool {
-	return slices.ContainsFunc(d.Items, func(one Checked) bool { return one.Status == CheckFailed })
+	return slices.ContainsFunc(d.Items, func(checked Checked) bool { return checked.Status == CheckFailed })
 }

@@ -10,23 +10,23 @@ import (
 // DependencyReports are the reports on all managed clusters that have something to report.
 type DependencyReports = dependencyv1alpha1.AddOnDependencyReportList
 
-// OnClusters reports on the edges of a managed cluster, or of all without a name. What a
-// hub stores of a cluster that is lost is not known here: its verdicts are Held.
-func OnClusters(of *snapshot.Snapshot, cluster string, scope dependencyv1alpha1.ReportScope) *DependencyReports {
-	all := &DependencyReports{
+// OnClusters reports on the edges of a managed cluster, or of all without a name. It does not know the stored report of a cluster
+// that is lost, so the verdicts there are Held.
+func OnClusters(hub *snapshot.Snapshot, cluster string, scope dependencyv1alpha1.ReportScope) *DependencyReports {
+	reports := &DependencyReports{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: dependencyv1alpha1.ReportKind.Kind + "List"},
 		Items:    []DependencyReport{},
 	}
 	names := []string{cluster}
 	if cluster == "" {
-		names = of.Names()
+		names = hub.Names()
 	}
 	for _, name := range names {
-		evaluated := EvaluateCluster(of.Evaluation(), of.Whole(name))
-		evaluated.Waiting = of.Waiting(name)
-		if found := evaluated.Report(scope, nil); found != nil {
-			all.Items = append(all.Items, *found)
+		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(name))
+		evaluated.Waiting = hub.Waiting(name)
+		if report := evaluated.Report(scope, nil); report != nil {
+			reports.Items = append(reports.Items, *report)
 		}
 	}
-	return all
+	return reports
 }

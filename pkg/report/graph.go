@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Graph is what add-ons depend on, with how they are on the managed clusters.
+// Graph has the dependencies of add-ons, with their state on the managed clusters.
 type Graph struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
@@ -70,38 +70,38 @@ type GraphEdge struct {
 	Unsatisfied int `json:"unsatisfied"`
 }
 
-// FindGraph returns the graph of a fleet, or of one managed cluster. With an add-on, it
-// has only what that add-on depends on and what depends on it, directly or not.
-func FindGraph(of *snapshot.Snapshot, cluster, addOn string) *Graph {
-	g := &grapher{of: of, nodes: map[string]*GraphNode{}, edges: map[[2]string][]*GraphEdge{}}
+// FindGraph returns the graph of a fleet, or of one managed cluster. With an add-on, it has only the direct and indirect
+// dependencies and dependents of that add-on.
+func FindGraph(hub *snapshot.Snapshot, cluster, addOn string) *Graph {
+	g := &grapher{hub: hub, nodes: map[string]*GraphNode{}, edges: map[[2]string][]*GraphEdge{}}
 	g.declared()
-	for _, name := range of.Names() {
+	for _, name := range hub.Names() {
 		if cmp.Or(cluster, name) == name {
 			g.count(name)
 		}
 	}
-	found := &Graph{
-		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyGraph"}, Taken: of.Taken,
+	result := &Graph{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyGraph"}, Taken: hub.Taken,
 		Cluster: cluster, AddOn: addOn, Nodes: []GraphNode{}, Edges: []GraphEdge{},
 	}
 	near := g.near(addOn)
 	for _, edge := range g.order {
 		if near == nil || near[edge.From] && near[edge.To] {
-			found.Edges = append(found.Edges, *edge)
+			result.Edges = append(result.Edges, *edge)
 		}
 	}
 	for name, node := range g.nodes {
 		if near == nil && (node.Clusters > 0 || g.isOnEdge(name)) || near[name] {
-			found.Nodes = append(found.Nodes, *node)
+			result.Nodes = append(result.Nodes, *node)
 		}
 	}
-	slices.SortFunc(found.Nodes, func(a, b GraphNode) int { return cmp.Compare(a.Name, b.Name) })
-	return found
+	slices.SortFunc(result.Nodes, func(a, b GraphNode) int { return cmp.Compare(a.Name, b.Name) })
+	return result
 }
 
 // grapher collects a graph.
 type grapher struct {
-	of    *snapshot.Snapshot
+	hub   *snapshot.Snapshot
 	nodes map[string]*GraphNode
 	edges map[[2]string][]*GraphEdge // by dependent and name of the edge
 	order []*GraphEdge
@@ -114,20 +114,19 @@ func (g *grapher) node(name string, kind NodeKind) *GraphNode {
 	return g.nodes[name]
 }
 
-// declared adds what all add-ons declare. An edge that only an AddOnTemplate declares applies
-// where the template runs.
+// declared adds the declarations of all add-ons. An edge that only an AddOnTemplate declares applies where the template runs.
 func (g *grapher) declared() {
-	for _, addOn := range g.of.Declared.AddOns() {
+	for _, addOn := range g.hub.Declared.AddOns() {
 		g.node(addOn, NodeAddOn)
-		g.declaration(addOn, g.of.Declared.Declaration(addOn), false)
-		for _, template := range g.of.Declared.Variants(addOn) {
-			_, declared, _ := g.of.Declared.Template(template)
+		g.declaration(addOn, g.hub.Declared.Declaration(addOn), false)
+		for _, template := range g.hub.Declared.Variants(addOn) {
+			_, declared, _ := g.hub.Declared.Template(template)
 			g.declaration(addOn, declared, true)
 		}
 	}
 }
 
-// declaration adds the edges of one declaration of an add-on that no other of it has.
+// declaration adds the edges of one declaration of an add-on that its other declarations do not have.
 func (g *grapher) declaration(addOn string, declared declaration.Declaration, ofTemplate bool) {
 	for i := range declared.Edges {
 		edge := &declared.Edges[i].Dependency
@@ -152,19 +151,19 @@ func (g *grapher) declaration(addOn string, declared declaration.Declaration, of
 	}
 }
 
-func (g *grapher) add(from string, finding *evaluation.Finding, kind NodeKind) *GraphEdge {
-	edge := &GraphEdge{From: from, To: finding.Target(), Name: finding.Name(), Type: finding.Type()}
+func (g *grapher) add(dependent string, finding *evaluation.Finding, kind NodeKind) *GraphEdge {
+	edge := &GraphEdge{From: dependent, To: finding.Target(), Name: finding.Name(), Type: finding.Type()}
 	g.node(edge.To, kind)
-	ends := [2]string{from, edge.Name}
+	ends := [2]string{dependent, edge.Name}
 	g.edges[ends] = append(g.edges[ends], edge)
 	g.order = append(g.order, edge)
 	return edge
 }
 
-// count adds how things are on a managed cluster.
+// count adds the state of the add-ons and edges on a managed cluster.
 func (g *grapher) count(cluster string) {
-	findings, isLost := g.of.Evaluated(cluster), g.of.Lost(cluster)
-	for _, addOn := range g.of.Installed(cluster) {
+	findings, isLost := g.hub.Evaluated(cluster), g.hub.Lost(cluster)
+	for _, addOn := range g.hub.Installed(cluster) {
 		node := g.node(addOn.Name, NodeAddOn)
 		node.Clusters++
 		status := statusOf(addOn)
@@ -196,8 +195,7 @@ func (g *grapher) isOnEdge(name string) bool {
 	return slices.ContainsFunc(g.order, func(edge *GraphEdge) bool { return edge.From == name || edge.To == name })
 }
 
-// near are the nodes that an add-on can be reached from, and those that it reaches; nil
-// for no add-on.
+// near returns the nodes that an add-on can be reached from, and the nodes that it reaches. It is nil without an add-on.
 func (g *grapher) near(addOn string) map[string]bool {
 	if addOn == "" {
 		return nil

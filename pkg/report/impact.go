@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Impact is what a change would do to the dependencies of a fleet.
+// Impact has the edges of a fleet that a change would affect.
 type Impact struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
@@ -87,37 +87,37 @@ func (t Trial) covers(cluster string) bool {
 	return t.Placement == nil || slices.Contains(t.Placement.Clusters, cluster)
 }
 
-// declared are the declarations as they would be.
-func (t Trial) declared(now snapshot.Content) *evaluation.Evaluator {
-	all := slices.DeleteFunc(slices.Clone(now.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
-		return slices.ContainsFunc(t.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == addOn.Name })
+// declared returns the evaluator of the declarations after the change.
+func (t Trial) declared(content snapshot.Content) *evaluation.Evaluator {
+	registrations := slices.DeleteFunc(slices.Clone(content.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
+		return slices.ContainsFunc(t.Registrations, func(changed addonv1alpha1.ClusterManagementAddOn) bool { return changed.Name == addOn.Name })
 	})
-	now.Policies = slices.DeleteFunc(slices.Clone(now.Policies), func(policy dependencyv1alpha1.AddOnDependencyPolicy) bool {
-		return slices.ContainsFunc(t.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == policy.Name })
+	content.Policies = slices.DeleteFunc(slices.Clone(content.Policies), func(policy dependencyv1alpha1.AddOnDependencyPolicy) bool {
+		return slices.ContainsFunc(t.Policies, func(changed dependencyv1alpha1.AddOnDependencyPolicy) bool { return changed.Name == policy.Name })
 	})
-	now.Policies = append(now.Policies, t.Policies...)
-	now.Templates = snapshot.Replaced(now.Templates, t.Templates)
-	return now.Evaluator(append(all, t.Registrations...))
+	content.Policies = append(content.Policies, t.Policies...)
+	content.Templates = snapshot.Replaced(content.Templates, t.Templates)
+	return content.Evaluator(append(registrations, t.Registrations...))
 }
 
 // FindImpact evaluates all managed clusters, or one, as they are and as they would be.
-func FindImpact(of *snapshot.Snapshot, cluster string, trial Trial) *Impact {
-	found := &Impact{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Impact"}, Taken: of.Taken, Placement: trial.Placement, Items: []Affected{}}
-	before, after := whatif.New(of.Declared), whatif.New(trial.declared(of.Content))
-	for _, name := range of.Names() {
+func FindImpact(hub *snapshot.Snapshot, cluster string, trial Trial) *Impact {
+	impact := &Impact{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Impact"}, Taken: hub.Taken, Placement: trial.Placement, Items: []Affected{}}
+	current, changed := whatif.New(hub.Declared), whatif.New(trial.declared(hub.Content))
+	for _, name := range hub.Names() {
 		if cmp.Or(cluster, name) != name || !trial.covers(name) {
 			continue
 		}
-		if !found.count(of, name) {
+		if !impact.count(hub, name) {
 			continue
 		}
-		whole := of.Whole(name)
-		found.addInstalled(trial.Install, whole.AddOns, name)
-		for _, difference := range whatif.Compare(before.Findings(whole), after.Findings(trial.Apply(whole))) {
-			found.add(difference, name)
+		whole := hub.Whole(name)
+		impact.addInstalled(trial.Install, whole.AddOns, name)
+		for _, difference := range whatif.Compare(current.Findings(whole), changed.Findings(trial.Apply(whole))) {
+			impact.add(difference, name)
 		}
 	}
-	slices.SortStableFunc(found.Items, func(a, b Affected) int {
+	slices.SortStableFunc(impact.Items, func(a, b Affected) int {
 		switch {
 		case a.Breaks != b.Breaks && a.Breaks:
 			return -1
@@ -127,47 +127,49 @@ func FindImpact(of *snapshot.Snapshot, cluster string, trial Trial) *Impact {
 			return cmp.Or(-cmp.Compare(len(a.Clusters), len(b.Clusters)), cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Edge, b.Edge))
 		}
 	})
-	return found
+	return impact
 }
 
-// addInstalled adds a cluster to those that have an add-on to install already.
-func (i *Impact) addInstalled(install []string, on map[string]evaluation.Observation, cluster string) {
+// addInstalled records that a cluster already has some of the add-ons to install.
+func (i *Impact) addInstalled(install []string, observations map[string]evaluation.Observation, cluster string) {
 	for _, addOn := range install {
-		if !on[addOn].Installed {
+		if !observations[addOn].Installed {
 			continue
 		}
-		same := slices.IndexFunc(i.Installed, func(other Installed) bool { return other.AddOn == addOn })
-		if same < 0 {
-			same = len(i.Installed)
+		index := slices.IndexFunc(i.Installed, func(entry Installed) bool { return entry.AddOn == addOn })
+		if index < 0 {
+			index = len(i.Installed)
 			i.Installed = append(i.Installed, Installed{AddOn: addOn})
 		}
-		i.Installed[same].Clusters = append(i.Installed[same].Clusters, cluster)
+		i.Installed[index].Clusters = append(i.Installed[index].Clusters, cluster)
 	}
 }
 
-// add adds a difference on one cluster to those that are the same on others.
+// add adds a difference on one cluster. It shares the entry of clusters with the same difference.
 func (i *Impact) add(difference whatif.Difference, cluster string) {
-	is := difference.After
-	affected := Affected{AddOn: difference.AddOn, Edge: is.Name(), Type: is.Type(), After: is.Verdict, Breaks: difference.Breaks()}
+	finding := difference.After
+	affected := Affected{
+		AddOn: difference.AddOn, Edge: finding.Name(), Type: finding.Type(), After: finding.Verdict, Breaks: difference.Breaks(),
+	}
 	if difference.Before != nil {
 		affected.Before = difference.Before.Verdict
-		if was := difference.Before.Type(); was != affected.Type {
-			affected.TypeBefore = was
+		if typeBefore := difference.Before.Type(); typeBefore != affected.Type {
+			affected.TypeBefore = typeBefore
 		}
 	}
-	same := slices.IndexFunc(i.Items, affected.same)
-	if same < 0 {
-		if is.Unsatisfied() {
-			affected.Message = is.Sentence(is.AuthorMessage())
+	index := slices.IndexFunc(i.Items, affected.matches)
+	if index < 0 {
+		if finding.Unsatisfied() {
+			affected.Message = finding.Sentence(finding.AuthorMessage())
 		}
-		same = len(i.Items)
+		index = len(i.Items)
 		i.Items = append(i.Items, affected)
 	}
-	i.Items[same].Clusters = append(i.Items[same].Clusters, cluster)
+	i.Items[index].Clusters = append(i.Items[index].Clusters, cluster)
 }
 
-// same reports whether another edge differs in clusters and message only.
-func (a Affected) same(other Affected) bool {
-	return a.AddOn == other.AddOn && a.Edge == other.Edge && a.Before == other.Before && a.After == other.After &&
-		a.Type == other.Type && a.TypeBefore == other.TypeBefore
+// matches reports whether two edges differ in clusters and message only.
+func (a Affected) matches(b Affected) bool {
+	return a.AddOn == b.AddOn && a.Edge == b.Edge && a.Before == b.Before && a.After == b.After &&
+		a.Type == b.Type && a.TypeBefore == b.TypeBefore
 }

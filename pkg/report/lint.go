@@ -63,7 +63,7 @@ func (d *Declared) finding(judged review.Judgement) LintFinding {
 // FindLint judges declarations as admission does, together with those of a hub, if any, and
 // adds advice.
 func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *Lint {
-	found := &Lint{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Lint"}, Items: []LintFinding{}}
+	lint := &Lint{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Lint"}, Items: []LintFinding{}}
 	first := map[string]*Declared{}
 	for i := range all {
 		if name := all[i].AddOn.Name; first[name] == nil {
@@ -73,30 +73,30 @@ func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive
 	others := Among(all, hub)
 	var reviewer review.Reviewer
 	for i := range all {
-		one := &all[i]
-		name := one.AddOn.Name
-		judged := slices.Concat(one.Wrong, review.Name(name))
-		if before := first[name]; name != "" && before != one {
-			judged = append(judged, twice(name, before))
+		registration := &all[i]
+		name := registration.AddOn.Name
+		judged := slices.Concat(registration.Wrong, review.Name(name))
+		if earlier := first[name]; name != "" && earlier != registration {
+			judged = append(judged, registeredTwice(name, earlier))
 		}
-		judged = append(judged, reviewer.Review(&one.AddOn, nil, others).Judgements...)
-		judged = append(judged, review.UpgradesNotOrdered(&one.AddOn)...)
-		for _, judgement := range append(judged, review.Advise(declaration.Read(&one.AddOn))...) {
+		judged = append(judged, reviewer.Review(&registration.AddOn, nil, others).Judgements...)
+		judged = append(judged, review.UpgradesNotOrdered(&registration.AddOn)...)
+		for _, judgement := range append(judged, review.Advise(declaration.Read(&registration.AddOn))...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
-			found.Items = append(found.Items, one.finding(judgement))
+			lint.Items = append(lint.Items, registration.finding(judgement))
 		}
 	}
-	return found
+	return lint
 }
 
-// Among are the registrations in files, and those of a hub that they do not replace.
-func Among(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
-	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(all)+len(hub))
+// Among returns the registrations in files, and the registrations of a hub that they do not replace.
+func Among(declared []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
+	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(declared)+len(hub))
 	inFiles := map[string]bool{}
-	for i := range all {
-		registered, inFiles[all[i].AddOn.Name] = append(registered, all[i].AddOn), true
+	for i := range declared {
+		registered, inFiles[declared[i].AddOn.Name] = append(registered, declared[i].AddOn), true
 	}
 	for i := range hub {
 		if !inFiles[hub[i].Name] {
@@ -106,13 +106,13 @@ func Among(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1
 	return registered
 }
 
-func twice(name string, before *Declared) review.Judgement {
-	where := text.OneLine(before.Path)
-	if line := before.Line(""); line > 0 {
-		where = fmt.Sprintf("%s:%d", where, line)
+func registeredTwice(name string, earlier *Declared) review.Judgement {
+	location := text.OneLine(earlier.Path)
+	if line := earlier.Line(""); line > 0 {
+		location = fmt.Sprintf("%s:%d", location, line)
 	}
 	return review.Judgement{
 		Rule: RuleRegisteredTwice, Wrong: true, Field: "metadata.name",
-		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other", where, text.Name(name)),
+		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other", location, text.Name(name)),
 	}
 }

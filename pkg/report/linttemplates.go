@@ -34,31 +34,33 @@ func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.Cluster
 	for i := range all {
 		templates = append(templates, all[i].Template)
 	}
-	with, without := catalog.New(registered, templates...), catalog.New(registered)
+	changed, current := catalog.New(registered, templates...), catalog.New(registered)
 	for i := range all {
-		one := &all[i]
-		_, declared, _ := with.Template(one.Template.Name)
-		problems := slices.Concat(with.TemplateProblems(one.Template.Name), closed(with, without, one.Template.Spec.AddonName))
-		judged := append(judgements(problems), unsupported(&one.Template, registered)...)
+		template := &all[i]
+		_, declared, _ := changed.Template(template.Template.Name)
+		problems := slices.Concat(changed.TemplateProblems(template.Template.Name), closed(changed, current, template.Template.Spec.AddonName))
+		judged := append(judgements(problems), unsupported(&template.Template, registered)...)
 		judged = slices.Concat(judged, review.EveryVersion(declared), review.NoVersion(declared))
 		for _, judgement := range append(judged, review.Advise(declared)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
-			found = append(found, one.finding(judgement))
+			found = append(found, template.finding(judgement))
 		}
 	}
 	return found
 }
 
-// closed are the cycles of an add-on that its AddOnTemplates close.
-func closed(with, without *catalog.Catalog, addOn string) []declaration.Problem {
-	known := without.Problems(addOn)
-	found := slices.DeleteFunc(with.Problems(addOn), func(problem declaration.Problem) bool { return slices.Contains(known, problem) })
-	for i := range found {
-		found[i].Field = declaration.TemplatePath.String()
+// closed returns the cycles of an add-on that its AddOnTemplates close.
+func closed(changed, current *catalog.Catalog, addOn string) []declaration.Problem {
+	existing := current.Problems(addOn)
+	problems := slices.DeleteFunc(changed.Problems(addOn), func(problem declaration.Problem) bool {
+		return slices.Contains(existing, problem)
+	})
+	for i := range problems {
+		problems[i].Field = declaration.TemplatePath.String()
 	}
-	return found
+	return problems
 }
 
 func judgements(problems []declaration.Problem) (judged []review.Judgement) {

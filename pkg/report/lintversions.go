@@ -7,7 +7,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// versionLint finds dependencies on versions that are not known.
+// versionLint finds dependencies on versions of add-ons that do not report one.
 type versionLint struct {
 	// registered are the add-ons on the hub: others may get a version when they are registered.
 	registered map[string]bool
@@ -28,11 +28,11 @@ func FindVersionsNotReported(
 ) (found []LintFinding) {
 	registered := namesOf(hub.Registrations)
 	compared := comparedIn(all, templates, registered)
-	after := WithFiles(hub, all, inFiles)
+	changed := WithFiles(hub, all, inFiles)
 	lint := versionLint{
 		registered: registered,
-		versioned:  review.FindVersioned(after.Registrations, after.Templates),
-		reaches:    VersionReaches(after, func(addOn string) bool { return compared[addOn] }),
+		versioned:  review.FindVersioned(changed.Registrations, changed.Templates),
+		reaches:    VersionReaches(changed, func(addOn string) bool { return compared[addOn] }),
 	}
 	for i := range all {
 		registration := &all[i]
@@ -77,7 +77,7 @@ func (l *versionLint) judge(declared declaration.Declaration) (judged []review.J
 	return append(judged, review.VersionNotReported(declared, nowhere)...)
 }
 
-// comparedIn are the add-ons on the hub of which files have a range of versions.
+// comparedIn returns the add-ons on the hub for which files have a range of versions.
 func comparedIn(all []Declared, templates []DeclaredTemplate, registered map[string]bool) map[string]bool {
 	compared := map[string]bool{}
 	add := func(declared declaration.Declaration) {

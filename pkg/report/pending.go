@@ -5,7 +5,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 )
 
-// pending are the edges that the rollouts under way break or repair.
+// pending returns the edges that the current rollouts break or repair.
 func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
 	change := whatif.Change{Versions: map[string]string{}}
 	for name, observed := range r.AddOns {
@@ -19,8 +19,8 @@ func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
 	if len(change.RollOut)+len(change.Versions) == 0 {
 		return nil
 	}
-	after := r.declared.Findings(change.Apply(r.Cluster.Cluster))
-	for _, difference := range whatif.Compare(r.findings, after) {
+	findings := r.declared.Findings(change.Apply(r.Cluster.Cluster))
+	for _, difference := range whatif.Compare(r.findings, findings) {
 		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()
 		if !wasUnsatisfied && !difference.After.Unsatisfied() {
 			continue

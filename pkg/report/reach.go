@@ -7,7 +7,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Reach is how many managed clusters a report is of.
+// Reach counts the managed clusters of a report.
 type Reach struct {
 	// Clusters can be reached.
 	Clusters int `json:"clusters"`
@@ -16,14 +16,14 @@ type Reach struct {
 }
 
 // ReachOf counts the managed clusters of a snapshot.
-func ReachOf(of *snapshot.Snapshot) (r Reach) {
-	for _, name := range of.Names() {
-		r.count(of, name)
+func ReachOf(hub *snapshot.Snapshot) (r Reach) {
+	for _, name := range hub.Names() {
+		r.count(hub, name)
 	}
 	return r
 }
 
-// String counts them, in the words that all verbs use.
+// String returns the number of clusters in the words that all verbs use.
 func (r Reach) String() string {
 	counted := text.Count(r.Clusters, "managed cluster")
 	if r.Lost > 0 {
@@ -32,7 +32,7 @@ func (r Reach) String() string {
 	return counted
 }
 
-// All counts also those that cannot be reached.
+// All returns the number of clusters, including those that cannot be reached.
 func (r Reach) All() string {
 	counted := Reach{Clusters: r.Clusters + r.Lost}.String()
 	if r.Lost > 0 {
@@ -42,8 +42,8 @@ func (r Reach) All() string {
 }
 
 // count counts a managed cluster, and reports whether it can be reached.
-func (r *Reach) count(of *snapshot.Snapshot, cluster string) bool {
-	if of.Lost(cluster) {
+func (r *Reach) count(hub *snapshot.Snapshot, cluster string) bool {
+	if hub.Lost(cluster) {
 		r.Lost++
 		return false
 	}

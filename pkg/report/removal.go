@@ -36,21 +36,21 @@ type PlanFinding struct {
 
 // RemovalOf returns a plan as data.
 func RemovalOf(plan *steps.Plan) *RemovalPlan {
-	found := &RemovalPlan{
+	removal := &RemovalPlan{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RemovalPlan"}, Feasible: plan.Feasible(), Items: []RemovalStep{},
 		Problems: planFindings(plan.Problems), Findings: planFindings(plan.Findings),
 	}
 	for i, layer := range plan.Layers {
 		for _, step := range layer {
-			found.Items = append(found.Items, RemovalStep{Layer: i + 1, AddOn: step.AddOn, NeededBy: step.Because, Clusters: step.Clusters})
+			removal.Items = append(removal.Items, RemovalStep{Layer: i + 1, AddOn: step.AddOn, NeededBy: step.Because, Clusters: step.Clusters})
 		}
 	}
-	return found
+	return removal
 }
 
-func planFindings(all []steps.Finding) (found []PlanFinding) {
-	for _, one := range all {
-		found = append(found, PlanFinding{Message: one.Text, Clusters: one.Clusters})
+func planFindings(findings []steps.Finding) (found []PlanFinding) {
+	for _, finding := range findings {
+		found = append(found, PlanFinding{Message: finding.Text, Clusters: finding.Clusters})
 	}
 	return found
 }

@@ -16,8 +16,8 @@ type Suggestions struct {
 	Versions []suggestion.Version `json:"versions"`
 }
 
-// SuggestionsFor are the dependencies for an add-on, or with an empty name for all.
-func SuggestionsFor(addOn string, all []suggestion.Suggestion) *Suggestions {
-	found := slices.DeleteFunc(all, func(one suggestion.Suggestion) bool { return addOn != "" && addOn != one.AddOn })
-	return &Suggestions{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySuggestions"}, Items: found, Versions: []suggestion.Version{}}
+// SuggestionsFor returns the suggested dependencies for an add-on. With an empty name, it returns all.
+func SuggestionsFor(addOn string, suggestions []suggestion.Suggestion) *Suggestions {
+	items := slices.DeleteFunc(suggestions, func(item suggestion.Suggestion) bool { return addOn != "" && addOn != item.AddOn })
+	return &Suggestions{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySuggestions"}, Items: items, Versions: []suggestion.Version{}}
 }

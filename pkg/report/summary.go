@@ -39,22 +39,22 @@ type SummarizedEdge struct {
 
 // FindSummary counts the verdicts on the edges of all add-ons, or of one, on the managed
 // clusters for which counts is true.
-func FindSummary(of *snapshot.Snapshot, counts func(cluster string) bool, addOn string) *Summary {
-	found := &Summary{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySummary"}, Taken: of.Taken, Items: []SummarizedEdge{}}
+func FindSummary(hub *snapshot.Snapshot, counts func(cluster string) bool, addOn string) *Summary {
+	summary := &Summary{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySummary"}, Taken: hub.Taken, Items: []SummarizedEdge{}}
 	type edge struct {
 		addOn, name string
-		of          addonv1alpha1.DependencyType
+		kind        addonv1alpha1.DependencyType
 	}
 	verdicts := map[edge]map[evaluation.Verdict]int{}
-	for _, cluster := range of.Names() {
+	for _, cluster := range hub.Names() {
 		if !counts(cluster) {
 			continue
 		}
-		found.count(of, cluster)
-		evaluated := EvaluateCluster(of.Evaluation(), of.Whole(cluster))
-		evaluated.Waiting = of.Waiting(cluster)
-		found.addWaits(evaluated, addOn)
-		for _, installed := range of.Installed(cluster) {
+		summary.count(hub, cluster)
+		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(cluster))
+		evaluated.Waiting = hub.Waiting(cluster)
+		summary.addWaits(evaluated, addOn)
+		for _, installed := range hub.Installed(cluster) {
 			if cmp.Or(addOn, installed.Name) != installed.Name {
 				continue
 			}
@@ -68,10 +68,10 @@ func FindSummary(of *snapshot.Snapshot, counts func(cluster string) bool, addOn 
 		}
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(verdicts), func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.addOn, b.addOn), cmp.Compare(a.name, b.name), cmp.Compare(a.of, b.of))
+		return cmp.Or(cmp.Compare(a.addOn, b.addOn), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	}) {
-		found.Items = append(found.Items, SummarizedEdge{AddOn: key.addOn, Edge: key.name, Type: key.of, Verdicts: verdicts[key]})
+		summary.Items = append(summary.Items, SummarizedEdge{AddOn: key.addOn, Edge: key.name, Type: key.kind, Verdicts: verdicts[key]})
 	}
-	slices.SortStableFunc(found.Waiting, SummarizedWait.compare)
-	return found
+	slices.SortStableFunc(summary.Waiting, SummarizedWait.compare)
+	return summary
 }

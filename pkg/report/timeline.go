@@ -22,7 +22,7 @@ import (
 // events are emitted a second later, and clocks differ.
 const sameChange = 10 * time.Second
 
-// Timeline is what happened to add-ons, in order of time.
+// Timeline has the events and transitions of add-ons, in order of time.
 type Timeline struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
@@ -52,18 +52,18 @@ type TimelineItem struct {
 // FindTimeline merges events with the conditions of add-ons. With an add-on in the filter,
 // it has that one and all that it depends on, directly or not. types are those of items
 // that count, none: all.
-func FindTimeline(of *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
+func FindTimeline(hub *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
 	f := &timeline{
-		of: of, filter: filter, types: itemTypes, causes: map[types.NamespacedName]bool{},
+		hub: hub, filter: filter, types: itemTypes, causes: map[types.NamespacedName]bool{},
 		changes: map[types.NamespacedName][]change{}, messages: map[parts]string{},
 	}
 	for i := range happened {
 		f.changes[subject(&happened[i])] = nil
 	}
 	if filter.AddOn != "" {
-		f.concerned = concerned(of, filter.AddOn)
+		f.concerned = concerned(hub, filter.AddOn)
 	}
-	for _, cluster := range of.Names() {
+	for _, cluster := range hub.Names() {
 		if cmp.Or(filter.Cluster, cluster) == cluster {
 			f.look(cluster)
 		}
@@ -71,39 +71,39 @@ func FindTimeline(of *snapshot.Snapshot, happened []eventsv1.Event, filter Filte
 	for i := range happened {
 		f.add(&happened[i])
 	}
-	found := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: of.Taken, Items: f.items}
-	if found.Items == nil {
-		found.Items = []TimelineItem{}
+	result := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: hub.Taken, Items: f.items}
+	if result.Items == nil {
+		result.Items = []TimelineItem{}
 	}
-	for i := range found.Items {
-		item := &found.Items[i]
+	for i := range result.Items {
+		item := &result.Items[i]
 		item.RootCause = item.Type == corev1.EventTypeWarning && f.causes[types.NamespacedName{Namespace: item.Cluster, Name: item.AddOn}]
 	}
-	slices.SortFunc(found.Items, func(a, b TimelineItem) int {
+	slices.SortFunc(result.Items, func(a, b TimelineItem) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.AddOn, b.AddOn),
 			-cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})
-	return found
+	return result
 }
 
-// concerned are an add-on and all that it depends on.
-func concerned(of *snapshot.Snapshot, addOn string) map[string]bool {
+// concerned returns an add-on and all of its direct and indirect dependencies.
+func concerned(hub *snapshot.Snapshot, addOn string) map[string]bool {
 	edges := map[string][]string{}
-	for _, dependent := range of.Declared.AddOns() {
-		for _, need := range of.Declared.Needs(dependent) {
+	for _, dependent := range hub.Declared.AddOns() {
+		for _, need := range hub.Declared.Needs(dependent) {
 			edges[dependent] = append(edges[dependent], need.Name)
 		}
 	}
-	all := map[string]bool{addOn: true}
+	names := map[string]bool{addOn: true}
 	for _, name := range graph.New(edges).Reachable(addOn) {
-		all[name] = true
+		names[name] = true
 	}
-	return all
+	return names
 }
 
-// timeline collects one.
+// timeline collects the items of a Timeline.
 type timeline struct {
-	of     *snapshot.Snapshot
+	hub    *snapshot.Snapshot
 	filter Filter
 	// concerned is nil for all add-ons.
 	concerned map[string]bool
@@ -120,10 +120,10 @@ type timeline struct {
 // change is the last transition of a condition.
 type change struct {
 	reason string
-	at     time.Time
+	time   time.Time
 }
 
-// parts are what the message of an item is made of.
+// parts are the parts of the message of an item.
 type parts struct {
 	kind   string
 	status metav1.ConditionStatus
@@ -135,15 +135,15 @@ func (t *timeline) wants(itemType string) bool {
 	return len(t.types) == 0 || slices.Contains(t.types, itemType)
 }
 
-// subject is what an event is about: an add-on on a managed cluster, or a registration.
+// subject returns the key of the object that an event regards: an add-on on a managed cluster, or a registration.
 func subject(event *eventsv1.Event) types.NamespacedName {
 	return types.NamespacedName{Namespace: event.Regarding.Namespace, Name: event.Regarding.Name}
 }
 
 // look adds the conditions of a cluster, and finds the root causes there.
 func (t *timeline) look(cluster string) {
-	findings := t.of.Evaluated(cluster)
-	for _, addOn := range t.of.Installed(cluster) {
+	findings := t.hub.Evaluated(cluster)
+	for _, addOn := range t.hub.Installed(cluster) {
 		if t.concerned != nil && !t.concerned[addOn.Name] {
 			continue
 		}
@@ -165,24 +165,24 @@ func (t *timeline) conditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	if available == nil {
 		return
 	}
-	because := available.Message
+	cause := available.Message
 	if degraded != nil && available.Reason == degraded.Reason && available.Message == degraded.Message {
-		because = becauseOfDegraded
+		cause = becauseOfDegraded
 	}
-	t.condition(addOn, available, available.Status != metav1.ConditionTrue, because)
+	t.condition(addOn, available, available.Status != metav1.ConditionTrue, cause)
 }
 
 // becauseOfDegraded stands for the message of Available where Degraded has the same.
 const becauseOfDegraded = "\x00"
 
 // condition adds the last transition of a condition.
-func (t *timeline) condition(addOn *addonv1alpha1.ManagedClusterAddOn, of *metav1.Condition, isBad bool, text string) {
-	if of.LastTransitionTime.IsZero() {
+func (t *timeline) condition(addOn *addonv1alpha1.ManagedClusterAddOn, condition *metav1.Condition, isBad bool, text string) {
+	if condition.LastTransitionTime.IsZero() {
 		return
 	}
-	key, at := types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}, of.LastTransitionTime.UTC()
+	key, changedAt := types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}, condition.LastTransitionTime.UTC()
 	if changes, hasEvents := t.changes[key]; hasEvents {
-		t.changes[key] = append(changes, change{of.Reason, at})
+		t.changes[key] = append(changes, change{condition.Reason, changedAt})
 	}
 	itemType := corev1.EventTypeNormal
 	if isBad {
@@ -190,24 +190,24 @@ func (t *timeline) condition(addOn *addonv1alpha1.ManagedClusterAddOn, of *metav
 	}
 	if t.wants(itemType) {
 		t.items = append(t.items, TimelineItem{
-			Time: at, Cluster: addOn.Namespace, AddOn: addOn.Name, Source: of.Type,
-			Type: itemType, Reason: of.Reason, Message: t.message(parts{of.Type, of.Status, text}),
+			Time: changedAt, Cluster: addOn.Namespace, AddOn: addOn.Name, Source: condition.Type,
+			Type: itemType, Reason: condition.Reason, Message: t.message(parts{condition.Type, condition.Status, text}),
 		})
 	}
 }
 
-func (t *timeline) message(of parts) string {
-	written, known := t.messages[of]
-	if !known {
-		written = of.kind + "=" + string(of.status)
-		switch of.text {
+func (t *timeline) message(message parts) string {
+	written, ok := t.messages[message]
+	if !ok {
+		written = message.kind + "=" + string(message.status)
+		switch message.text {
 		case "":
 		case becauseOfDegraded:
 			written += ", because of Degraded"
 		default:
-			written += ": " + of.text
+			written += ": " + message.text
 		}
-		t.messages[of] = written
+		t.messages[message] = written
 	}
 	return written
 }
@@ -223,9 +223,9 @@ func (t *timeline) add(event *eventsv1.Event) {
 		Cluster: about.Namespace, AddOn: about.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
 	}
 	item.Time, item.Count = lastSeen(event)
-	shown := func(other change) bool {
-		after := item.Time.Sub(other.at)
-		return other.reason == item.Reason && after > -time.Second && after < sameChange
+	shown := func(transition change) bool {
+		delay := item.Time.Sub(transition.time)
+		return transition.reason == item.Reason && delay > -time.Second && delay < sameChange
 	}
 	if !slices.ContainsFunc(t.changes[subject(event)], shown) {
 		t.items = append(t.items, item)

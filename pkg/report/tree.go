@@ -87,47 +87,47 @@ func (n *Node) OK() bool {
 	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
 		return false
 	}
-	return !slices.ContainsFunc(n.Nodes, func(one Node) bool { return !one.OK() })
+	return !slices.ContainsFunc(n.Nodes, func(node Node) bool { return !node.OK() })
 }
 
 // FindTrees returns the trees of an add-on. Without grouping, each cluster has its own.
-func FindTrees(of *snapshot.Snapshot, addOn, cluster string, direction Direction, grouping bool) *Trees {
-	found := &Trees{
-		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyTrees"}, Taken: of.Taken, AddOn: addOn, Direction: direction, Items: []Tree{},
+func FindTrees(hub *snapshot.Snapshot, addOn, cluster string, direction Direction, grouping bool) *Trees {
+	trees := &Trees{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyTrees"}, Taken: hub.Taken, AddOn: addOn, Direction: direction, Items: []Tree{},
 	}
 	groups := map[string]int{}
-	for _, name := range of.Names() {
-		if cluster != "" && cluster != name || !roots(of, name, addOn, direction) {
+	for _, name := range hub.Names() {
+		if cluster != "" && cluster != name || !roots(hub, name, addOn, direction) {
 			continue
 		}
-		grower := &grower{of: of, cluster: name, findings: of.Evaluated(name), direction: direction, grown: map[string]bool{}}
+		grower := &grower{hub: hub, cluster: name, findings: hub.Evaluated(name), direction: direction, grown: map[string]bool{}}
 		root := grower.grow(Node{Name: addOn})
-		if !of.IsOn(name, addOn) {
+		if !hub.IsOn(name, addOn) {
 			root.Verdict = evaluation.NotInstalled
 		}
-		tree := Tree{Clusters: []string{name}, Lost: of.Lost(name), Node: root}
+		tree := Tree{Clusters: []string{name}, Lost: hub.Lost(name), Node: root}
 		shape := shapeOf(&tree)
-		if i, known := groups[shape]; known && grouping {
-			found.Items[i].Clusters = append(found.Items[i].Clusters, name)
+		if i, ok := groups[shape]; ok && grouping {
+			trees.Items[i].Clusters = append(trees.Items[i].Clusters, name)
 			continue
 		}
-		groups[shape] = len(found.Items)
-		found.Items = append(found.Items, tree)
+		groups[shape] = len(trees.Items)
+		trees.Items = append(trees.Items, tree)
 	}
-	sortTrees(found.Items)
-	return found
+	sortTrees(trees.Items)
+	return trees
 }
 
-// roots reports whether an add-on has a tree on a managed cluster: where it is installed,
-// and where an add-on depends on it that is.
-func roots(of *snapshot.Snapshot, cluster, addOn string, direction Direction) bool {
-	return of.IsOn(cluster, addOn) || direction == Dependents &&
-		slices.ContainsFunc(of.Declared.Dependents(addOn), func(dependent string) bool { return of.IsOn(cluster, dependent) })
+// roots reports whether an add-on has a tree on a managed cluster: it does if it is installed, or if an installed add-on depends on
+// it.
+func roots(hub *snapshot.Snapshot, cluster, addOn string, direction Direction) bool {
+	return hub.IsOn(cluster, addOn) || direction == Dependents &&
+		slices.ContainsFunc(hub.Declared.Dependents(addOn), func(dependent string) bool { return hub.IsOn(cluster, dependent) })
 }
 
 // grower makes the tree of one cluster.
 type grower struct {
-	of        *snapshot.Snapshot
+	hub       *snapshot.Snapshot
 	cluster   string
 	findings  func(addOn string) []evaluation.Finding
 	direction Direction
@@ -137,7 +137,7 @@ type grower struct {
 
 // grow adds the nodes below an add-on.
 func (g *grower) grow(node Node) Node {
-	addOn := g.of.AddOnOn(types.NamespacedName{Namespace: g.cluster, Name: node.Name})
+	addOn := g.hub.AddOnOn(types.NamespacedName{Namespace: g.cluster, Name: node.Name})
 	if addOn == nil && g.direction == Dependencies {
 		return node
 	}
@@ -148,7 +148,7 @@ func (g *grower) grow(node Node) Node {
 	if available := fleet.Available(addOn); available != nil {
 		node.Available, node.Reason, node.Since = available.Status, available.Reason, available.LastTransitionTime.UTC()
 	}
-	node.Bundle = g.of.Declared.Install(node.Name).Bundle
+	node.Bundle = g.hub.Declared.Install(node.Name).Bundle
 	if fleet.GateClosed(addOn) {
 		node.Gate = addonv1alpha1.GateClosed
 	}
@@ -182,14 +182,14 @@ func (g *grower) dependencies(addOn string) (nodes []Node) {
 // end completes the node of an add-on, API or requirement.
 func (g *grower) end(finding *evaluation.Finding, node Node) Node {
 	if finding.API() != "" && declaration.ServedBy(finding.Dependency) != addonv1alpha1.APIServerHub {
-		node.Providers = g.of.Declared.Providers(finding.Dependency.API.AddonAPI)
+		node.Providers = g.hub.Declared.Providers(finding.Dependency.API.AddonAPI)
 	}
 	return g.grow(node)
 }
 
-func (g *grower) alternatives(of *evaluation.Finding) (nodes []Node) {
-	for end := range of.Ends() {
-		if end != of {
+func (g *grower) alternatives(finding *evaluation.Finding) (nodes []Node) {
+	for end := range finding.Ends() {
+		if end != finding {
 			node := edge(end, end.Target())
 			node.Edge = "" // that of the node above
 			nodes = append(nodes, g.end(end, node))
@@ -198,7 +198,7 @@ func (g *grower) alternatives(of *evaluation.Finding) (nodes []Node) {
 	if len(nodes) > 0 {
 		return nodes
 	}
-	for _, named := range evaluation.Named(of.Dependency) {
+	for _, named := range evaluation.Named(finding.Dependency) {
 		nodes = append(nodes, g.end(&named, Node{Name: named.Target(), Type: named.Type()}))
 	}
 	return nodes
@@ -208,12 +208,12 @@ func isOn(finding *evaluation.Finding, addOn string) bool {
 	if finding.Dependency == nil {
 		return false
 	}
-	return slices.ContainsFunc(evaluation.Named(finding.Dependency), func(one evaluation.Finding) bool { return one.Target() == addOn })
+	return slices.ContainsFunc(evaluation.Named(finding.Dependency), func(named evaluation.Finding) bool { return named.Target() == addOn })
 }
 
 func (g *grower) dependents(addOn string) (nodes []Node) {
-	for _, dependent := range g.of.Declared.Dependents(addOn) {
-		if !g.of.IsOn(g.cluster, dependent) {
+	for _, dependent := range g.hub.Declared.Dependents(addOn) {
+		if !g.hub.IsOn(g.cluster, dependent) {
 			continue
 		}
 		for _, finding := range g.findings(dependent) {
@@ -240,7 +240,7 @@ func edge(finding *evaluation.Finding, name string) Node {
 	return node
 }
 
-// shapeOf is the same for two trees that differ in times only. Messages have times.
+// shapeOf returns the same text for two trees that differ in times only. Messages have times.
 func shapeOf(tree *Tree) string {
 	var shape strings.Builder
 	fmt.Fprintf(&shape, "%t", tree.Lost)
@@ -248,20 +248,20 @@ func shapeOf(tree *Tree) string {
 	return shape.String()
 }
 
-func (n *Node) writeShape(to *strings.Builder) {
-	fmt.Fprintf(to, "%q %q %s %s %s %q %t(", n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Repeated)
+func (n *Node) writeShape(shape *strings.Builder) {
+	fmt.Fprintf(shape, "%q %q %s %s %s %q %t(", n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Repeated)
 	for i := range n.Nodes {
-		n.Nodes[i].writeShape(to)
+		n.Nodes[i].writeShape(shape)
 	}
-	to.WriteString("|")
+	shape.WriteString("|")
 	for i := range n.Alternatives {
-		n.Alternatives[i].writeShape(to)
+		n.Alternatives[i].writeShape(shape)
 	}
-	to.WriteString(")")
+	shape.WriteString(")")
 }
 
-// sortTrees puts what fails first, then what is not known, then what is well; of these,
-// what most clusters have first.
+// sortTrees puts failing trees first, then trees that are not known, then healthy trees. Among equal trees, the tree of most
+// clusters is first.
 func sortTrees(trees []Tree) {
 	rank := func(tree *Tree) int {
 		switch {
@@ -280,5 +280,5 @@ func sortTrees(trees []Tree) {
 
 // held reports whether nothing new is known of an edge.
 func (n *Node) held() bool {
-	return n.Verdict == evaluation.Held || slices.ContainsFunc(n.Nodes, func(below Node) bool { return below.held() })
+	return n.Verdict == evaluation.Held || slices.ContainsFunc(n.Nodes, func(child Node) bool { return child.held() })
 }

@@ -87,8 +87,8 @@ func (r *VersionReach) describe(addOn, accepted string) string {
 	return message
 }
 
-// WithFiles returns the snapshot as it is once the registrations and AddOnTemplates in files are applied. A version that was
-// set on the hub stays where a file has none, as kubectl apply leaves annotations of others.
+// WithFiles returns the snapshot after the registrations and AddOnTemplates in files are applied. A version that was set on the hub
+// stays if a file has none, because kubectl apply keeps the annotations of other writers.
 func WithFiles(hub *snapshot.Snapshot, declared []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
 	content := hub.Content
 	content.Registrations = Among(declared, hub.Registrations)

@@ -15,8 +15,8 @@ import (
 
 type reportedWait = dependencyv1alpha1.ReportedWait
 
-// waits are the installations and upgrades that wait. One whose dependencies are not known keeps those of before.
-func (c *Cluster) waits(before *DependencyReport) []reportedWait {
+// waits returns the installations and upgrades that wait. A wait whose dependencies are not known keeps the stored dependencies.
+func (c *Cluster) waits(stored *DependencyReport) []reportedWait {
 	waits := make([]reportedWait, 0, len(c.Waiting))
 	for _, waiting := range c.Waiting {
 		entry := reportedWait{
@@ -28,7 +28,7 @@ func (c *Cluster) waits(before *DependencyReport) []reportedWait {
 		for i := range awaited[:min(len(awaited), dependencyv1alpha1.MaxAwaited)] {
 			entry.Dependencies = append(entry.Dependencies, awaitedEdge(&awaited[i]))
 		}
-		if last := waitIn(before, entry); last != nil && slices.ContainsFunc(awaited, evaluation.Finding.Held) {
+		if last := waitIn(stored, entry); last != nil && slices.ContainsFunc(awaited, evaluation.Finding.Held) {
 			entry.Dependencies = last.Dependencies
 		}
 		waits = append(waits, entry)
@@ -36,7 +36,7 @@ func (c *Cluster) waits(before *DependencyReport) []reportedWait {
 	return waits
 }
 
-// awaited are the findings on the add-on, with the AddOnTemplate that waits, that keep it waiting: those without which it cannot work.
+// awaited returns the findings that keep the add-on, with the AddOnTemplate that waits, from working.
 func (c *Cluster) awaited(waiting fleet.Waiting) []evaluation.Finding {
 	findings := c.findings[waiting.AddOn]
 	observed := c.AddOns[waiting.AddOn]
@@ -62,21 +62,21 @@ func awaitedEdge(finding *evaluation.Finding) dependencyv1alpha1.AwaitedEdge {
 	return edge
 }
 
-// waitIn returns the entry of the same wait in a report, which may be nil; nil: it has none.
-func waitIn(before *DependencyReport, wait reportedWait) *reportedWait {
-	if before == nil {
+// waitIn returns the entry of the same wait in a report, which may be nil. It is nil if the report has none.
+func waitIn(stored *DependencyReport, wait reportedWait) *reportedWait {
+	if stored == nil {
 		return nil
 	}
-	same := slices.IndexFunc(before.Waiting, func(other reportedWait) bool {
-		return other.AddOn == wait.AddOn && other.Kind == wait.Kind && other.Template == wait.Template
+	index := slices.IndexFunc(stored.Waiting, func(candidate reportedWait) bool {
+		return candidate.AddOn == wait.AddOn && candidate.Kind == wait.Kind && candidate.Template == wait.Template
 	})
-	if same < 0 {
+	if index < 0 {
 		return nil
 	}
-	return &before.Waiting[same]
+	return &stored.Waiting[index]
 }
 
-// sinceTime is a time of a report, in full seconds; nil for a zero time.
+// sinceTime returns a time of a report, in full seconds. It is nil for a zero time.
 func sinceTime(since metav1.Time) *metav1.Time {
 	if since.IsZero() {
 		return nil
@@ -84,7 +84,7 @@ func sinceTime(since metav1.Time) *metav1.Time {
 	return &metav1.Time{Time: since.UTC().Truncate(time.Second)}
 }
 
-// Templated names an AddOnTemplate with its version, if it has one; empty without a template.
+// Templated returns the name of an AddOnTemplate with its version, if it has one. It is empty without a template.
 func Templated(template, version string) string {
 	if version == "" {
 		return template

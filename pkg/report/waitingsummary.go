@@ -25,21 +25,22 @@ type SummarizedWait struct {
 }
 
 // addWaits adds the waits of all add-ons on a managed cluster, or of one, to those that are the same on others.
-func (s *Summary) addWaits(on *Cluster, addOn string) {
-	for _, wait := range on.waits(nil) {
+func (s *Summary) addWaits(cluster *Cluster, addOn string) {
+	for _, wait := range cluster.waits(nil) {
 		if cmp.Or(addOn, wait.AddOn) != wait.AddOn {
 			continue
 		}
-		same := slices.IndexFunc(s.Waiting, func(other SummarizedWait) bool {
-			return other.AddOn == wait.AddOn && other.Kind == wait.Kind && other.Template == wait.Template && other.Version == wait.Version
+		index := slices.IndexFunc(s.Waiting, func(candidate SummarizedWait) bool {
+			return candidate.AddOn == wait.AddOn && candidate.Kind == wait.Kind && candidate.Template == wait.Template &&
+				candidate.Version == wait.Version
 		})
-		if same < 0 {
-			same = len(s.Waiting)
+		if index < 0 {
+			index = len(s.Waiting)
 			s.Waiting = append(s.Waiting, SummarizedWait{
 				AddOn: wait.AddOn, Kind: wait.Kind, Template: wait.Template, Version: wait.Version, Dependencies: map[string]int{},
 			})
 		}
-		s.Waiting[same].add(on.Name, wait)
+		s.Waiting[index].add(cluster.Name, wait)
 	}
 }
 
@@ -57,7 +58,7 @@ func (w *SummarizedWait) add(cluster string, wait reportedWait) {
 }
 
 // compare orders waits: those on most managed clusters first.
-func (w SummarizedWait) compare(other SummarizedWait) int {
-	return cmp.Or(cmp.Compare(len(other.Clusters), len(w.Clusters)), cmp.Compare(w.AddOn, other.AddOn), cmp.Compare(w.Kind, other.Kind),
-		cmp.Compare(w.Template, other.Template), cmp.Compare(w.Version, other.Version))
+func (w SummarizedWait) compare(b SummarizedWait) int {
+	return cmp.Or(cmp.Compare(len(b.Clusters), len(w.Clusters)), cmp.Compare(w.AddOn, b.AddOn), cmp.Compare(w.Kind, b.Kind),
+		cmp.Compare(w.Template, b.Template), cmp.Compare(w.Version, b.Version))
 }

@@ -130,7 +130,7 @@ func (m *lifecycleModel) broken(s *LifecycleState) string {
 func (m *lifecycleModel) brokenGate(s *LifecycleState, in Inputs) string {
 	installable := s.Installable.condition()
 	switch reason := in.waits(&s.object, m.ForContradiction); {
-	case !s.closed() && gate.Waits(installable):
+	case !s.closed() && gate.Waits(installable) && (s.Gate != noGate || s.owns(gate.ConditionInstallable)):
 		return "Installable says that the add-on waits, and its gate is not closed"
 	case !s.closed() && !m.bundles() && !s.Registered:
 		return "OCM does not install the add-on although its gate is not closed"

@@ -3,6 +3,7 @@ package stability
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +13,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
@@ -110,6 +112,7 @@ func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn
 		addOn.Status.Conditions = append(addOn.Status.Conditions, *stock.Registered.DeepCopy())
 	}
 	addOn.Status.HealthCheck.Mode = healthChecks[o.Mode]
+	addOn.ManagedFields = o.managedFields()
 	if o.Desired != noTemplate {
 		addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{o.reference()}
 	}
@@ -117,6 +120,29 @@ func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn
 		addOn.Status.RelatedObjects = []ocmv1alpha1.ObjectReference{gate.Related(o.Related.String())}
 	}
 	return addOn
+}
+
+// owns reports whether addon-manager owns a condition. Without a gate, the add-on's own manager may own Installable.
+func (o *object) owns(kind string) bool { return o.Owned&(1<<slices.Index(kinds, kind)) != 0 }
+
+// managedFields returns those of addon-manager, as far as it reads them.
+func (o *object) managedFields() []metav1.ManagedFieldsEntry {
+	if o.Owned == 0 {
+		return nil
+	}
+	var owned []string
+	for _, kind := range kinds {
+		if o.owns(kind) {
+			owned = append(owned, fmt.Sprintf(`"k:{\"type\":\"%s\"}":{}`, kind))
+		}
+	}
+	if o.Owned&fieldMode != 0 {
+		owned = append(owned, `"f:healthCheck":{"f:mode":{}}`)
+	}
+	return []metav1.ManagedFieldsEntry{{
+		Manager: names.AddonManager, Operation: metav1.ManagedFieldsOperationApply,
+		FieldsV1: &metav1.FieldsV1{Raw: []byte("{" + strings.Join(owned, ",") + "}")},
+	}}
 }
 
 func (o *object) reference() ocmv1alpha1.ConfigReference {

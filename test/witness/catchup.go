@@ -115,7 +115,7 @@ func (w *Witness) lists(ctx context.Context) ([]list, error) {
 func (w *Witness) missing(lists []list) string {
 	for _, list := range lists {
 		for object, version := range list.versions {
-			if w.latest[object].Version < version {
+			if w.reached[object] < version {
 				return fmt.Sprintf("version %d of %s on its watch", version, object)
 			}
 		}

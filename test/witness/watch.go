@@ -81,6 +81,7 @@ func (w *Witness) saw(resource string, object *unstructured.Unstructured, delete
 	if w.latest[key].Version == state.Version && !deleted { // read again by a new list
 		return
 	}
+	w.reached[key] = max(w.reached[key], state.Version)
 	if deleted {
 		delete(w.latest, key)
 	} else {

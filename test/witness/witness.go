@@ -33,7 +33,8 @@ type Witness struct {
 	mu       sync.Mutex
 	log      *auditLog
 	record   record
-	latest   map[Object]State // by the watches
+	latest   map[Object]State  // by the watches
+	reached  map[Object]uint64 // the last version that the watches have shown, of what is deleted as well
 	schedule schedule
 }
 
@@ -54,7 +55,11 @@ func Start(ctx context.Context, options Options) (*Witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Witness{kube: kube, dynamic: reader, log: log, latest: map[Object]State{}, schedule: schedule{unguarded: options.Unguarded}}
+	w := &Witness{
+		kube: kube, dynamic: reader, log: log,
+		latest: map[Object]State{}, reached: map[Object]uint64{},
+		schedule: schedule{unguarded: options.Unguarded},
+	}
 	if err := w.observe(ctx); err != nil {
 		return nil, fmt.Errorf("start a witness: %w", err)
 	}

@@ -1,5 +1,4 @@
-// Package addonevents emits what happened to an add-on on the hub: Kubernetes events on
-// its ManagedClusterAddOn.
+// Package addonevents emits Kubernetes events about an add-on on the hub. They regard its ManagedClusterAddOn.
 package addonevents
 
 import (
@@ -50,8 +49,7 @@ var Reasons = []string{
 }
 
 // Recorder creates one event object per event. client-go's recorder patches an event
-// that it repeats: the agent has no right to do so, and the second of two equal
-// transitions would be missing.
+// that it repeats. The agent has no right to patch events, and the second of two equal transitions would be missing.
 type Recorder struct {
 	clock   clock.PassiveClock
 	creator client.Writer
@@ -70,8 +68,8 @@ func NewRecorder(clk clock.PassiveClock, creator client.Writer, cluster string) 
 }
 
 // Transition emits that Available is no longer True.
-func (r *Recorder) Transition(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, now metav1.Condition) {
-	r.create(ctx, addOn, now.Reason, now.Message)
+func (r *Recorder) Transition(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, available metav1.Condition) {
+	r.create(ctx, addOn, available.Reason, available.Message)
 }
 
 // Contested emits that another writer keeps overwriting Available.
@@ -81,14 +79,14 @@ func (r *Recorder) Contested(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 			"addon-agent sets it again at growing intervals.")
 }
 
-// Skewed emits that the add-on's lease was renewed that far in the future.
+// Skewed emits that the add-on's lease was renewed in the future, by the given duration.
 func (r *Recorder) Skewed(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
 	r.repeat(ctx, addOn, ReasonLeaseSkew, fmt.Sprintf(
 		"The add-on's lease was renewed %s in the future: the add-on's clock or addon-agent's is wrong. "+
 			"If the add-on stops, Available becomes False that much later.", ahead.Round(time.Second)))
 }
 
-// Forget removes what is kept of an add-on that was deleted.
+// Forget removes the records of an add-on that was deleted.
 func (r *Recorder) Forget(key types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -97,14 +95,14 @@ func (r *Recorder) Forget(key types.NamespacedName) {
 
 // repeat emits a state that lasts, not more often than repeatAfter allows.
 func (r *Recorder) repeat(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
-	if r.emittedLately(client.ObjectKeyFromObject(addOn), reason) {
+	if r.emittedRecently(client.ObjectKeyFromObject(addOn), reason) {
 		return
 	}
 	log.FromContext(ctx).Info(note, "reason", reason)
 	r.create(ctx, addOn, reason, note)
 }
 
-func (r *Recorder) emittedLately(key types.NamespacedName, reason string) bool {
+func (r *Recorder) emittedRecently(key types.NamespacedName, reason string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	last, ok := r.emitted[key][reason]
@@ -122,10 +120,10 @@ func (r *Recorder) emittedLately(key types.NamespacedName, reason string) bool {
 func (r *Recorder) create(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, reason, note string) {
 	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
-	now := r.clock.Now()
+	eventTime := r.clock.Now()
 	err := r.creator.Create(ctx, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: addOn.Namespace, Name: fmt.Sprintf("%s.%x", addOn.Name, now.UnixNano())},
-		EventTime:           metav1.NewMicroTime(now),
+		ObjectMeta:          metav1.ObjectMeta{Namespace: addOn.Namespace, Name: fmt.Sprintf("%s.%x", addOn.Name, eventTime.UnixNano())},
+		EventTime:           metav1.NewMicroTime(eventTime),
 		ReportingController: names.AddonAgentEvents,
 		ReportingInstance:   r.name,
 		Action:              action,

@@ -1,5 +1,5 @@
-// Package addons has the cache of the hub: the ManagedClusterAddOns in the namespace of
-// the agent's cluster, reduced to what a decision needs.
+// Package addons has the cache of the hub: the ManagedClusterAddOns in the namespace of the agent's cluster, reduced to the fields
+// that a decision needs.
 package addons
 
 import (
@@ -76,7 +76,7 @@ func FactsCacheOptions(hub cluster.Cluster, name string) cache.Options {
 	}
 }
 
-// logRefused logs what is normal on a hub without the CRD at a higher verbosity.
+// logRefused logs errors that are normal on a hub without the CRD at a higher verbosity.
 func logRefused(ctx context.Context, reflector *toolscache.Reflector, err error) {
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		log.FromContext(ctx).V(1).Info("The hub does not serve ManagedClusterFacts; retrying",
@@ -108,8 +108,7 @@ func strip(object any) (any, error) {
 	return lean, nil
 }
 
-// HostingCluster returns the cluster that hosts the add-on's agent; empty if the agent
-// runs on the managed cluster itself.
+// HostingCluster returns the cluster that hosts the add-on's agent. It is empty if the agent runs on the managed cluster itself.
 func HostingCluster(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return addOn.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey]
 }

@@ -51,9 +51,8 @@ type Reconciler struct {
 	// Trigger enqueues add-ons in this controller.
 	Trigger *trigger.Trigger
 
-	// memories has, by the key of the add-on, what the last decision left for the next
-	// one. A restart empties it: each finding is then asserted once more, and each health
-	// check that has not reported is awaited anew.
+	// memories has the Memory of the last decision about each add-on, by the add-on's key. A restart empties it: each finding is
+	// then asserted once more, and each health check that has not reported is awaited anew.
 	memories sync.Map
 }
 
@@ -90,32 +89,32 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // is watched. The watch goes on while a dependency fails, because Available follows
 // the lease as soon as the dependency is satisfied.
 func (r *Reconciler) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (availability.Decision, error) {
-	in := r.input(addOn)
+	input := r.inputWithoutLease(addOn)
 	if addons.Customized(addOn) {
 		r.Leases.Unwatch(addOn.Name)
 		r.Metrics.LeaseUnwatched(addOn.Name)
-		return availability.Decide(in), nil
+		return availability.Decide(input), nil
 	}
-	reference := leases.Of(addOn)
+	reference := leases.ReferenceOf(addOn)
 	r.Leases.Watch(reference)
-	in.Lease = r.Leases.Lease(reference)
-	r.Metrics.LeaseWatched(addOn.Name, string(reference.Place), in.Lease.State != availability.LeaseUnobserved)
+	input.Lease = r.Leases.Lease(reference)
+	r.Metrics.LeaseWatched(addOn.Name, string(reference.Place), input.Lease.State != availability.LeaseUnobserved)
 
-	decision := availability.Decide(in)
+	decision := availability.Decide(input)
 	if !decision.Write || decision.Condition.Reason != availability.ReasonLeaseStopped {
 		return decision, nil
 	}
 	// The lease of a healthy add-on looks the same while its API server cannot be
 	// reached. Then Available keeps its value.
 	var err error
-	if in.Lease, err = r.Leases.Read(ctx, reference); err != nil {
+	if input.Lease, err = r.Leases.Read(ctx, reference); err != nil {
 		return availability.Decision{}, fmt.Errorf("keep Available of %s as it is: %w", addOn.Name, err)
 	}
-	return availability.Decide(in), nil
+	return availability.Decide(input), nil
 }
 
-// input is the input of the decision, but for the lease.
-func (r *Reconciler) input(addOn *addonv1alpha1.ManagedClusterAddOn) availability.Input {
+// inputWithoutLease returns the input of the decision. The caller adds the lease.
+func (r *Reconciler) inputWithoutLease(addOn *addonv1alpha1.ManagedClusterAddOn) availability.Input {
 	return availability.Input{
 		AddOn:          addOn.Name,
 		Mode:           addOn.Status.HealthCheck.Mode,
@@ -141,6 +140,7 @@ func (r *Reconciler) write(
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
 		return controllers.AfterConflict, nil
+	// The add-on was deleted since it was read. The watch event of the deletion cleans up.
 	case apierrors.IsNotFound(err):
 		// Deleted since it was read. The watch event of that cleans up.
 		return reconcile.Result{}, nil
@@ -154,23 +154,22 @@ func (r *Reconciler) write(
 	if r.Backoff.Wrote(key, backoff.Condition(desired)) {
 		r.Metrics.Contested(addOn.Name)
 		r.Events.Contested(ctx, addOn)
-	} else if before := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); worthAnEvent(before, desired) {
+	} else if stored := meta.FindStatusCondition(addOn.Status.Conditions, desired.Type); needsEvent(stored, desired) {
 		r.Events.Transition(ctx, addOn, desired)
 	}
 	return controllers.At(decision.NextChange, r.Clock.Now()), nil
 }
 
-// worthAnEvent reports whether the add-on became unavailable, or is so for another
-// reason. Where that only follows from Degraded, addon-manager has emitted an event
-// on the same object. A recovery gets no event, so that a fleet that recovers does
-// not load the hub with them; a health check that is awaited belongs to the recovery.
-func worthAnEvent(before *metav1.Condition, after metav1.Condition) bool {
-	recovers := after.Status == metav1.ConditionTrue ||
-		after.Status == metav1.ConditionFalse && after.Reason == availability.ReasonAwaitingHealthCheck
-	if recovers || after.Reason == availability.ReasonRequiredDependencyNotSatisfied {
+// needsEvent reports whether the add-on became unavailable, or is unavailable for another reason. If that only follows from
+// Degraded, addon-manager has emitted an event on the same object. A recovery gets no event, so that a fleet that recovers does not
+// load the hub with events. A health check that is awaited belongs to the recovery.
+func needsEvent(stored *metav1.Condition, desired metav1.Condition) bool {
+	recovers := desired.Status == metav1.ConditionTrue ||
+		desired.Status == metav1.ConditionFalse && desired.Reason == availability.ReasonAwaitingHealthCheck
+	if recovers || desired.Reason == availability.ReasonRequiredDependencyNotSatisfied {
 		return false
 	}
-	return before == nil || before.Status != after.Status || before.Reason != after.Reason
+	return stored == nil || stored.Status != desired.Status || stored.Reason != desired.Reason
 }
 
 func (r *Reconciler) reportSkew(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, ahead time.Duration) {
@@ -186,7 +185,7 @@ func (r *Reconciler) remembered(key types.NamespacedName) availability.Memory {
 	return memory
 }
 
-// remember replaces what is known of the add-on; an empty memory deletes it.
+// remember replaces the Memory of the add-on. An empty one deletes it.
 func (r *Reconciler) remember(key types.NamespacedName, memory availability.Memory) {
 	if memory == (availability.Memory{}) {
 		r.memories.Delete(key)

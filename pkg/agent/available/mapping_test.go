@@ -73,7 +73,7 @@ func TestWorthAnEvent(t *testing.T) {
 		},
 		"unknown when no longer blocked": {before: blocked, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
 	} {
-		if got := worthAnEvent(tt.before, tt.after); got != tt.want {
+		if got := needsEvent(tt.before, tt.after); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)
 		}
 	}

@@ -29,11 +29,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func inputChanged() predicate.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn] {
 	return predicate.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]) bool {
-			before, after := e.ObjectOld, e.ObjectNew
-			return before.UID != after.UID ||
-				!apiequality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
-				!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) ||
-				!apiequality.Semantic.DeepEqual(before.Status, after.Status)
+			oldAddOn, newAddOn := e.ObjectOld, e.ObjectNew
+			return oldAddOn.UID != newAddOn.UID ||
+				!apiequality.Semantic.DeepEqual(oldAddOn.Annotations, newAddOn.Annotations) ||
+				!apiequality.Semantic.DeepEqual(oldAddOn.Spec, newAddOn.Spec) ||
+				!apiequality.Semantic.DeepEqual(oldAddOn.Status, newAddOn.Status)
 		},
 	}
 }

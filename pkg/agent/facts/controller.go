@@ -1,6 +1,6 @@
-// Package facts reports what the hub requests of the managed cluster: which APIs it
-// serves, with which fields, which versions of add-ons run, and how many objects of a kind exist. All are fields of the
-// cluster's ManagedClusterFacts: the hub writes the requests in spec, the agent reports in status.
+// Package facts reports the facts that the hub requests about the managed cluster: which APIs it serves, with which fields, which
+// versions of add-ons run, and how many objects of a kind exist. All are fields of the cluster's ManagedClusterFacts: the hub
+// writes the requests in spec, the agent reports in status.
 package facts
 
 import (
@@ -29,8 +29,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// gathering is how long the first report waits for facts that are not known yet, so
-// that one write has all of them. A fact that takes longer does not delay the others.
+// gathering is how long the first report waits for facts that are still missing, so that one write has all of them. A fact that
+// takes longer does not delay the others.
 const gathering = time.Second
 
 // APIs watches the APIs of the managed cluster; see apidiscovery.Watcher.
@@ -51,13 +51,13 @@ type Objects interface {
 	Count(resource objectcount.Resource) (objectcount.Count, bool)
 }
 
-// Reconciler reports what the hub requests of one cluster.
+// Reconciler reports the requested facts of one cluster.
 type Reconciler struct {
 	Clock   clock.PassiveClock
 	Cluster string
-	// AgentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
+	// AgentAddOn is the ManagedClusterAddOn of the agent itself. It is empty if there is none.
 	AgentAddOn string
-	// Facts caches what the hub requests. The controller waits until it has synced.
+	// Facts caches the cluster's ManagedClusterFacts. The controller waits until it has synced.
 	Facts   cache.Cache
 	AddOns  client.Reader
 	APIs    APIs
@@ -69,9 +69,9 @@ type Reconciler struct {
 	// Trigger enqueues the cluster in this controller.
 	Trigger *trigger.Trigger
 
-	// requested is which request is being reported on, and since when.
+	// requested identifies the request that is being reported on, and has the time when the agent received it.
 	requested struct {
-		by         types.UID
+		uid        types.UID
 		generation int64
 		since      time.Time
 	}
@@ -79,7 +79,7 @@ type Reconciler struct {
 
 func (r *Reconciler) key() types.NamespacedName { return factsobject.Key(r.Cluster) }
 
-// Reconcile watches what is requested, and writes the facts on it if they changed.
+// Reconcile watches the requested resources, and writes the facts about them if they changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{}
 	switch err := r.Facts.Get(ctx, r.key(), facts); {
@@ -122,53 +122,53 @@ func (r *Reconciler) installed(ctx context.Context, requested dependencyv1alpha1
 		if err != nil {
 			return nil, fmt.Errorf("read add-on %s/%s: %w", r.Cluster, request.Name, err)
 		}
-		references = append(references, leases.Of(addOn))
+		references = append(references, leases.ReferenceOf(addOn))
 	}
 	return references, nil
 }
 
-// watch watches the requested APIs and these leases, and counts the requested objects, and nothing else.
+// watch watches the requested APIs and the given leases, and counts the requested objects. It ends all other watches and counts.
 func (r *Reconciler) watch(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) {
 	r.APIs.Watch(apidiscovery.Groups(append(kindsOf(requested.Objects), requested.APIs...)))
 	r.Leases.WatchVersions(installed)
 	var counted []objectcount.Resource
 	for _, kind := range requested.Objects {
-		if resource, served := resourceOf(kind, r.APIs.Group(kind.Group)); served {
+		if resource, ok := resourceOf(kind, r.APIs.Group(kind.Group)); ok {
 			counted = append(counted, resource)
 		}
 	}
 	r.Objects.CountOnly(counted)
 }
 
-// observe returns what is known of all that is requested.
-func (r *Reconciler) observe(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) observed {
-	known := observed{
+// observe returns the current observation of everything that is requested.
+func (r *Reconciler) observe(requested dependencyv1alpha1.ManagedClusterFactsSpec, installed []leases.Reference) observation {
+	result := observation{
 		agentAddOn: r.AgentAddOn,
 		groups:     make(map[string]apidiscovery.Group, len(requested.APIs)),
 		versions:   make(map[string]leases.Version, len(installed)),
 		counts:     make(map[dependencyv1alpha1.ObjectKind]objectcount.Count, len(requested.Objects)),
 	}
 	for _, api := range requested.APIs {
-		known.groups[api.Group] = r.APIs.Group(api.Group)
+		result.groups[api.Group] = r.APIs.Group(api.Group)
 	}
 	for _, lease := range installed {
-		known.versions[lease.Name] = r.Leases.Version(lease)
+		result.versions[lease.Name] = r.Leases.Version(lease)
 	}
 	for _, kind := range requested.Objects {
-		known.groups[kind.Group] = r.APIs.Group(kind.Group)
-		if resource, served := resourceOf(kind, known.groups[kind.Group]); served {
-			if count, counted := r.Objects.Count(resource); counted {
-				known.counts[kind] = count
+		result.groups[kind.Group] = r.APIs.Group(kind.Group)
+		if resource, ok := resourceOf(kind, result.groups[kind.Group]); ok {
+			if count, ok := r.Objects.Count(resource); ok {
+				result.counts[kind] = count
 			}
 		}
 	}
-	return known
+	return result
 }
 
-// gatheringTime returns how long an incomplete report has to wait for the rest.
+// gatheringTime returns how long an incomplete report has to wait for the missing facts.
 func (r *Reconciler) gatheringTime(facts *dependencyv1alpha1.ManagedClusterFacts) time.Duration {
-	if r.requested.by != facts.UID || r.requested.generation != facts.Generation {
-		r.requested.by, r.requested.generation, r.requested.since = facts.UID, facts.Generation, r.Clock.Now()
+	if r.requested.uid != facts.UID || r.requested.generation != facts.Generation {
+		r.requested.uid, r.requested.generation, r.requested.since = facts.UID, facts.Generation, r.Clock.Now()
 	}
 	return gathering - r.Clock.Since(r.requested.since)
 }
@@ -185,7 +185,7 @@ func (r *Reconciler) write(
 		client.FieldOwner(names.AddonAgent), client.ForceOwnership)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		// Deleted or replaced since it was read. The watch event of that enqueues it.
+		// The object was deleted or replaced since it was read. The watch event of that enqueues it.
 		r.Metrics.FactsWrote(metrics.WriteConflict)
 		return reconcile.Result{}, nil
 	case err != nil:
@@ -199,7 +199,7 @@ func (r *Reconciler) write(
 	return reconcile.Result{}, nil
 }
 
-// emptyStatus has every field of a status that JSON leaves out where it is empty. A CRD of an earlier Interlock has no objects.
+// emptyStatus has every field of a status that JSON omits if it is empty. A CRD of an earlier Interlock has no objects.
 func emptyStatus(facts *dependencyv1alpha1.ManagedClusterFacts) map[string]any {
 	empty := map[string]any{
 		"observedGeneration": int64(0), "agentAddOn": "", "apisServed": "", "versionsKnown": "", "apis": []any{}, "addOns": []any{},

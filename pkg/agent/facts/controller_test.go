@@ -199,13 +199,13 @@ func TestObserveReadsWhatIsRequested(t *testing.T) {
 		APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy, {Name: "missing"}},
 		Objects: []objectKind{things, {Group: "a.io", Kind: "Other"}},
 	}, []leases.Reference{{Name: "proxy"}})
-	want := observed{
+	want := observation{
 		agentAddOn: "interlock-agent",
 		groups:     map[string]apidiscovery.Group{"a.io": served},
 		versions:   map[string]leases.Version{"proxy": b.versions["proxy"]},
 		counts:     map[objectKind]objectcount.Count{things: {Number: 3}},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(observed{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(observation{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

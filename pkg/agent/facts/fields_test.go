@@ -91,7 +91,7 @@ func TestFieldsThatAreNotKnownYetKeepTheReport(t *testing.T) {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	facts.Spec.APIs = []apiRequest{{API: thing, Fields: []string{"spec.a"}}}
 	facts.Status = status{ObservedGeneration: 1, APIs: []apiFacts{before}}
-	got, complete := report(facts, observed{groups: map[string]apidiscovery.Group{
+	got, complete := report(facts, observation{groups: map[string]apidiscovery.Group{
 		"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 	}})
 	if diff := cmp.Diff([]apiFacts{before}, got.APIs); diff != "" || complete || got.ObservedGeneration != 1 {

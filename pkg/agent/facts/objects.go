@@ -9,7 +9,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// kindsOf returns requests of the APIs of kinds: which resource to count, only discovery shows.
+// kindsOf returns a request for the API of each kind, because only discovery shows which resource to count.
 func kindsOf(kinds []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.APIRequest {
 	requests := make([]dependencyv1alpha1.APIRequest, len(kinds))
 	for i, kind := range kinds {
@@ -22,20 +22,21 @@ func request(kind dependencyv1alpha1.ObjectKind) dependencyv1alpha1.APIRequest {
 	return dependencyv1alpha1.APIRequest{API: dependencyv1alpha1.API{Group: kind.Group, Kind: kind.Kind}}
 }
 
-// resourceOf returns where the objects of a kind are; false: the API server is not known to serve it.
+// resourceOf returns the resource of a kind. The second result is false until the API server is known to serve the kind.
 func resourceOf(kind dependencyv1alpha1.ObjectKind, group apidiscovery.Group) (objectcount.Resource, bool) {
-	if fact, known := group.Fact(request(kind)); !known || fact.Served != metav1.ConditionTrue {
+	if fact, ok := group.Fact(request(kind)); !ok || fact.Served != metav1.ConditionTrue {
 		return objectcount.Resource{}, false
 	}
 	return objectcount.Resource{Group: kind.Group, Version: group.Kinds[kind.Kind][0], Resource: group.Resources[kind.Kind]}, true
 }
 
-// objectsFact returns the fact on the objects of a kind; false: not known yet. A kind that is not served has none.
-func objectsFact(kind dependencyv1alpha1.ObjectKind, from observed) (dependencyv1alpha1.ObjectsFact, bool) {
+// objectsFact returns the fact on the objects of a kind. The second result is false while the fact is unknown. A kind that is not
+// served has no objects.
+func objectsFact(kind dependencyv1alpha1.ObjectKind, observation observation) (dependencyv1alpha1.ObjectsFact, bool) {
 	fact := dependencyv1alpha1.ObjectsFact{ObjectKind: kind}
-	api, known := from.groups[kind.Group].Fact(request(kind))
+	api, ok := observation.groups[kind.Group].Fact(request(kind))
 	switch {
-	case !known:
+	case !ok:
 		return fact, false
 	case api.Served == metav1.ConditionFalse:
 		fact.Count = ptr.To[int64](0)
@@ -44,11 +45,11 @@ func objectsFact(kind dependencyv1alpha1.ObjectKind, from observed) (dependencyv
 		fact.Reason, fact.Message = api.Reason, api.Message
 		return fact, true
 	}
-	count, counted := from.counts[kind]
+	count, ok := observation.counts[kind]
 	if count.Reason != "" {
 		fact.Reason, fact.Message = count.Reason, bounded(count.Message)
-		return fact, counted
+		return fact, ok
 	}
 	fact.Count, fact.AtLeast = &count.Number, count.AtLeast
-	return fact, counted
+	return fact, ok
 }

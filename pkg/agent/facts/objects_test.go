@@ -64,7 +64,7 @@ func TestObjectsFact(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, known := objectsFact(things, observed{groups: map[string]apidiscovery.Group{"a.io": test.group}, counts: test.counts})
+			got, known := objectsFact(things, observation{groups: map[string]apidiscovery.Group{"a.io": test.group}, counts: test.counts})
 			if known == test.not {
 				t.Errorf("known: %t", known)
 			}
@@ -112,7 +112,7 @@ func TestACountThatIsNotKnownYetKeepsTheReport(t *testing.T) {
 	before := objectsInfo{ObjectKind: things, Count: ptr.To[int64](40), AtLeast: true}
 	other := objectsInfo{ObjectKind: objectKind{Kind: "Other"}, Count: ptr.To[int64](1)}
 	facts.Status = status{ObservedGeneration: 1, Objects: []objectsInfo{before, other}}
-	got, complete := report(facts, observed{groups: map[string]apidiscovery.Group{"a.io": served}})
+	got, complete := report(facts, observation{groups: map[string]apidiscovery.Group{"a.io": served}})
 	if diff := cmp.Diff([]objectsInfo{before}, got.Objects); diff != "" || complete || got.ObservedGeneration != 1 {
 		t.Errorf("complete: %t, generation %d, -want +got:\n%s", complete, got.ObservedGeneration, diff)
 	}

@@ -18,53 +18,51 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// observed is what is known of the managed cluster.
-type observed struct {
-	// agentAddOn is the ManagedClusterAddOn of the agent itself; empty if there is none.
+// observation is the state of the managed cluster as far as the agent has observed it.
+type observation struct {
+	// agentAddOn is the ManagedClusterAddOn of the agent itself. It is empty if there is none.
 	agentAddOn string
 	// groups are the API groups, by name.
 	groups map[string]apidiscovery.Group
-	// versions are what the leases report, by add-on. An add-on that is not installed
-	// has no entry.
+	// versions are the versions that the leases report, by add-on. An add-on that is not installed has no entry.
 	versions map[string]leases.Version
-	// counts are those of objects, by kind. A kind that has not been counted has no entry.
+	// counts are the numbers of objects, by kind. A kind that has not been counted has no entry.
 	counts map[dependencyv1alpha1.ObjectKind]objectcount.Count
 }
 
-// report returns the status for what is requested, and whether each requested fact is
-// known. A fact that was reported before and is unknown now keeps its value: a managed
-// cluster that does not respond has not changed.
-func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (dependencyv1alpha1.ManagedClusterFactsStatus, bool) {
-	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: from.agentAddOn}
+// report returns the status for the requested facts, and whether each requested fact is known. A fact that was reported before and
+// is unknown now keeps its value: a managed cluster that does not respond has not changed.
+func report(facts *dependencyv1alpha1.ManagedClusterFacts, observation observation) (dependencyv1alpha1.ManagedClusterFactsStatus, bool) {
+	status := dependencyv1alpha1.ManagedClusterFactsStatus{ObservedGeneration: facts.Generation, AgentAddOn: observation.agentAddOn}
 	complete := true
 	for _, api := range facts.Spec.APIs {
-		fact, known := from.groups[api.Group].Fact(api)
-		if !known {
+		fact, ok := observation.groups[api.Group].Fact(api)
+		if !ok {
 			complete = false
-			fact, known = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api.API })
+			fact, ok = find(facts.Status.APIs, func(f dependencyv1alpha1.APIFact) bool { return f.API == api.API })
 		}
-		if known {
+		if ok {
 			status.APIs = append(status.APIs, fact)
 		}
 	}
 	for _, addOn := range facts.Spec.AddOns {
-		version, installed := from.versions[addOn.Name]
-		fact, known := addOnFact(addOn, version, installed)
-		if !known {
+		version, installed := observation.versions[addOn.Name]
+		fact, ok := addOnFact(addOn, version, installed)
+		if !ok {
 			complete = false
-			fact, known = find(facts.Status.AddOns, func(f dependencyv1alpha1.AddOnFact) bool { return f.AddOn == addOn })
+			fact, ok = find(facts.Status.AddOns, func(f dependencyv1alpha1.AddOnFact) bool { return f.AddOn == addOn })
 		}
-		if known {
+		if ok {
 			status.AddOns = append(status.AddOns, fact)
 		}
 	}
 	for _, kind := range facts.Spec.Objects {
-		fact, known := objectsFact(kind, from)
-		if !known {
+		fact, ok := objectsFact(kind, observation)
+		if !ok {
 			complete = false
-			fact, known = find(facts.Status.Objects, func(f dependencyv1alpha1.ObjectsFact) bool { return f.ObjectKind == kind })
+			fact, ok = find(facts.Status.Objects, func(f dependencyv1alpha1.ObjectsFact) bool { return f.ObjectKind == kind })
 		}
-		if known {
+		if ok {
 			status.Objects = append(status.Objects, fact)
 		}
 	}
@@ -78,14 +76,15 @@ func report(facts *dependencyv1alpha1.ManagedClusterFacts, from observed) (depen
 	return status, complete
 }
 
-func find[Fact any](facts []Fact, matches func(Fact) bool) (found Fact, ok bool) {
-	if at := slices.IndexFunc(facts, matches); at >= 0 {
-		return facts[at], true
+func find[Fact any](facts []Fact, matches func(Fact) bool) (Fact, bool) {
+	if i := slices.IndexFunc(facts, matches); i >= 0 {
+		return facts[i], true
 	}
-	return found, false
+	var none Fact
+	return none, false
 }
 
-// addOnFact returns the fact on one add-on; false: not known yet.
+// addOnFact returns the fact on one add-on. The second result is false while the fact is unknown.
 func addOnFact(addOn dependencyv1alpha1.AddOn, version leases.Version, installed bool) (dependencyv1alpha1.AddOnFact, bool) {
 	fact := dependencyv1alpha1.AddOnFact{AddOn: addOn}
 	unknown := func(reason dependencyv1alpha1.FactReason, message string) (dependencyv1alpha1.AddOnFact, bool) {
@@ -119,8 +118,7 @@ func annotationOf(version leases.Version) string {
 	return addonv1alpha1.AddOnVersionAnnotation
 }
 
-// share is how many facts count, for the columns of kubectl get; empty where none is
-// requested.
+// share returns how many of the requested facts are counted, for the columns of kubectl get. It is empty if no fact is requested.
 func share[Fact any](facts []Fact, requested int, counts func(Fact) bool) string {
 	if requested == 0 {
 		return ""
@@ -141,7 +139,7 @@ func printable(version string) bool {
 		!strings.ContainsFunc(version, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
 }
 
-// bounded cuts a message to what the schema allows.
+// bounded cuts a message to the length that the schema allows.
 func bounded(message string) string {
 	return text.Cut(strings.ToValidUTF8(message, "\uFFFD"), dependencyv1alpha1.MaxMessageLength)
 }

@@ -149,7 +149,7 @@ func TestAddOnFact(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	known := observed{
+	known := observation{
 		groups:   map[string]apidiscovery.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}},
 		versions: map[string]leases.Version{"proxy": {}},
 	}

@@ -23,21 +23,20 @@ type (
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	theCluster := handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, installed) []reconcile.Request {
+	enqueueCluster := handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, installed) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: r.key()}}
 	})
 	return controllers.Setup(mgr, "facts", r, 1, controllers.RetryOnAgent,
 		source.Kind(r.Facts, &dependencyv1alpha1.ManagedClusterFacts{}, &handler.TypedEnqueueRequestForObject[requested]{}),
 		r.Trigger.Source(r.key()),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, theCluster, leaseMoved()))
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, enqueueCluster, leaseMoved()))
 }
 
-// leaseMoved passes add-ons that are created or deleted, and those whose lease is now
-// in another place.
+// leaseMoved passes add-ons that are created or deleted, and add-ons whose lease is now in another place.
 func leaseMoved() predicate.TypedPredicate[installed] {
 	return predicate.TypedFuncs[installed]{
 		UpdateFunc: func(e event.TypedUpdateEvent[installed]) bool {
-			return leases.Of(e.ObjectOld) != leases.Of(e.ObjectNew)
+			return leases.ReferenceOf(e.ObjectOld) != leases.ReferenceOf(e.ObjectNew)
 		},
 	}
 }

@@ -1,5 +1,5 @@
-// Package leases watches the leases of add-ons: those that a controller needs,
-// each by a watch of its own, and no others.
+// Package leases watches the leases of add-ons. Each lease that a controller needs has a watch of its own. Other leases are not
+// watched.
 package leases
 
 import (
@@ -37,8 +37,8 @@ type Reference struct {
 	Namespace, Name string
 }
 
-// Of returns the reference of an add-on's lease.
-func Of(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
+// ReferenceOf returns the reference of an add-on's lease.
+func ReferenceOf(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
 	place := Managed
 	if addons.HostingCluster(addOn) != "" {
 		place = Hosting
@@ -46,14 +46,13 @@ func Of(addOn *addonv1alpha1.ManagedClusterAddOn) Reference {
 	return Reference{Place: place, Namespace: availability.InstallNamespace(addOn), Name: addOn.Name}
 }
 
-// Version is what a lease reports of the version of its add-on.
+// Version is the version of an add-on as its lease reports it.
 type Version struct {
-	// State is what is known of the lease.
+	// State is the state of the lease.
 	State availability.LeaseState
-	// Reported is the version annotation, as the add-on wrote it; empty if there
-	// is none.
+	// Reported is the version annotation, as the add-on wrote it. It is empty if there is none.
 	Reported string
-	// Former: the lease has it under the annotation's former key only.
+	// Former means that the lease has the version under the annotation's former key only.
 	Former bool
 }
 
@@ -67,7 +66,7 @@ type Watcher struct {
 	// forHealth and forVersion are the leases that are needed, by add-on.
 	forHealth, forVersion map[string]Reference
 	watches               map[Reference]*watch
-	// begin begins what runs until it is canceled. It is nil unless the watcher runs.
+	// begin runs a function until it is canceled. It is nil unless the watcher runs.
 	begin   func(run func(ctx context.Context)) context.CancelFunc
 	running sync.WaitGroup
 }
@@ -93,7 +92,7 @@ func (w *Watcher) Watch(reference Reference) {
 	w.adjust()
 }
 
-// Unwatch ends what Watch began.
+// Unwatch ends the watch for the health of the add-on.
 func (w *Watcher) Unwatch(addOn string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -113,8 +112,8 @@ func (w *Watcher) WatchVersions(references []Reference) {
 	w.adjust()
 }
 
-// adjust begins the watches that are missing, and ends those that are not needed. Its
-// caller has locked the mutex, like that of needed.
+// adjust begins the watches that are missing, and ends those that are not needed. The caller of adjust and needed must have locked
+// the mutex.
 func (w *Watcher) adjust() {
 	if w.begin == nil {
 		return
@@ -137,25 +136,25 @@ func (w *Watcher) adjust() {
 	}
 }
 
-// needed reports for what a lease is watched.
+// needed reports whether a lease is watched for its health, and whether it is watched for its version.
 func (w *Watcher) needed(reference Reference) (health, version bool) {
 	return w.forHealth[reference.Name] == reference, w.forVersion[reference.Name] == reference
 }
 
-// Lease returns what is known of a lease: nothing as long as it is not watched, or
-// its API server has not responded.
+// Lease returns the last observed state of a lease. It is unobserved as long as the lease is not watched, or its API server has not
+// responded.
 func (w *Watcher) Lease(reference Reference) availability.Lease {
-	lease, _ := w.known(reference)
+	lease, _ := w.observed(reference)
 	return lease
 }
 
-// Version returns what is known of the version that a lease reports.
+// Version returns the version that a lease reports, as it was last observed.
 func (w *Watcher) Version(reference Reference) Version {
-	_, version := w.known(reference)
+	_, version := w.observed(reference)
 	return version
 }
 
-func (w *Watcher) known(reference Reference) (availability.Lease, Version) {
+func (w *Watcher) observed(reference Reference) (availability.Lease, Version) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if current := w.watches[reference]; current != nil {
@@ -185,8 +184,8 @@ func (w *Watcher) Read(ctx context.Context, reference Reference) (availability.L
 func (w *Watcher) Start(ctx context.Context) error {
 	w.mutex.Lock()
 	w.begin = func(run func(context.Context)) context.CancelFunc {
-		watching, cancel := context.WithCancel(ctx)
-		w.running.Go(func() { run(watching) })
+		watchCtx, cancel := context.WithCancel(ctx)
+		w.running.Go(func() { run(watchCtx) })
 		return cancel
 	}
 	w.adjust()

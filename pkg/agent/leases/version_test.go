@@ -103,11 +103,11 @@ func TestVersionOf(t *testing.T) {
 func TestOf(t *testing.T) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}}
 	addOn.Status.Namespace = "here"
-	if got := Of(addOn); got != here {
+	if got := ReferenceOf(addOn); got != here {
 		t.Errorf("%+v", got)
 	}
 	addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"}
-	if got := Of(addOn); got.Place != Hosting {
+	if got := ReferenceOf(addOn); got.Place != Hosting {
 		t.Errorf("%+v of a hosted add-on", got)
 	}
 }

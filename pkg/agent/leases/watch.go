@@ -17,19 +17,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// watch is the watch on one lease, and the store of its reflector. It keeps nothing
-// of a lease but when it was renewed and which version it reports.
+// watch is the watch on one lease, and the store of its reflector. Of the lease, it keeps only the renewal time and the version.
 type watch struct {
 	watcher   *Watcher
 	reference Reference
 	cancel    context.CancelFunc
 
-	// The watcher's mutex protects the rest.
+	// The watcher's mutex protects the fields below.
 	lease    availability.Lease
 	reported Version
 }
 
-// versionOf returns what a lease reports.
+// versionOf returns the version that a lease reports.
 func versionOf(lease *coordinationv1.Lease) Version {
 	if version := lease.Annotations[addonv1alpha1.AddOnVersionAnnotation]; strings.TrimSpace(version) != "" {
 		return Version{State: availability.LeaseFound, Reported: version}
@@ -43,14 +42,14 @@ func versionOf(lease *coordinationv1.Lease) Version {
 func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterface) {
 	// RBAC treats a watch with this selector like one on the name, so a role with
 	// resourceNames is enough.
-	one := fields.OneTermEqualSelector(metav1.ObjectNameField, w.reference.Name).String()
+	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, w.reference.Name).String()
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.FieldSelector = one
+			options.FieldSelector = selector
 			return client.List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
-			options.FieldSelector = one
+			options.FieldSelector = selector
 			return client.Watch(ctx, options)
 		},
 	}
@@ -59,7 +58,7 @@ func (w *watch) run(ctx context.Context, client coordinationv1client.LeaseInterf
 	informerstop.Run(ctx, reflector.RunWithContext)
 }
 
-// set keeps what is known, and calls the functions of the watcher that need to know.
+// set stores the observed state, and calls the watcher's functions for which the lease is watched.
 func (w *watch) set(lease availability.Lease, reported Version) {
 	w.watcher.mutex.Lock()
 	changed := w.reported != reported
@@ -77,7 +76,7 @@ func (w *watch) set(lease availability.Lease, reported Version) {
 // Add implements cache.ReflectorStore, as do all methods below.
 func (w *watch) Add(object any) error { return w.Update(object) }
 
-// Update keeps what is needed of the new lease.
+// Update stores the health and the version of the new lease.
 func (w *watch) Update(object any) error {
 	if lease, ok := object.(*coordinationv1.Lease); ok {
 		w.set(healthOf(lease), versionOf(lease))
@@ -85,7 +84,7 @@ func (w *watch) Update(object any) error {
 	return nil
 }
 
-// Delete keeps that there is no lease.
+// Delete stores that there is no lease.
 func (w *watch) Delete(any) error {
 	w.set(availability.Lease{State: availability.LeaseNotFound}, Version{State: availability.LeaseNotFound})
 	return nil
@@ -99,7 +98,7 @@ func (w *watch) Replace(objects []any, _ string) error {
 	return w.Update(objects[0])
 }
 
-// Resync has nothing to do.
+// Resync does nothing: the store keeps no objects to emit again.
 func (w *watch) Resync() error { return nil }
 
 func healthOf(lease *coordinationv1.Lease) availability.Lease {

@@ -38,7 +38,7 @@ const labelAddOn = "addon"
 // leasePlaces are the values of the label cluster.
 var leasePlaces = []string{"managed", "hosting"}
 
-// WriteResult is how a write of a condition ended.
+// WriteResult is the result of a write of a condition.
 type WriteResult string
 
 // The results of a write.
@@ -48,7 +48,7 @@ const (
 	WriteError    WriteResult = "error"
 )
 
-// Metrics records what the agent does.
+// Metrics records the agent's writes, watches and reports.
 type Metrics struct {
 	writes       *prometheus.CounterVec
 	contested    *prometheus.CounterVec
@@ -90,9 +90,9 @@ func (m *Metrics) Contested(addOn string) {
 // LeaseWatched records that an add-on's lease is watched on this cluster alone, and
 // whether its API server has responded.
 func (m *Metrics) LeaseWatched(addOn, cluster string, responded bool) {
-	for _, other := range leasePlaces {
-		if other != cluster {
-			m.leases.DeleteLabelValues(addOn, other)
+	for _, place := range leasePlaces {
+		if place != cluster {
+			m.leases.DeleteLabelValues(addOn, place)
 		}
 	}
 	value := 0.0
@@ -107,7 +107,7 @@ func (m *Metrics) LeaseUnwatched(addOn string) {
 	m.leases.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 }
 
-// Skewed records how far in the future a lease was renewed; zero if it was not.
+// Skewed records how far in the future a lease was renewed. It is zero if it was not.
 func (m *Metrics) Skewed(addOn string, ahead time.Duration) {
 	if ahead == 0 {
 		m.skew.DeleteLabelValues(addOn)

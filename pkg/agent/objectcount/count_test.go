@@ -40,7 +40,7 @@ func TestCountOfAList(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			list := &metav1.PartialObjectMetadataList{Items: make([]metav1.PartialObjectMetadata, test.items)}
 			list.RemainingItemCount, list.Continue = test.remaining, test.next
-			if got := of(list); got != test.want {
+			if got := countOf(list); got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
@@ -93,8 +93,8 @@ func TestFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			counted := &kind{}
 			for n, step := range steps {
-				changed, again := counted.found(step.found, !step.silent)
-				if changed != step.changed || again != step.again || counted.count != step.want || !counted.known {
+				changed, again := counted.update(step.found, !step.silent)
+				if changed != step.changed || again != step.again || counted.count != step.want || !counted.counted {
 					t.Errorf("step %d: %t after %s, %+v; want %+v", n, changed, again, counted.count, step)
 				}
 			}

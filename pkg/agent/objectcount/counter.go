@@ -1,6 +1,6 @@
-// Package objectcount counts the objects of kinds on the managed cluster. To watch a number, each object would have to be
-// watched. So it polls: in long intervals, with one request a kind, which returns the metadata of one object and how many
-// others there are. It caches no object and reads no content.
+// Package objectcount counts the objects of kinds on the managed cluster. To watch a number, each object would have to be watched.
+// So it polls at long intervals, with one request a kind, which returns the metadata of one object and the number of remaining
+// objects. It caches no object and reads no content.
 package objectcount
 
 import (
@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// workers is how many kinds are counted at the same time, so that an aggregated API server that hangs does not delay the
-// others.
+// workers is how many kinds are counted at the same time, so that an aggregated API server that hangs does not delay the other
+// kinds.
 const workers = 2
 
 // Resource is where the objects of a kind are.
 type Resource = schema.GroupVersionResource
 
-// Counter counts the objects of those resources that it is requested to. It is safe for concurrent use.
+// Counter counts the objects of the requested resources. It is safe for concurrent use.
 type Counter struct {
 	metadata metadata.Interface
 	changed  func()
@@ -31,7 +31,7 @@ type Counter struct {
 	kinds map[Resource]*kind
 }
 
-// New returns a counter of nothing. It calls changed, which must not block, when a count has changed.
+// New returns a counter without resources. It calls changed, which must not block, when a count has changed.
 func New(objects metadata.Interface, changed func()) *Counter {
 	return &Counter{
 		metadata: objects, changed: changed, queue: workqueue.NewTypedDelayingQueue[Resource](), kinds: map[Resource]*kind{},
@@ -55,12 +55,12 @@ func (c *Counter) CountOnly(resources []Resource) {
 	}
 }
 
-// Count returns the count of a resource; false: it is not known yet.
+// Count returns the count of a resource. The second result is false while the resource has not been counted.
 func (c *Counter) Count(resource Resource) (Count, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if counted := c.kinds[resource]; counted != nil {
-		return counted.count, counted.known
+	if kind := c.kinds[resource]; kind != nil {
+		return kind.count, kind.counted
 	}
 	return Count{}, false
 }
@@ -84,30 +84,30 @@ func (c *Counter) work(ctx context.Context) {
 		if end {
 			return
 		}
-		if again := c.count(ctx, resource); again > 0 {
-			c.queue.AddAfter(resource, again)
+		if delay := c.count(ctx, resource); delay > 0 {
+			c.queue.AddAfter(resource, delay)
 		}
 		c.queue.Done(resource)
 	}
 }
 
-// count counts a resource, and returns when to do so again; zero: it is no longer requested.
+// count counts a resource, and returns the delay until the next count. It is zero if the resource is no longer requested.
 func (c *Counter) count(ctx context.Context, resource Resource) time.Duration {
 	c.mutex.Lock()
-	counted := c.kinds[resource]
+	kind := c.kinds[resource]
 	c.mutex.Unlock()
-	if counted == nil {
+	if kind == nil {
 		return 0
 	}
-	found, responded := read(ctx, c.metadata, resource)
+	result, responded := read(ctx, c.metadata, resource)
 	if ctx.Err() != nil {
 		return 0
 	}
 	c.mutex.Lock()
-	changed, again := counted.found(found, responded)
+	changed, delay := kind.update(result, responded)
 	c.mutex.Unlock()
 	if changed {
 		c.changed()
 	}
-	return again
+	return delay
 }

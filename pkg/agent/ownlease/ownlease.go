@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// interval is that of all OCM add-ons: a fifth of the grace period.
+	// interval is the interval of all OCM add-ons: a fifth of the grace period.
 	interval = time.Minute
 	// retryInterval follows a failure, so that many retries fit into the grace period.
 	retryInterval = 10 * time.Second
@@ -52,8 +52,7 @@ type Renewer struct {
 
 var errExpired = errors.New("the agent's own lease has expired: the hub does not respond, or the lease cannot be written; the log has the cause")
 
-// Check is a readiness check. It fails where the lease was renewed before, but not within
-// the grace period.
+// Check is a readiness check. It fails if the lease was renewed before, but not within the grace period.
 func (r *Renewer) Check(*http.Request) error {
 	if last := r.renewed.Load(); last != nil && r.Clock.Since(*last) >= availability.DefaultGracePeriod {
 		return errExpired
@@ -99,10 +98,9 @@ func (r *Renewer) renew(ctx context.Context) error {
 	return nil
 }
 
-// reachHub fails where the hub does not respond, or denies the agent what it needs. The
-// API server responds from its cache.
+// reachHub fails if the hub does not respond, or denies the agent a right that it needs. The API server responds from its cache.
 func (r *Renewer) reachHub(ctx context.Context) error {
-	self := types.NamespacedName{Namespace: r.Cluster, Name: r.Lease.Name}
-	err := r.Hub.Get(ctx, self, &addonv1alpha1.ManagedClusterAddOn{}, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}})
+	key := types.NamespacedName{Namespace: r.Cluster, Name: r.Lease.Name}
+	err := r.Hub.Get(ctx, key, &addonv1alpha1.ManagedClusterAddOn{}, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}})
 	return client.IgnoreNotFound(err)
 }

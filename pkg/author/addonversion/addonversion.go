@@ -1,9 +1,8 @@
-// Package addonversion is for authors of add-ons: it lets an add-on's agent
-// report which version of it runs, so that other add-ons can depend on one.
+// Package addonversion is for authors of add-ons: it lets an add-on's agent report its version, so that other add-ons can depend on
+// a version.
 //
-// The lease that the agent renews has the version in the annotation
-// dependency.addon.open-cluster-management.io/version. With addon-framework's
-// updater of leases, that is one argument more:
+// The lease that the agent renews has the version in the annotation dependency.addon.open-cluster-management.io/version. With
+// addon-framework's updater of leases, that is one more argument:
 //
 //	lease.NewLeaseUpdater(client, "cluster-proxy", namespace,
 //		addonversion.Reporter(ctx, client, "cluster-proxy", namespace, "0.6.0")).Start(ctx)
@@ -30,12 +29,12 @@ const Annotation = addonv1alpha1.AddOnVersionAnnotation
 
 const (
 	timeout = 10 * time.Second
-	// leaseDuration is that of addon-framework's leases, in seconds.
+	// leaseDuration is the duration of addon-framework's leases, in seconds.
 	leaseDuration = 60
 )
 
-// Set puts the version, such as "0.6.0" or "v0.6.0", on a lease, and reports
-// whether that is a change. It removes a version under the annotation's former key.
+// Set puts the version, such as "0.6.0" or "v0.6.0", on a lease, and reports whether that changed the lease. It removes a version
+// under the annotation's former key.
 func Set(lease *coordinationv1.Lease, version string) bool {
 	_, former := lease.Annotations[addonv1alpha1.FormerVersionAnnotation]
 	if lease.Annotations[Annotation] == version && !former {
@@ -46,11 +45,9 @@ func Set(lease *coordinationv1.Lease, version string) bool {
 	return true
 }
 
-// Reporter returns a health check for addon-framework's NewLeaseUpdater, which
-// is called before each renewal: it makes sure that the lease has the version.
-// It is always healthy: list it after the checks that may not be, as it makes
-// the lease where there is none yet. It needs the rights that the updater
-// needs: to get, create and update that lease. Its requests end with the context.
+// Reporter returns a health check for addon-framework's NewLeaseUpdater, which calls it before each renewal: it makes sure that the
+// lease has the version. It is always healthy. List it after the checks that can fail, because it creates a missing lease. It needs
+// the rights that the updater needs: to get, create and update that lease. Its requests end with the context.
 func Reporter(ctx context.Context, client kubernetes.Interface, leaseName, leaseNamespace, version string) func() bool {
 	return func() bool {
 		ctx, cancel := context.WithTimeout(ctx, timeout)

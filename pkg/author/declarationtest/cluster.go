@@ -18,106 +18,104 @@ import (
 
 // Cluster is an imagined managed cluster. It is reachable, and its agents have reported.
 type Cluster struct {
-	// Name is cluster1 where it is empty.
+	// Name is the name of the cluster. The default is cluster1.
 	Name string
-	// Kubernetes is the version of the cluster, OCM that of the hub. Where one is empty,
-	// it is not reported.
+	// Kubernetes is the version of the cluster, OCM the version of the hub. An empty version is not reported.
 	Kubernetes, OCM string
 	Labels          map[string]string
 	// Claims are the values of the cluster's claims by name.
 	Claims map[string]string
 	// APIs are the kinds that the cluster serves, each with a version.
 	APIs []addonv1alpha1.AddonAPI
-	// Fields are the fields that the schema of such an API has, of those that dependencies
-	// require. An API without an entry has all of them.
+	// Fields are the fields that the schema of an API has, out of the fields that dependencies require. An API without an entry has
+	// all of them.
 	Fields map[addonv1alpha1.AddonAPI][]string
 	// Hub are the APIs that the hub serves.
 	Hub ServedAPIs
 	// HostingClusters are the APIs of other managed clusters, which run agents of add-ons, by the names of these clusters.
 	HostingClusters map[string]ServedAPIs
-	// AddOns are those that are installed.
+	// AddOns are the installed add-ons.
 	AddOns []AddOn
 }
 
-// ServedAPIs are the APIs of another cluster than the imagined one. Both fields are as those of Cluster.
+// ServedAPIs are the APIs of another cluster than the imagined one. Both fields have the same meaning as in Cluster.
 type ServedAPIs struct {
 	APIs   []addonv1alpha1.AddonAPI
 	Fields map[addonv1alpha1.AddonAPI][]string
 }
 
-// AddOn is one that is installed on an imagined cluster. It is available, unless a Required
-// dependency of it fails.
+// AddOn is an add-on that is installed on an imagined cluster. It is available, unless a Required dependency of it fails.
 type AddOn struct {
 	Name string
-	// Version is what its agent reports. Where it is empty, the version of Template counts,
-	// then that in Annotations, and then that of the ClusterManagementAddOn.
+	// Version is the version that its agent reports. If it is empty, the version of Template counts, then the version in
+	// Annotations, and then the version of the ClusterManagementAddOn.
 	Version string
-	// Unavailable: its condition Available is False for a reason of its own.
+	// Unavailable sets its condition Available to False for a reason of its own.
 	Unavailable bool
-	// Template is the AddOnTemplate that runs; empty: none. One that was not read, because it
-	// declares nothing, has no version.
+	// Template is the AddOnTemplate that runs. It is empty if none does. A template that was not read, because it declares nothing,
+	// has no version.
 	Template string
-	// HostingCluster is the other managed cluster that runs its agent in hosted mode; empty: the cluster itself does.
-	// One that Cluster.HostingClusters does not have is not registered.
+	// HostingCluster is the other managed cluster that runs its agent in hosted mode. It is empty if the cluster itself runs the
+	// agent. A cluster that is not in Cluster.HostingClusters is not registered.
 	HostingCluster string
-	// Labels and Annotations are those of the ManagedClusterAddOn, Variables the
-	// customizedVariables of its AddOnDeploymentConfig.
+	// Labels and Annotations are the metadata of the ManagedClusterAddOn. Variables are the customizedVariables of its
+	// AddOnDeploymentConfig.
 	Labels, Annotations, Variables map[string]string
 }
 
-// With returns the cluster with this add-on instead of the one of the same name, if any.
+// With returns the cluster with the given add-on. It replaces an add-on of the same name.
 func (c Cluster) With(addOn AddOn) Cluster {
-	others := c.Without(addOn.Name)
-	others.AddOns = append(others.AddOns, addOn)
-	return others
+	changed := c.Without(addOn.Name)
+	changed.AddOns = append(changed.AddOns, addOn)
+	return changed
 }
 
 // Without returns the cluster without the named add-on.
 func (c Cluster) Without(addOn string) Cluster {
-	c.AddOns = slices.DeleteFunc(slices.Clone(c.AddOns), func(one AddOn) bool { return one.Name == addOn })
+	c.AddOns = slices.DeleteFunc(slices.Clone(c.AddOns), func(installed AddOn) bool { return installed.Name == addOn })
 	return c
 }
 
-// imagined is when clusters are evaluated. No verdict depends on it: nothing is awaited.
-var imagined = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+// evaluationTime is the time at which clusters are evaluated. No verdict depends on it, because no condition is awaited.
+var evaluationTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// imagine returns the cluster as the hub would know it.
+// imagine returns the cluster in the form in which the hub would load it.
 func (d *Declarations) imagine(c Cluster) (whatif.Cluster, error) {
 	for _, platform := range [][2]string{{"Kubernetes", c.Kubernetes}, {"OCM", c.OCM}} {
 		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {
 			return whatif.Cluster{}, fmt.Errorf("%s: %w; 1.36.0 is one", platform[0], err)
 		}
 	}
-	on := whatif.Cluster{Cluster: evaluation.Cluster{
-		Name: cmp.Or(c.Name, "cluster1"), Available: metav1.ConditionTrue, Now: imagined, Offline: evaluation.OfflineHold,
+	cluster := whatif.Cluster{Cluster: evaluation.Cluster{
+		Name: cmp.Or(c.Name, "cluster1"), Available: metav1.ConditionTrue, Now: evaluationTime, Offline: evaluation.OfflineHold,
 		KubernetesVersion: c.Kubernetes, OCMVersion: c.OCM, Labels: c.Labels, Claims: c.Claims,
 	}, AddOns: make(map[string]evaluation.Observation, len(c.AddOns))}
-	on.Facts.Versions = map[string]evaluation.VersionFact{}
+	cluster.Facts.Versions = map[string]evaluation.VersionFact{}
 	for i := range c.AddOns {
 		addOn := &c.AddOns[i]
-		if _, twice := on.AddOns[addOn.Name]; twice {
+		if _, duplicate := cluster.AddOns[addOn.Name]; duplicate {
 			return whatif.Cluster{}, fmt.Errorf("AddOns[%d]: %q is listed twice", i, addOn.Name)
 		}
 		observed, err := d.observe(addOn)
 		if err != nil {
 			return whatif.Cluster{}, fmt.Errorf("AddOns[%d]: %w", i, err)
 		}
-		on.AddOns[addOn.Name] = observed
-		on.Facts.Versions[addOn.Name] = evaluation.VersionFact{Version: addOn.Version}
+		cluster.AddOns[addOn.Name] = observed
+		cluster.Facts.Versions[addOn.Name] = evaluation.VersionFact{Version: addOn.Version}
 	}
-	installed := slices.Collect(maps.Keys(on.AddOns))
-	on.Facts.APIs = ServedAPIs{c.APIs, c.Fields}.facts(d.declared.Requests(installed...).APIs)
-	on.HubAPIs = c.Hub.facts(d.declared.HubAPIs())
-	on.Hosts = map[string]evaluation.HostingCluster{}
-	requested := d.declared.RequestsOf(catalog.Installed{Hosting: installed}).APIs
+	installed := slices.Collect(maps.Keys(cluster.AddOns))
+	cluster.Facts.APIs = ServedAPIs{c.APIs, c.Fields}.facts(d.evaluator.Requests(installed...).APIs)
+	cluster.HubAPIs = c.Hub.facts(d.evaluator.HubAPIs())
+	cluster.Hosts = map[string]evaluation.HostingCluster{}
+	requested := d.evaluator.RequestsOf(catalog.Installed{Hosting: installed}).APIs
 	for i := range c.AddOns {
 		name := c.AddOns[i].HostingCluster
 		served, registered := c.HostingClusters[name]
-		on.Hosts[name] = evaluation.HostingCluster{
+		cluster.Hosts[name] = evaluation.HostingCluster{
 			Missing: !registered, Available: metav1.ConditionTrue, Facts: evaluation.Facts{APIs: served.facts(requested)},
 		}
 	}
-	return on, nil
+	return cluster, nil
 }
 
 func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
@@ -134,14 +132,14 @@ func (d *Declarations) observe(addOn *AddOn) (evaluation.Observation, error) {
 	if addOn.Template == "" {
 		return observed, nil
 	}
-	if of, _, declares := d.declared.Template(addOn.Template); declares && of != addOn.Name {
-		return observed, fmt.Errorf("AddOnTemplate %q is one of add-on %q, not of %q", addOn.Template, of, addOn.Name)
+	if owner, _, declares := d.evaluator.Template(addOn.Template); declares && owner != addOn.Name {
+		return observed, fmt.Errorf("AddOnTemplate %q is one of add-on %q, not of %q", addOn.Template, owner, addOn.Name)
 	}
 	observed.Template = versions.Templates{Name: addOn.Template, Running: d.templates[addOn.Template]}
 	return observed, nil
 }
 
-// facts are what is known of these APIs once they are requested.
+// facts returns the facts about the requested APIs.
 func (c ServedAPIs) facts(requested []addonv1alpha1.DependencyAPI) evaluation.APIFacts {
 	facts := evaluation.APIFacts{}
 	for _, api := range requested {
@@ -163,7 +161,7 @@ func (c ServedAPIs) facts(requested []addonv1alpha1.DependencyAPI) evaluation.AP
 	return facts
 }
 
-// fields are what is known of the fields of an API that is served in these versions.
+// fields returns the facts about the fields of an API that is served in the given versions.
 func (c ServedAPIs) fields(api addonv1alpha1.DependencyAPI, versions []string) map[string]evaluation.FieldFact {
 	if len(versions) == 0 {
 		versions = []string{""}

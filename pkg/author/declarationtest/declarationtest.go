@@ -1,7 +1,6 @@
-// Package declarationtest is for authors of add-ons. Their tests evaluate what an add-on
-// declares on managed clusters that they imagine, by the rules of addon-manager: other
-// versions of Kubernetes, of Open Cluster Management and of the add-ons there. It needs no
-// hub and no cluster.
+// Package declarationtest is for authors of add-ons. Their tests evaluate the declaration of an add-on on managed clusters that
+// they imagine, by the rules of addon-manager: other versions of Kubernetes, of Open Cluster Management and of the add-ons there.
+// It needs no hub and no cluster.
 package declarationtest
 
 import (
@@ -22,40 +21,38 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// Declarations are what the add-ons of an imagined hub declare.
+// Declarations are the declarations of all add-ons on an imagined hub.
 type Declarations struct {
-	declared *evaluation.Evaluator
-	whole    *whatif.Evaluation
+	evaluator  *evaluation.Evaluator
+	evaluation *whatif.Evaluation
 	// templates are the versions of AddOnTemplates by their names.
 	templates map[string]string
 }
 
-// Read reads the ClusterManagementAddOns in files, and in all YAML and JSON files of
-// folders, and the AddOnTemplates that declare something. Other objects there are left
-// out. Its error names the file, the line and the field of what cannot be read, or of what
+// Read reads the ClusterManagementAddOns in files, and in all YAML and JSON files of folders, and the AddOnTemplates that declare
+// dependencies. It ignores other objects there. Its error names the file, the line and the field that cannot be read, or that
 // admission would deny.
 func Read(paths ...string) (*Declarations, error) {
 	files, err := manifest.Read(paths, strings.NewReader(""))
 	if err := errors.Join(err, files.Err()); err != nil {
 		return nil, err
 	}
-	for _, wrong := range files.Lint(nil, false).Items {
-		if wrong.Severity == report.SeverityError {
-			return nil, fmt.Errorf("%s:%d: %s: %s", wrong.Path, wrong.Line, wrong.AddOn, wrong.Message)
+	for _, problem := range files.Lint(nil, false).Items {
+		if problem.Severity == report.SeverityError {
+			return nil, fmt.Errorf("%s:%d: %s: %s", problem.Path, problem.Line, problem.AddOn, problem.Message)
 		}
 	}
 	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(files.Templates))
-	for _, one := range files.Templates {
-		templates = append(templates, one.Template)
+	for _, template := range files.Templates {
+		templates = append(templates, template.Template)
 	}
 	return New(report.Among(files.Declared(), nil), templates...), nil
 }
 
-// New is for add-ons that are declared in Go. What admission would deny is evaluated as
-// where it is stored already.
+// New is for add-ons that are declared in Go. A declaration that admission would deny is evaluated as if it were stored already.
 func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Declarations {
-	declared := evaluation.New(catalog.Some(addOns, templates...))
-	d := &Declarations{declared, whatif.New(declared), make(map[string]string, len(templates))}
+	evaluator := evaluation.New(catalog.Some(addOns, templates...))
+	d := &Declarations{evaluator, whatif.New(evaluator), make(map[string]string, len(templates))}
 	for i := range templates {
 		d.templates[templates[i].Name] = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
 	}
@@ -75,53 +72,50 @@ func NewV1beta1(addOns []addonv1beta1.ClusterManagementAddOn, templates ...addon
 	return New(converted, templates...), nil
 }
 
-// Findings returns a finding for each dependency of the named add-on on the cluster, in the
-// order declared, and then for each requirement, once all conditions there have followed.
-// The add-on is imagined to be installed, whether or not the cluster lists it. Its error is
-// about an add-on that is not declared, a declaration that addon-manager does not use, or a
-// value of the cluster that cannot be used.
-func (d *Declarations) Findings(addOn string, on Cluster) ([]evaluation.Finding, error) {
-	if !d.declared.Registered(addOn) {
+// Findings returns a finding for each dependency of the named add-on on the cluster, in the order declared, and then for each
+// requirement, once all conditions there have followed. The add-on is imagined to be installed, whether or not the cluster lists
+// it. It returns an error if the add-on is not declared, if addon-manager does not use the declaration, or if a value of the
+// cluster cannot be used.
+func (d *Declarations) Findings(addOn string, cluster Cluster) ([]evaluation.Finding, error) {
+	if !d.evaluator.Registered(addOn) {
 		return nil, fmt.Errorf("add-on %q has no ClusterManagementAddOn among those that were read: %s",
-			addOn, strings.Join(d.declared.AddOns(), ", "))
+			addOn, strings.Join(d.evaluator.AddOns(), ", "))
 	}
-	if !slices.ContainsFunc(on.AddOns, func(one AddOn) bool { return one.Name == addOn }) {
-		on.AddOns = append(slices.Clone(on.AddOns), AddOn{Name: addOn})
+	if !slices.ContainsFunc(cluster.AddOns, func(installed AddOn) bool { return installed.Name == addOn }) {
+		cluster.AddOns = append(slices.Clone(cluster.AddOns), AddOn{Name: addOn})
 	}
-	imagined, err := d.imagine(on)
+	imagined, err := d.imagine(cluster)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.unusable(addOn, imagined); err != nil {
 		return nil, err
 	}
-	return d.whole.Findings(imagined)[addOn], nil
+	return d.evaluation.Findings(imagined)[addOn], nil
 }
 
-// unusable returns what is wrong with the declaration that counts on the cluster, where
-// addon-manager does not use it.
-func (d *Declarations) unusable(addOn string, on whatif.Cluster) error {
-	observe := func(name string) evaluation.Observation { return on.AddOns[name] }
-	declared, problems, of := d.declared.Declaration(addOn), d.declared.Problems, addOn
-	if template := d.declared.Variant(addOn, d.declared.State(addOn, on.Cluster, observe)); template != "" {
-		_, declared, _ = d.declared.Template(template)
-		problems, of = d.declared.TemplateProblems, template
+// unusable returns the problems of the declaration that counts on the cluster, if addon-manager does not use it.
+func (d *Declarations) unusable(addOn string, cluster whatif.Cluster) error {
+	observe := func(name string) evaluation.Observation { return cluster.AddOns[name] }
+	declaration, problems, object := d.evaluator.Declaration(addOn), d.evaluator.Problems, addOn
+	if template := d.evaluator.Variant(addOn, d.evaluator.State(addOn, cluster.Cluster, observe)); template != "" {
+		_, declaration, _ = d.evaluator.Template(template)
+		problems, object = d.evaluator.TemplateProblems, template
 	}
-	if !declared.Invalid {
+	if !declaration.Invalid {
 		return nil
 	}
 	var messages []string
-	for _, problem := range problems(of) {
+	for _, problem := range problems(object) {
 		messages = append(messages, problem.Message)
 	}
 	return fmt.Errorf("the declaration of add-on %q is not used: %s", addOn, strings.Join(messages, "; "))
 }
 
-// Check returns an error with the message of the condition Degraded that addon-manager
-// would set on the add-on, nil where none of its dependencies and requirements is
-// unsatisfied. Optional ones count too. Other errors are those of Findings.
-func (d *Declarations) Check(addOn string, on Cluster) error {
-	findings, err := d.Findings(addOn, on)
+// Check returns an error with the message of the condition Degraded that addon-manager would set on the add-on. It is nil if all of
+// its dependencies and requirements are satisfied. Optional ones count too. It returns the errors of Findings as well.
+func (d *Declarations) Check(addOn string, cluster Cluster) error {
+	findings, err := d.Findings(addOn, cluster)
 	if err != nil {
 		return err
 	}
@@ -131,26 +125,25 @@ func (d *Declarations) Check(addOn string, on Cluster) error {
 	return nil
 }
 
-// CheckChange returns an error that names the dependencies and requirements, of all add-ons
-// that are installed on the cluster as it is afterwards, which the change would break: they
-// are unsatisfied there, and were not before. It is nil where there is none. Other errors
-// are those of Findings.
+// CheckChange returns an error that names the dependencies and requirements that the change would break, of all add-ons that are
+// installed on the cluster afterwards: they are unsatisfied after it, and were not before. It is nil if the change breaks nothing.
+// It returns the errors of Findings as well.
 func (d *Declarations) CheckChange(before, after Cluster) error {
-	was, err := d.imagine(before)
+	clusterBefore, err := d.imagine(before)
 	if err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
-	is, err := d.imagine(after)
+	clusterAfter, err := d.imagine(after)
 	if err != nil {
 		return fmt.Errorf("after: %w", err)
 	}
-	for _, addOn := range slices.Sorted(maps.Keys(is.AddOns)) {
-		if err := d.unusable(addOn, is); err != nil {
+	for _, addOn := range slices.Sorted(maps.Keys(clusterAfter.AddOns)) {
+		if err := d.unusable(addOn, clusterAfter); err != nil {
 			return err
 		}
 	}
 	var broken []string
-	for _, difference := range whatif.Compare(d.whole.Findings(was), d.whole.Findings(is)) {
+	for _, difference := range whatif.Compare(d.evaluation.Findings(clusterBefore), d.evaluation.Findings(clusterAfter)) {
 		if difference.Breaks() {
 			broken = append(broken, difference.AddOn+": "+condition.Message([]evaluation.Finding{*difference.After}, condition.MaxMessage))
 		}

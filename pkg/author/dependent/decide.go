@@ -14,17 +14,16 @@ import (
 // takes less than a second, unless it is being restarted.
 const evaluationTime = 30 * time.Second
 
-// known is what is known of an add-on's dependencies on one cluster.
-type known struct {
-	// degraded is the stored condition, nil if there is none.
+// inputs are the facts about an add-on's dependencies on one cluster that a decision needs.
+type inputs struct {
+	// degraded is the stored condition. It is nil if there is none.
 	degraded *metav1.Condition
-	// unsatisfied is the message of the Required dependencies that are not satisfied
-	// by the library's own evaluation; empty for none. It is only set while Degraded is
-	// not addon-manager's.
+	// unsatisfied is the message of the Required dependencies that the library's own evaluation found unsatisfied. It is empty if
+	// there are none. It is only set while Degraded is not addon-manager's.
 	unsatisfied string
-	// others is set where the library cannot evaluate all Required dependencies.
-	others bool
-	// age of the add-on.
+	// incomplete is set if the library cannot evaluate all Required dependencies.
+	incomplete bool
+	// age is the time since the add-on was created.
 	age time.Duration
 }
 
@@ -38,26 +37,25 @@ const (
 
 type decision struct {
 	step    step
-	message string // what it waits for
+	message string // message names the unsatisfied dependencies that the decision waits for.
 }
 
 // decide returns whether an add-on that has never been installed may be.
 //
-// addon-manager sets Degraded when a dependency is not satisfied, and leaves it unset
-// where all are satisfied from the start. So an add-on without the condition may be
-// installed, unless addon-manager may not have evaluated it yet. Then the library's
-// own evaluation counts.
-func decide(now known) decision {
-	if now.degraded != nil && condition.Owned(now.degraded) {
-		if availability.RequiredFails(now.degraded) {
-			return decision{wait, now.degraded.Message}
+// addon-manager sets Degraded when a dependency is not satisfied, and leaves it unset if all are satisfied from the start. So an
+// add-on without the condition may be installed, unless addon-manager may not have evaluated it yet. Then the library's own
+// evaluation counts.
+func decide(in inputs) decision {
+	if in.degraded != nil && condition.Owned(in.degraded) {
+		if availability.RequiredFails(in.degraded) {
+			return decision{wait, in.degraded.Message}
 		}
 		return decision{step: install}
 	}
 	switch {
-	case now.unsatisfied != "":
-		return decision{retry, now.unsatisfied}
-	case now.others && now.age < evaluationTime:
+	case in.unsatisfied != "":
+		return decision{retry, in.unsatisfied}
+	case in.incomplete && in.age < evaluationTime:
 		return decision{retry, fmt.Sprintf("Interlock's addon-manager has %s to evaluate the dependencies.", evaluationTime)}
 	default:
 		return decision{step: install}

@@ -15,34 +15,34 @@ func TestDecide(t *testing.T) {
 	const missing = "Required addon 'a' is not installed or not available. (not installed)"
 	for _, test := range []struct {
 		name  string
-		known known
+		known inputs
 		want  decision
 	}{
 		{
 			"addon-manager: a Required dependency fails",
-			known{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)},
+			inputs{degraded: degraded("True", "RequiredDependencyNotSatisfied", missing)},
 			decision{wait, missing},
 		},
-		{"addon-manager: only Optional ones fail", known{degraded: degraded("True", "DependencyNotSatisfied", "x")}, decision{step: install}},
-		{"addon-manager: satisfied again", known{degraded: degraded("False", "DependenciesSatisfied", "x")}, decision{step: install}},
+		{"addon-manager: only Optional ones fail", inputs{degraded: degraded("True", "DependencyNotSatisfied", "x")}, decision{step: install}},
+		{"addon-manager: satisfied again", inputs{degraded: degraded("False", "DependenciesSatisfied", "x")}, decision{step: install}},
 		{
 			"its condition counts, not an older evaluation",
-			known{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing},
+			inputs{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing},
 			decision{step: install},
 		},
-		{"not evaluated yet, all is there", known{}, decision{step: install}},
-		{"not evaluated yet, something is missing", known{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
+		{"not evaluated yet, all is there", inputs{}, decision{step: install}},
+		{"not evaluated yet, something is missing", inputs{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
 		{
 			"Degraded of another writer does not count",
-			known{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing},
+			inputs{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing},
 			decision{retry, missing},
 		},
 		{
 			"not evaluated yet, a new add-on with other requirements",
-			known{others: true, age: evaluationTime - 1},
+			inputs{incomplete: true, age: evaluationTime - 1},
 			decision{retry, "Interlock's addon-manager has 30s to evaluate the dependencies."},
 		},
-		{"not evaluated, an older add-on with other requirements", known{others: true, age: evaluationTime}, decision{step: install}},
+		{"not evaluated, an older add-on with other requirements", inputs{incomplete: true, age: evaluationTime}, decision{step: install}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := decide(test.known); got != test.want {

@@ -35,9 +35,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered
-// installation. It is False, with what the add-on waits for, until the add-on may be
-// installed, and then True for as long as the add-on exists.
+// ConditionInstallable is the condition of a ManagedClusterAddOn for an ordered installation. It is False, with the unsatisfied
+// dependencies in its message, until the add-on may be installed, and then True for as long as the add-on exists.
 const ConditionInstallable = gate.ConditionInstallable
 
 // The reasons of ConditionInstallable.
@@ -46,7 +45,7 @@ const (
 	ReasonSatisfied = gate.ReasonSatisfied
 )
 
-// Option changes what Wrap does.
+// Option changes the behavior of Wrap.
 type Option func(*addOn)
 
 // Ordered installs the add-on when its Required dependencies are satisfied for the
@@ -69,7 +68,7 @@ func Wrap(inner agent.AgentAddon, options ...Option) agent.AgentAddon {
 
 type addOn struct {
 	agent.AgentAddon
-	hub   client.Reader // nil: the installation is not ordered
+	hub   client.Reader // hub is nil if the installation is not ordered.
 	clock clock.PassiveClock
 }
 
@@ -93,11 +92,11 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 	case addonv1alpha1.GateClosed:
 		return nil, nil // the gate rule is not in force: OCM would not call otherwise
 	}
-	now, err := a.gather(ctx, installed)
+	inputs, err := a.gather(ctx, installed)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the dependencies of %s are satisfied on %s: %w", installed.Name, installed.Namespace, err)
 	}
-	switch next := decide(now); next.step {
+	switch decision := decide(inputs); decision.step {
 	case install:
 		meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{
 			Type: ConditionInstallable, Status: metav1.ConditionTrue, Reason: ReasonSatisfied,
@@ -105,12 +104,12 @@ func (a *addOn) Manifests(ctx context.Context, cluster *clusterv1.ManagedCluster
 		})
 		return a.AgentAddon.Manifests(ctx, cluster, installed)
 	case wait:
-		setWaiting(installed, next.message)
+		setWaiting(installed, decision.message)
 		return nil, nil
 	default:
 		// After an error, addon-framework calls again although nothing changes.
-		setWaiting(installed, next.message)
-		return nil, fmt.Errorf("%s is not installed on %s yet: %s", installed.Name, installed.Namespace, next.message)
+		setWaiting(installed, decision.message)
+		return nil, fmt.Errorf("%s is not installed on %s yet: %s", installed.Name, installed.Namespace, decision.message)
 	}
 }
 
@@ -141,16 +140,16 @@ func wasInstalled(conditions []metav1.Condition) bool {
 	return false
 }
 
-// gather reads what a decision rests on.
-func (a *addOn) gather(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (known, error) {
-	now := known{
+// gather reads the inputs of a decision.
+func (a *addOn) gather(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (inputs, error) {
+	inputs := inputs{
 		degraded: meta.FindStatusCondition(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionDegraded),
 		age:      a.clock.Since(installed.CreationTimestamp.Time),
 	}
-	if now.degraded != nil && condition.Owned(now.degraded) {
-		return now, nil // addon-manager has evaluated it
+	if inputs.degraded != nil && condition.Owned(inputs.degraded) {
+		return inputs, nil // addon-manager has evaluated it
 	}
 	var err error
-	now.unsatisfied, now.others, err = evaluate(ctx, a.hub, installed)
-	return now, err
+	inputs.unsatisfied, inputs.incomplete, err = evaluate(ctx, a.hub, installed)
+	return inputs, err
 }

@@ -35,11 +35,10 @@ func NewHub(config *rest.Config) (client.Reader, error) {
 	return hub, nil
 }
 
-// evaluate reads what the add-on declares, and evaluates its Required dependencies
-// that need no more than an available add-on. It returns the message of those that
-// are not satisfied, and whether there are other requirements, which need rights
-// that the library does not have.
-func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.ManagedClusterAddOn) (unsatisfied string, others bool, err error) {
+// evaluate reads the declaration of the add-on, and evaluates its Required dependencies that need no more than an available add-on.
+// It returns the message of the unsatisfied ones, and whether there are other requirements, which need rights that the library does
+// not have.
+func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.ManagedClusterAddOn) (string, bool, error) {
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
 	if err := hub.Get(ctx, client.ObjectKey{Name: installed.Name}, registered); err != nil {
 		return "", false, fmt.Errorf("read ClusterManagementAddOn %s: %w", installed.Name, err)
@@ -48,7 +47,7 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 	if declared.Invalid {
 		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events have the reason", installed.Name), false, nil
 	}
-	required, others := plainlyRequired(declared.Dependencies)
+	required, incomplete := plainlyRequired(declared.Dependencies)
 	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{{
 		ObjectMeta: metav1.ObjectMeta{Name: installed.Name}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{Dependencies: required},
 	}}))
@@ -60,11 +59,10 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 		return "", false, err
 	}
 	findings := evaluator.Evaluate(installed.Name, state)
-	return condition.Message(findings, condition.MaxMessage), others || declared.Requirements != nil, nil
+	return condition.Message(findings, condition.MaxMessage), incomplete || declared.Requirements != nil, nil
 }
 
-// addOnsOnly reads add-ons. The Reader within is nil: with the fields of OCM's proposal,
-// a dependency needs nothing else.
+// addOnsOnly reads add-ons. The embedded Reader is nil: with the fields of OCM's proposal, a dependency needs no other object.
 type addOnsOnly struct {
 	fleet.Reader
 	objects fleet.Objects
@@ -77,22 +75,24 @@ func (r addOnsOnly) AddOn(ctx context.Context, key types.NamespacedName) (*addon
 
 // plainlyRequired returns the dependencies that block and need no more than an
 // available add-on, and whether others block too.
-func plainlyRequired(dependencies []addonv1alpha1.AddonDependency) (plain []addonv1alpha1.AddonDependency, others bool) {
+func plainlyRequired(dependencies []addonv1alpha1.AddonDependency) ([]addonv1alpha1.AddonDependency, bool) {
+	var plain []addonv1alpha1.AddonDependency
+	incomplete := false
 	for i := range dependencies {
 		switch {
 		case dependencies[i].Type == addonv1alpha1.DependencyTypeOptional:
 		case proposed(&dependencies[i]):
 			plain = append(plain, dependencies[i])
 		default:
-			others = true
+			incomplete = true
 		}
 	}
-	return plain, others
+	return plain, incomplete
 }
 
 // proposed reports whether the dependency has only fields of OCM's proposal. Any
 // other field needs more than an available add-on.
 func proposed(dependency *addonv1alpha1.AddonDependency) bool {
-	only := addonv1alpha1.AddonDependency{Name: dependency.Name, Type: dependency.Type, Message: dependency.Message}
-	return reflect.DeepEqual(*dependency, only)
+	proposal := addonv1alpha1.AddonDependency{Name: dependency.Name, Type: dependency.Type, Message: dependency.Message}
+	return reflect.DeepEqual(*dependency, proposal)
 }

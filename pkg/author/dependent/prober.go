@@ -14,11 +14,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// probe returns a prober that respects dependencies. Where addon-framework does not
-// write Available, as for add-ons with a lease, it returns inner. For all Deployments
-// and DaemonSets, addon-framework chooses what to probe and takes no health check. A
-// prober of all that the work contains replaces these. A prober of works without
-// fields takes the work's own condition as the add-on's health.
+// probe returns a prober that respects dependencies. It returns inner if addon-framework does not write Available, as for add-ons
+// with a lease. For all Deployments and DaemonSets, addon-framework chooses the fields to probe and takes no health check. A prober
+// of everything that the work contains replaces these. A prober of works without fields takes the work's own condition as the
+// add-on's health.
 func probe(inner *agent.HealthProber) *agent.HealthProber {
 	if inner == nil {
 		return nil
@@ -58,6 +57,6 @@ func check(own agent.AddonHealthCheckerFunc) agent.AddonHealthCheckerFunc {
 	}
 }
 
-// maxMessage is how long, in bytes, the message of Degraded may be within that of
-// Available: addon-framework adds to it, and 32,768 is the limit of both.
+// maxMessage is how long, in bytes, the message of Degraded may be within the message of Available: addon-framework adds to it, and
+// 32,768 is the limit of both.
 const maxMessage = 30000

@@ -36,6 +36,8 @@ const (
 type Input struct {
 	// Bundle: the registration of the add-on says that it is one.
 	Bundle bool
+	// Former is true where the add-on was a bundle, and OCM's agent still leaves its health to Interlock.
+	Former bool
 	// Lost: nothing new can be known of the managed cluster.
 	Lost     bool
 	Findings []evaluation.Finding
@@ -82,13 +84,22 @@ func (in Input) unknown() Decision {
 	return in.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
 }
 
-// release gives Available of a former bundle to OCM's agent.
+// release gives Available of a former bundle to OCM's agent, once its cluster can be reached. While a Required dependency fails, Available
+// stays False, as of any add-on.
 func (in Input) release() Decision {
-	if !Owned(in.Stored) || in.Stored.Reason == ReasonReleased {
+	isOwned := Owned(in.Stored) && in.Stored.Reason != ReasonReleased
+	if !in.Former && !isOwned || in.Former && in.Lost {
 		return Decision{}
 	}
-	released := in.become(metav1.ConditionUnknown, ReasonReleased, text.Final(messageReleased))
-	released.Mode = ocmv1alpha1.HealthCheckModeLease
+	status, reason, message := metav1.ConditionUnknown, ReasonReleased, text.Final(messageReleased)
+	if availability.RequiredFails(in.Degraded) {
+		status, reason, message = metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, in.Degraded.Message
+	}
+	released := in.become(status, reason, message)
+	released.Write, released.Mode = released.Write || in.Former, ocmv1alpha1.HealthCheckModeLease
+	if released.Condition.Type == "" { // only the mode changes
+		released.Condition = *in.Stored
+	}
 	return released
 }
 

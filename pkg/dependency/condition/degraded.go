@@ -101,7 +101,9 @@ func Decide(stored Stored, findings []evaluation.Finding, now metav1.Time) Desir
 // stays reports whether the stored condition stays as it is.
 func stays(stored, desired metav1.Condition, findings []evaluation.Finding) bool {
 	return stored.Status == desired.Status && stored.Reason == desired.Reason &&
-		(stored.Message == desired.Message || slices.ContainsFunc(findings, evaluation.Finding.Unexplained))
+		(stored.Message == desired.Message || slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+			return f.Unexplained() || f.Unwitnessed()
+		}))
 }
 
 // WaitsSince is since when an add-on waits for a Required dependency to be installed, if that was not

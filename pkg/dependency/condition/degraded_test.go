@@ -43,6 +43,8 @@ func TestDegraded(t *testing.T) {
 	)
 	unexplained, explained := must, strings.Replace(mustText, "installed)", "installed: none of its Placements selects this cluster)", 1)
 	unexplained.Detail = &evaluation.Detail{Unexplained: true}
+	unwitnessed := may
+	unwitnessed.Verdict, unwitnessed.Detail = evaluation.Held, &evaluation.Detail{Unwitnessed: true}
 	other := func(name string) evaluation.Finding {
 		return evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional(name)), Verdict: evaluation.Held}
 	}
@@ -68,6 +70,16 @@ func TestDegraded(t *testing.T) {
 		},
 		"UnexplainedAndAnother": {
 			"the message waits for the explanation", fixture.Degraded(yes, requiredReason, explained), findings{unexplained, may}, nil,
+		},
+		"UnwitnessedAfterARestart": {
+			"the leader before knew how long it has been unavailable", fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
+			findings{must, unwitnessed},
+			nil,
+		},
+		"UnwitnessedAlone": {
+			"another reason does not wait", fixture.Degraded(yes, requiredReason, mustText),
+			findings{fine, unwitnessed},
+			fixture.Degraded(yes, optionalReason, strings.Replace(laterText, "later", "may", 1)),
 		},
 		"UnexplainedOnly": {
 			"another reason does not wait", oursMay, findings{unexplained}, fixture.Degraded(yes, requiredReason, mustText),

@@ -26,7 +26,7 @@ var (
 	anchor = regexp.MustCompile(`[&*][0-9A-Za-z_-]+`)
 )
 
-// annotationObject is the annotation's value where it is more than a list.
+// annotationObject is the value of an annotation that is an object instead of a list.
 type annotationObject struct {
 	Dependencies []addonv1alpha1.AddonDependency  `json:"dependencies,omitempty"`
 	Requirements *addonv1alpha1.AddonRequirements `json:"requirements,omitempty"`
@@ -43,13 +43,13 @@ func parseAnnotation(text string) (declared, error) {
 	return parsed, parsed.validate().ToAggregate()
 }
 
-// parseAt reads the annotation of that path, a list or an object. It accepts fields and types that the schema does
-// not have: the declaration may be for a later version of Interlock.
+// parseAt parses the annotation at a path, a list or an object. It accepts unknown fields and types, because
+// the declaration may be for a later version of Interlock.
 func parseAt(path *field.Path, text string) (declared, error) {
 	if err := tooLarge(text); err != nil {
 		return declared{}, err
 	}
-	// Each alias of one long text copies it when YAML becomes JSON: some
+	// Each alias of a long text copies it when YAML becomes JSON, so that some
 	// kilobytes of aliases would fill the memory of the hub.
 	if hasAlias(text) {
 		return declared{}, errAliases
@@ -79,8 +79,8 @@ func parseAt(path *field.Path, text string) (declared, error) {
 	return parsed, nil
 }
 
-// tooLarge fails for a text that is not parsed. A parser takes up to 2 KiB for a value
-// of two bytes.
+// tooLarge returns an error for a text that is too large to be parsed. A parser needs up to 2 KiB for
+// a value of two bytes.
 func tooLarge(text string) error {
 	if len(text) > maxAnnotation {
 		return fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxAnnotation)

@@ -9,20 +9,22 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// HasAlternatives reports whether one of several add-ons and APIs satisfies the edge.
+// HasAlternatives reports whether any of several add-ons and APIs satisfies the edge.
 func HasAlternatives(dependency *addonv1alpha1.AddonDependency) bool {
 	return len(dependency.AnyOf) > 0
 }
 
-// Alternative returns an alternative as an edge of its own, with the name, type and texts of the edge that it is of.
-func Alternative(of *addonv1alpha1.AddonDependency, alternative *addonv1alpha1.DependencyAlternative) addonv1alpha1.AddonDependency {
+// Alternative returns an alternative as a separate edge, with the name, type and texts of its dependency.
+func Alternative(
+	dependency *addonv1alpha1.AddonDependency, alternative *addonv1alpha1.DependencyAlternative,
+) addonv1alpha1.AddonDependency {
 	return addonv1alpha1.AddonDependency{
-		Name: of.Name, Type: of.Type, Message: of.Message, Docs: of.Docs,
+		Name: dependency.Name, Type: dependency.Type, Message: dependency.Message, Docs: dependency.Docs,
 		AddOn: alternative.AddOn, Version: alternative.Version, Prereleases: alternative.Prereleases, API: alternative.API,
 	}
 }
 
-// Ends are the edges on one add-on or one API each: the alternatives, or the edge itself where it has none.
+// Ends returns the alternatives of the edge, or the edge itself without alternatives. Each is on one add-on or one API.
 func (e *Edge) Ends() iter.Seq[*Edge] {
 	return func(yield func(*Edge) bool) {
 		if len(e.Alternatives) == 0 {
@@ -37,7 +39,7 @@ func (e *Edge) Ends() iter.Seq[*Edge] {
 	}
 }
 
-// IsOn reports whether the edge, or an alternative of it, is on the add-on.
+// IsOn reports whether the edge, or one of its alternatives, is on the add-on.
 func (e *Edge) IsOn(addOn string) bool {
 	for end := range e.Ends() {
 		if end.AddOn == addOn && addOn != "" {
@@ -58,11 +60,11 @@ func compileAlternatives(entry *addonv1alpha1.AddonDependency, path *field.Path)
 	return alternatives, errs
 }
 
-// withType returns the alternatives as those of an edge of another type.
-func withType(alternatives []Edge, of addonv1alpha1.DependencyType) []Edge {
+// withType returns the alternatives with another type.
+func withType(alternatives []Edge, kind addonv1alpha1.DependencyType) []Edge {
 	changed := slices.Clone(alternatives)
 	for i := range changed {
-		changed[i].Dependency.Type = of
+		changed[i].Dependency.Type = kind
 	}
 	return changed
 }

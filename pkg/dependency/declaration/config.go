@@ -10,12 +10,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// errAddOn: addOn is the dependent in when. Here it would have to be the dependency.
+// errAddOn is returned because addOn would have to be the dependency here, but it is the dependent in when.
 var errAddOn = errors.New("addOn cannot be read here: config is that of the dependency, and cluster is known")
 
 var errDependencies = errors.New("dependencies cannot be read here: config is that of the dependency")
 
-// compileConfig reads what the settings of the edge's add-on must be; nil: anything.
+// compileConfig compiles the condition on the settings of the edge's add-on. It returns nil without a condition.
 func compileConfig(entry *addonv1alpha1.AddonDependency, path *field.Path) (*expression.Expression, field.ErrorList) {
 	if entry.Config == nil {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package declaration reads what one ClusterManagementAddOn declares: by field
-// or by annotation, validated and compiled.
+// Package declaration reads, validates and compiles the dependencies that a
+// ClusterManagementAddOn declares by field or by annotation.
 package declaration
 
 import (
@@ -12,42 +12,41 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Declaration is what one ClusterManagementAddOn declares of its dependencies.
+// Declaration is the compiled declaration of one ClusterManagementAddOn.
 type Declaration struct {
-	// Dependencies are the edges to evaluate: types defaulted, one entry per
-	// name, in the order declared. Empty when the declaration is invalid.
+	// Dependencies has one entry per name, with default types and in the declared order. It is empty for an
+	// invalid declaration.
 	Dependencies []addonv1alpha1.AddonDependency
-	// Requirements are those of the platform, as declared; nil without any.
+	// Requirements are the declared requirements on the platform. It is nil without requirements.
 	Requirements *addonv1alpha1.AddonRequirements
-	// Provides are the APIs that the add-on brings.
+	// Provides are the APIs that the add-on installs.
 	Provides []addonv1alpha1.AddonAPI
-	// Ordering is what waits for the dependencies; only that of a registration counts.
+	// Ordering says whether the installation and upgrades wait for the dependencies. It only counts in a registration.
 	Ordering addonv1alpha1.Ordering
-	// Invalid is true when the declaration cannot be used: it is not known then
-	// what the add-on depends on.
+	// Invalid is true if the declaration cannot be used, so that the dependencies of the add-on are unknown.
 	Invalid bool
-	// Path is where it was declared: the field, or the annotation.
+	// Path is the path of the field or the annotation.
 	Path string
-	// Problems are what is wrong with it, in a stable order.
+	// Problems are the problems of the declaration, in a stable order.
 	Problems []Problem
 
-	// Edges are Dependencies, compiled.
+	// Edges are the compiled Dependencies.
 	Edges []Edge
-	// Platform are Requirements, compiled.
+	// Platform are the compiled Requirements.
 	Platform []Requirement
 }
 
-// Empty reports whether nothing is declared that could be unsatisfied.
+// Empty reports whether the declaration has nothing that could be unsatisfied.
 func (d Declaration) Empty() bool { return len(d.Edges) == 0 && len(d.Platform) == 0 && !d.Invalid }
 
-// PathOf is the path of the first edge on an add-on, where it is declared by field; else
-// that of all edges.
+// PathOf returns the path of the first edge on an add-on if it is declared by field, and otherwise
+// the path of all edges.
 func (d Declaration) PathOf(addOn string) string {
 	return d.EdgePath(slices.IndexFunc(d.Edges, func(edge Edge) bool { return edge.IsOn(addOn) }))
 }
 
-// EdgePath is the path of an edge by its number, where it is declared by field; else that of
-// all edges.
+// EdgePath returns the path of an edge by its number if it is declared by field, and otherwise the path
+// of all edges.
 func (d Declaration) EdgePath(edge int) string {
 	if edge < 0 || edge >= len(d.Edges) || d.Path != FieldPath.String() {
 		return d.Path
@@ -55,7 +54,7 @@ func (d Declaration) EdgePath(edge int) string {
 	return FieldPath.Index(d.Edges[edge].Index).String()
 }
 
-// OrderingPath is the path of ordering, by field or in the annotation.
+// OrderingPath returns the path of ordering in the spec or in the annotation.
 func (d Declaration) OrderingPath() string {
 	parent := AnnotationPath
 	if d.Path == FieldPath.String() {
@@ -64,8 +63,8 @@ func (d Declaration) OrderingPath() string {
 	return parent.Child("ordering").String()
 }
 
-// Outline keeps the edges by which another declaration is judged: those on add-ons, with
-// their types and ranges, which are not compiled, and whether they have a condition.
+// Outline returns the parts of the declaration that the review of another declaration needs: the edges on
+// add-ons, with their types and uncompiled ranges, and with an empty When for a condition.
 func (d Declaration) Outline() Declaration {
 	outline := Declaration{Invalid: d.Invalid, Path: d.Path}
 	for i := range d.Edges {
@@ -74,7 +73,7 @@ func (d Declaration) Outline() Declaration {
 			continue
 		}
 		kept := edge.outline()
-		for j := range edge.Alternatives { // those on APIs too: where there is one, not all can be circular
+		for j := range edge.Alternatives { // including APIs: with an API among them, not all alternatives can be circular
 			kept.Alternatives = append(kept.Alternatives, edge.Alternatives[j].outline())
 		}
 		if edge.When != nil {
@@ -93,26 +92,26 @@ func (e *Edge) outline() Edge {
 
 var (
 	specPath = field.NewPath("spec")
-	// FieldPath is where dependencies are declared by field.
+	// FieldPath is the path of dependencies by field.
 	FieldPath = specPath.Child("dependencies")
-	// AnnotationPath is where they are declared by annotation.
+	// AnnotationPath is the path of the annotation with dependencies.
 	AnnotationPath = field.NewPath("metadata", "annotations").Key(addonv1alpha1.DependenciesAnnotation)
 )
 
-// declared is what was written, and where.
+// declared is a declaration as it was written.
 type declared struct {
 	dependencies []addonv1alpha1.AddonDependency
 	requirements *addonv1alpha1.AddonRequirements
 	provides     []addonv1alpha1.AddonAPI
 	ordering     addonv1alpha1.Ordering
-	// path is that of the dependencies, parent that of the others.
+	// path is the path of the dependencies, and parent the path of the object with the other fields.
 	path, parent *field.Path
-	// content is an annotation as it was written, and decodeErr why not all of it could be decoded.
+	// content is the parsed annotation. decodeErr is set if a part of it could not be decoded.
 	content   any
 	decodeErr error
 }
 
-// written returns what the schema validates: an object, or a list in an annotation.
+// written returns the value for the schema: an object, or a list in an annotation.
 func (d declared) written() any {
 	if d.content != nil {
 		return d.content
@@ -120,8 +119,8 @@ func (d declared) written() any {
 	return d.fields()
 }
 
-// Read reads the declaration of addOn: its fields in spec, else its
-// annotation. It never fails; Problems lists what is wrong.
+// Read reads the declaration of an add-on from its fields in spec, or else from its annotation. It
+// never fails: an invalid declaration has Problems.
 func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	counted, byHand, err := counting(addOn)
 	if err != nil {
@@ -138,15 +137,15 @@ func Read(addOn *addonv1alpha1.ClusterManagementAddOn) Declaration {
 	return declaration
 }
 
-// unreadable is what an annotation declares that cannot be parsed.
+// unreadable returns the invalid declaration of an annotation that cannot be parsed.
 func unreadable(path *field.Path, err error) Declaration {
 	return invalid(path.String(), fmt.Sprintf("%s: %s", path, err),
 		fmt.Sprintf("it must be the YAML or JSON of a list like %s, or of an object with dependencies, requirements, provides and ordering", FieldPath))
 }
 
-// counting returns what counts: the fields, if there are any. Without fields the
-// annotation counts, and so does a record of which the API server has lost a part.
-// byHand reports whether there is an annotation that is no record.
+// counting returns the declaration that counts: the fields, if there are any. Without fields, the
+// annotation counts. A record counts if the API server has lost a part of the fields.
+// byHand is true for an annotation that is not a record.
 func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, byHand bool, err error) {
 	text, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
 	spec := declared{
@@ -169,7 +168,7 @@ func counting(addOn *addonv1alpha1.ClusterManagementAddOn) (counted declared, by
 	return counted, true, err
 }
 
-// presentField is the path of the first field that hides the annotation.
+// presentField returns the path of the first field that hides the annotation.
 func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
 	switch {
 	case spec.Dependencies != nil:
@@ -185,11 +184,11 @@ func presentField(spec *addonv1alpha1.ClusterManagementAddOnSpec) *field.Path {
 
 const untilCorrected = "until it is corrected, conditions stay as they are"
 
-func invalid(field, found, remedy string) Declaration {
-	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, field, found, remedy)}}
+func invalid(field, problem, remedy string) Declaration {
+	return Declaration{Invalid: true, Problems: []Problem{NewProblem(ProblemInvalid, field, problem, remedy)}}
 }
 
-// declare compiles what was declared, and counts an entry once per name.
+// declare compiles a declaration. Of several entries with one name, the strictest counts.
 func declare(d declared) Declaration {
 	if d.requirements != nil {
 		if problem, other := forOther(d.requirements.Interlock, d.parent); other {
@@ -206,12 +205,12 @@ func declare(d declared) Declaration {
 	}
 
 	declaration := Declaration{Path: d.path.String(), Requirements: d.requirements, Platform: platform, Provides: d.provides, Ordering: d.ordering}
-	at := make(map[string]int, len(edges))
+	byName := make(map[string]int, len(edges))
 	for i, entry := range edges {
 		name := entry.Dependency.Name
-		first, duplicate := at[name]
+		first, duplicate := byName[name]
 		if !duplicate {
-			at[name] = len(declaration.Edges)
+			byName[name] = len(declaration.Edges)
 			declaration.Edges = append(declaration.Edges, entry)
 			continue
 		}
@@ -246,7 +245,7 @@ func compileEdges(listed []addonv1alpha1.AddonDependency, path *field.Path) ([]E
 	return edges, errs
 }
 
-// stricter compares types: Required, Conflicts, IfInstalled, Optional.
+// stricter reports whether type a comes before type b in byStrictness.
 func stricter(a, b addonv1alpha1.DependencyType) bool {
 	return slices.Index(byStrictness, a) < slices.Index(byStrictness, b)
 }

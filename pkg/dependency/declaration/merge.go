@@ -7,30 +7,30 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// prunedFrom reports whether b is a, or a without some properties.
-func prunedFrom(b, a any) bool {
-	switch b := b.(type) {
+// prunedFrom reports whether a value is equal to the complete value, or to it without some properties.
+func prunedFrom(value, complete any) bool {
+	switch value := value.(type) {
 	case map[string]any:
-		a, ok := a.(map[string]any)
-		for name, value := range b {
-			whole, has := a[name]
-			ok = ok && has && prunedFrom(value, whole)
+		complete, ok := complete.(map[string]any)
+		for name, property := range value {
+			completeProperty, has := complete[name]
+			ok = ok && has && prunedFrom(property, completeProperty)
 		}
 		return ok
 	case []any:
-		a, ok := a.([]any)
-		ok = ok && len(a) == len(b)
-		for i := 0; ok && i < len(b); i++ {
-			ok = prunedFrom(b[i], a[i])
+		complete, ok := complete.([]any)
+		ok = ok && len(complete) == len(value)
+		for i := 0; ok && i < len(value); i++ {
+			ok = prunedFrom(value[i], complete[i])
 		}
 		return ok
 	default:
-		return reflect.DeepEqual(a, b)
+		return reflect.DeepEqual(complete, value)
 	}
 }
 
 // merge returns now with the properties of the record that its writer could not see,
-// because before, from which the writer started, does not have them.
+// because they were missing in before, with which the writer started.
 func merge(before, now, recorded map[string]any) map[string]any {
 	merged := make(map[string]any, len(now))
 	for name, value := range now {
@@ -60,47 +60,46 @@ func mergeValue(before, now, recorded any) any {
 	}
 }
 
-// mergeList merges each element with what it was before. The elements of before and of
-// the record are the same and in the same order, unless one of the two lacks the list.
+// mergeList merges each element with its state before. before and the record have the same elements
+// in the same order, unless one of the two lacks the list.
 func mergeList(before, now, recorded []any) []any {
-	known := before
-	if len(known) == 0 {
-		known = recorded
+	original := before
+	if len(original) == 0 {
+		original = recorded
 	}
-	places := map[string][]int{}
-	for i, element := range known {
-		places[identityOf(element)] = append(places[identityOf(element)], i)
+	indexes := map[string][]int{}
+	for i, element := range original {
+		indexes[identityOf(element)] = append(indexes[identityOf(element)], i)
 	}
 	merged := make([]any, len(now))
 	for i, element := range now {
-		identity, place := identityOf(element), -1
-		if same := places[identity]; len(same) > 0 {
-			place, places[identity] = same[0], same[1:]
+		identity, index := identityOf(element), -1
+		if candidates := indexes[identity]; len(candidates) > 0 {
+			index, indexes[identity] = candidates[0], candidates[1:]
 		}
-		merged[i] = mergeValue(at(before, place), element, at(recorded, place))
+		merged[i] = mergeValue(elementAt(before, index), element, elementAt(recorded, index))
 	}
 	return merged
 }
 
-func at(list []any, place int) any {
-	if place < 0 || place >= len(list) {
+func elementAt(list []any, index int) any {
+	if index < 0 || index >= len(list) {
 		return nil
 	}
-	return list[place]
+	return list[index]
 }
 
-// identityOf returns what an element keeps while its other properties change: the name
-// of an edge, the add-on or API of an alternative, group, version and kind of an API, or key
-// and operator of a requirement on labels.
+// identityOf returns the stable part of an element: the name of an edge, the add-on or API of an
+// alternative, group, version and kind of an API, or key and operator of a requirement on labels.
 func identityOf(element any) string {
 	object, _ := element.(map[string]any)
-	if name, named := object["name"].(string); named {
+	if name, ok := object["name"].(string); ok {
 		return name
 	}
-	if addOn, names := object["addOn"].(string); names {
+	if addOn, ok := object["addOn"].(string); ok {
 		return addOn
 	}
-	if api, isOn := object["api"].(map[string]any); isOn {
+	if api, ok := object["api"].(map[string]any); ok {
 		return identityOf(api)
 	}
 	var parts []string

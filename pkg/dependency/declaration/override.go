@@ -9,36 +9,36 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// Overridden returns the declaration with what policies say of its edges and requirements, and
-// without what others said before. on returns the overrides of an edge, or requirement, by its name.
-func (d Declaration) Overridden(on func(name string) []*policy.Override) Declaration {
-	if edges, found := overriddenEdges(d.Edges, on); found {
+// Overridden returns the declaration with new overrides of its edges and requirements. overrides returns the
+// overrides of an edge, or requirement, by its name.
+func (d Declaration) Overridden(overrides func(name string) []*policy.Override) Declaration {
+	if edges, changed := overriddenEdges(d.Edges, overrides); changed {
 		d.Edges = edges
 	}
-	differs := func(r Requirement) bool { return len(r.Overrides)+len(on(r.Name)) > 0 }
+	differs := func(r Requirement) bool { return len(r.Overrides)+len(overrides(r.Name)) > 0 }
 	if slices.ContainsFunc(d.Platform, differs) {
 		d.Platform = slices.Clone(d.Platform)
 		for i := range d.Platform {
-			d.Platform[i].Overrides = effectiveOnRequirements(on(d.Platform[i].Name))
+			d.Platform[i].Overrides = effectiveOnRequirements(overrides(d.Platform[i].Name))
 		}
 	}
 	return d
 }
 
-// overriddenEdges are the edges with their overrides. found is false where none has or had some.
-func overriddenEdges(edges []Edge, on func(name string) []*policy.Override) (overridden []Edge, found bool) {
-	if !slices.ContainsFunc(edges, func(e Edge) bool { return len(e.Overrides)+len(on(e.Dependency.Name)) > 0 }) {
+// overriddenEdges returns the edges with new overrides. changed is false if no edge has overrides, old or new.
+func overriddenEdges(edges []Edge, overrides func(name string) []*policy.Override) (overridden []Edge, changed bool) {
+	if !slices.ContainsFunc(edges, func(e Edge) bool { return len(e.Overrides)+len(overrides(e.Dependency.Name)) > 0 }) {
 		return edges, false
 	}
 	overridden = slices.Clone(edges)
 	for i := range overridden {
 		edge := &overridden[i]
-		edge.Overrides, edge.ranges = edge.effective(on(edge.Dependency.Name)), nil
+		edge.Overrides, edge.ranges = edge.effective(overrides(edge.Dependency.Name)), nil
 		for _, override := range edge.Overrides {
 			if override.Version == "" {
 				continue
 			}
-			// One that cannot be read makes its override invalid.
+			// An invalid range makes its override invalid.
 			if accepted, err := versions.ParseRange(override.Version, edge.Dependency.Prereleases); err == nil {
 				if edge.ranges == nil {
 					edge.ranges = map[string]*versions.Range{}
@@ -50,8 +50,7 @@ func overriddenEdges(edges []Edge, on func(name string) []*policy.Override) (ove
 	return overridden, true
 }
 
-// Under returns the edge as it counts where policies have that effect on it: itself where they
-// change neither its type nor its versions.
+// Under returns the edge with the effect of policies. It is the same edge if neither its type nor its versions change.
 func (e *Edge) Under(effect *policy.Effect) *Edge {
 	if Conflicts(&e.Dependency) {
 		return e
@@ -76,23 +75,22 @@ func (e *Edge) Under(effect *policy.Effect) *Edge {
 	return &changed
 }
 
-// MayWait reports whether the edge waits, by itself or where a policy says so.
+// MayWait reports whether the dependent cannot work without the edge's add-on, by its declaration or by a policy.
 func (e *Edge) MayWait() bool {
 	return e.Waits() || e.AddOn != "" && !Conflicts(&e.Dependency) && slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
 		return o.Type == addonv1alpha1.DependencyTypeRequired
 	})
 }
 
-// MayCompareVersion reports whether it matters which version of the add-on runs, by what is declared
-// or where a policy says so.
+// MayCompareVersion reports whether the edge depends on the version of its add-on, by its declaration or by a policy.
 func (e *Edge) MayCompareVersion() bool {
 	return ComparesVersion(&e.Dependency) || e.AddOn != "" && !Conflicts(&e.Dependency) && slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
 		return o.Version != "" && o.Version != versions.Any
 	})
 }
 
-// MayExplain reports whether the edge can be unsatisfied because its add-on is not installed, by its
-// type or where a policy says so.
+// MayExplain reports whether the edge can be unsatisfied because its add-on is not installed, by its declaration or by
+// a policy.
 func (e *Edge) MayExplain() bool {
 	return !Conflicts(&e.Dependency) && (e.Dependency.Type != addonv1alpha1.DependencyTypeIfInstalled ||
 		slices.ContainsFunc(e.Overrides, func(o *policy.Override) bool {
@@ -100,7 +98,7 @@ func (e *Edge) MayExplain() bool {
 		}))
 }
 
-// Blocking returns the edge as one without which the add-on cannot work: itself where it is.
+// Blocking returns the edge as a Required edge if it is Optional, and otherwise the same edge.
 func (e *Edge) Blocking() *Edge {
 	if e.Dependency.Type != addonv1alpha1.DependencyTypeOptional {
 		return e
@@ -111,31 +109,31 @@ func (e *Edge) Blocking() *Edge {
 	return &blocking
 }
 
-// withoutEffect is why an override, or its version, has no effect on the edge; empty: it has one. ignored:
-// nothing of it has.
-func (e *Edge) withoutEffect(of *policy.Override) (because string, ignored bool) {
-	ifInstalled := of.Type == addonv1alpha1.DependencyTypeIfInstalled
+// withoutEffect returns the reason for which an override, or its version, has no effect on the edge, or an empty
+// string. ignored is true if the whole override has no effect.
+func (e *Edge) withoutEffect(override *policy.Override) (reason string, ignored bool) {
+	ifInstalled := override.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
-	case of.Waived, of.Invalid != "":
+	case override.Waived, override.Invalid != "":
 		return "", false
 	case Conflicts(&e.Dependency):
 		return "a dependency of type Conflicts can only be waived", true
 	case len(e.Alternatives) > 0 && ifInstalled:
 		return "a dependency with anyOf has no type IfInstalled", true
-	case len(e.Alternatives) > 0 && of.Version != "":
-		return "version has no effect: the dependency has alternatives, each with its own range", of.Type == ""
+	case len(e.Alternatives) > 0 && override.Version != "":
+		return "version has no effect: the dependency has alternatives, each with its own range", override.Type == ""
 	case e.AddOn == "" && ifInstalled:
 		return "an API has no type IfInstalled", true
-	case e.AddOn == "" && of.Version != "":
-		return "version has no effect: the dependency is on an API", of.Type == ""
-	case ifInstalled && of.Version == "" && e.Dependency.Version == "":
+	case e.AddOn == "" && override.Version != "":
+		return "version has no effect: the dependency is on an API", override.Type == ""
+	case ifInstalled && override.Version == "" && e.Dependency.Version == "":
 		return "type IfInstalled needs version: without a range it requires nothing", true
 	default:
 		return "", false
 	}
 }
 
-// effective are the overrides that have an effect on the edge.
+// effective returns the overrides that have an effect on the edge.
 func (e *Edge) effective(overrides []*policy.Override) []*policy.Override {
 	return without(overrides, func(o *policy.Override) bool {
 		_, ignored := e.withoutEffect(o)
@@ -143,12 +141,12 @@ func (e *Edge) effective(overrides []*policy.Override) []*policy.Override {
 	})
 }
 
-// effectiveOnRequirements are those that have an effect on a requirement.
+// effectiveOnRequirements returns the overrides that have an effect on a requirement.
 func effectiveOnRequirements(overrides []*policy.Override) []*policy.Override {
 	return without(overrides, func(o *policy.Override) bool { return !o.Waived && o.Invalid == "" })
 }
 
-// without returns the overrides but for some; the same where there is none of these.
+// without returns the overrides that are not ignored. It returns the same slice if none is ignored.
 func without(overrides []*policy.Override, ignored func(*policy.Override) bool) []*policy.Override {
 	if !slices.ContainsFunc(overrides, ignored) {
 		return overrides
@@ -156,21 +154,20 @@ func without(overrides []*policy.Override, ignored func(*policy.Override) bool) 
 	return slices.DeleteFunc(slices.Clone(overrides), ignored)
 }
 
-// HasOverrides reports whether policies say something of any edge or requirement.
+// HasOverrides reports whether policies override any edge or requirement.
 func (d Declaration) HasOverrides() bool {
 	return slices.ContainsFunc(d.Edges, func(e Edge) bool { return len(e.Overrides) > 0 }) ||
 		slices.ContainsFunc(d.Platform, func(r Requirement) bool { return len(r.Overrides) > 0 })
 }
 
-// SameOverrides reports whether policies say the same of two declarations with the same edges and
-// requirements.
+// SameOverrides reports whether two declarations with the same edges and requirements have the same overrides.
 func SameOverrides(a, b Declaration) bool {
-	same := func(a, b []*policy.Override) bool { return slices.EqualFunc(a, b, (*policy.Override).Equal) }
-	return slices.EqualFunc(a.Edges, b.Edges, func(a, b Edge) bool { return same(a.Overrides, b.Overrides) }) &&
-		slices.EqualFunc(a.Platform, b.Platform, func(a, b Requirement) bool { return same(a.Overrides, b.Overrides) })
+	equal := func(a, b []*policy.Override) bool { return slices.EqualFunc(a, b, (*policy.Override).Equal) }
+	return slices.EqualFunc(a.Edges, b.Edges, func(a, b Edge) bool { return equal(a.Overrides, b.Overrides) }) &&
+		slices.EqualFunc(a.Platform, b.Platform, func(a, b Requirement) bool { return equal(a.Overrides, b.Overrides) })
 }
 
-// EachOverridden calls a function with each edge and requirement of which policies say something.
+// EachOverridden calls a function with each edge and requirement that policies override.
 func (d Declaration) EachOverridden(call func(name string, overrides []*policy.Override)) {
 	for i := range d.Edges {
 		if edge := &d.Edges[i]; len(edge.Overrides) > 0 {
@@ -184,20 +181,20 @@ func (d Declaration) EachOverridden(call func(name string, overrides []*policy.O
 	}
 }
 
-// WithoutEffect is why an override has no effect on the edge or requirement of that name; empty: it has
-// one. declares is false where there is none of the name.
-func (d Declaration) WithoutEffect(name string, override *policy.Override) (because string, declares bool) {
+// WithoutEffect returns the reason for which an override has no effect on the edge or requirement of a name, or an empty
+// string. declares is false without an edge or requirement of that name.
+func (d Declaration) WithoutEffect(name string, override *policy.Override) (reason string, declares bool) {
 	for i := range d.Edges {
 		if edge := &d.Edges[i]; edge.Dependency.Name == name {
-			because, _ = edge.withoutEffect(override)
-			return because, true
+			reason, _ = edge.withoutEffect(override)
+			return reason, true
 		}
 	}
 	if !slices.ContainsFunc(d.Platform, func(r Requirement) bool { return r.Name == name }) {
 		return "", false
 	}
 	if !override.Waived && override.Invalid == "" {
-		because = "a requirement can only be waived"
+		reason = "a requirement can only be waived"
 	}
-	return because, true
+	return reason, true
 }

@@ -4,32 +4,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxProblem is how long the message of a problem is at most, in bytes: what an
-// event can carry.
+// MaxProblem is the maximum length of the message of a problem in bytes. It is the limit of
+// events.
 const MaxProblem = 1024
 
-// ProblemReason names a kind of problem; it is an event reason and the value
-// of a metric label.
+// ProblemReason is the reason of an event about a declaration, and the value of a label of metrics.
 type ProblemReason string
 
-// What can be wrong with a declaration.
+// The problems of declarations.
 const (
-	// ProblemInvalid: the declaration cannot be used at all.
+	// ProblemInvalid is a declaration that cannot be used.
 	ProblemInvalid ProblemReason = "InvalidDependencies"
-	// ProblemInterlockVersion: it is for another version of Interlock, so it is not used.
+	// ProblemInterlockVersion is a declaration for another version of Interlock. It is not used.
 	ProblemInterlockVersion ProblemReason = "InterlockVersionMismatch"
-	// ProblemDuplicate: the list has a name twice; the stricter entry counts.
+	// ProblemDuplicate is a second entry of the same name. The stricter entry counts.
 	ProblemDuplicate ProblemReason = "DuplicateDependency"
-	// ProblemDeclaredTwice: field and annotation are both present; the field counts.
+	// ProblemDeclaredTwice is an annotation beside a field. The field counts.
 	ProblemDeclaredTwice ProblemReason = "DependenciesDeclaredTwice"
-	// ProblemNotRegistered: a dependency has no ClusterManagementAddOn on this hub.
+	// ProblemNotRegistered is a dependency without a ClusterManagementAddOn on this hub.
 	ProblemNotRegistered ProblemReason = "DependencyNotRegistered"
-	// ProblemUndeclared: an expression reads the settings of a dependency that is not declared.
+	// ProblemUndeclared is an expression that reads the settings of an undeclared dependency.
 	ProblemUndeclared ProblemReason = "UndeclaredDependency"
-	// ProblemCycle: the add-on is on a cycle of Required dependencies.
+	// ProblemCycle is a cycle of Required dependencies.
 	ProblemCycle ProblemReason = "DependencyCycle"
-	// ProblemConditionalCycle: it is on one wherever the conditions of some
-	// dependencies hold together.
+	// ProblemConditionalCycle is a cycle of Required dependencies on clusters that meet the conditions of all of
+	// them.
 	ProblemConditionalCycle ProblemReason = "ConditionalDependencyCycle"
 )
 
@@ -39,20 +38,20 @@ var ProblemReasons = []ProblemReason{
 	ProblemCycle, ProblemConditionalCycle,
 }
 
-// Problem is one thing wrong with a declaration.
+// Problem is a problem of a declaration.
 type Problem struct {
 	Reason ProblemReason
-	// Finding names the field and the value.
+	// Finding has the field and the value.
 	Finding string
-	// Message is the finding with what follows from it, or what to do.
+	// Message is the finding with its consequence or a remedy.
 	Message string
-	// Field is the path of the field that has the problem, of several the first.
+	// Field is the path of the first field with the problem.
 	Field string
 }
 
-// NewProblem describes a problem of a field on one line that an event can carry, with the
-// remedy always complete.
-func NewProblem(reason ProblemReason, field, found, remedy string) Problem {
-	finding := text.CutBytes(text.OneLine(found), MaxProblem-len("; ")-len(remedy))
+// NewProblem describes a problem of a field on one line that fits into an event. The remedy is never
+// cut.
+func NewProblem(reason ProblemReason, field, description, remedy string) Problem {
+	finding := text.CutBytes(text.OneLine(description), MaxProblem-len("; ")-len(remedy))
 	return Problem{Reason: reason, Field: field, Finding: finding, Message: finding + "; " + remedy}
 }

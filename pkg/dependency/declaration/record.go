@@ -17,19 +17,19 @@ import (
 )
 
 // The API server loses the fields of a declaration when it prunes or converts an
-// object without knowing them. It never loses annotations. So the annotation holds
-// a record of the fields, marked by a digest as derived from them. An annotation
-// whose digest does not match was written by hand.
+// object without knowing them. It never loses annotations. So the annotation has
+// a record of the fields, with a digest. An annotation whose digest does not match was
+// written by hand.
 
-// Written is what of a registration was written: JSON, so that fields that this
-// version does not know are kept.
+// Written is the declaration of a registration as JSON, which keeps fields that this version
+// does not know.
 type Written struct {
 	Annotations map[string]string
-	// Fields are those of spec that declare something, by name.
+	// Fields are the declaring fields of spec, by name.
 	Fields map[string]any
 }
 
-// WrittenOf returns what was written with these annotations and this spec.
+// WrittenOf returns the declaration with these annotations and this spec.
 func WrittenOf(annotations map[string]string, spec map[string]any) Written {
 	fields := map[string]any{}
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
@@ -41,35 +41,35 @@ func WrittenOf(annotations map[string]string, spec map[string]any) Written {
 }
 
 // Keep returns the annotations with which an object should be stored, so that its
-// record has all that its fields declare. before is the stored object, nil for a new
-// one. Where the write takes away something, meant reports whether its writer meant
-// that, or only did not know the fields. The problem says why there is no record.
-func Keep(before *Written, now Written, meant func() bool) (annotations map[string]string, problem string) {
+// record is complete. before is the stored object, or nil for a new object. If the write
+// removes fields, isMeant reports whether its writer did so on purpose, or did not know the fields.
+// The problem is the reason for which there is no record.
+func Keep(before *Written, now Written, isMeant func() bool) (annotations map[string]string, problem string) {
 	recorded, byHand := now.record()
 	if byHand {
 		return now.with("", ""), ""
 	}
-	var was map[string]any
+	var recordBefore map[string]any
 	if before != nil {
-		was, _ = before.record()
+		recordBefore, _ = before.record()
 	}
-	brings := recorded != nil && !reflect.DeepEqual(recorded, was)
+	hasNewRecord := recorded != nil && !reflect.DeepEqual(recorded, recordBefore)
 	switch {
-	case before == nil, brings && len(now.Fields) == 0: // a backup declares what its record has
+	case before == nil, hasNewRecord && len(now.Fields) == 0: // a backup: its record is the declaration
 		return now.recording(settle(now.Fields, recorded))
-	case was != nil && (brings || now.omitsAnnotations()): // as an old manifest has, or one that replaces the object
-		recorded = was
+	case recordBefore != nil && (hasNewRecord || now.omitsAnnotations()): // an old manifest, or a replacement of the object
+		recorded = recordBefore
 	}
 	kept := settle(before.Fields, recorded)
 	changed := merge(before.Fields, now.Fields, kept)
 	removes := prunedFrom(now.Fields, before.Fields) && !prunedFrom(kept, changed)
-	if removes && !meant() {
+	if removes && !isMeant() {
 		return now.recording(kept)
 	}
 	return now.recording(changed)
 }
 
-// Restore returns the fields as the record has them, where the object has lost some.
+// Restore returns the fields of the record if the object has lost fields, and otherwise nil.
 func (w Written) Restore() map[string]any {
 	recorded, _ := w.record()
 	if recorded == nil || !smaller(w.Fields, recorded) {
@@ -78,8 +78,7 @@ func (w Written) Restore() map[string]any {
 	return recorded
 }
 
-// Recorded reports whether nothing is lost without the fields: the annotation means
-// the same, or has more.
+// Recorded reports whether the annotation has all that the fields declare.
 func (w Written) Recorded() bool {
 	recorded, byHand := w.record()
 	switch {
@@ -96,29 +95,28 @@ func (w Written) Recorded() bool {
 	}
 }
 
-// Settled reports whether the record of an add-on is as Keep would have it, and
-// nothing is to be restored from it.
+// Settled reports whether the record of an add-on is equal to the result of Keep, and
+// no field has to be restored from it.
 func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	w := writtenIn(addOn)
 	annotations, _ := Keep(nil, w, nil)
 	return maps.Equal(annotations, w.Annotations) && w.Restore() == nil
 }
 
-// Lost reports whether an add-on lacks fields that its record has.
+// Lost reports whether an add-on lacks fields of its record.
 func Lost(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
 
-// Recorded reports whether nothing is lost of an add-on without its fields.
+// Recorded reports whether the annotation of an add-on has all that its fields declare.
 func Recorded(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Recorded() }
 
-// RemovedRecord returns the record that counted before a write and is gone after it, else
-// nothing. Without its fields, the add-on then declares nothing any more. Where the CRD
-// lacks the fields, a record that was beside fields counts too: a watch may have missed
-// the write that lost them.
+// RemovedRecord returns the record that a write has removed, if the add-on then declares nothing
+// any more. If the CRD lacks the fields, this includes a record beside fields, because a watch may
+// have missed the write that lost the fields.
 func RemovedRecord(before, now *addonv1alpha1.ClusterManagementAddOn, fieldsServed bool) string {
-	was, is := writtenIn(before), writtenIn(now)
-	recorded, _ := was.record()
-	counted := was.Restore() != nil || !fieldsServed && len(recorded) > 0
-	if _, annotated := is.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated || !counted || len(is.Fields) > 0 {
+	writtenBefore, writtenNow := writtenIn(before), writtenIn(now)
+	recorded, _ := writtenBefore.record()
+	counted := writtenBefore.Restore() != nil || !fieldsServed && len(recorded) > 0
+	if _, annotated := writtenNow.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated || !counted || len(writtenNow.Fields) > 0 {
 		return ""
 	}
 	return before.Annotations[addonv1alpha1.DependenciesAnnotation]
@@ -131,14 +129,14 @@ func writtenIn(addOn *addonv1alpha1.ClusterManagementAddOn) Written {
 	return Written{Annotations: addOn.Annotations, Fields: spec.fields()}
 }
 
-// record returns the derived record, or whether the annotation was written by hand.
+// record returns the record. byHand is true if the annotation was written by hand instead.
 func (w Written) record() (recorded map[string]any, byHand bool) {
 	recorded, derived := recordIn(w.Annotations)
 	_, annotated := w.Annotations[addonv1alpha1.DependenciesAnnotation]
 	return recorded, annotated && !derived
 }
 
-// recordIn returns the record in the annotation, if it is one that no one has edited.
+// recordIn returns the record in the annotation. derived is false without an unedited record.
 func recordIn(annotations map[string]string) (recorded map[string]any, derived bool) {
 	text, annotated := annotations[addonv1alpha1.DependenciesAnnotation]
 	if !annotated || tooLarge(text) != nil || annotations[addonv1alpha1.RecordAnnotation] != digest(text) || json.Unmarshal([]byte(text), &recorded) != nil {
@@ -182,8 +180,8 @@ func (w Written) recording(fields map[string]any) (annotations map[string]string
 	return annotations, ""
 }
 
-// with returns the annotations with this record. Without one, a derived record and a
-// digest that matches nothing are removed.
+// with returns the annotations with a record. Without a record, it removes the stored record, and a
+// digest that does not match.
 func (w Written) with(text, mark string) map[string]string {
 	annotations := maps.Clone(w.Annotations)
 	if _, derived := recordIn(annotations); derived {
@@ -209,31 +207,31 @@ func encode(fields map[string]any) (string, error) {
 	return string(bytes.TrimSpace(text.Bytes())), err
 }
 
-// settle returns what a record should have beside these fields. A record that has all
-// of them and more stays: a smaller schema may have pruned them. Else it follows the
-// fields, and keeps only what this version does not know.
+// settle returns the record for these fields. A record with more than the fields stays, because a
+// smaller schema may have pruned them. Otherwise it becomes equal to the fields, and keeps only fields
+// that this version does not know.
 func settle(fields, recorded map[string]any) map[string]any {
 	if prunedFrom(fields, recorded) {
 		return recorded
 	}
-	return merge(known(recorded), fields, recorded)
+	return merge(knownPart(recorded), fields, recorded)
 }
 
-// smaller reports whether the fields are what a smaller schema left of the record, by
-// the properties that this version knows.
+// smaller reports whether a smaller schema may have pruned the record to these fields. Only properties that this
+// version knows count.
 func smaller(fields, recorded map[string]any) bool {
-	left, err := readFields(fields)
-	all, recordErr := readFields(recorded)
-	return err == nil && recordErr == nil && left.smaller(all)
+	pruned, err := readFields(fields)
+	complete, recordErr := readFields(recorded)
+	return err == nil && recordErr == nil && pruned.smaller(complete)
 }
 
-func (d declared) smaller(than declared) bool {
-	left, all := d.fields(), than.fields()
-	return prunedFrom(left, all) && !prunedFrom(all, left)
+func (d declared) smaller(complete declared) bool {
+	fields, completeFields := d.fields(), complete.fields()
+	return prunedFrom(fields, completeFields) && !prunedFrom(completeFields, fields)
 }
 
-// known returns the part of the fields that this version knows, with defaults.
-func known(fields map[string]any) map[string]any {
+// knownPart returns the part of the fields that this version knows, with defaults.
+func knownPart(fields map[string]any) map[string]any {
 	d, err := readFields(fields)
 	if err != nil {
 		return nil
@@ -241,7 +239,7 @@ func known(fields map[string]any) map[string]any {
 	return d.fields()
 }
 
-// readFields reads fields as leniently as they are read from spec.
+// readFields reads fields, and ignores unknown properties like a client that reads spec.
 func readFields(fields map[string]any) (declared, error) {
 	var object annotationObject
 	encoded, err := stdjson.Marshal(fields)
@@ -254,7 +252,7 @@ func readFields(fields map[string]any) (declared, error) {
 	}, err
 }
 
-// fields returns what was declared as JSON, with defaults.
+// fields returns the declaration as JSON, with defaults.
 func (d declared) fields() map[string]any {
 	fields := map[string]any{}
 	for name, value := range map[string]any{"dependencies": withTypes(d.dependencies), "requirements": d.requirements, "provides": d.provides} {

@@ -14,29 +14,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Requirement is something that the add-on requires of the platform: a version of
-// Kubernetes, of Open Cluster Management, or a claim.
+// Requirement is a requirement on the platform: a version of Kubernetes or of Open Cluster
+// Management, or a cluster claim.
 type Requirement struct {
-	// Name is its name in metrics and in the order of messages.
+	// Name is the name in metrics. Messages are ordered by it.
 	Name string
 	// Subject describes it in a message.
 	Subject string
-	// Wanted is the range, or the value of a claim, as declared.
+	// Wanted is the declared range, or the declared value of a claim.
 	Wanted string
-	// Versions is the range; nil for a claim whose value is meant literally.
+	// Versions is the compiled range. It is nil for a claim with a literal value.
 	Versions *versions.Range
-	// OCM: it is about the hub's version of Open Cluster Management.
+	// OCM is true for a requirement on the hub's version of Open Cluster Management.
 	OCM bool
-	// Claim is the name of the claim; empty for the others.
+	// Claim is the name of the claim, or empty.
 	Claim string
-	// Overrides are what policies say of it, see Overridden.
+	// Overrides are the overrides of the requirement by policies, see Overridden.
 	Overrides []*policy.Override
 }
 
 // KubernetesClaim is the claim in which OCM repeats the version of Kubernetes.
 const KubernetesClaim = "kubeversion.open-cluster-management.io"
 
-// compileRequirements compiles each requirement found at path.
+// compileRequirements compiles the requirements at a path.
 func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.Path) ([]Requirement, field.ErrorList) {
 	if required == nil {
 		return nil, nil
@@ -61,7 +61,7 @@ func compileRequirements(required *addonv1alpha1.AddonRequirements, path *field.
 	return compiled, errs
 }
 
-// listRequirements lists what is declared, claims by name.
+// listRequirements returns the declared requirements, with claims in the order of their names.
 func listRequirements(required *addonv1alpha1.AddonRequirements) []Requirement {
 	var listed []Requirement
 	if required.Kubernetes != "" {
@@ -83,7 +83,7 @@ func listRequirements(required *addonv1alpha1.AddonRequirements) []Requirement {
 	return listed
 }
 
-// pathOf is where the requirement is declared.
+// pathOf returns the path of a requirement.
 func pathOf(r Requirement, requirements *field.Path) *field.Path {
 	switch {
 	case r.Claim != "":
@@ -95,13 +95,12 @@ func pathOf(r Requirement, requirements *field.Path) *field.Path {
 	}
 }
 
-// numberAndMore matches what only the library takes for a version: it reads
+// numberAndMore matches text that the library wrongly reads as a version. It reads
 // 2024-01-31 as a prerelease of 2024.0.0.
 var numberAndMore = regexp.MustCompile(`^v?\d+(\.\d+)?-`)
 
-// plainWord reports whether the value of a claim is meant literally: it is no
-// range, nor does it look like a mistyped one. A date or an
-// identifier, such as 2024-01-31, is no range either.
+// plainWord reports whether the value of a claim is literal: neither a range nor a mistyped range. A date or an
+// identifier, such as 2024-01-31, is literal, too.
 func plainWord(wanted string) bool {
 	for _, r := range wanted {
 		switch {

@@ -8,21 +8,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Setting is a variable that an edge sets, compiled.
+// Setting is a compiled variable that an edge sets.
 type Setting struct {
 	Name string
-	// Value is its value, where From is nil; else From is.
+	// Value is the value, unless From computes it.
 	Value string
 	From  *expression.Text
 	// Reads are the add-ons whose settings From reads.
 	Reads []ReadAddOn
-	// Required: without a value, the add-on is not installed.
+	// Required is true if the add-on is not installed without a value.
 	Required bool
-	// Sealed: no other writer may change it.
+	// Sealed is true if no other writer may change the variable.
 	Sealed bool
 }
 
-// compileSettings reads what an edge sets, found at path.
+// compileSettings compiles the settings of an entry.
 func compileSettings(entry *addonv1alpha1.AddonDependency, path *field.Path) (compiled []Setting, errs field.ErrorList) {
 	if entry.Settings == nil {
 		return nil, nil
@@ -35,8 +35,8 @@ func compileSettings(entry *addonv1alpha1.AddonDependency, path *field.Path) (co
 		if variable.ValueFrom != "" {
 			from, err := expression.CompileText(variable.ValueFrom)
 			if err != nil {
-				at := path.Child("variables").Index(i).Child("valueFrom")
-				errs = append(errs, field.Invalid(at, text.Excerpt(variable.ValueFrom), err.Error()))
+				valuePath := path.Child("variables").Index(i).Child("valueFrom")
+				errs = append(errs, field.Invalid(valuePath, text.Excerpt(variable.ValueFrom), err.Error()))
 			}
 			setting.From = &from
 		}

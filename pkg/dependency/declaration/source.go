@@ -6,7 +6,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Source is what a registration declares, as it was written.
+// Source is the declaration of a registration as it was written.
 type Source struct {
 	annotation   string
 	annotated    bool
@@ -27,26 +27,26 @@ func SourceOf(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 	}
 }
 
-// Equal compares what was written, not what it amounts to: a second entry of
+// Equal compares the text of declarations instead of their meaning: a second entry of
 // the same name is a change, and so is an empty list, which hides the annotation.
-// Only a type that was left to its default is the same as the default.
+// Only a missing type is equal to the default type.
 func (s Source) Equal(other Source) bool {
-	if reflect.DeepEqual(s, other) { // at once for objects of a cache, whose lists are the same
+	if reflect.DeepEqual(s, other) { // fast for objects of a cache, which share their lists
 		return true
 	}
 	s.dependencies, other.dependencies = withTypes(s.dependencies), withTypes(other.dependencies)
 	return reflect.DeepEqual(s, other)
 }
 
-// SameDeclared reports whether two states of a registration declare the same. A
-// record, and fields that are restored from it, are no change.
+// SameDeclared reports whether two states of a registration have the same declaration. A
+// record, and fields that are restored from it, are not a change.
 func SameDeclared(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return SourceOf(a).Equal(SourceOf(b)) || countedSource(a).Equal(countedSource(b))
 }
 
-// countedSource is what counts, and an annotation that was written by hand.
+// countedSource returns the declaration that counts, with an annotation that was written by hand.
 func countedSource(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
-	counted, byHand, _ := counting(addOn) // an annotation that cannot be read is compared as text
+	counted, byHand, _ := counting(addOn) // an invalid annotation is compared as text
 	source := Source{annotated: byHand, dependencies: withTypes(counted.dependencies), requirements: counted.requirements, provides: counted.provides}
 	if byHand {
 		source.annotation = addOn.Annotations[addonv1alpha1.DependenciesAnnotation]
@@ -54,7 +54,7 @@ func countedSource(addOn *addonv1alpha1.ClusterManagementAddOn) Source {
 	return source
 }
 
-// withTypes fills in the default, which an object stored before it has not.
+// withTypes returns the dependencies with default types. Objects that were stored before the CRD had the default lack them.
 func withTypes(listed []addonv1alpha1.AddonDependency) []addonv1alpha1.AddonDependency {
 	if listed == nil {
 		return nil

@@ -10,17 +10,17 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// TemplatePath is where an AddOnTemplate declares dependencies.
+// TemplatePath is the path of the declaration in an AddOnTemplate.
 var TemplatePath = field.NewPath("metadata", "annotations").Key(addonv1alpha1.TemplateDependenciesAnnotation)
 
 // Templates is the resource of AddOnTemplates.
 var Templates = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"}
 
-// ReadTemplate reads what an AddOnTemplate declares, and whether it declares anything: even
-// an empty list does. It never fails; Problems lists what is wrong.
+// ReadTemplate reads the declaration of an AddOnTemplate. declares is false without a declaration, but true for
+// an empty list. It never fails: an invalid declaration has Problems.
 func ReadTemplate(template *addonv1alpha1.AddOnTemplate) (declaration Declaration, declares bool) {
 	text, annotated := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
-	if !annotated || strings.TrimSpace(text) == "" { // as a chart without a value renders it; [] declares nothing on purpose
+	if !annotated || strings.TrimSpace(text) == "" { // a chart without a value renders blanks
 		return Declaration{}, false
 	}
 	written, err := parseAt(TemplatePath, text)
@@ -30,9 +30,8 @@ func ReadTemplate(template *addonv1alpha1.AddOnTemplate) (declaration Declaratio
 	return declare(written), true
 }
 
-// UsesTemplates reports whether a registered add-on can be deployed from AddOnTemplates: they are
-// among its supported configs, or one is a config of a Placement. v1beta1 has no supported configs
-// apart from the defaults.
+// UsesTemplates reports whether a registered add-on can be deployed from AddOnTemplates: its supported configs have
+// them, or the configs of a Placement. v1beta1 has no supported configs apart from the defaults.
 func UsesTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	//nolint:staticcheck // v1alpha1 has no other field for it
 	return slices.ContainsFunc(addOn.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool {
@@ -42,7 +41,7 @@ func UsesTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	})
 }
 
-// NamedTemplates are the AddOnTemplates, ascending, that a registered add-on has as a default or on a Placement.
+// NamedTemplates returns the AddOnTemplates that a registered add-on has as a default or for a Placement, in ascending order.
 func NamedTemplates(addOn *addonv1alpha1.ClusterManagementAddOn) (names []string) {
 	for _, config := range addOn.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
 		if config.ConfigGroupResource == Templates && config.DefaultConfig != nil {

@@ -11,24 +11,23 @@ import (
 )
 
 const (
-	// maxExpressions is how many expressions the dependencies of one add-on may have, and
-	// maxExpressionBytes how long all of these may be: they are compiled at each change.
+	// maxExpressions and maxExpressionBytes limit the expressions of one add-on together, because they are compiled at
+	// each change.
 	maxExpressions     = 16
 	maxExpressionBytes = 64 << 10
-	// maxAnnotation is what an API server stores of all annotations of an object.
+	// maxAnnotation is the limit of the API server for all annotations of an object.
 	maxAnnotation = 256 << 10
-	// MaxBytes is how long a declaration by field may be. Its record leaves room for other
-	// annotations.
+	// MaxBytes limits a declaration by field, so that its record leaves room for other annotations.
 	MaxBytes = 192 << 10
-	// MaxValues is how many values a declaration may have, of any depth. 256 dependencies
-	// with all that they may have are fewer, but for lists in selectors and in alternatives.
+	// MaxValues limits the values of a declaration at any depth. 256 dependencies with all fields have fewer, apart
+	// from lists in selectors and in alternatives.
 	MaxValues = 20_000
-	// MaxVariableValue is how many characters the value of a variable may have, as in the schema.
+	// MaxVariableValue is the limit of the schema for the value of a variable, in characters.
 	MaxVariableValue = 1024
 )
 
-// validate checks a declaration before it is compiled, which costs more: by the schema of the
-// CRD, which an annotation has not passed, and by the limits that the schema cannot state.
+// validate checks a declaration before it is compiled, because compiling costs more. It applies the schema of the CRD,
+// which an annotation has not passed, and the limits that the schema cannot state.
 func (d declared) validate() field.ErrorList {
 	if err := d.validateExpressions(); err != nil {
 		return field.ErrorList{err}
@@ -40,8 +39,7 @@ func (d declared) validate() field.ErrorList {
 	return errs
 }
 
-// validateExpressions counts also what the rule of the schema does not: expressions in settings,
-// and bytes.
+// validateExpressions counts expressions in settings and bytes, in addition to the rule of the schema.
 func (d declared) validateExpressions() *field.Error {
 	switch count, bytes := expressions(d.dependencies); {
 	case count > maxExpressions:

@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// When is a compiled `when`. Both parts must hold; either may be nil.
+// When is a compiled condition. A cluster must meet both parts. Each of them may be nil.
 type When struct {
 	Selector   labels.Selector
 	Expression *expression.Expression
@@ -23,23 +23,24 @@ type When struct {
 	Reads []ReadAddOn
 }
 
-// ReadAddOn is an add-on whose settings an expression reads, by the name of the edge on it.
+// ReadAddOn is an add-on whose settings an expression reads by the name of its edge.
 type ReadAddOn struct{ Edge, AddOn string }
 
 // readsOf finds the add-ons whose settings an expression reads.
-func readsOf(of *expression.Expression, edges []Edge) (reads []ReadAddOn) {
-	if of == nil || !of.Dependencies().Any() {
+func readsOf(reader *expression.Expression, edges []Edge) []ReadAddOn {
+	if reader == nil || !reader.Dependencies().Any() {
 		return nil
 	}
+	var reads []ReadAddOn
 	for i := range edges {
-		if name := edges[i].Dependency.Name; edges[i].AddOn != "" && of.Dependencies().Has(name) {
+		if name := edges[i].Dependency.Name; edges[i].AddOn != "" && reader.Dependencies().Has(name) {
 			reads = append(reads, ReadAddOn{name, edges[i].AddOn})
 		}
 	}
 	return reads
 }
 
-// link finds what the expressions of edges read of each other.
+// link finds the add-ons that the expressions of edges read.
 func link(edges []Edge) {
 	for i := range edges {
 		if when := edges[i].When; when != nil {
@@ -53,37 +54,39 @@ func link(edges []Edge) {
 	}
 }
 
-// undeclared are the problems of expressions that read the settings of a dependency which is not declared, or is on no add-on. They never have a
-// value.
-func undeclared(edges []Edge, path *field.Path) (problems []Problem) {
-	check := func(of *expression.Expression, at *field.Path) {
-		if of == nil {
+// undeclared returns a problem for each expression that reads the settings of a dependency which is not declared, or is not an add-on.
+// Such an expression never has a value.
+func undeclared(edges []Edge, path *field.Path) []Problem {
+	var problems []Problem
+	check := func(reader *expression.Expression, readerPath *field.Path) {
+		if reader == nil {
 			return
 		}
-		for _, name := range of.Dependencies().Named() {
+		for _, name := range reader.Dependencies().Named() {
 			if !slices.ContainsFunc(edges, func(e Edge) bool { return e.AddOn != "" && e.Dependency.Name == name }) {
-				problems = append(problems, NewProblem(ProblemUndeclared, at.String(),
-					fmt.Sprintf("%s: dependencies[%q] is no dependency on an add-on in this declaration", at, text.Name(name)),
+				problems = append(problems, NewProblem(ProblemUndeclared, readerPath.String(),
+					fmt.Sprintf("%s: dependencies[%q] is no dependency on an add-on in this declaration", readerPath, text.Name(name)),
 					"correct the name, or declare the dependency"))
 			}
 		}
 	}
 	for i := range edges {
-		at := path.Index(edges[i].Index)
+		edgePath := path.Index(edges[i].Index)
 		if edges[i].When != nil {
-			check(edges[i].When.Expression, at.Child("when", "expression"))
+			check(edges[i].When.Expression, edgePath.Child("when", "expression"))
 		}
 		for j := range edges[i].Settings {
 			if from := edges[i].Settings[j].From; from != nil {
-				check(from.Expression, at.Child("settings", "variables").Index(j).Child("valueFrom"))
+				check(from.Expression, edgePath.Child("settings", "variables").Index(j).Child("valueFrom"))
 			}
 		}
 	}
 	return problems
 }
 
-// Reads are the add-ons whose settings the expressions of an edge read.
-func (e *Edge) Reads() (reads []ReadAddOn) {
+// Reads returns the add-ons whose settings the expressions of an edge read.
+func (e *Edge) Reads() []ReadAddOn {
+	var reads []ReadAddOn
 	if e.When != nil {
 		reads = e.When.Reads
 	}
@@ -93,7 +96,7 @@ func (e *Edge) Reads() (reads []ReadAddOn) {
 	return reads
 }
 
-// compileWhen reads when, found at path; the errors name field and value.
+// compileWhen compiles a condition. The errors have the field and the value.
 func compileWhen(when *addonv1alpha1.DependencyWhen, path *field.Path) (*When, field.ErrorList) {
 	if when == nil {
 		return nil, nil
@@ -110,16 +113,16 @@ func compileWhen(when *addonv1alpha1.DependencyWhen, path *field.Path) (*When, f
 		compiled.Selector = selector
 	}
 	if when.Expression != "" {
-		holds, err := expression.Compile(when.Expression)
+		condition, err := expression.Compile(when.Expression)
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("expression"), text.Excerpt(when.Expression), err.Error()))
 		}
-		compiled.Expression = holds
+		compiled.Expression = condition
 	}
 	return compiled, errs
 }
 
-// Inputs are what the condition reads.
+// Inputs returns the inputs that the condition reads.
 func (w *When) Inputs() input.Set {
 	var inputs input.Set
 	if w.Selector != nil {
@@ -134,7 +137,7 @@ func (w *When) Inputs() input.Set {
 	return inputs
 }
 
-// expressions counts those of all dependencies, in when, config and settings, and their bytes.
+// expressions returns the number and the total length of the expressions of all dependencies, in when, config and settings.
 func expressions(dependencies []addonv1alpha1.AddonDependency) (count, bytes int) {
 	for i := range dependencies {
 		if when := dependencies[i].When; when != nil && when.Expression != "" {

@@ -13,19 +13,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxAlternative is how many characters describe what was found of one alternative: all together stay far below what a
-// condition can have.
+// maxAlternative is the maximum length of the description of an alternative, in characters, so that all alternatives fit into a
+// condition.
 const maxAlternative = 2048
 
-// evaluateAnyOf decides by the alternatives: one that is satisfied is enough, whatever is true of the others.
-// The edge is not taken from g: what findings keep of it would be taken for a part of all that g has, and be allocated.
+// evaluateAnyOf decides by the alternatives. One satisfied alternative is enough. The edge is an argument beside g, because
+// findings keep parts of it, and all of g would otherwise be allocated on the heap.
 func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
 	for i := range edge.Alternatives {
 		if !maySatisfy(g, &edge.Alternatives[i]) || g.circles.mayLead(edge, i) {
 			continue
 		}
-		one := Finding{Dependency: &edge.Alternatives[i].Dependency}
-		if evaluateAlternative(g, edge, i, &one); one.Verdict == Satisfied {
+		finding := Finding{Dependency: &edge.Alternatives[i].Dependency}
+		if evaluateAlternative(g, edge, i, &finding); finding.Verdict == Satisfied {
 			f.Verdict = Satisfied
 			return
 		}
@@ -33,33 +33,33 @@ func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
 	f.notAny(findAlternatives(g, edge))
 }
 
-// maySatisfy reports whether the rule of an alternative may find it satisfied. Most that are not are found so without what a
-// finding explains, which would be allocated in each evaluation.
+// maySatisfy reports whether the rule of an alternative may find it satisfied. It excludes most others without a finding,
+// which would be allocated in each evaluation.
 func maySatisfy(g *given, alternative *declaration.Edge) bool {
 	switch api := alternative.Dependency.API; declaration.ServedBy(&alternative.Dependency) {
 	case "":
 		return g.state.AddOns.Named(alternative.AddOn).Works()
 	case addonv1alpha1.APIServerHub:
 		return g.cluster.HubAPIs[api.AddonAPI].Served == metav1.ConditionTrue
-	case addonv1alpha1.APIServerHostingCluster: // which cluster that is, its rule finds
+	case addonv1alpha1.APIServerHostingCluster: // its rule finds the hosting cluster
 		return true
 	default:
 		return g.cluster.Facts.APIs[api.AddonAPI].Served == metav1.ConditionTrue
 	}
 }
 
-// evaluateAlternative finds the verdict on one alternative by itself.
+// evaluateAlternative finds the verdict on a single alternative.
 func evaluateAlternative(g *given, edge *declaration.Edge, i int, f *Finding) {
 	g.edge = &edge.Alternatives[i]
 	dependencyKind(&g.edge.Dependency).evaluate(g, f)
 	g.edge = edge
 }
 
-// findAlternatives returns the findings on all alternatives, in the order declared.
+// findAlternatives returns the findings on all alternatives, in the declared order.
 func findAlternatives(g *given, edge *declaration.Edge) []Finding {
-	found := make([]Finding, len(edge.Alternatives))
-	for i := range found {
-		f := &found[i]
+	findings := make([]Finding, len(edge.Alternatives))
+	for i := range findings {
+		f := &findings[i]
 		f.Dependency = &edge.Alternatives[i].Dependency
 		if g.circles.leads(edge, i) {
 			f.Verdict, f.Cycle = Cycle, g.circles.certain.Cycle(edge.Alternatives[i].AddOn)
@@ -74,23 +74,23 @@ func findAlternatives(g *given, edge *declaration.Edge) []Finding {
 			f.detail().Because = "whether it waits for the add-on itself is not known yet"
 		}
 	}
-	return found
+	return findings
 }
 
-// notAny sets the verdict where no alternative is known to be satisfied: one that is held may be.
+// notAny sets the verdict if no alternative is certainly satisfied. A held alternative may be satisfied.
 func (f *Finding) notAny(alternatives []Finding) {
 	circular := 0
 	f.Verdict, f.Due = NoAlternative, true
 	for i := range alternatives {
-		one := &alternatives[i]
-		f.Due = f.Due && (one.Due || !one.Held())
+		alternative := &alternatives[i]
+		f.Due = f.Due && (alternative.Due || !alternative.Held())
 		switch {
-		case one.Verdict == Cycle:
+		case alternative.Verdict == Cycle:
 			circular++
-		case one.Verdict == Held && f.Verdict != Held:
+		case alternative.Verdict == Held && f.Verdict != Held:
 			f.Verdict = Held
-			if because := one.HeldBecause(); because != "" {
-				f.detail().Because = one.Target() + ": " + because
+			if because := alternative.HeldBecause(); because != "" {
+				f.detail().Because = alternative.Target() + ": " + because
 			}
 		}
 	}
@@ -105,8 +105,8 @@ func (f *Finding) notAny(alternatives []Finding) {
 	f.detail().Alternatives = alternatives
 }
 
-// Ends are the findings on one add-on, API or requirement each: those of the alternatives where none is
-// satisfied, else the finding itself.
+// Ends returns the findings on the alternatives if none is satisfied, and otherwise the finding itself. Each is on one
+// add-on, API or requirement.
 func (f *Finding) Ends() iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
 		if f.Detail == nil || len(f.Detail.Alternatives) == 0 {
@@ -121,8 +121,8 @@ func (f *Finding) Ends() iter.Seq[*Finding] {
 	}
 }
 
-// Causes are the findings that keep the edge from being satisfied: those of the alternatives where none is, apart from
-// those that wait for the add-on itself, else the finding itself. Each repair of one of them satisfies the edge.
+// Causes returns the findings of which a single repair satisfies the edge: the findings on the alternatives if none is
+// satisfied, without alternatives that wait for the add-on itself, and otherwise the finding itself.
 func (f *Finding) Causes() iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
 		if f.Verdict != NoAlternative {
@@ -137,7 +137,7 @@ func (f *Finding) Causes() iter.Seq[*Finding] {
 	}
 }
 
-// Named are the findings by which an edge names add-ons and APIs, without verdicts: one for each alternative, or one for the edge.
+// Named returns a finding without a verdict for each alternative, or for the edge itself. Messages name add-ons and APIs by them.
 func Named(dependency *addonv1alpha1.AddonDependency) []Finding {
 	if !declaration.HasAlternatives(dependency) {
 		return []Finding{{Dependency: dependency}}
@@ -152,15 +152,15 @@ func Named(dependency *addonv1alpha1.AddonDependency) []Finding {
 
 func anyOfSentence(f *Finding) string {
 	var listed []string
-	for _, one := range Named(f.Dependency) {
-		what := "addon '" + one.Target() + "'"
-		if one.Dependency.API != nil {
-			what = "API '" + one.API() + "'" + one.onServer()
+	for _, alternative := range Named(f.Dependency) {
+		target := "addon '" + alternative.Target() + "'"
+		if alternative.Dependency.API != nil {
+			target = "API '" + alternative.API() + "'" + alternative.onServer()
 		}
-		if version := one.Dependency.Version; version != "" {
-			what += " in version '" + shown(version) + "'"
+		if version := alternative.Dependency.Version; version != "" {
+			target += " in version '" + shown(version) + "'"
 		}
-		listed = append(listed, what)
+		listed = append(listed, target)
 	}
 	return fmt.Sprintf("%s: one of %s; none is available.", f.Type(), either(listed))
 }
@@ -175,16 +175,16 @@ func either(words []string) string {
 }
 
 func anyOfFound(f *Finding) string {
-	var found []string
+	var descriptions []string
 	for end := range f.Ends() {
 		if end == f {
-			break // no alternative was looked at
+			break // no alternative was evaluated
 		}
-		is := end.Found()
+		description := end.Found()
 		if end.Verdict == Cycle {
-			is = end.Detail.Because
+			description = end.Detail.Because
 		}
-		found = append(found, end.Target()+": "+text.Cut(is, maxAlternative))
+		descriptions = append(descriptions, end.Target()+": "+text.Cut(description, maxAlternative))
 	}
-	return strings.Join(found, "; ")
+	return strings.Join(descriptions, "; ")
 }

@@ -1,6 +1,6 @@
 // Package evaluation finds the verdicts on the edges and requirements of an add-on
-// on one managed cluster, from the catalog and the state of the cluster. What is
-// true of each kind of edge is in a file of its own.
+// on one managed cluster, from the catalog and the state of the cluster. Each kind of
+// edge has its own file.
 package evaluation
 
 import (
@@ -13,32 +13,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// Evaluator evaluates the add-ons of a catalog. It does not change once built
-// and is safe for concurrent use.
+// Evaluator evaluates the add-ons of a catalog. It is immutable and safe for concurrent use.
 type Evaluator struct {
 	*catalog.Catalog
 	addOns map[string]prepared
 	inputs input.Set // of all add-ons together
 	// tolerated are the add-ons that may be unavailable for a while.
 	tolerated map[string]bool
-	// settings are the edges that check the settings of an add-on, by its name.
+	// settings has the edges that check the settings of an add-on, by its name.
 	settings map[string][]checkedSetting
 }
 
-// prepared is what is the same for an add-on on all clusters, or on those where the same
-// AddOnTemplate runs.
+// prepared has the part of the evaluation of an add-on that is equal on all clusters, or on all clusters with the same
+// AddOnTemplate.
 type prepared struct {
-	// unusable: it is not known what is declared.
+	// unusable is true for an invalid declaration.
 	unusable bool
-	// templated: what is declared depends on the AddOnTemplate that runs. variants are the
-	// declarations of such templates. Inputs and needs are those of all together.
+	// templated is true if the declaration depends on the running AddOnTemplate. variants has the declarations of the
+	// templates. Inputs and needs include all of them.
 	templated bool
 	variants  map[string]prepared
 	subjects  []subject
-	// own are the inputs of its edges, all also those of a conditional cycle.
+	// own has the inputs of its edges. all also has the inputs of conditional cycles.
 	own, all input.Set
 	needs    []Need
-	// satisfied are the findings where all is satisfied: the usual result.
+	// satisfied are the findings if everything is satisfied, which is the usual result.
 	satisfied []Finding
 }
 
@@ -90,7 +89,7 @@ func prepare(declared declaration.Declaration) prepared {
 	return p
 }
 
-// addVariants prepares what AddOnTemplates of the add-on declare.
+// addVariants prepares the declarations of the add-on's AddOnTemplates.
 func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
 	if p.templated = declared.Templated(addOn); !p.templated {
 		return
@@ -105,15 +104,15 @@ func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
 	}
 }
 
-// counting returns the declaration that counts on a cluster. known is false where it is not
-// known which one does, or what it declares.
+// counting returns the declaration that counts on a cluster. known is false if it is invalid, or if the running
+// AddOnTemplate is unknown.
 func (e *Evaluator) counting(addOn string, state *State) (p prepared, known bool) {
 	p = e.addOns[addOn]
 	if !p.templated {
 		return p, !p.unusable
 	}
 	if state.Cluster.Lost() {
-		return p, false // nor is it known which template runs
+		return p, false // the running template is unknown
 	}
 	template, known := variantOf(e.Catalog, addOn, state)
 	if v, ofTemplate := p.variants[template]; ofTemplate {
@@ -123,15 +122,15 @@ func (e *Evaluator) counting(addOn string, state *State) (p prepared, known bool
 	return p, known && !p.unusable
 }
 
-// variantOf returns the AddOnTemplate whose declaration of the add-on counts on the cluster,
-// empty for that of the registration, and whether that is known.
+// variantOf returns the AddOnTemplate whose declaration of the add-on counts on the cluster. It is
+// empty if the declaration of the registration counts.
 func variantOf(c *catalog.Catalog, addOn string, state *State) (template string, known bool) {
 	runs := &state.AddOns.Named(addOn).Template
 	return c.Counting(addOn, runs.Name, runs.Unknown && runs.Name == "")
 }
 
-// Variant returns the AddOnTemplate whose declaration of the add-on counts in a state; empty:
-// that of the registration does.
+// Variant returns the AddOnTemplate whose declaration of the add-on counts in a state. It is empty if the
+// declaration of the registration counts.
 func (e *Evaluator) Variant(addOn string, state State) string {
 	template, _ := variantOf(e.Catalog, addOn, &state)
 	return template
@@ -143,10 +142,9 @@ func (e *Evaluator) Declares(addOn string) bool {
 	return p.templated || len(p.subjects) > 0 && !p.unusable
 }
 
-// Evaluate finds a verdict for each dependency of the named add-on on one
-// cluster, in the order declared, and then for each requirement. No finding: the
-// add-on declares nothing. If it is not known what it declares, there is one
-// finding, which is held, of no dependency. The findings may be shared: they must
+// Evaluate finds a verdict for each dependency of an add-on on one cluster, in the
+// declared order, and then for each requirement. If the declaration is unknown, the
+// result is one Held finding without a dependency. The findings may be shared and must
 // not be changed.
 func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	p, known := e.counting(addOn, &state)
@@ -159,7 +157,7 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	if state.Cluster.Lost() {
 		return p.held(&state.Cluster)
 	}
-	// What other add-ons declare takes nothing from the budget of the add-on's own conditions.
+	// The declarations of other add-ons have their own budgets.
 	var straight, circular search
 	cycles := cyclesOn(e.Catalog, addOn, &state, &straight)
 	g := given{
@@ -183,8 +181,8 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	return waiting(findings, shared, earliest(straight.closes, circular.closes))
 }
 
-// waiting returns findings that are to be found again at a moment: a waiver ends then, and with it may begin a
-// cycle. Zero: there is none.
+// waiting returns the findings with a time for the next evaluation. At the end of a waiver, a cycle may begin. The time
+// is zero without such a waiver.
 func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	if until.IsZero() {
 		return findings
@@ -196,7 +194,7 @@ func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	return findings
 }
 
-// held are the findings where nothing new is known. Their types are those that count on the cluster.
+// held returns the findings for a lost cluster. Overrides of types count.
 func (p *prepared) held(cluster *Cluster) []Finding {
 	findings := slices.Clone(p.satisfied)
 	for i := range findings {
@@ -208,17 +206,17 @@ func (p *prepared) held(cluster *Cluster) []Finding {
 	return findings
 }
 
-// evaluate finds the verdict: whether the edge applies, then what policies say of it, then
-// whether it is on a cycle, then by the rule of its kind.
+// evaluate finds the verdict by the edge's condition, then by policies, then by
+// cycles, and then by the rule of its kind.
 func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
 	counts, effect := s.under(g.cluster)
 	if counts != s {
-		f.Dependency = &counts.edge.Dependency // also while the verdict is held: its type decides what that keeps
+		f.Dependency = &counts.edge.Dependency // for a held verdict too, because its type decides on the condition
 	}
 	if s.edge != nil && s.edge.When != nil {
-		does, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)
+		doesApply, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)
 		switch {
-		case !does:
+		case !doesApply:
 			f.Verdict = NotApplicable
 			return
 		case errors.Is(err, errUnread):
@@ -250,7 +248,7 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 	evaluateWishes(addOn, g, f)
 }
 
-// inputs are what the verdict depends on.
+// inputs returns the inputs of the verdict.
 func (s *subject) inputs() input.Set {
 	inputs := rules[s.kind].inputs | s.overriddenInputs()
 	if s.kind == kindAnyOf {

@@ -12,72 +12,75 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Finding is the verdict on one edge or requirement, with what it rests on.
+// Finding is the verdict on an edge or requirement, with its reasons.
 type Finding struct {
-	// Dependency is the edge as declared, Requirement a requirement of the
-	// platform; one of them is set. They are shared: they must not be changed.
-	// Neither is set if it is not known what the add-on declares.
+	// Dependency is the declared edge, and Requirement the requirement on the platform. Exactly one of them is
+	// set. Both are nil if the declaration of the add-on is unknown. They are shared and must not be changed.
 	Dependency  *addonv1alpha1.AddonDependency
 	Requirement *declaration.Requirement
 	Verdict     Verdict
-	// Degraded is set for NotAvailable and Tolerated when a Required dependency of the
-	// dependency fails; else Available is, when the condition exists.
-	Degraded, Available *metav1.Condition
-	// Cycle is set for Cycle: the members in canonical order, closed.
+	// Degraded is the condition of the dependency for NotAvailable and Tolerated, if one of its Required dependencies
+	// fails.
+	Degraded *metav1.Condition
+	// Available is the condition of the dependency for NotAvailable and Tolerated, if Degraded is nil.
+	Available *metav1.Condition
+	// Cycle has the members of the cycle for the verdict Cycle, in canonical order. The first member is repeated at
+	// the end.
 	Cycle []string
-	// Until is set for Tolerated and Waived, and for Held when it ends by itself: the moment to evaluate again.
+	// Until is the time of the next evaluation for Tolerated and Waived, and for Held if it ends by itself.
 	Until time.Time
-	// Due is set for Held where a live agent has still to report facts that were requested, until Until. A
-	// decision that can wait, waits for the report. A lost cluster, or a declaration that cannot be used, makes
-	// no finding due.
+	// Due is true for Held while a live agent has to report requested facts, at the latest until Until. Decisions that
+	// can wait, wait for the report. It is false for a lost cluster and for an unusable declaration.
 	Due bool
-	// Detail is set where the finding rests on more than the proposal's rule.
+	// Detail has reasons beyond the proposal's rule. It is nil without such reasons.
 	Detail *Detail
 }
 
-// Detail is what a finding rests on beyond the proposal's rule.
+// Detail has the reasons of a finding beyond the proposal's rule.
 type Detail struct {
-	// Version is what was found; its Source is empty for a requirement.
+	// Version is the version of the add-on or the platform. Its Source is empty for a requirement.
 	Version versions.Version
-	// Because explains why that does not match, or why an add-on is not installed; for Waived until
-	// when and by which policies it is, and why.
+	// Because explains a mismatch, or why an add-on is not installed. For Waived, it has the policies, the end and
+	// the reason of the waiver.
 	Because string
-	// Installs: Interlock is about to install the add-on, and Because says so.
+	// Installs is true if Interlock is about to install the add-on, as Because says.
 	Installs bool
-	// Stopped: Interlock does not install the add-on although the edge asks for it. Because has the reason.
+	// Stopped is true if Interlock does not install the add-on although the edge asks for it. Because has the reason.
 	Stopped bool
-	// Policies are the AddOnDependencyPolicies, ascending, that say what the edge needs instead of what is
-	// declared, or that it is waived.
+	// Policies are the AddOnDependencyPolicies that override or waive the edge, in ascending order.
 	Policies []string
-	// Unexplained: whether a Placement selects the cluster could not be read.
+	// Unexplained is true if the decisions of Placements could not be read.
 	Unexplained bool
-	// Installing is since when an add-on that has not reported Available is installed, Removing
-	// since when one is being deleted.
-	Installing, Removing time.Time
-	// Unreported: whether the API is served, with its fields, is not known, because no
-	// addon-agent reports it, or the hosting cluster does not exist.
+	// Unwitnessed is true for Held if addon-manager has not seen how long the add-on has been unavailable.
+	Unwitnessed bool
+	// Installing is the creation time of an add-on that has not reported Available.
+	Installing time.Time
+	// Removing is the deletion time of an add-on that is being deleted.
+	Removing time.Time
+	// Unreported is true if no addon-agent reports the API and its fields, or if the hosting cluster does not
+	// exist.
 	Unreported bool
-	// Served: the API is served, and the edge fails for its fields only.
+	// Served is true if the API is served, so that the edge fails only because of its fields.
 	Served bool
-	// TemplateDue: OCM has still to choose the AddOnTemplate of the add-on, which has its version.
+	// TemplateDue is true while OCM has not chosen the AddOnTemplate of the add-on, which has its version.
 	TemplateDue bool
-	// Alternatives are the findings on the alternatives of the edge, in the order declared, where none is satisfied and none
-	// is held.
+	// Alternatives are the findings on the alternatives of the edge in the declared order, if none is satisfied
+	// and none is held.
 	Alternatives []Finding
-	// HostingCluster is set where another managed cluster, which runs the add-on's agent, has to serve the API.
+	// HostingCluster is another managed cluster that has to serve the API, because it runs the add-on's agent.
 	HostingCluster string
-	// Providers are the add-ons that bring the API.
+	// Providers are the add-ons that provide the API.
 	Providers []string
-	// Settings are what the edge wishes for the settings of its add-on, and SettingsUnread that this could not be read yet.
+	// Settings are the variables that the edge requests for its add-on. SettingsUnread is true if they could not be
+	// computed yet.
 	Settings       []settings.Variable
 	SettingsUnread bool
-	// ConditionError explains why the edge's condition could not be evaluated; the
-	// edge then applies.
+	// ConditionError is the error of the edge's condition. The edge then applies.
 	ConditionError string
 }
 
-// Name is the name of the edge, or of the requirement, such as
-// requirements.kubernetes. It is empty if it is not known what the add-on declares.
+// Name returns the name of the edge, or of the requirement, such as
+// requirements.kubernetes. It is empty if the declaration of the add-on is unknown.
 func (f Finding) Name() string {
 	switch {
 	case f.Requirement != nil:
@@ -89,16 +92,16 @@ func (f Finding) Name() string {
 	}
 }
 
-// Target names what the edge is on: an add-on, an API as messages name it, a
-// requirement, or alternatives. Edges of different add-ons on the same have the same.
+// Target returns the name of the add-on, API, requirement or alternatives of the edge, as in messages. It does not
+// depend on the dependent.
 func (f Finding) Target() string {
 	switch {
 	case f.Requirement != nil || f.Dependency == nil:
 		return f.Name()
 	case declaration.HasAlternatives(f.Dependency):
 		var names []string
-		for _, one := range Named(f.Dependency) {
-			names = append(names, one.Target())
+		for _, alternative := range Named(f.Dependency) {
+			names = append(names, alternative.Target())
 		}
 		return either(names)
 	case f.Dependency.API != nil:
@@ -108,14 +111,14 @@ func (f Finding) Target() string {
 	}
 }
 
-// Follows reports whether the dependency fails because a Required dependency of its own
-// does, so it is a victim and not the cause.
+// Follows reports whether the dependency fails because one of its own Required dependencies
+// fails, so that it is not the cause.
 func (f Finding) Follows() bool {
 	return f.Verdict == NotAvailable && (f.Degraded != nil ||
 		f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)
 }
 
-// Type is the type of the edge. A requirement is Required.
+// Type returns the type of the edge. A requirement is Required.
 func (f Finding) Type() addonv1alpha1.DependencyType {
 	if f.Dependency == nil {
 		return addonv1alpha1.DependencyTypeRequired
@@ -123,7 +126,7 @@ func (f Finding) Type() addonv1alpha1.DependencyType {
 	return f.Dependency.Type
 }
 
-// AuthorMessage is the message that the author declared for the edge.
+// AuthorMessage returns the declared message of the edge.
 func (f Finding) AuthorMessage() string {
 	switch {
 	case f.Dependency == nil:
@@ -135,7 +138,7 @@ func (f Finding) AuthorMessage() string {
 	}
 }
 
-// Docs is the link that the author declared for the edge.
+// Docs returns the declared link of the edge.
 func (f Finding) Docs() string {
 	if f.Dependency == nil {
 		return ""
@@ -143,12 +146,12 @@ func (f Finding) Docs() string {
 	return f.Dependency.Docs
 }
 
-// Unsatisfied reports whether the edge is known not to be satisfied.
+// Unsatisfied reports whether the edge certainly fails.
 func (f Finding) Unsatisfied() bool {
 	return f.Verdict.Unsatisfied()
 }
 
-// KeepsWaiting reports whether an installation or an upgrade waits for the edge: it is not satisfied, or its report is due.
+// KeepsWaiting reports whether an installation or an upgrade waits for the edge, because it fails or because its report is due.
 func (f Finding) KeepsWaiting() bool { return f.Unsatisfied() || f.Due }
 
 // Held reports whether the last verdict on the edge is kept.
@@ -157,7 +160,7 @@ func (f Finding) Held() bool { return f.Verdict == Held }
 // awaitReport holds the verdict until the report of the agent is due.
 func (f *Finding) awaitReport(due time.Time) { f.Verdict, f.Until, f.Due = Held, due, true }
 
-// HeldBecause is why the verdict is held, empty where the state of the cluster shows it.
+// HeldBecause returns the reason for which the verdict is held. It is empty if the state of the cluster shows the reason.
 func (f Finding) HeldBecause() string {
 	if !f.Held() || f.Detail == nil {
 		return ""
@@ -168,7 +171,7 @@ func (f Finding) HeldBecause() string {
 // Blocks reports whether the add-on cannot work while the edge is unsatisfied.
 func (f Finding) Blocks() bool { return f.Type() != addonv1alpha1.DependencyTypeOptional }
 
-// detail returns the finding's detail, which is made at the first call.
+// detail returns the finding's detail. The first call creates it.
 func (f *Finding) detail() *Detail {
 	if f.Detail == nil {
 		f.Detail = &Detail{}
@@ -176,8 +179,8 @@ func (f *Finding) detail() *Detail {
 	return f.Detail
 }
 
-// HeldUntil returns the first moment at which a finding that is held, tolerated or waived ends
-// by itself; zero if none does.
+// HeldUntil returns the first time at which a finding that is held, tolerated or waived ends
+// by itself. It is zero without such a finding.
 func HeldUntil(findings []Finding) time.Time {
 	var first time.Time
 	for _, finding := range findings {

@@ -10,18 +10,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// Need is an add-on whose state on the same cluster a verdict rests on.
+// Need is an add-on whose state on the same cluster is an input of a verdict.
 type Need struct {
 	Name string
-	// Inputs are what is read of it beyond its conditions: input.Versions, input.Lapses, and
-	// input.Placements and input.Installations where it is not installed; for the conditions of its own edges
-	// input.AddOn, input.Config and input.Version; input.Template for which of its
-	// declarations counts; and input.Hosting for which cluster runs its agent.
+	// Inputs are the inputs of that add-on beyond its conditions: input.Versions, input.Lapses, and
+	// input.Placements and input.Installations if it is not installed; for the conditions of its own edges
+	// input.AddOn, input.Config and input.Version; input.Template for the choice of its
+	// declaration; and input.Hosting for the cluster that runs its agent.
 	Inputs input.Set
 }
 
-// Needs returns the add-ons that the verdicts of the named add-on rest on, ascending:
-// those that its edges are on, itself where conditions of its edges read it, and the
+// Needs returns the add-ons whose states are inputs of the verdicts of an add-on, in ascending order:
+// its dependencies, the add-on itself if conditions of its edges read it, and the
 // members of a conditional cycle whose conditions read them.
 func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
 
@@ -51,10 +51,10 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	return needs
 }
 
-// ofItself are the inputs that are of the add-on's own ManagedClusterAddOn.
+// ofItself are the inputs from the add-on's own ManagedClusterAddOn.
 const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
-// readTargets adds what is read of the add-ons that edges are on.
+// readTargets adds the inputs from the add-ons of edges.
 func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
 	for i := range p.subjects {
 		s := &p.subjects[i]
@@ -62,8 +62,8 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 			continue
 		}
 		for j := range s.edge.Alternatives {
-			one := subject{edge: &s.edge.Alternatives[j], kind: dependencyKind(&s.edge.Alternatives[j].Dependency)}
-			one.readTarget(declared, read)
+			alternative := subject{edge: &s.edge.Alternatives[j], kind: dependencyKind(&s.edge.Alternatives[j].Dependency)}
+			alternative.readTarget(declared, read)
 		}
 		s.readTarget(declared, read)
 		for _, other := range s.edge.Reads() {
@@ -73,56 +73,54 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 }
 
 func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Set) {
-	on := s.edge.AddOn
-	if on == "" {
+	target := s.edge.AddOn
+	if target == "" {
 		return
 	}
-	read[on] |= s.inputs() & input.Versions
+	read[target] |= s.inputs() & input.Versions
 	if s.edge.Config != nil {
-		read[on] |= input.Config
+		read[target] |= input.Config
 	}
 	if s.edge.Tolerate > 0 {
-		read[on] |= input.Lapses
+		read[target] |= input.Lapses
 	}
-	if s.edge.MayExplain() && declared.Install(on).Placed {
-		read[on] |= input.Placements
+	if s.edge.MayExplain() && declared.Install(target).Placed {
+		read[target] |= input.Placements
 	}
-	if declaration.Installs(&s.edge.Dependency) && declared.Consent(on) != catalog.NoConsent {
-		read[on] |= input.Installations
+	if declaration.Installs(&s.edge.Dependency) && declared.Consent(target) != catalog.NoConsent {
+		read[target] |= input.Installations
 	}
 }
 
-// Tolerates reports whether an edge tolerates that the named add-on is not available.
+// Tolerates reports whether an edge tolerates that an add-on is unavailable for a while.
 func (e *Evaluator) Tolerates(addOn string) bool { return e.tolerated[addOn] }
 
-// OwnInputs are what the edges of the named add-on read.
+// OwnInputs returns the inputs of the edges of an add-on.
 func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
 
-// Inputs are what the verdicts of the named add-on depend on, beyond the add-ons
-// that its edges are on: what its own edges read, and the conditions of all
-// edges that can tie it into a cycle.
+// Inputs returns the inputs of the verdicts of an add-on beyond its dependencies: the inputs of its edges, and of the
+// conditions of all edges that can make a cycle with it.
 func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
 
-// AnyInput reports whether the verdicts of any add-on depend on one of the given.
-func (e *Evaluator) AnyInput(of input.Set) bool { return e.inputs.Any(of) }
+// AnyInput reports whether the verdicts of any add-on have one of these inputs.
+func (e *Evaluator) AnyInput(inputs input.Set) bool { return e.inputs.Any(inputs) }
 
-// WithInput returns the names, ascending, of the registered add-ons whose
-// verdicts depend on one of the given.
-func (e *Evaluator) WithInput(of input.Set) []string {
+// WithInput returns the registered add-ons whose verdicts have one of these inputs, in ascending order.
+func (e *Evaluator) WithInput(inputs input.Set) []string {
 	var names []string
 	for _, addOn := range e.AddOns() {
-		if e.Inputs(addOn).Any(of) {
+		if e.Inputs(addOn).Any(inputs) {
 			names = append(names, addOn)
 		}
 	}
 	return names
 }
 
-// Readers returns the add-ons, ascending, whose verdicts on a cluster can depend
-// on these inputs of the named add-on there: itself, those that a condition of its edges
-// can tie into a cycle with it, and those that check its settings. The inputs are some of
-// AddOn, Config, Template, Version and Hosting.
-func (e *Evaluator) Readers(addOn string, own input.Set) (readers []string) {
+// Readers returns the add-ons whose verdicts on a cluster can depend on these inputs of an add-on there, in ascending
+// order: the add-on itself, the members of a conditional cycle with it, and the add-ons that check its settings. The inputs
+// are some of AddOn, Config, Template, Version and Hosting.
+func (e *Evaluator) Readers(addOn string, own input.Set) []string {
+	var readers []string
 	switch {
 	case cycleInputs(e.Catalog, addOn).Any(own):
 		readers = e.Tied(addOn).Members()
@@ -140,7 +138,7 @@ func (e *Evaluator) Readers(addOn string, own input.Set) (readers []string) {
 	return slices.Compact(readers)
 }
 
-// Keys are the entries of labels, annotations and variables of the named add-on that the
+// Keys returns the keys of labels, annotations and variables of an add-on that the
 // conditions of its edges read, and the variables that edges on it check.
 func (e *Evaluator) Keys(addOn string) expression.Keys {
 	p := e.addOns[addOn]
@@ -154,7 +152,8 @@ func (e *Evaluator) Keys(addOn string) expression.Keys {
 	return keys
 }
 
-func (p *prepared) keys() (keys expression.Keys) {
+func (p *prepared) keys() expression.Keys {
+	var keys expression.Keys
 	for i := range p.subjects {
 		edge := p.subjects[i].edge
 		if edge == nil {
@@ -172,8 +171,8 @@ func (p *prepared) keys() (keys expression.Keys) {
 	return keys
 }
 
-// ReadsTemplates reports whether AddOnTemplates are read: for the versions that edges or
-// conditions use, or because some of them may declare something.
+// ReadsTemplates reports whether AddOnTemplates are an input, because edges or conditions need versions, or because a
+// template may have a declaration.
 func (e *Evaluator) ReadsTemplates() bool {
 	return e.AnyInput(input.Versions|input.Version) || e.UsesTemplates()
 }

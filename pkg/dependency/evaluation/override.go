@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// overrides are what policies say of the edge or requirement.
+// overrides returns the overrides of the edge or requirement by policies.
 func (s *subject) overrides() []*policy.Override {
 	if s.edge != nil {
 		return s.edge.Overrides
@@ -18,8 +18,9 @@ func (s *subject) overrides() []*policy.Override {
 	return s.requirement.Overrides
 }
 
-// overriddenInputs are what the verdict depends on because of policies.
-func (s *subject) overriddenInputs() (inputs input.Set) {
+// overriddenInputs returns the inputs that the verdict has because of policies.
+func (s *subject) overriddenInputs() input.Set {
+	var inputs input.Set
 	for _, override := range s.overrides() {
 		if !override.Everywhere() {
 			inputs |= input.Labels
@@ -31,8 +32,8 @@ func (s *subject) overriddenInputs() (inputs input.Set) {
 	return inputs
 }
 
-// under returns what counts of the edge or requirement on the cluster: itself where policies say nothing
-// of it, or let it be waived. The effect is what they say.
+// under returns the edge or requirement with the effect of policies on the cluster. It is the same subject if
+// no policy overrides its type or version.
 func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect) {
 	overrides := s.overrides()
 	if len(overrides) == 0 {
@@ -44,7 +45,7 @@ func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect
 	}
 	edge := s.edge.Under(&effect)
 	if effect.Unknown != "" {
-		edge = s.edge.Blocking() // it may be: what is stored because of it must not be taken back
+		edge = s.edge.Blocking() // it may be, so a condition because of it must stay
 	}
 	if edge == s.edge {
 		return s, effect
@@ -52,7 +53,7 @@ func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect
 	return &subject{edge: edge, kind: dependencyKind(&edge.Dependency)}, effect
 }
 
-// settle sets the verdict where policies decide it, and reports whether they do.
+// settle sets the verdict and returns true if policies decide it.
 func settle(effect *policy.Effect, f *Finding) bool {
 	switch {
 	case effect.Unknown != "":
@@ -70,7 +71,7 @@ func waivedBecause(effect *policy.Effect) string {
 	return fmt.Sprintf("until %s by %s", effect.Until.Format(time.RFC3339), strings.Join(effect.Reasons, "; "))
 }
 
-// waivedRule is that of an edge that is waived, whatever kind it is else.
+// waivedRule is the rule of a waived edge of any kind.
 var waivedRule = rule{
 	sentence: func(f *Finding) string {
 		return fmt.Sprintf("%s dependency '%s' is waived.", f.Type(), text.Name(f.Name()))
@@ -78,10 +79,10 @@ var waivedRule = rule{
 	found: func(f *Finding) string { return "waived " + text.Cut(f.detail().Because, maxReason) },
 }
 
-// overruled adds to what was found that policies say what the edge needs.
-func (f *Finding) overruled(found string) string {
+// overruled adds the overriding policies to a description.
+func (f *Finding) overruled(description string) string {
 	if f.Detail == nil || len(f.Detail.Policies) == 0 || f.Verdict == Waived {
-		return found
+		return description
 	}
-	return found + "; overridden by " + text.Cut(policy.Named(f.Detail.Policies...), maxReason)
+	return description + "; overridden by " + text.Cut(policy.Named(f.Detail.Policies...), maxReason)
 }

@@ -11,9 +11,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// kind is a kind of edge or requirement. All of a kind is in the file of its name:
-// its rule, and the function that evaluates it. A new kind needs such a file, a
-// place in the three lists below, and a table of tests.
+// kind is a kind of edge or requirement. The rule of a kind and its evaluation are in a
+// file of its name. A new kind needs such a file, an entry in the three lists below, and a table
+// of tests.
 type kind int
 
 const (
@@ -28,12 +28,12 @@ const (
 	kindKubernetes
 	kindOCM
 	kindClaim
-	kinds // how many there are
+	kinds // the number of kinds
 )
 
-// rule is what a kind reads, and how it describes a finding that is not satisfied.
+// rule has the inputs of a kind, and the functions that describe an unsatisfied finding.
 type rule struct {
-	// inputs are what its evaluation reads beyond the add-on that an edge is on.
+	// inputs are the inputs of its evaluation beyond the add-on of the edge.
 	inputs          input.Set
 	sentence, found func(*Finding) string
 }
@@ -79,9 +79,9 @@ func dependencyKind(dependency *addonv1alpha1.AddonDependency) kind {
 	}
 }
 
-// evaluate finds the verdict by the rule of the kind, and what it rests on, but for alternatives. The
-// functions are named here, not in rules: what is passed to a function that is
-// only known at run time is allocated for each evaluation.
+// evaluate finds the verdict and its reasons by the rule of the kind, except for alternatives. The functions are
+// called here instead of by rules, because the arguments of a dynamic call would be allocated in each
+// evaluation.
 func (k kind) evaluate(g *given, f *Finding) {
 	switch k {
 	case kindVersion:
@@ -107,7 +107,7 @@ func (k kind) evaluate(g *given, f *Finding) {
 	}
 }
 
-// given is what a verdict is found from.
+// given has the inputs of a verdict.
 type given struct {
 	catalog *catalog.Catalog
 	// addOn is the dependent.
@@ -118,11 +118,11 @@ type given struct {
 	state       *State
 	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
-	// circles are those that alternatives of the add-on are on; nil: none.
+	// circles are the circles with alternatives of the add-on, or nil.
 	circles *circles
 }
 
-// Sentence describes an edge that is not satisfied: the proposal's text, the
+// Sentence describes an unsatisfied edge with the proposal's text, the
 // author's message and link, and the finding in parentheses.
 func (f *Finding) Sentence(authorMessage string) string {
 	sentence := f.rule().sentence(f)
@@ -132,7 +132,7 @@ func (f *Finding) Sentence(authorMessage string) string {
 	return withDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
 }
 
-// withDocs adds the link of a page to a sentence, which the author may have ended or not.
+// withDocs adds the link of a page to a sentence, which may lack a period.
 func withDocs(sentence, docs string) string {
 	switch {
 	case docs == "":
@@ -144,13 +144,13 @@ func withDocs(sentence, docs string) string {
 	}
 }
 
-// Found describes what was found where an edge is not satisfied.
+// Found describes the reason for which an edge is not satisfied.
 func (f *Finding) Found() string {
-	found := f.overruled(f.tolerated(f.rule().found(f)))
+	description := f.overruled(f.tolerated(f.rule().found(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
-		found += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
+		description += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}
-	return found
+	return description
 }
 
 func (f *Finding) rule() rule {
@@ -158,7 +158,7 @@ func (f *Finding) rule() rule {
 		return dueRule
 	}
 	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
-		// Not in rules: what was found of an alternative is found by the rule of its kind.
+		// It is not in rules, because each alternative is described by the rule of its kind.
 		return rule{sentence: anyOfSentence, found: anyOfFound}
 	}
 	switch f.Verdict {
@@ -183,11 +183,10 @@ const (
 
 func shown(value string) string { return text.Cut(text.OneLine(value), maxShown) }
 
-// joined adds the explanation to what was found; that it does not match goes
-// without saying.
-func joined(found, because string) string {
+// joined adds an explanation to a description. DoesNotMatch would add nothing.
+func joined(description, because string) string {
 	if because == "" || because == versions.DoesNotMatch {
-		return found
+		return description
 	}
-	return found + ": " + because
+	return description + ": " + because
 }

@@ -36,11 +36,15 @@ func tolerate(g *given, f *Finding, observed *Observation) {
 	case g.edge.Tolerate == 0 || lapse.Since.IsZero() || !g.cluster.Now.Before(until):
 	case lapse.Unwitnessed:
 		*f = Finding{Dependency: f.Dependency, Verdict: Held, Until: until, Detail: f.Detail}
-		f.detail().Because = unwitnessed
+		f.detail().Because, f.Detail.Unwitnessed = unwitnessed, true
 	default:
 		f.Verdict, f.Until = Tolerated, until
 	}
 }
+
+// Unwitnessed reports whether the verdict is held because it is unknown how long the add-on has been unavailable. The message of a condition
+// then stays, because the leader before may have known it.
+func (f Finding) Unwitnessed() bool { return f.Held() && f.Detail != nil && f.Detail.Unwitnessed }
 
 // tolerated adds until when that is tolerated to what was found.
 func (f *Finding) tolerated(found string) string {

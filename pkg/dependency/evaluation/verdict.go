@@ -1,40 +1,40 @@
 package evaluation
 
-// Verdict is what is true of one edge on one managed cluster.
+// Verdict is the result of the evaluation of an edge on one managed cluster.
 type Verdict string
 
 // The verdicts.
 const (
-	// Satisfied: the dependency is installed and its Available is True.
+	// Satisfied means that the dependency is installed and its Available is True.
 	Satisfied Verdict = "Satisfied"
-	// NotInstalled: the cluster has no ManagedClusterAddOn of the name.
+	// NotInstalled means that the cluster has no ManagedClusterAddOn of the name.
 	NotInstalled Verdict = "NotInstalled"
-	// NotAvailable: the ManagedClusterAddOn is there, but Available is not True,
-	// or a Required dependency of its own fails.
+	// NotAvailable means that Available of the ManagedClusterAddOn is not True,
+	// or that one of its own Required dependencies fails.
 	NotAvailable Verdict = "NotAvailable"
-	// VersionMismatch: the add-on is available, in a version that the edge does not accept.
+	// VersionMismatch means that the edge does not accept the version of the available add-on.
 	VersionMismatch Verdict = "VersionMismatch"
-	// VersionUnknown: no version of the add-on, or of the platform, is reported.
+	// VersionUnknown means that no version of the add-on, or of the platform, is reported.
 	VersionUnknown Verdict = "VersionUnknown"
-	// APINotServed: the cluster that has to does not serve the API, or no agent reports that it does.
+	// APINotServed means that the API is not served, or that no agent reports it.
 	APINotServed Verdict = "APINotServed"
-	// RequirementNotMet: the platform is not what the add-on requires.
+	// RequirementNotMet means that the platform does not meet a requirement.
 	RequirementNotMet Verdict = "RequirementNotMet"
-	// SettingMismatch: the add-on satisfies the edge, but for its settings.
+	// SettingMismatch means that only the settings of the add-on do not satisfy the edge.
 	SettingMismatch Verdict = "SettingMismatch"
-	// Conflict: the add-on that the dependent conflicts with is installed.
+	// Conflict means that an add-on is installed with which the dependent conflicts.
 	Conflict Verdict = "Conflict"
-	// NoAlternative: no alternative of the edge is satisfied.
+	// NoAlternative means that no alternative of the edge is satisfied.
 	NoAlternative Verdict = "NoAlternative"
-	// Cycle: the edge is on a cycle of Required edges and can never be satisfied.
+	// Cycle means that the edge is on a cycle of Required edges and can never be satisfied.
 	Cycle Verdict = "Cycle"
-	// Held: the cluster cannot be reached or its agent has not reported yet, so nothing new is known of the edge.
+	// Held means that nothing new is known, because the cluster cannot be reached or its agent has not reported yet.
 	Held Verdict = "Held"
-	// Tolerated: the add-on is not available, for less long than the edge tolerates.
+	// Tolerated means that the add-on has been unavailable for less time than the edge tolerates.
 	Tolerated Verdict = "Tolerated"
-	// Waived: an AddOnDependencyPolicy lets it count as satisfied for a while, whatever is true of it.
+	// Waived means that an AddOnDependencyPolicy lets the edge count as satisfied for a while.
 	Waived Verdict = "Waived"
-	// NotApplicable: the edge's condition does not hold on the cluster.
+	// NotApplicable means that the cluster does not meet the edge's condition.
 	NotApplicable Verdict = "NotApplicable"
 )
 
@@ -44,7 +44,7 @@ var Verdicts = []Verdict{
 	SettingMismatch, Conflict, NoAlternative, Cycle, Held, Tolerated, Waived, NotApplicable,
 }
 
-// Unsatisfied reports whether an edge with the verdict is known not to be satisfied.
+// Unsatisfied reports whether an edge with the verdict certainly fails.
 func (v Verdict) Unsatisfied() bool {
 	return v != Satisfied && v != Held && v != Tolerated && v != Waived && v != NotApplicable
 }

@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// evaluateWishes finds what an edge that applies wishes for the settings of its add-on. It changes no verdict.
+// evaluateWishes finds the settings that an edge requests for its add-on. It changes no verdict.
 func evaluateWishes(addOn string, g *given, f *Finding) {
 	if g.edge == nil || len(g.edge.Settings) == 0 {
 		return
@@ -54,11 +54,11 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 	if !g.budget.begin() {
 		return "", errors.New("has no value: the expressions of the add-on together take too many steps")
 	}
-	known, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
+	variables, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
 	if err != nil {
 		return "", err
 	}
-	value, exists, cost, err := from.Value(known)
+	value, exists, cost, err := from.Value(variables)
 	g.budget.spend(cost)
 	switch {
 	case err != nil:
@@ -71,23 +71,23 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 	return value, nil
 }
 
-// variablesFor are what an expression of an edge of the named add-on knows, which reads the settings of other add-ons; the error is
-// errUnread.
+// variablesFor returns the variables of an expression of an edge of an add-on. reads are the add-ons whose settings the expression reads.
+// The error is errUnread if an input could not be read yet.
 func variablesFor(
-	declared *catalog.Catalog, of *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
+	declared *catalog.Catalog, reader *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
 ) (expression.Variables, error) {
 	self := state.AddOns.Named(addOn)
-	if of.Inputs().Any(input.Config) && self.ConfigUnread {
+	if reader.Inputs().Any(input.Config) && self.ConfigUnread {
 		return expression.Variables{}, errUnread
 	}
 	version := ""
-	if of.Inputs().Any(input.Version) {
-		var known bool
-		if version, known = state.Cluster.versionOf(self, declared.Version(addOn)); !known {
+	if reader.Inputs().Any(input.Version) {
+		var ok bool
+		if version, ok = state.Cluster.versionOf(self, declared.Version(addOn)); !ok {
 			return expression.Variables{}, errUnread
 		}
 	}
-	known := expression.Variables{
+	variables := expression.Variables{
 		Cluster: variablesOf(&state.Cluster),
 		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
 		Config:  self.Config,
@@ -97,18 +97,19 @@ func variablesFor(
 		if observed.ConfigUnread {
 			return expression.Variables{}, errUnread
 		}
-		if known.Dependencies == nil {
-			known.Dependencies = make(map[string]expression.Dependency, len(reads))
+		if variables.Dependencies == nil {
+			variables.Dependencies = make(map[string]expression.Dependency, len(reads))
 		}
-		known.Dependencies[read.Edge] = expression.Dependency{Config: observed.Config}
+		variables.Dependencies[read.Edge] = expression.Dependency{Config: observed.Config}
 	}
-	return known, nil
+	return variables, nil
 }
 
-// wishInputs are what the settings of an edge are found from.
-func wishInputs(edge *declaration.Edge) (inputs input.Set) {
+// wishInputs returns the inputs of the settings of an edge.
+func wishInputs(edge *declaration.Edge) input.Set {
+	var inputs input.Set
 	for i := range edge.Settings {
-		inputs |= input.Settings // what they are set in is read, too
+		inputs |= input.Settings // for the AddOnDeploymentConfig that has them
 		if from := edge.Settings[i].From; from != nil {
 			inputs |= from.Inputs()
 		}
@@ -116,7 +117,7 @@ func wishInputs(edge *declaration.Edge) (inputs input.Set) {
 	return inputs
 }
 
-// Settings are what the edge wishes for its add-on. known is false where that could not be read yet.
+// Settings returns the settings that the edge requests for its add-on. known is false if they could not be computed yet.
 func (f Finding) Settings() (wished []settings.Variable, known bool) {
 	if f.Detail == nil {
 		return nil, true

@@ -1,5 +1,5 @@
-// Package expression compiles and evaluates the CEL expressions of conditional
-// edges. What an expression may cost is bounded, whatever its author wrote.
+// Package expression compiles and evaluates the CEL expressions of edges. The cost
+// of each evaluation is bounded.
 package expression
 
 import (
@@ -19,29 +19,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// CostLimit bounds what the evaluation of one expression may cost, in CEL's
-// units: it ends within some milliseconds, whatever its author wrote.
+// CostLimit is the highest cost of an evaluation, in CEL's units. It is reached within
+// some milliseconds.
 const CostLimit = 100_000
 
 var errTooCostly = errors.New("it takes too many steps")
 
 var errNotBool = errors.New("must be true or false, as in config.?mode.orValue('') == 'proxy'")
 
-// Variables are what an expression knows. Types that are declared let a wrong
-// field be found when the add-on is registered, not on some cluster.
+// Variables are the variables of an expression. They have declared types, so that an unknown
+// field is an error at registration instead of on a managed cluster.
 type Variables struct {
 	Cluster Cluster
 	AddOn   AddOn
-	// Config are the customizedVariables of the add-on's first AddOnDeploymentConfig: in when
-	// those of the dependent, in config.expression those of the dependency.
+	// Config has the customizedVariables of the first AddOnDeploymentConfig. In when, it belongs to the
+	// dependent, and in config.expression to the dependency.
 	Config map[string]string
-	// Dependencies are those of the dependent by the names of their edges.
+	// Dependencies has the dependencies of the dependent, by the names of their edges.
 	Dependencies map[string]Dependency
 }
 
-// Dependency is an add-on that the dependent has an edge on.
+// Dependency is a dependency of the dependent.
 type Dependency struct {
-	// Config are the customizedVariables of its first AddOnDeploymentConfig.
+	// Config has the customizedVariables of its first AddOnDeploymentConfig.
 	Config map[string]string `cel:"config"`
 }
 
@@ -58,7 +58,7 @@ type AddOn struct {
 	Name        string            `cel:"name"`
 	Labels      map[string]string `cel:"labels"`
 	Annotations map[string]string `cel:"annotations"`
-	// Version is the one that runs; empty where none is reported.
+	// Version is the running version. It is empty if no version is reported.
 	Version string `cel:"version"`
 }
 
@@ -70,13 +70,13 @@ const (
 	variableDependencies = "dependencies"
 )
 
-// environment is what all expressions are compiled in. It has no extension by
-// which some text can make a much longer one: the cost limit does not know it.
+// environment is the environment of all expressions. It has no extension by which a short text
+// can produce a much longer one, because the cost limit does not count that.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(append(semverFunctions(),
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
-		// Not its macros optMap and optFlatMap, though: each doubles its operand,
-		// so that some dozens in a row would be compiled for years.
+		// Without the macros optMap and optFlatMap: each doubles its operand, so the compilation
+		// of some dozens in a row would take years.
 		cel.ClearMacros(), cel.Macros(cel.StandardMacros...),
 		cel.ParserRecursionLimit(maxNesting),
 		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Cluster](), reflect.TypeFor[AddOn](), reflect.TypeFor[Dependency]()),
@@ -93,25 +93,24 @@ type Expression struct {
 	inputs  input.Set
 	keys    Keys
 	addOn   bool
-	// dependencies are those that it reads.
+	// dependencies are the names of the edges whose add-ons it reads.
 	dependencies Names
 }
 
-// Inputs are what the expression reads.
+// Inputs returns the inputs that the expression reads.
 func (e *Expression) Inputs() input.Set { return e.inputs }
 
 // ReadsAddOn reports whether the expression reads the variable addOn.
 func (e *Expression) ReadsAddOn() bool { return e.addOn }
 
-// Dependencies are the names of the edges whose add-ons the expression reads.
+// Dependencies returns the names of the edges whose add-ons the expression reads.
 func (e *Expression) Dependencies() Names { return e.dependencies }
 
-// Compile reads a CEL expression that is true or false; the error explains on one line what is wrong
-// with it.
+// Compile compiles a CEL expression that is true or false. The error explains the problem on one line.
 func Compile(text string) (*Expression, error) { return compile(text, errNotBool, cel.BoolType) }
 
-// compile reads a CEL expression that has one of some types.
-func compile(text string, errType error, of ...*cel.Type) (*Expression, error) {
+// compile compiles a CEL expression with one of the result types. Another type is the error errType.
+func compile(text string, errType error, results ...*cel.Type) (*Expression, error) {
 	env, err := environment()
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
@@ -127,7 +126,7 @@ func compile(text string, errType error, of ...*cel.Type) (*Expression, error) {
 	if issues.Err() != nil {
 		return nil, errors.New(issueText(issues))
 	}
-	if !slices.ContainsFunc(of, checked.OutputType().IsExactType) {
+	if !slices.ContainsFunc(results, checked.OutputType().IsExactType) {
 		return nil, errType
 	}
 	if err := checkLimits(checked.NativeRep()); err != nil {
@@ -146,8 +145,7 @@ func compile(text string, errType error, of ...*cel.Type) (*Expression, error) {
 	return compiled, nil
 }
 
-// issueText lists what the compiler found, without the source that it quotes
-// on further lines.
+// issueText returns the errors of the compiler on one line, without the quoted source.
 func issueText(issues *cel.Issues) string {
 	var texts []string
 	for _, issue := range issues.Errors() {
@@ -156,9 +154,9 @@ func issueText(issues *cel.Issues) string {
 	return strings.Join(texts, "; ")
 }
 
-// Evaluate reports whether the expression is true, and what the evaluation cost.
-func (e *Expression) Evaluate(known Variables) (holds bool, cost uint64, err error) {
-	value, cost, err := e.evaluate(known)
+// Evaluate reports whether the expression is true, with the cost of the evaluation.
+func (e *Expression) Evaluate(variables Variables) (holds bool, cost uint64, err error) {
+	value, cost, err := e.evaluate(variables)
 	if err != nil {
 		return false, cost, err
 	}
@@ -169,19 +167,19 @@ func (e *Expression) Evaluate(known Variables) (holds bool, cost uint64, err err
 	return holds, cost, nil
 }
 
-func (e *Expression) evaluate(known Variables) (value ref.Val, cost uint64, err error) {
-	cluster, addOn := known.Cluster, known.AddOn
+func (e *Expression) evaluate(variables Variables) (value ref.Val, cost uint64, err error) {
+	cluster, addOn := variables.Cluster, variables.AddOn
 	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
 	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
 	dependencies := noDependencies
-	if len(known.Dependencies) > 0 {
-		dependencies = make(map[string]*Dependency, len(known.Dependencies))
-		for name, of := range known.Dependencies {
-			dependencies[name] = &Dependency{Config: orEmpty(of.Config)}
+	if len(variables.Dependencies) > 0 {
+		dependencies = make(map[string]*Dependency, len(variables.Dependencies))
+		for name, dependency := range variables.Dependencies {
+			dependencies[name] = &Dependency{Config: orEmpty(dependency.Config)}
 		}
 	}
 	value, details, err := e.program.Eval(map[string]any{
-		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(known.Config), variableDependencies: dependencies,
+		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(variables.Config), variableDependencies: dependencies,
 	})
 	if canceled := (interpreter.EvalCancelledError{}); errors.As(err, &canceled) && canceled.Cause == interpreter.CostLimitExceeded {
 		return nil, CostLimit, errTooCostly
@@ -201,10 +199,10 @@ func orEmpty(values map[string]string) map[string]string {
 	return values
 }
 
-// inputsOf finds what an expression reads.
+// inputsOf finds the inputs that an expression reads.
 func inputsOf(checked *ast.AST) input.Set {
 	var inputs input.Set
-	selected := map[int64]bool{} // identifiers of which only a field is read
+	selected := map[int64]bool{} // variables of which only a field is read
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
 			return
@@ -225,7 +223,7 @@ func inputsOf(checked *ast.AST) input.Set {
 	return inputs
 }
 
-// ownVersion is what the version of the add-on is found from.
+// ownVersion has the inputs for the version of the add-on.
 const ownVersion = input.Version | input.Facts
 
 var (

@@ -9,14 +9,14 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// Keys are the entries of maps that expressions read, of the add-on whose edge has them.
+// Keys are the keys of maps of the dependent that expressions read.
 type Keys struct {
 	Labels, Annotations, Config Names
 }
 
-// Names are keys of a map.
+// Names is a set of keys of a map.
 type Names struct {
-	// All: any key may be read.
+	// All is true if any key may be read.
 	All   bool
 	named map[string]bool
 }
@@ -27,11 +27,11 @@ func (n Names) Has(key string) bool { return n.All || n.named[key] }
 // Any reports whether any entry may be read.
 func (n Names) Any() bool { return n.All || len(n.named) > 0 }
 
-// Named returns the keys that are written out, ascending.
+// Named returns the keys in the text of the expression, in ascending order.
 func (n Names) Named() []string { return slices.Sorted(maps.Keys(n.named)) }
 
-func (n *Names) add(key string, isKnown bool) {
-	if !isKnown {
+func (n *Names) add(key string, isLiteral bool) {
+	if !isLiteral {
 		n.All = true
 		return
 	}
@@ -49,47 +49,55 @@ func (n Names) with(other Names) Names {
 	return joined
 }
 
-// With returns the keys of both.
+// With returns the union of two sets of keys.
 func (k Keys) With(other Keys) Keys {
 	return Keys{
 		Labels: k.Labels.with(other.Labels), Annotations: k.Annotations.with(other.Annotations), Config: k.Config.with(other.Config),
 	}
 }
 
-// Keys are the entries that the expression reads.
+// Keys returns the keys that the expression reads.
 func (e *Expression) Keys() Keys { return e.keys }
 
-// keysOf finds the entries that an expression reads. A map that is read otherwise than by a
-// key that is written out, as by exists, is read as a whole.
+// keysOf finds the keys that an expression reads. Without a literal key, as with exists, a map is
+// read as a whole.
 func keysOf(checked *ast.AST) Keys {
-	var found Keys
-	by := map[int64]string{} // the keys of maps, by the map's expression
+	var keys Keys
+	literals := literalKeys(checked)
 	inner := map[int64]bool{}
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.SelectKind && e.AsSelect().Operand().Kind() == ast.IdentKind {
 			inner[e.AsSelect().Operand().ID()] = true
 		}
-		if of, key, isKnown := entry(e); isKnown {
-			by[of.ID()] = key
-		}
 	}))
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		key, isKnown := by[e.ID()]
+		key, isLiteral := literals[e.ID()]
 		switch name := nameOf(e); {
 		case name == variableConfig:
-			found.Config.add(key, isKnown)
+			keys.Config.add(key, isLiteral)
 		case name == variableAddOn+".labels":
-			found.Labels.add(key, isKnown)
+			keys.Labels.add(key, isLiteral)
 		case name == variableAddOn+".annotations":
-			found.Annotations.add(key, isKnown)
+			keys.Annotations.add(key, isLiteral)
 		case name == variableAddOn && !inner[e.ID()]: // the whole variable
-			found.Labels.All, found.Annotations.All = true, true
+			keys.Labels.All, keys.Annotations.All = true, true
 		}
 	}))
-	return found
+	return keys
 }
 
-// nameOf is the name of a variable, or of a field of one; empty for anything else.
+// literalKeys returns the literal keys by which an expression reads maps, by the ID of the map's expression.
+func literalKeys(checked *ast.AST) map[int64]string {
+	keys := map[int64]string{}
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if mapping, key, isLiteral := entry(e); isLiteral {
+			keys[mapping.ID()] = key
+		}
+	}))
+	return keys
+}
+
+// nameOf returns the name of a variable or of a field of a variable, and otherwise an empty string.
 func nameOf(e ast.Expr) string {
 	switch {
 	case e.Kind() == ast.IdentKind:
@@ -101,9 +109,9 @@ func nameOf(e ast.Expr) string {
 	}
 }
 
-// entry reports which entry an expression reads of which map: config.a, config['a'],
+// entry returns the map and the literal key of an expression such as config.a, config['a'],
 // config.?a, config[?'a'], has(config.a), or 'a' in config.
-func entry(e ast.Expr) (of ast.Expr, key string, isKnown bool) {
+func entry(e ast.Expr) (mapping ast.Expr, key string, isLiteral bool) {
 	if e.Kind() == ast.SelectKind {
 		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
 	}
@@ -113,11 +121,11 @@ func entry(e ast.Expr) (of ast.Expr, key string, isKnown bool) {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		key, isKnown = literal(args[1])
-		return args[0], key, isKnown
+		key, isLiteral = literal(args[1])
+		return args[0], key, isLiteral
 	case operators.In:
-		key, isKnown = literal(args[0])
-		return args[1], key, isKnown
+		key, isLiteral = literal(args[0])
+		return args[1], key, isLiteral
 	default:
 		return nil, "", false
 	}

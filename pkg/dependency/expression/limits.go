@@ -15,24 +15,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// CEL's cost limit counts steps, and detects an expensive one only after it has
-// run. CEL's estimate of the cost does not see it either: [x, x] of [x, x] of …
-// doubles a value at every step, and both count a comparison of it as one step.
-// It would run for years. So values cannot grow that way: only a list or map that
-// is written out contains others, one level deep, and lists are not added. The
-// rest is bounded by the length of the expression and by its variables, and a
-// comparison costs what it compares.
+// CEL's cost limit counts steps, and detects an expensive step only after it has
+// run. [x, x] of [x, x] of … doubles a value at every step, and a comparison of that
+// value counts as one step, also in CEL's estimate. It would run for years. So values
+// cannot grow that way: only a literal list or map contains others, one level deep,
+// and lists cannot be added. The length of the expression and its variables bound
+// the rest, and the cost of a comparison is the size of its operands.
 
 const (
-	// maxDepth is how deep lists and maps may be within each other, as in
-	// [cluster.labels, config].
+	// maxDepth is the maximum nesting of lists and maps, as in [cluster.labels, config].
 	maxDepth = 2
-	// maxMacroDepth is how many macros such as map may be within or after each
-	// other: the types of many take the compiler seconds.
+	// maxMacroDepth is the maximum nesting or chain of macros such as map. With more, the compiler
+	// needs seconds for their types.
 	maxMacroDepth = 8
-	// maxNesting is how deep brackets may be nested, for the same reason.
+	// maxNesting is the maximum nesting of brackets, for the same reason.
 	maxNesting = 50
-	// maxPattern is how many instructions a regular expression may have.
+	// maxPattern is the maximum number of instructions of a regular expression.
 	maxPattern = 256
 )
 
@@ -43,7 +41,7 @@ var (
 	errPattern  = errors.New("the pattern of matches must be written out, as in config.mode.matches('^a')")
 )
 
-// macroDepth counts the macros on the longest way into an expression.
+// macroDepth returns the number of macros on the longest path into an expression.
 func macroDepth(e ast.Expr) int {
 	deepest := 0
 	ast.PreOrderVisit(ast.NavigateExpr(ast.NewAST(e, nil), e), ast.NewExprVisitor(func(e ast.Expr) {
@@ -63,14 +61,14 @@ func macroDepth(e ast.Expr) int {
 	return deepest
 }
 
-// checkLimits refuses an expression that can make values that are too large, or
-// searches with too large a pattern.
+// checkLimits returns an error for an expression that can produce too large values, or that has
+// too large a pattern.
 func checkLimits(checked *ast.AST) error {
-	made := macroResults(checked)
+	macroResults := macroResults(checked)
 	var errs []error
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		limit := maxDepth - 1
-		if made[e.ID()] {
+		if macroResults[e.ID()] {
 			limit = 0
 		}
 		for _, part := range parts(e) {
@@ -83,7 +81,7 @@ func checkLimits(checked *ast.AST) error {
 		}
 		switch call := e.AsCall(); call.FunctionName() {
 		case operators.Add:
-			if kind := checked.GetType(e.ID()).Kind(); (kind == types.ListKind || kind == types.DynKind) && !made[e.ID()] {
+			if kind := checked.GetType(e.ID()).Kind(); (kind == types.ListKind || kind == types.DynKind) && !macroResults[e.ID()] {
 				errs = append(errs, errAdded)
 			}
 		case overloads.Matches:
@@ -102,10 +100,10 @@ func checkLimits(checked *ast.AST) error {
 	return errs[0]
 }
 
-// macroResults are the expressions by which macros such as map collect their
+// macroResults returns the IDs of the expressions with which macros such as map collect their
 // results: the addition of a list, and that list.
 func macroResults(checked *ast.AST) map[int64]bool {
-	found := map[int64]bool{}
+	ids := map[int64]bool{}
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.ComprehensionKind {
 			return
@@ -117,31 +115,30 @@ func macroResults(checked *ast.AST) map[int64]bool {
 			}
 			args := step.AsCall().Args()
 			if args[0].Kind() == ast.IdentKind && args[0].AsIdent() == accumulator && args[1].Kind() == ast.ListKind {
-				found[step.ID()], found[args[1].ID()] = true, true
+				ids[step.ID()], ids[args[1].ID()] = true, true
 			}
 		}))
 	}))
-	return found
+	return ids
 }
 
-// parts are the values that a list or a map is made of.
+// parts returns the elements of a literal list, or the keys and values of a literal map.
 func parts(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.ListKind:
 		return e.AsList().Elements()
 	case ast.MapKind:
-		var found []ast.Expr
+		var entries []ast.Expr
 		for _, entry := range e.AsMap().Entries() {
-			found = append(found, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+			entries = append(entries, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
 		}
-		return found
+		return entries
 	default:
 		return nil
 	}
 }
 
-// depth is how many lists and maps are within each other in a value of the type.
-// A type that is not known may be anything.
+// depth returns the nesting of lists and maps in a value of a type. A dynamic type counts as too deep.
 func depth(t *types.Type) int {
 	deepest := 0
 	for _, parameter := range t.Parameters() {
@@ -157,8 +154,8 @@ func depth(t *types.Type) int {
 	}
 }
 
-// checkPattern checks a regular expression: what it costs cannot be derived from its
-// length, because repetitions multiply.
+// checkPattern checks the size of a compiled regular expression. Its length says nothing about the cost,
+// because repetitions multiply.
 func checkPattern(e ast.Expr) error {
 	if e.Kind() != ast.LiteralKind {
 		return errPattern
@@ -174,11 +171,10 @@ func checkPattern(e ast.Expr) error {
 	return nil
 }
 
-// bySize charges for comparisons and searches by the sizes of the values, all
-// the way down.
+// bySize makes the cost of comparisons and searches depend on the sizes of their values.
 type bySize struct{}
 
-// CallCost implements interpreter.ActualCostEstimator; nil is CEL's own charge.
+// CallCost implements interpreter.ActualCostEstimator. If it returns nil, CEL's own cost counts.
 func (bySize) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	cost := uint64(1)
 	switch function {
@@ -198,7 +194,7 @@ func (bySize) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	return &cost
 }
 
-// sizeOf counts elements, and characters by the ten.
+// sizeOf returns the number of elements of a value, plus a tenth of its characters.
 func sizeOf(value ref.Val) uint64 {
 	size := uint64(1)
 	switch typed := value.(type) {

@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The functions on versions. They take strings, so that an expression makes no values of
-// another type. Ranges are those of spec.dependencies[].version.
+// The functions for versions. They take strings, so that an expression has no values of
+// another type. Ranges have the syntax of spec.dependencies[].version.
 const (
 	functionIsSemver = "isSemver"
 	functionMatches  = "semverMatches"
@@ -44,25 +44,25 @@ func matches(version, accepted ref.Val) ref.Val {
 		return types.WrapErr(err)
 	}
 	written, _ := accepted.Value().(string)
-	within, err := parseRange(written)
+	acceptedRange, err := parseRange(written)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	return types.Bool(within.Mismatch(parsed) == "")
+	return types.Bool(acceptedRange.Mismatch(parsed) == "")
 }
 
 func parseRange(written string) (*versions.Range, error) {
 	if utf8.RuneCountInString(written) > versions.MaxRange {
 		return nil, fmt.Errorf("a range has at most %d characters", versions.MaxRange)
 	}
-	within, err := versions.ParseRange(written, nil)
+	parsed, err := versions.ParseRange(written, nil)
 	if err != nil {
 		return nil, fmt.Errorf("range %q: %w", text.Excerpt(text.OneLine(written)), err)
 	}
-	return within, nil
+	return parsed, nil
 }
 
-// checkRange refuses a range that is written out, and is none.
+// checkRange returns an error for a literal range that is invalid.
 func checkRange(argument ast.Expr) error {
 	if argument.Kind() != ast.LiteralKind {
 		return nil
@@ -72,13 +72,13 @@ func checkRange(argument ast.Expr) error {
 	return err
 }
 
-// compare returns -1, 0 or 1 for a version that is lower than another, equal or higher.
-func compare(version, with ref.Val) ref.Val {
+// compare returns -1 if the first version is lower, 0 if both are equal, and 1 if it is higher.
+func compare(version, other ref.Val) ref.Val {
 	a, err := parseVersion(version)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	b, err := parseVersion(with)
+	b, err := parseVersion(other)
 	if err != nil {
 		return types.WrapErr(err)
 	}

@@ -10,18 +10,18 @@ import (
 
 var errNotText = errors.New("must be a string, as in cluster.labels['region'], or an optional one, as in cluster.labels[?'region']")
 
-// Text is a compiled expression for a text. It is safe for concurrent use.
+// Text is a compiled expression with a string as result. It is safe for concurrent use.
 type Text struct{ *Expression }
 
-// CompileText reads a CEL expression for a text, which may be an optional one; the error explains on one line what is wrong with it.
+// CompileText compiles a CEL expression with a string, or an optional string, as result. The error explains the problem on one line.
 func CompileText(text string) (Text, error) {
 	compiled, err := compile(text, errNotText, cel.StringType, cel.OptionalType(cel.StringType))
 	return Text{compiled}, err
 }
 
-// Value returns the text, whether there is one, and what the evaluation cost.
-func (t Text) Value(known Variables) (text string, exists bool, cost uint64, err error) {
-	value, cost, err := t.evaluate(known)
+// Value returns the string with the cost of the evaluation. exists is false if the result is an empty optional.
+func (t Text) Value(variables Variables) (text string, exists bool, cost uint64, err error) {
+	value, cost, err := t.evaluate(variables)
 	if err != nil {
 		return "", false, cost, err
 	}
@@ -38,20 +38,15 @@ func (t Text) Value(known Variables) (text string, exists bool, cost uint64, err
 	return text, true, cost, nil
 }
 
-// dependenciesOf finds the dependencies that an expression reads: those that it names, or all where it names them otherwise than
-// by a key that is written out.
-func dependenciesOf(checked *ast.AST) (found Names) {
-	by := map[int64]string{}
-	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if of, key, isKnown := entry(e); isKnown {
-			by[of.ID()] = key
-		}
-	}))
+// dependenciesOf finds the dependencies that an expression reads. Without a literal key, it reads all of them.
+func dependenciesOf(checked *ast.AST) Names {
+	var names Names
+	literals := literalKeys(checked)
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.IdentKind && e.AsIdent() == variableDependencies {
-			key, isKnown := by[e.ID()]
-			found.add(key, isKnown)
+			key, isLiteral := literals[e.ID()]
+			names.add(key, isLiteral)
 		}
 	}))
-	return found
+	return names
 }

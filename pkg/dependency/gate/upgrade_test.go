@@ -160,7 +160,7 @@ func FuzzUpgrade(f *testing.F) {
 	f.Add("a.b-c", strings.Repeat("9", 1000), strings.Repeat("x", condition.MaxMessage))
 	f.Fuzz(func(t *testing.T, template, version, message string) {
 		if !utf8.ValidString(template+version+message) || len(template) > 253 {
-			t.Skip() // the API server takes no such name
+			t.Skip("the API server takes no such name")
 		}
 		finding := edge(addonv1alpha1.DependencyTypeRequired, evaluation.NotInstalled)
 		finding.Dependency.Message = message

@@ -5,7 +5,7 @@ import "slices"
 // components are the strongly connected components of a graph: the largest sets
 // of nodes that depend on each other.
 type components struct {
-	of      []int   // node → its component
+	byNode  []int   // node → its component
 	members [][]int // component → its nodes, ascending; dependencies come before dependents
 	cyclic  []bool  // component → it has a cycle: several nodes, or one with an edge to itself
 }
@@ -18,7 +18,7 @@ func findComponents(edges [][]int) components {
 		order:      make([]int, len(edges)),
 		low:        make([]int, len(edges)),
 		onStack:    make([]bool, len(edges)),
-		components: components{of: make([]int, len(edges))},
+		components: components{byNode: make([]int, len(edges))},
 	}
 	for node := range edges {
 		if t.order[node] == 0 {
@@ -30,7 +30,7 @@ func findComponents(edges [][]int) components {
 
 type tarjan struct {
 	edges      [][]int
-	order      []int // 1-based order of discovery; 0: not seen
+	order      []int // order of discovery, from 1; a node that was not seen has 0
 	low        []int // smallest order reachable
 	seen       int
 	stack      []int
@@ -72,7 +72,7 @@ func (t *tarjan) enter(node int) frame {
 	return frame{node: node}
 }
 
-// leave closes the component that node is the root of, if it is one.
+// leave completes a component if the node is its root.
 func (t *tarjan) leave(node int) {
 	if t.low[node] != t.order[node] {
 		return
@@ -85,7 +85,7 @@ func (t *tarjan) leave(node int) {
 	t.stack = t.stack[:start]
 	for _, member := range members {
 		t.onStack[member] = false
-		t.components.of[member] = len(t.components.members)
+		t.components.byNode[member] = len(t.components.members)
 	}
 	t.components.members = append(t.components.members, members)
 	t.components.cyclic = append(t.components.cyclic, len(members) > 1 || slices.Contains(t.edges[node], node))

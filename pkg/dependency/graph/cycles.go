@@ -2,39 +2,38 @@ package graph
 
 import "slices"
 
-// Cycles returns, for each dependency that is on a cycle together with the
-// node, that cycle: the shortest, of equally short ones the smallest by name.
-// It starts and ends at its smallest member. The result is nil for a node on no
-// cycle.
+// Cycles returns the shortest cycle of a node through each of its dependencies. Of equally short
+// cycles, it is the first by name. A cycle starts and ends at its first member by name. The result
+// is nil for a node without a cycle.
 func (g *Graph) Cycles(node string) map[string][]string {
-	id, known := g.ids[node]
-	if !known || !g.onCycle(id) {
+	id, ok := g.ids[node]
+	if !ok || !g.onCycle(id) {
 		return nil
 	}
-	if found := g.cycles[id].Load(); found != nil {
-		return *found
+	if cached := g.cycles[id].Load(); cached != nil {
+		return *cached
 	}
-	found := g.search(id, func(int, int) bool { return true })
-	g.cycles[id].Store(&found)
-	return found
+	cycles := g.search(id, func(int, int) bool { return true })
+	g.cycles[id].Store(&cycles)
+	return cycles
 }
 
-// CyclesWhere is Cycles on only the edges for which applies is true. It calls
+// CyclesWhere returns the cycles on edges for which applies is true. It calls
 // applies only for edges that the search reaches, possibly more than once.
-func (g *Graph) CyclesWhere(node string, applies func(from, to string) bool) map[string][]string {
-	id, known := g.ids[node]
-	if !known || !g.onCycle(id) {
+func (g *Graph) CyclesWhere(node string, applies func(dependent, dependency string) bool) map[string][]string {
+	id, ok := g.ids[node]
+	if !ok || !g.onCycle(id) {
 		return nil
 	}
-	return g.search(id, func(from, to int) bool { return applies(g.names[from], g.names[to]) })
+	return g.search(id, func(dependent, dependency int) bool { return applies(g.names[dependent], g.names[dependency]) })
 }
 
-func (g *Graph) onCycle(id int) bool { return g.components.cyclic[g.components.of[id]] }
+func (g *Graph) onCycle(id int) bool { return g.components.cyclic[g.components.byNode[id]] }
 
-func (g *Graph) search(id int, applies func(from, to int) bool) map[string][]string {
+func (g *Graph) search(id int, applies func(dependent, dependency int) bool) map[string][]string {
 	wanted := map[int]bool{}
-	for _, dependency := range g.to[id] {
-		if g.components.of[dependency] == g.components.of[id] && applies(id, dependency) {
+	for _, dependency := range g.successors[id] {
+		if g.components.byNode[dependency] == g.components.byNode[id] && applies(id, dependency) {
 			wanted[dependency] = true
 		}
 	}
@@ -43,14 +42,14 @@ func (g *Graph) search(id int, applies func(from, to int) bool) map[string][]str
 	}
 	back := g.wayBack(id, wanted, applies)
 	var cycles map[string][]string
-	for _, dependency := range g.to[id] { // in order, because applies may have a limit
+	for _, dependency := range g.successors[id] { // in order, because applies may have a limit
 		if !wanted[dependency] || !back.leads(dependency) {
 			continue
 		}
 		if cycles == nil {
 			cycles = map[string][]string{}
 		}
-		cycles[g.names[dependency]] = g.canonical(back.from(dependency))
+		cycles[g.names[dependency]] = g.canonical(back.cycleThrough(dependency))
 	}
 	return cycles
 }

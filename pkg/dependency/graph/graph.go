@@ -1,6 +1,5 @@
-// Package graph finds what depends on what: dependencies and dependents,
-// what can be reached, an order, and cycles. Its nodes are names, and it knows
-// nothing of what they name.
+// Package graph finds dependencies and dependents of nodes, all nodes that can be reached,
+// an order, and cycles. A node is a name.
 package graph
 
 import (
@@ -8,21 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// Graph is a directed graph. It does not change once built and is safe for
-// concurrent use. The slices and maps that it returns are shared: they must not
-// be changed.
+// Graph is a directed graph. It is immutable and safe for concurrent use. Callers must not
+// change the slices and maps that it returns, because they are shared.
 type Graph struct {
-	// names are the nodes. They are numbered in the order of their names, so
-	// that a smaller number is a smaller name.
+	// names has the names of the nodes by their numbers. The numbers have the order of the names.
 	names []string
 	ids   map[string]int
 
-	to, from                 [][]int // dependencies and dependents of a node, ascending
+	// successors and predecessors are the numbers of the dependencies and dependents of each node, in ascending order.
+	successors, predecessors [][]int
 	dependencies, dependents [][]string
 	components               components
 
-	// cycles keeps the cycles that were found. They are needed once per add-on
-	// and cluster, and a search costs a walk through the component.
+	// cycles caches the cycles of each node. They are needed once per add-on
+	// and managed cluster, and a search walks through the whole component.
 	cycles []atomic.Pointer[map[string][]string]
 }
 
@@ -45,25 +43,25 @@ func New(edges map[string][]string) *Graph {
 		g.ids[name] = id
 	}
 
-	g.to = make([][]int, len(g.names))
-	g.from = make([][]int, len(g.names))
-	for from, name := range g.names {
+	g.successors = make([][]int, len(g.names))
+	g.predecessors = make([][]int, len(g.names))
+	for dependent, name := range g.names {
 		for _, dependency := range edges[name] {
-			g.to[from] = append(g.to[from], g.ids[dependency])
+			g.successors[dependent] = append(g.successors[dependent], g.ids[dependency])
 		}
-		slices.Sort(g.to[from])
-		g.to[from] = slices.Compact(g.to[from])
-		for _, to := range g.to[from] {
-			g.from[to] = append(g.from[to], from)
+		slices.Sort(g.successors[dependent])
+		g.successors[dependent] = slices.Compact(g.successors[dependent])
+		for _, dependency := range g.successors[dependent] {
+			g.predecessors[dependency] = append(g.predecessors[dependency], dependent)
 		}
 	}
-	g.dependencies, g.dependents = g.named(g.to), g.named(g.from)
-	g.components = findComponents(g.to)
+	g.dependencies, g.dependents = g.named(g.successors), g.named(g.predecessors)
+	g.components = findComponents(g.successors)
 	g.cycles = make([]atomic.Pointer[map[string][]string], len(g.names))
 	return g
 }
 
-// named translates lists of nodes.
+// named returns the names of the nodes in each list.
 func (g *Graph) named(lists [][]int) [][]string {
 	named := make([][]string, len(lists))
 	for node, list := range lists {
@@ -74,72 +72,72 @@ func (g *Graph) named(lists [][]int) [][]string {
 	return named
 }
 
-// Dependencies returns the nodes to which an edge leads from the node, ascending.
-func (g *Graph) Dependencies(node string) []string { return g.of(node, g.dependencies) }
+// Dependencies returns the direct dependencies of a node, in ascending order.
+func (g *Graph) Dependencies(node string) []string { return g.neighbors(node, g.dependencies) }
 
-// Dependents returns the nodes from which an edge leads to the node, ascending.
-func (g *Graph) Dependents(node string) []string { return g.of(node, g.dependents) }
+// Dependents returns the direct dependents of a node, in ascending order.
+func (g *Graph) Dependents(node string) []string { return g.neighbors(node, g.dependents) }
 
-func (g *Graph) of(node string, lists [][]string) []string {
-	id, known := g.ids[node]
-	if !known {
+func (g *Graph) neighbors(node string, lists [][]string) []string {
+	id, ok := g.ids[node]
+	if !ok {
 		return nil
 	}
 	return lists[id]
 }
 
-// Reachable returns all direct and indirect dependencies of the node, ascending.
-// The node itself is among them only if it is on a cycle.
+// Reachable returns all direct and indirect dependencies of a node, in ascending order.
+// They include the node itself only if it is on a cycle.
 func (g *Graph) Reachable(node string) []string {
-	id, known := g.ids[node]
-	if !known {
+	id, ok := g.ids[node]
+	if !ok {
 		return nil
 	}
 	reached := make([]bool, len(g.names))
 	for queue := []int{id}; len(queue) > 0; queue = queue[1:] {
-		for _, to := range g.to[queue[0]] {
-			if !reached[to] {
-				reached[to] = true
-				queue = append(queue, to)
+		for _, dependency := range g.successors[queue[0]] {
+			if !reached[dependency] {
+				reached[dependency] = true
+				queue = append(queue, dependency)
 			}
 		}
 	}
 	var names []string
-	for id, is := range reached {
-		if is {
+	for id, isReached := range reached {
+		if isReached {
 			names = append(names, g.names[id])
 		}
 	}
 	return names
 }
 
-// Between returns the nodes, ascending, on all ways from one of the first nodes to the
-// last one: they would be on cycles with edges from the last to the first ones.
+// Between returns the nodes on all paths from one of the first nodes to the last one, in ascending
+// order. Edges from the last node to the first ones would make cycles of these paths.
 func (g *Graph) Between(first []string, last string) []string {
-	end, known := g.ids[last]
-	if !known {
+	end, ok := g.ids[last]
+	if !ok {
 		return nil
 	}
 	var starts []int
 	for _, name := range first {
-		if id, known := g.ids[name]; known {
+		if id, ok := g.ids[name]; ok {
 			starts = append(starts, id)
 		}
 	}
-	leads, reached := mark(g.from, []int{end}, -1), mark(g.to, starts, end)
+	leads, reached := mark(g.predecessors, []int{end}, -1), mark(g.successors, starts, end)
 	var names []string
-	for id, is := range reached {
-		if is && leads[id] {
+	for id, isReached := range reached {
+		if isReached && leads[id] {
 			names = append(names, g.names[id])
 		}
 	}
 	return names
 }
 
-// mark finds what edges lead to from the nodes, but not beyond the last one.
-func mark(edges [][]int, from []int, last int) []bool {
+// mark marks the nodes that can be reached from the starts. It does not go beyond the last node.
+func mark(edges [][]int, starts []int, last int) []bool {
 	marked := make([]bool, len(edges))
-	for queue := from; len(queue) > 0; queue = queue[1:] {
+	for queue := starts; len(queue) > 0; queue = queue[1:] {
 		if marked[queue[0]] {
 			continue
 		}
@@ -147,22 +145,22 @@ func mark(edges [][]int, from []int, last int) []bool {
 		if queue[0] == last {
 			continue
 		}
-		for _, to := range edges[queue[0]] {
-			if !marked[to] {
-				queue = append(queue, to)
+		for _, neighbor := range edges[queue[0]] {
+			if !marked[neighbor] {
+				queue = append(queue, neighbor)
 			}
 		}
 	}
 	return marked
 }
 
-// Order returns all nodes, dependencies before their dependents. Nodes that
-// depend on each other, directly or indirectly, share an entry, ascending. The
-// order is the same for the same edges.
+// Order returns all nodes, with dependencies before their dependents. Nodes that
+// depend on each other, directly or indirectly, share an entry, in ascending order. The
+// result is deterministic.
 func (g *Graph) Order() [][]string { return g.named(g.components.members) }
 
-// Cyclic returns, for each set of nodes that depend on each other, its
-// members, ascending. A node that depends on itself is such a set.
+// Cyclic returns each set of nodes that depend on each other, in ascending order. A node that
+// depends on itself is such a set.
 func (g *Graph) Cyclic() [][]string {
 	var sets [][]int
 	for component, members := range g.components.members {
@@ -173,30 +171,30 @@ func (g *Graph) Cyclic() [][]string {
 	return g.named(sets)
 }
 
-// Depths returns, for each node, the number of edges of the longest way from it. Nodes that
-// depend on each other count as one.
+// Depths returns the number of edges of the longest path from each node. Nodes that
+// depend on each other count as a single node.
 func (g *Graph) Depths() map[string]int {
 	depths, _ := g.Deepest()
 	return depths
 }
 
-// Deepest returns what Depths does, and for each node with a way from it the next node of the longest,
-// of several that of the least name.
+// Deepest returns the depths and, for each node with dependencies, the next node of its longest path. Of several
+// such nodes, it is the first by name.
 func (g *Graph) Deepest() (depths map[string]int, next map[string]string) {
 	depths, next = map[string]int{}, map[string]string{}
-	for _, together := range g.Order() {
-		depth, to := 0, ""
-		for _, node := range together {
+	for _, component := range g.Order() {
+		depth, deepest := 0, ""
+		for _, node := range component {
 			for _, dependency := range g.Dependencies(node) {
-				before, outside := depths[dependency] // those that come together have none yet
-				if outside && (before+1 > depth || before+1 == depth && dependency < to) {
-					depth, to = before+1, dependency
+				dependencyDepth, isOutside := depths[dependency] // nodes of this component have no depth yet
+				if isOutside && (dependencyDepth+1 > depth || dependencyDepth+1 == depth && dependency < deepest) {
+					depth, deepest = dependencyDepth+1, dependency
 				}
 			}
 		}
-		for _, node := range together {
-			if depths[node] = depth; to != "" {
-				next[node] = to
+		for _, node := range component {
+			if depths[node] = depth; deepest != "" {
+				next[node] = deepest
 			}
 		}
 	}

@@ -2,94 +2,95 @@ package graph
 
 import "slices"
 
-// WayBack has the shortest ways to a node from the nodes on cycles with it, of equally short ones
-// the smallest by name. It takes little memory, however many and long these ways are: a node with many edges
-// can be on as many cycles. It does not change, and is safe for concurrent use.
+// WayBack has the shortest paths to a target from all nodes that share a cycle with it. Of equally short paths, it
+// has the first by name. It takes little memory, even for a node on many long cycles. It is immutable and safe for
+// concurrent use.
 type WayBack struct {
-	graph *Graph
-	to    int
-	// next is the node that comes next on the way from a node; nowhere: there is no way.
+	graph  *Graph
+	target int
+	// next is the next node on the path from each node, or nowhere without a path.
 	next []int
 }
 
 const nowhere = -1
 
-// WayBackWhere returns the ways to a node on the edges for which applies is true, nil where the node is on no cycle. It
-// calls applies once at most for each edge.
-func (g *Graph) WayBackWhere(node string, applies func(from, to string) bool) *WayBack {
-	id, known := g.ids[node]
-	if !known || !g.onCycle(id) {
+// WayBackWhere returns the paths to a node on the edges for which applies is true. It is nil if the node has no cycle.
+// applies is called at most once for each edge.
+func (g *Graph) WayBackWhere(node string, applies func(dependent, dependency string) bool) *WayBack {
+	id, ok := g.ids[node]
+	if !ok || !g.onCycle(id) {
 		return nil
 	}
-	return g.wayBack(id, nil, func(from, to int) bool { return applies(g.names[from], g.names[to]) })
+	return g.wayBack(id, nil, func(dependent, dependency int) bool { return applies(g.names[dependent], g.names[dependency]) })
 }
 
-// wayBack finds the shortest ways from each of the wanted nodes, and from all that is nearer than the farthest of
-// them. Without wanted ones, it finds all.
-func (g *Graph) wayBack(target int, wanted map[int]bool, applies func(from, to int) bool) *WayBack {
-	back := &WayBack{graph: g, to: target, next: slices.Repeat([]int{nowhere}, len(g.names))}
-	left := len(wanted)
+// wayBack finds the shortest paths from the wanted nodes, and from all nodes nearer than the farthest of
+// them. If wanted is nil, it finds all paths.
+func (g *Graph) wayBack(target int, wanted map[int]bool, applies func(dependent, dependency int) bool) *WayBack {
+	back := &WayBack{graph: g, target: target, next: slices.Repeat([]int{nowhere}, len(g.names))}
+	remaining := len(wanted)
 	if wanted[target] {
-		left--
+		remaining--
 	}
 	back.next[target] = target
-	for level := []int{target}; len(level) > 0 && (wanted == nil || left > 0); {
+	for level := []int{target}; len(level) > 0 && (wanted == nil || remaining > 0); {
 		var farther []int
-		for _, to := range level {
-			for _, from := range g.from[to] {
-				if back.next[from] != nowhere || g.components.of[from] != g.components.of[target] || !applies(from, to) {
+		for _, dependency := range level {
+			for _, dependent := range g.predecessors[dependency] {
+				if back.next[dependent] != nowhere || g.components.byNode[dependent] != g.components.byNode[target] ||
+					!applies(dependent, dependency) {
 					continue
 				}
-				back.next[from] = to
-				farther = append(farther, from)
-				if wanted[from] {
-					left--
+				back.next[dependent] = dependency
+				farther = append(farther, dependent)
+				if wanted[dependent] {
+					remaining--
 				}
 			}
 		}
-		slices.Sort(farther) // the smallest that leads on is found first
+		slices.Sort(farther) // so that the first by name is the next node of a path
 		level = farther
 	}
 	return back
 }
 
-func (w *WayBack) leads(from int) bool { return w.next[from] != nowhere }
+func (w *WayBack) leads(node int) bool { return w.next[node] != nowhere }
 
-// from lists the nodes of the cycle that leaves the target for a node.
-func (w *WayBack) from(node int) []int {
-	cycle := []int{w.to}
-	for ; node != w.to; node = w.next[node] {
+// cycleThrough returns the nodes of the cycle from the target through one of its dependencies.
+func (w *WayBack) cycleThrough(node int) []int {
+	cycle := []int{w.target}
+	for ; node != w.target; node = w.next[node] {
 		cycle = append(cycle, node)
 	}
 	return cycle
 }
 
-// Leads reports whether there is a way from a node. Without any ways there is none.
-func (w *WayBack) Leads(from string) bool {
+// Leads reports whether a node has a path to the target. A nil WayBack has no paths.
+func (w *WayBack) Leads(node string) bool {
 	if w == nil {
 		return false
 	}
-	id, known := w.graph.ids[from]
-	return known && w.leads(id)
+	id, ok := w.graph.ids[node]
+	return ok && w.leads(id)
 }
 
-// Round lists the nodes of the cycle that leaves the node to which the ways lead for another one: it begins and ends
-// there. It is nil where no way leads back.
+// Round returns the cycle from the target through one of its dependencies. It begins and ends at the target, and is nil
+// without a path back.
 func (w *WayBack) Round(through string) []string {
 	if !w.Leads(through) {
 		return nil
 	}
 	var names []string
-	for _, node := range append(w.from(w.graph.ids[through]), w.to) {
+	for _, node := range append(w.cycleThrough(w.graph.ids[through]), w.target) {
 		names = append(names, w.graph.names[node])
 	}
 	return names
 }
 
-// Cycle is Round as Graph.Cycles has it.
+// Cycle returns the same cycle as Round, beginning and ending at its first member by name.
 func (w *WayBack) Cycle(through string) []string {
 	if !w.Leads(through) {
 		return nil
 	}
-	return w.graph.canonical(w.from(w.graph.ids[through]))
+	return w.graph.canonical(w.cycleThrough(w.graph.ids[through]))
 }

@@ -14,6 +14,10 @@ import (
 type Stored struct {
 	// The conditions are nil where they do not exist.
 	Degraded, Replaced, Available, Installable, Upgradable *metav1.Condition
+	// OwnsAvailable is true where addon-manager has applied Available: the add-on is a bundle, or was one.
+	OwnsAvailable bool
+	// HealthCheck is the mode of the health check that addon-manager has applied, or empty.
+	HealthCheck ocmv1alpha1.HealthCheckMode
 	// Gate is the value of the gate's annotation. Annotated is false without that annotation.
 	Gate      string
 	Annotated bool
@@ -38,6 +42,7 @@ func Decide(assessment Assessment, stored Stored, now metav1.Time) Decision {
 	if desired.Replaced != nil {
 		decision.Changed = append(decision.Changed, *desired.Replaced)
 	}
+	decision.HealthCheck = stored.HealthCheck
 	if !assessment.Acts {
 		return decision
 	}
@@ -50,7 +55,7 @@ func Decide(assessment Assessment, stored Stored, now metav1.Time) Decision {
 		decision.Changed = append(decision.Changed, desired)
 	}
 	available := bundle.Decide(bundle.Input{
-		Bundle: assessment.Bundle, Lost: assessment.Lost, Findings: assessment.Findings,
+		Bundle: assessment.Bundle, Former: isFormer(assessment, stored), Lost: assessment.Lost, Findings: assessment.Findings,
 		Stored: stored.Available, Degraded: degraded, Now: now,
 	})
 	if available.Write {
@@ -64,10 +69,15 @@ func healthCheck(assessment Assessment, stored Stored) ocmv1alpha1.HealthCheckMo
 	switch {
 	case assessment.Bundle:
 		return ocmv1alpha1.HealthCheckModeCustomized
-	case bundle.Owned(stored.Available):
+	case stored.HealthCheck == "" && bundle.Owned(stored.Available):
 		return ocmv1alpha1.HealthCheckModeLease
 	}
-	return ""
+	return stored.HealthCheck
+}
+
+// isFormer reports whether the add-on was a bundle, and OCM's agent still leaves its health to addon-manager.
+func isFormer(assessment Assessment, stored Stored) bool {
+	return !assessment.Bundle && stored.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized
 }
 
 // decideInstallation decides on Installable, and whether the gate opens.

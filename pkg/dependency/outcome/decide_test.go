@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,33 @@ func TestDecide(t *testing.T) {
 		"BundleNoMore": {
 			satisfied, Stored{Available: stored("Available", isTrue, "BundleAvailable")}, "Available=Unknown/BundleReleased " + string(lease),
 		},
+		"BundleNoMoreWhileItFails": {
+			missing, formerBundle(failing, stored("Available", isFalse, requiredFails)),
+			"Available=False/RequiredDependencyNotSatisfied " + string(lease),
+		},
+		"BundleNoMoreOnceItRecovers": {
+			satisfied, formerBundle(failing, stored("Available", isFalse, requiredFails)),
+			"Degraded=False/DependenciesSatisfied Available=Unknown/BundleReleased " + string(lease),
+		},
+		"BundleNoMoreAfterALoss": {
+			satisfied, formerBundle(nil, stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")),
+			"Available=Unknown/BundleReleased " + string(lease),
+		},
+		"BundleNoMoreWhileItIsLost": {
+			satisfied.with(func(a *Assessment) { a.Lost = true }),
+			formerBundle(nil, stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")),
+			string(customized),
+		},
+		"BundleWithoutLifecycle": {
+			missing.with(func(a *Assessment) { a.Acts, a.Bundle = false, true }),
+			formerBundle(nil, stored("Available", isTrue, "BundleAvailable")),
+			"Degraded=True/RequiredDependencyNotSatisfied " + string(customized),
+		},
+		"ReleasedBundleFails": {
+			missing,
+			Stored{Available: stored("Available", unknown, "ManagedClusterAddOnLeaseNotFound"), OwnsAvailable: true, HealthCheck: lease},
+			"Degraded=True/RequiredDependencyNotSatisfied " + string(lease),
+		},
 		"BundleIsDeleted": {
 			missing.with(func(a *Assessment) { a.Bundle = true }),
 			Stored{Available: stored("Available", isTrue, "BundleAvailable"), Deleted: true},
@@ -205,6 +233,10 @@ func TestDecide(t *testing.T) {
 			}
 			if empty := len(decided.Changed) == 0 && !decided.Open; decided.Empty() != empty {
 				t.Errorf("empty: %t", decided.Empty())
+			}
+			if owned := decided.Conditions(test.stored); test.stored.OwnsAvailable &&
+				!slices.ContainsFunc(owned, func(kept metav1.Condition) bool { return kept.Type == "Available" }) {
+				t.Errorf("server-side apply would remove Available, which addon-manager owns: %+v", owned)
 			}
 			after := test.stored.after(decided)
 			if again := Decide(test.found, after, now); len(again.Changed) > 0 || again.Open {
@@ -236,6 +268,11 @@ func TestPostponeReplaced(t *testing.T) {
 }
 
 // after is what is stored once a decision was written.
+// formerBundle is an add-on with an Available and a health check that addon-manager has applied.
+func formerBundle(degraded, available *metav1.Condition) Stored {
+	return Stored{Degraded: degraded, Available: available, OwnsAvailable: true, HealthCheck: ocmv1alpha1.HealthCheckModeCustomized}
+}
+
 func (s Stored) after(d Decision) Stored {
 	for _, one := range d.Changed {
 		switch one.Type {
@@ -251,7 +288,7 @@ func (s Stored) after(d Decision) Stored {
 				s.Waiting = ""
 			}
 		case "Available":
-			s.Available = &one
+			s.Available, s.HealthCheck = &one, d.HealthCheck
 		}
 	}
 	if d.Open {

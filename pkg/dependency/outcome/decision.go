@@ -91,7 +91,7 @@ func (d Decision) Conditions(stored Stored) []metav1.Condition {
 	keep(stored.Installable, stored.Annotated)
 	keep(stored.Upgradable, true)
 	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
-	keep(stored.Available, bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
+	keep(stored.Available, stored.OwnsAvailable || bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
 	return all
 }
 

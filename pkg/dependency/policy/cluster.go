@@ -12,107 +12,109 @@ import (
 )
 
 var (
-	// ProtectionPath is where a policy says what is done with changes that would break dependents.
+	// ProtectionPath is the field of a policy for changes that would break dependents.
 	ProtectionPath = field.NewPath("spec", "protection")
-	// InstallPath is where a policy says whether Interlock may have add-ons installed.
+	// InstallPath is the field of a policy for installations by Interlock.
 	InstallPath = field.NewPath("spec", "install")
 
-	// protections and installs are all that a policy can say, the least strict first.
+	// protections and installs are the values of these fields, the least strict first.
 	protections = []dependencyv1alpha1.Protection{
 		dependencyv1alpha1.ProtectionOff, dependencyv1alpha1.ProtectionWarn, dependencyv1alpha1.ProtectionEnforce,
 	}
 	installs = []dependencyv1alpha1.Install{dependencyv1alpha1.InstallAllow, dependencyv1alpha1.InstallDeny}
 )
 
-// statement is what one policy says of the managed clusters that it selects.
+// statement is the value of a field in one policy, for the managed clusters that the policy selects.
 type statement[T ~string] struct {
 	policy   string
 	selector labels.Selector
-	is       T
+	value    T
 }
 
-// statements are what all policies say of one thing, by the names of the policies.
+// statements are the values of one field in all policies, ordered by policy.
 type statements[T ~string] []statement[T]
 
-func (s *statements[T]) add(policy string, selector labels.Selector, is T) {
-	*s = append(*s, statement[T]{policy, selector, is})
+func (s *statements[T]) add(policy string, selector labels.Selector, value T) {
+	*s = append(*s, statement[T]{policy, selector, value})
 	slices.SortFunc(*s, func(a, b statement[T]) int { return cmp.Compare(a.policy, b.policy) })
 }
 
-// Agreed is what all policies together say of one thing on a managed cluster.
+// Agreed is the value of a field by all policies together, on one managed cluster.
 type Agreed[T ~string] struct {
-	// Is is empty where no policy says anything.
+	// Is is the strictest value. It is empty if no policy has one.
 	Is T
-	// Policies are those that say something of it, ascending.
+	// Policies have a value, in ascending order.
 	Policies []string
-	// Conflicting: they contradict each other. The strictest counts.
+	// Conflicting is true if two policies have different values.
 	Conflicting bool
 }
 
-// on returns what counts on a managed cluster with these labels. strictness has all that can be said, the least strict first.
-func (s statements[T]) on(clusterLabels map[string]string, strictness []T) (found Agreed[T]) {
-	for _, one := range s {
-		if !one.selector.Matches(labels.Set(clusterLabels)) {
+// on returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
+func (s statements[T]) on(clusterLabels map[string]string, strictness []T) Agreed[T] {
+	var agreed Agreed[T]
+	for _, statement := range s {
+		if !statement.selector.Matches(labels.Set(clusterLabels)) {
 			continue
 		}
-		found.Conflicting = found.Conflicting || found.Is != "" && found.Is != one.is
-		if slices.Index(strictness, one.is) > slices.Index(strictness, found.Is) {
-			found.Is = one.is
+		agreed.Conflicting = agreed.Conflicting || agreed.Is != "" && agreed.Is != statement.value
+		if slices.Index(strictness, statement.value) > slices.Index(strictness, agreed.Is) {
+			agreed.Is = statement.value
 		}
-		found.Policies = append(found.Policies, one.policy)
+		agreed.Policies = append(agreed.Policies, statement.policy)
 	}
-	return found
+	return agreed
 }
 
-// addStatements takes what a policy says of managed clusters. A protection that cannot be used says nothing, and an install that
-// cannot be used denies it everywhere: nothing is done on doubt (lifecycle.md, principle 5).
-func (s *Set) addStatements(of *dependencyv1alpha1.AddOnDependencyPolicy) {
-	selector, wrong := readSelector(of)
-	if of.Spec.ClusterSelector == nil {
+// addStatements adds the fields of a policy that concern all add-ons of a managed cluster. An unusable protection is ignored. An unusable
+// install denies installations everywhere, because nothing may be installed on doubt.
+func (s *Set) addStatements(policy *dependencyv1alpha1.AddOnDependencyPolicy) {
+	selector, problem := readSelector(policy)
+	if policy.Spec.ClusterSelector == nil {
 		selector = labels.Everything()
 	}
-	if of.Spec.Protection != "" && wrong == "" && wrongProtection(of) == "" {
-		s.protections.add(of.Name, selector, of.Spec.Protection)
+	if policy.Spec.Protection != "" && problem == "" && protectionProblem(policy) == "" {
+		s.protections.add(policy.Name, selector, policy.Spec.Protection)
 	}
 	switch {
-	case of.Spec.Install == "":
-	case wrong != "" || wrongInstall(of) != "":
-		s.installs.add(of.Name, labels.Everything(), dependencyv1alpha1.InstallDeny)
+	case policy.Spec.Install == "":
+	case problem != "" || installProblem(policy) != "":
+		s.installs.add(policy.Name, labels.Everything(), dependencyv1alpha1.InstallDeny)
 	default:
-		s.installs.add(of.Name, selector, of.Spec.Install)
+		s.installs.add(policy.Name, selector, policy.Spec.Install)
 	}
 }
 
-// wrongProtection is why the protection of a policy cannot be used; empty: it can.
-func wrongProtection(of *dependencyv1alpha1.AddOnDependencyPolicy) string {
-	return unsupported(ProtectionPath, of.Spec.Protection, protections)
+// protectionProblem returns why the protection of a policy is unusable, or an empty string.
+func protectionProblem(policy *dependencyv1alpha1.AddOnDependencyPolicy) string {
+	return unsupported(ProtectionPath, policy.Spec.Protection, protections)
 }
 
-// wrongInstall is why the install of a policy cannot be used; empty: it can.
-func wrongInstall(of *dependencyv1alpha1.AddOnDependencyPolicy) string {
-	return unsupported(InstallPath, of.Spec.Install, installs)
+// installProblem returns why the install of a policy is unusable, or an empty string.
+func installProblem(policy *dependencyv1alpha1.AddOnDependencyPolicy) string {
+	return unsupported(InstallPath, policy.Spec.Install, installs)
 }
 
-func unsupported[T ~string](path *field.Path, is T, all []T) string {
-	if is == "" || slices.Contains(all, is) {
+func unsupported[T ~string](path *field.Path, value T, supported []T) string {
+	if value == "" || slices.Contains(supported, value) {
 		return ""
 	}
-	return fmt.Sprint(field.NotSupported(path, is, all))
+	return fmt.Sprint(field.NotSupported(path, value, supported))
 }
 
-// Protects reports whether any policy says something of protection.
+// Protects reports whether any policy sets a protection.
 func (s Set) Protects() bool { return len(s.protections) > 0 }
 
-// Protected returns what the policies say of the protection of a managed cluster with these labels.
+// Protected returns the protection of a managed cluster with these labels.
 func (s Set) Protected(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Protection] {
 	return s.protections.on(clusterLabels, protections)
 }
 
-// Denying returns the policies, ascending, that deny installations on a managed cluster with these labels.
-func (s Set) Denying(clusterLabels map[string]string) (policies []string) {
-	for _, one := range s.installs {
-		if one.is == dependencyv1alpha1.InstallDeny && one.selector.Matches(labels.Set(clusterLabels)) {
-			policies = append(policies, one.policy)
+// Denying returns the policies that deny installations on a managed cluster with these labels, in ascending order.
+func (s Set) Denying(clusterLabels map[string]string) []string {
+	var policies []string
+	for _, statement := range s.installs {
+		if statement.value == dependencyv1alpha1.InstallDeny && statement.selector.Matches(labels.Set(clusterLabels)) {
+			policies = append(policies, statement.policy)
 		}
 	}
 	return policies
@@ -120,22 +122,22 @@ func (s Set) Denying(clusterLabels map[string]string) (policies []string) {
 
 // MayDeny reports whether any policy denies installations on some managed clusters.
 func (s Set) MayDeny() bool {
-	return slices.ContainsFunc(s.installs, func(one statement[dependencyv1alpha1.Install]) bool {
-		return one.is == dependencyv1alpha1.InstallDeny
+	return slices.ContainsFunc(s.installs, func(statement statement[dependencyv1alpha1.Install]) bool {
+		return statement.value == dependencyv1alpha1.InstallDeny
 	})
 }
 
-// InstallsAlike reports whether both say the same of installations.
+// InstallsAlike reports whether both sets allow and deny the same installations.
 func (s Set) InstallsAlike(other Set) bool {
 	return slices.EqualFunc(s.installs, other.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
-		return a.policy == b.policy && a.is == b.is && a.selector.String() == b.selector.String()
+		return a.policy == b.policy && a.value == b.value && a.selector.String() == b.selector.String()
 	})
 }
 
-// OfClusters reports whether any policy says something of managed clusters, whatever add-ons are there.
+// OfClusters reports whether any policy has a field that concerns all add-ons of a managed cluster.
 func (s Set) OfClusters() bool { return len(s.protections)+len(s.installs) > 0 }
 
-// Installs returns what the policies say of installations on a managed cluster with these labels.
+// Installs returns whether installations are allowed on a managed cluster with these labels.
 func (s Set) Installs(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Install] {
 	return s.installs.on(clusterLabels, installs)
 }

@@ -10,34 +10,34 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Effect is what all policies together say of a dependency on one managed cluster at one
-// moment. The zero value is that of no policy.
+// Effect is the override of a dependency by all policies together, on one managed cluster at one
+// time. The zero value overrides nothing.
 type Effect struct {
-	// Policies are those that say it, ascending.
+	// Policies override the dependency, in ascending order.
 	Policies []string
-	// Type is empty for that declared. Versions are the ranges that must all match; none: that
-	// declared counts.
-	Type     addonv1alpha1.DependencyType
+	// Type replaces the declared type. If it is empty, the declared type counts.
+	Type addonv1alpha1.DependencyType
+	// Versions are ranges that replace the declared range. All of them must match. If there are none, the
+	// declared range counts.
 	Versions []string
-	// Waived: the dependency counts as satisfied until a moment, for reasons.
+	// Waived is true if the dependency counts as satisfied until the time Until.
 	Waived bool
 	Until  time.Time
-	// Reasons are those of the waivers.
+	// Reasons are the reasons of the waivers.
 	Reasons []string
-	// Unknown is why it is not known what the administrator wants: an override is invalid.
-	// Until is then when to look again, if that is known.
+	// Unknown says which override is invalid, so that the administrator's will is not known.
+	// Until is then the time of the next evaluation. It is zero if that depends on a change.
 	Unknown string
-	// Conflicting: the policies contradict each other. The stricter counts.
+	// Conflicting is true if two policies contradict each other. The stricter one counts.
 	Conflicting bool
 }
 
-// None reports whether no policy says anything.
+// None reports whether no policy overrides the dependency.
 func (e *Effect) None() bool { return len(e.Policies) == 0 }
 
-// Together is what overrides of one dependency say on a managed cluster with these labels at a
-// moment. Of two that contradict each other the stricter counts (the contract's "administrator's
-// word"): the one that does not waive, the stricter type, and all ranges of versions. A waiver
-// that has ended says nothing.
+// Together combines the overrides of one dependency, on a managed cluster with these labels. If two
+// contradict each other, the stricter one counts: no waiver, the stricter type, and all ranges
+// of versions. A waiver that has ended is ignored.
 func Together(overrides []*Override, clusterLabels map[string]string, now time.Time) Effect {
 	var effect Effect
 	var waivers []*Override
@@ -66,16 +66,16 @@ func Together(overrides []*Override, clusterLabels map[string]string, now time.T
 	return effect
 }
 
-// add takes an override that does not waive.
+// add adds an override that does not waive.
 func (e *Effect) add(override *Override) {
-	switch is := override.Type; {
-	case is == "":
+	switch {
+	case override.Type == "":
 	case e.Type == "":
-		e.Type = is
-	case e.Type != is:
+		e.Type = override.Type
+	case e.Type != override.Type:
 		e.Conflicting = true
-		if stricter(is, e.Type) {
-			e.Type = is
+		if stricter(override.Type, e.Type) {
+			e.Type = override.Type
 		}
 	}
 	if override.Version != "" && !slices.Contains(e.Versions, override.Version) {
@@ -84,8 +84,8 @@ func (e *Effect) add(override *Override) {
 	}
 }
 
-// waive takes the waivers. They only count where no other policy wants something of the
-// dependency, and end with the last of them.
+// waive adds the waivers. They have no effect beside an override of another policy. The last one
+// to end counts.
 func (e *Effect) waive(waivers []*Override) {
 	if len(waivers) == 0 {
 		return
@@ -103,7 +103,7 @@ func (e *Effect) waive(waivers []*Override) {
 	}
 }
 
-// stricter compares types that an override can set.
+// stricter reports whether type a is stricter than type b.
 func stricter(a, b addonv1alpha1.DependencyType) bool {
 	order := []addonv1alpha1.DependencyType{
 		addonv1alpha1.DependencyTypeRequired, addonv1alpha1.DependencyTypeIfInstalled, addonv1alpha1.DependencyTypeOptional,
@@ -111,7 +111,7 @@ func stricter(a, b addonv1alpha1.DependencyType) bool {
 	return slices.Index(order, a) < slices.Index(order, b)
 }
 
-// Named names policies in a message.
+// Named returns the names of policies for a message.
 func Named(policies ...string) string {
 	names := make([]string, 0, len(policies))
 	for _, policy := range policies {

@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// maxNamed is how many managed clusters a message names.
+	// maxNamed is the number of managed clusters in a message.
 	maxNamed = 3
-	// maxMessage is how long a message in a status can be, in characters: what the schema allows.
+	// maxMessage is the length of a message in the schema of the status, in characters.
 	maxMessage = 1024
 )
 
-// Tally counts what policies do on the managed clusters of a fleet.
+// Tally counts the managed clusters on which policies have an effect.
 type Tally struct {
 	now time.Time
-	// touched are the clusters of each override, by its policy.
+	// touched has the clusters of each override, by policy.
 	touched map[string]map[key]map[string]bool
-	// ruled are the clusters of which a policy says something, whatever add-ons are there, by the policy.
+	// ruled has the clusters of fields that concern all add-ons, by policy.
 	ruled map[string]map[string]bool
-	// conflicts are the clusters on which policies contradict each other.
+	// conflicts has the clusters on which policies contradict each other, by policy.
 	conflicts map[string]map[conflict]map[string]bool
 }
 
-// conflict is a dependency on which other policies say something else, or a field that they set otherwise.
+// conflict is a dependency or a field for which policies have different values.
 type conflict struct {
 	key
 	field  string
 	others string
 }
 
-// NewTally returns a tally of no cluster, at a moment.
+// NewTally returns an empty tally for a time.
 func NewTally(now time.Time) *Tally {
 	return &Tally{
 		now: now, touched: map[string]map[key]map[string]bool{}, ruled: map[string]map[string]bool{},
@@ -49,20 +49,20 @@ func NewTally(now time.Time) *Tally {
 }
 
 // Add counts a managed cluster with these labels, where the add-on is installed and declares the
-// dependency. The overrides are those of that dependency.
+// dependency. overrides has the overrides of that dependency.
 func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]string, overrides []*Override) {
-	at := key{addOn, dependency}
+	overridden := key{addOn, dependency}
 	for _, override := range overrides {
 		if override.Selects(clusterLabels) {
-			add(t.touched, override.Policy, at, cluster)
+			add(t.touched, override.Policy, overridden, cluster)
 		}
 	}
 	if effect := Together(overrides, clusterLabels, t.now); effect.Conflicting {
-		t.addConflict(conflict{key: at}, cluster, effect.Policies)
+		t.addConflict(conflict{key: overridden}, cluster, effect.Policies)
 	}
 }
 
-// AddCluster counts a managed cluster with these labels, for which policies say something of protection or of installations.
+// AddCluster counts a managed cluster with these labels for the policies that set its protection or deny installations.
 func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set Set) {
 	protected, installs := set.Protected(clusterLabels), set.Installs(clusterLabels)
 	for _, policy := range slices.Concat(protected.Policies, installs.Policies) {
@@ -80,65 +80,69 @@ func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set 
 }
 
 // addConflict counts a managed cluster on which these policies contradict each other.
-func (t *Tally) addConflict(at conflict, cluster string, policies []string) {
+func (t *Tally) addConflict(contradicted conflict, cluster string, policies []string) {
 	for _, policy := range policies {
 		others := slices.DeleteFunc(slices.Clone(policies), func(other string) bool { return other == policy })
-		at.others = Named(others...)
-		add(t.conflicts, policy, at, cluster)
+		contradicted.others = Named(others...)
+		add(t.conflicts, policy, contradicted, cluster)
 	}
 }
 
-func add[K comparable](to map[string]map[K]map[string]bool, policy string, at K, cluster string) {
-	if to[policy] == nil {
-		to[policy] = map[K]map[string]bool{}
+func add[K comparable](clusters map[string]map[K]map[string]bool, policy string, subject K, cluster string) {
+	if clusters[policy] == nil {
+		clusters[policy] = map[K]map[string]bool{}
 	}
-	if to[policy][at] == nil {
-		to[policy][at] = map[string]bool{}
+	if clusters[policy][subject] == nil {
+		clusters[policy][subject] = map[string]bool{}
 	}
-	to[policy][at][cluster] = true
+	clusters[policy][subject][cluster] = true
 }
 
-// Status is that of a policy once all clusters are counted. The moments of transitions are those of
-// the status that is stored, where the condition stays. without is why an override has no effect,
-// whatever the clusters; empty: it can have one.
-func (t *Tally) Status(of *dependencyv1alpha1.AddOnDependencyPolicy, without func(*dependencyv1alpha1.DependencyOverride, *Override) string) dependencyv1alpha1.AddOnDependencyPolicyStatus {
-	status := dependencyv1alpha1.AddOnDependencyPolicyStatus{ObservedGeneration: of.Generation}
-	for _, stored := range of.Status.Conditions {
+// Status returns the status of a policy once all clusters are counted. A condition that stays keeps its
+// transition time. whyWithout returns why an override has no effect on any cluster, or an empty string.
+func (t *Tally) Status(
+	policy *dependencyv1alpha1.AddOnDependencyPolicy, whyWithout func(*dependencyv1alpha1.DependencyOverride, *Override) string,
+) dependencyv1alpha1.AddOnDependencyPolicyStatus {
+	status := dependencyv1alpha1.AddOnDependencyPolicyStatus{ObservedGeneration: policy.Generation}
+	for _, stored := range policy.Status.Conditions {
 		if stored.Type == dependencyv1alpha1.PolicyAccepted || stored.Type == dependencyv1alpha1.PolicyConflicting {
 			status.Conditions = append(status.Conditions, stored)
 		}
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
-	maps.Copy(clusters, t.ruled[of.Name])
-	Each(of, func(i int, override *Override) {
-		declared := &of.Spec.Overrides[i]
-		at := key{declared.AddOn, declared.Dependency}
-		invalid := override.Wrong(t.now)
-		on := t.touched[of.Name][at]
-		if len(on) > 0 {
-			addOns[at.addOn] = true
-			maps.Copy(clusters, on)
+	maps.Copy(clusters, t.ruled[policy.Name])
+	Each(policy, func(i int, override *Override) {
+		declared := &policy.Spec.Overrides[i]
+		overridden := key{declared.AddOn, declared.Dependency}
+		problem := override.Wrong(t.now)
+		touched := t.touched[policy.Name][overridden]
+		if len(touched) > 0 {
+			addOns[overridden.addOn] = true
+			maps.Copy(clusters, touched)
 		}
 		status.Overrides = append(status.Overrides, dependencyv1alpha1.OverrideStatus{
-			AddOn: at.addOn, Dependency: at.dependency, Clusters: number(on), Ended: invalid == "" && override.Ended(t.now),
-			Message: text.Cut(cmp.Or(invalid, override.endedMessage(t.now), without(declared, override)), maxMessage),
+			AddOn:      overridden.addOn,
+			Dependency: overridden.dependency,
+			Clusters:   number(touched),
+			Ended:      problem == "" && override.Ended(t.now),
+			Message:    text.Cut(cmp.Or(problem, override.endedMessage(t.now), whyWithout(declared, override)), maxMessage),
 		})
 	})
 	status.AddOns, status.Clusters = number(addOns), number(clusters)
 	set := func(condition metav1.Condition) {
-		condition.ObservedGeneration, condition.LastTransitionTime = of.Generation, metav1.NewTime(t.now)
+		condition.ObservedGeneration, condition.LastTransitionTime = policy.Generation, metav1.NewTime(t.now)
 		condition.Message = text.Cut(condition.Message, maxMessage)
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
-	set(accepted(Wrong(of, t.now)))
-	set(t.conflicting(of.Name))
+	set(accepted(Wrong(policy, t.now)))
+	set(t.conflicting(policy.Name))
 	return status
 }
 
-func number[K comparable](of map[K]bool) int32 { return int32(len(of)) } //nolint:gosec // objects of a hub
+func number[K comparable](set map[K]bool) int32 { return int32(len(set)) } //nolint:gosec // objects of a hub
 
-func accepted(wrong []string) metav1.Condition {
-	if len(wrong) == 0 {
+func accepted(problems []string) metav1.Condition {
+	if len(problems) == 0 {
 		return metav1.Condition{
 			Type: dependencyv1alpha1.PolicyAccepted, Status: metav1.ConditionTrue,
 			Reason: dependencyv1alpha1.ReasonAccepted, Message: "All overrides can be used.",
@@ -146,7 +150,7 @@ func accepted(wrong []string) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse, Reason: dependencyv1alpha1.ReasonInvalid,
-		Message: text.Cut(wrong[0], maxMessage/2) + more(len(wrong)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
+		Message: text.Cut(problems[0], maxMessage/2) + more(len(problems)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
 	}
 }
 
@@ -195,33 +199,35 @@ func clustersText(clusters map[string]bool) string {
 	return fmt.Sprintf("%s (%s)", text.Count(len(names), "cluster"), listed)
 }
 
-// Wrong are why parts of a policy cannot be used at a moment; none: all can.
-func Wrong(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (wrong []string) {
-	_, unreadable := readSelector(of)
-	for _, because := range []string{unreadable, wrongProtection(of), wrongInstall(of)} {
-		if because != "" {
-			wrong = append(wrong, because)
+// Wrong returns the problems of a policy at a time.
+func Wrong(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []string {
+	_, selectorProblem := readSelector(policy)
+	var problems []string
+	for _, problem := range []string{selectorProblem, protectionProblem(policy), installProblem(policy)} {
+		if problem != "" {
+			problems = append(problems, problem)
 		}
 	}
-	Each(of, func(_ int, override *Override) {
-		if because := override.Wrong(now); because != "" && !slices.Contains(wrong, because) {
-			wrong = append(wrong, because)
+	Each(policy, func(_ int, override *Override) {
+		if problem := override.Wrong(now); problem != "" && !slices.Contains(problems, problem) {
+			problems = append(problems, problem)
 		}
 	})
-	return wrong
+	return problems
 }
 
-// Ended are the waivers of a policy that have ended, as messages.
-func Ended(of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (ended []string) {
-	Each(of, func(i int, override *Override) {
+// Ended returns a message for each waiver of a policy that has ended.
+func Ended(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []string {
+	var messages []string
+	Each(policy, func(i int, override *Override) {
 		if message := override.endedMessage(now); message != "" {
-			ended = append(ended, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
+			messages = append(messages, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
 		}
 	})
-	return ended
+	return messages
 }
 
-// Wrong is why the override cannot be used at a moment; empty: it can.
+// Wrong returns the problem of an override that cannot be used at a time, or an empty string.
 func (o *Override) Wrong(now time.Time) string {
 	if o.Invalid == "" && o.TooLong(now) {
 		return fmt.Sprintf("%s: %s is more than %d days from now", o.path.Child("waive", "until"), o.Until.Format(time.RFC3339), int(LongestWaiver.Hours()/24))
@@ -229,7 +235,7 @@ func (o *Override) Wrong(now time.Time) string {
 	return o.Invalid
 }
 
-// endedMessage says that the waiver has ended; empty for one that has not, and for no waiver.
+// endedMessage returns a message for a waiver that has ended, and otherwise an empty string.
 func (o *Override) endedMessage(now time.Time) string {
 	if !o.Ended(now) {
 		return ""
@@ -237,17 +243,18 @@ func (o *Override) endedMessage(now time.Time) string {
 	return "the waiver ended at " + o.Until.Format(time.RFC3339) + ": the dependency counts as declared"
 }
 
-// Next is the first moment after now at which an override begins or ceases to count by itself; zero:
-// none does.
-func (s Set) Next(now time.Time) (next time.Time) {
+// Next returns the first time after now at which a waiver begins or ends by itself. It is zero without
+// such a waiver.
+func (s Set) Next(now time.Time) time.Time {
+	var next time.Time
 	for _, overrides := range s.overrides {
 		for _, override := range overrides {
 			if !override.Waived || override.Invalid != "" {
 				continue
 			}
-			for _, at := range []time.Time{override.Until.Add(-LongestWaiver), override.Until} {
-				if at.After(now) && (next.IsZero() || at.Before(next)) {
-					next = at
+			for _, boundary := range []time.Time{override.Until.Add(-LongestWaiver), override.Until} {
+				if boundary.After(now) && (next.IsZero() || boundary.Before(next)) {
+					next = boundary
 				}
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// OfImage returns the version in the tag of an image. Where there is none, it returns why.
+// OfImage returns the version in the tag of an image, or the reason for which there is no version.
 func OfImage(image string) (version, reason string) {
 	name, digest, _ := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":") // a registry may have a port

@@ -10,13 +10,13 @@ import (
 
 var (
 	platform = regexp.MustCompile(`^v?(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(.*)$`)
-	// Only these are prereleases of Kubernetes; a vendor appends what it likes.
+	// Only these are prereleases of Kubernetes. Vendors append other suffixes.
 	platformPrerelease = regexp.MustCompile(`^-((?:alpha|beta|rc)\.(?:0|[1-9]\d{0,8}))(?:$|[^0-9A-Za-z])`)
 )
 
-// ParsePlatform reads the version of a platform, such as Kubernetes, without what a
-// vendor appended to it. A semantic version would take that for a prerelease:
-// v1.31.2-gke.100 is 1.31.2, but v1.32.0-rc.1 stays v1.32.0-rc.1.
+// ParsePlatform reads the version of a platform, such as Kubernetes, without a vendor's suffix. A
+// semantic version would treat that suffix as a prerelease. v1.31.2-gke.100 becomes 1.31.2, but
+// v1.32.0-rc.1 stays v1.32.0-rc.1.
 func ParsePlatform(text string) (*semver.Version, error) {
 	parts := platform.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {

@@ -12,25 +12,25 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Any is the range that accepts every version, known or not.
+// Any is the range that accepts every version, even an unknown version.
 const Any = "*"
 
-// DoesNotMatch is the usual reason for which a version is outside a range.
+// DoesNotMatch is the usual reason for a version outside of a range.
 const DoesNotMatch = "does not match"
 
 // Range is a compiled range of versions.
 type Range struct {
 	constraints *semver.Constraints
-	// prereleases are accepted: all of them, or those with one of identifiers.
+	// prereleases is true if prereleases are accepted. If there are identifiers, a prerelease needs one of them.
 	prereleases bool
 	identifiers []string
-	// everything is accepted, whether known or not.
+	// everything is true for the range Any.
 	everything bool
-	// also is what has to accept a version too; nil: nothing.
-	also *Range
+	// next is a second range that a version has to match, or nil.
+	next *Range
 }
 
-// errRange explains a range that cannot be read; the library only repeats it.
+// errRange explains an invalid range. The error of the library only repeats the range.
 var errRange = errors.New(`must be a range of semantic versions, such as ">= 1.2 < 2.0", "^1.2" or "1.2.x || 1.4.x"`)
 
 // ParseRange reads a range. If prereleases is nil, only releases match, unless the
@@ -54,21 +54,21 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 // And returns the range of the versions that are in both ranges.
 func (r *Range) And(other *Range) *Range {
 	both := *r
-	if both.also = other; r.also != nil {
-		both.also = r.also.And(other)
+	if both.next = other; r.next != nil {
+		both.next = r.next.And(other)
 	}
 	return &both
 }
 
-// AcceptsAll reports whether every version matches, also one that is not known.
-func (r *Range) AcceptsAll() bool { return r.everything && (r.also == nil || r.also.AcceptsAll()) }
+// AcceptsAll reports whether every version matches, even an unknown version.
+func (r *Range) AcceptsAll() bool { return r.everything && (r.next == nil || r.next.AcceptsAll()) }
 
-// Mismatch returns why the version does not match, empty if it does.
+// Mismatch returns the reason for which a version does not match, or an empty string.
 func (r *Range) Mismatch(version *semver.Version) string {
-	if because := r.ownMismatch(version); because != "" || r.also == nil {
-		return because
+	if reason := r.ownMismatch(version); reason != "" || r.next == nil {
+		return reason
 	}
-	return r.also.Mismatch(version)
+	return r.next.Mismatch(version)
 }
 
 func (r *Range) ownMismatch(version *semver.Version) string {
@@ -84,12 +84,12 @@ func (r *Range) ownMismatch(version *semver.Version) string {
 	return DoesNotMatch
 }
 
-// named finds the numbers that a range names.
-var named = regexp.MustCompile(`(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
+// numbersPattern finds the version numbers in a range.
+var numbersPattern = regexp.MustCompile(`(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 
-// Excludes reports whether no version is in both ranges; nil is any version. It only
-// decides where one of them accepts releases alone. Among releases, the least version that
-// is in both is one that a range names, or comes next in one of the three numbers.
+// Excludes reports whether no version is in both ranges. A nil range accepts any version. The result is
+// false if both ranges accept prereleases, because only releases are compared. The least release in both
+// ranges is a version in one of the ranges, or follows such a version in one of its three numbers.
 func (r *Range) Excludes(other *Range) bool {
 	if r == nil || other == nil || r.everything || other.everything || r.mayAcceptPrereleases() && other.mayAcceptPrereleases() {
 		return false
@@ -99,21 +99,20 @@ func (r *Range) Excludes(other *Range) bool {
 	})
 }
 
-// AcceptsEveryRelease reports whether every release matches, but no version that is not
-// known, as with ">= 0.0.0".
+// AcceptsEveryRelease reports whether every release matches, but no unknown version, as with ">= 0.0.0".
 func (r *Range) AcceptsEveryRelease() bool {
 	return r != nil && !r.everything &&
 		!slices.ContainsFunc(candidates(r.constraints.String()), func(version *semver.Version) bool { return r.Mismatch(version) != "" })
 }
 
-// candidates are releases that decide: if any release is in some of the ranges and not in
-// others, one of these is too.
+// candidates returns releases that are enough to compare ranges: if any release is in some of the ranges and
+// outside of others, this is true of a candidate.
 func candidates(ranges string) []*semver.Version {
 	candidates := []*semver.Version{semver.New(0, 0, 0, "", "")}
-	for _, found := range named.FindAllStringSubmatch(ranges, -1) {
+	for _, match := range numbersPattern.FindAllStringSubmatch(ranges, -1) {
 		var numbers [3]uint64
 		for i := range numbers {
-			numbers[i], _ = strconv.ParseUint(found[i+1], 10, 64) // what a range leaves out is 0
+			numbers[i], _ = strconv.ParseUint(match[i+1], 10, 64) // a missing number counts as 0
 		}
 		major, minor, patch := numbers[0], numbers[1], numbers[2]
 		candidates = append(candidates, semver.New(major, minor, patch, "", ""),
@@ -127,8 +126,7 @@ func (r *Range) mayAcceptPrereleases() bool {
 	return r.prereleases || strings.Contains(r.constraints.String(), "-")
 }
 
-// acceptsPrerelease reports whether the list of identifiers, if there is one, has
-// one of the prerelease.
+// acceptsPrerelease reports whether the range accepts the identifiers of a prerelease.
 func (r *Range) acceptsPrerelease(version *semver.Version) bool {
 	if !r.prereleases || len(r.identifiers) == 0 || version.Prerelease() == "" {
 		return true

@@ -15,47 +15,45 @@ type Source string
 
 // The sources, in the order in which they count.
 const (
-	// FromLease: the add-on's agent reports it on its lease.
+	// FromLease is the lease on which the add-on's agent reports its version.
 	FromLease Source = "its agent's lease"
-	// FromTemplate: the AddOnTemplate that runs on the cluster.
+	// FromTemplate is the AddOnTemplate that runs on the cluster.
 	FromTemplate Source = "its AddOnTemplate"
-	// FromAddOn: the annotation of the ManagedClusterAddOn.
+	// FromAddOn is the annotation of the ManagedClusterAddOn.
 	FromAddOn Source = "its ManagedClusterAddOn"
-	// FromRegistration: the annotation of the ClusterManagementAddOn.
+	// FromRegistration is the annotation of the ClusterManagementAddOn.
 	FromRegistration Source = "its ClusterManagementAddOn"
 )
 
-// Annotations lists the annotations that report a version: the key of today, and
-// the one of before.
+// Annotations are the keys of annotations that report a version: the current key, and the former key.
 var Annotations = []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation}
 
-// OCM is the value that means the version of Open Cluster Management on the hub: that of
-// an add-on that is released with it.
+// OCM is a value for the version of Open Cluster Management on the hub. Add-ons that are released with it use the value.
 const OCM = "@ocm"
 
-// MaxLength is how long a version may be, in bytes.
+// MaxLength is the maximum length of a version in bytes.
 const MaxLength = semver.MaxVersionLen
 
-// MaxRange is how long a range of versions may be, in characters.
+// MaxRange is the maximum length of a range of versions in characters.
 const MaxRange = 256
 
-// Version is the version of an add-on; the zero value where none is known.
+// Version is the version of an add-on. The zero value is an unknown version.
 type Version struct {
 	Number string
 	Source Source
-	// Former: it is reported with the annotation's former key.
+	// Former is true if the annotation has its former key.
 	Former bool
-	// RollingOut is the version that is about to replace it; empty where none
-	// is known.
+	// RollingOut is the version of a rollout that has begun. It is empty without a rollout, or if its version is
+	// unknown.
 	RollingOut string
-	// OCM: the source names the version of Open Cluster Management, which Number has;
-	// empty where that is not known.
+	// OCM is true if the source has the value OCM. Number is then the version of Open Cluster Management, or
+	// empty if that version is unknown.
 	OCM bool
 }
 
-// Annotated is the version in the annotations of one object.
+// Annotated has the versions in the annotations of an object.
 type Annotated struct {
-	// Current has the annotation's key of today, Former the one of before.
+	// Current is the value of the current key, and Former the value of the former key.
 	Current, Former string
 }
 
@@ -67,7 +65,7 @@ func In(annotations map[string]string) Annotated {
 	}
 }
 
-// OfTemplate is the version of one AddOnTemplate: its annotation, else its label.
+// OfTemplate returns the version of an AddOnTemplate from its annotation, or else from its label.
 func OfTemplate(annotations, labels map[string]string) string {
 	if version := strings.TrimSpace(annotations[addonv1alpha1.AddOnVersionAnnotation]); version != "" {
 		return version
@@ -75,31 +73,30 @@ func OfTemplate(annotations, labels map[string]string) string {
 	return labels[addonv1alpha1.TemplateVersionLabel]
 }
 
-// Templates are the versions of the AddOnTemplates of one add-on on one
-// managed cluster. The zero value is that of an add-on without a template.
+// Templates describes the AddOnTemplates of an add-on on one managed cluster. The zero value
+// describes an add-on without a template.
 type Templates struct {
-	// Name is the template that runs on the cluster, Next another that is being rolled out
-	// there.
+	// Name is the template that runs on the cluster. Next is another template in a rollout that has begun.
 	Name string `json:"name,omitempty"`
 	Next string `json:"next,omitempty"`
 	// Running is the version of the template that runs on the cluster.
 	Running string `json:"running,omitempty"`
-	// RollingOut is the version of another template that is being rolled out there.
+	// RollingOut is the version of the template Next.
 	RollingOut string `json:"rollingOut,omitempty"`
-	// Unknown: which version runs is not known now, but will be: the templates could
-	// not be read yet, or a rollout has begun and OCM does not say from which.
+	// Unknown is true while the running version is unknown: the templates could not be read yet, or a rollout
+	// has begun and OCM does not report the template before.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Sources are the versions of one add-on on one managed cluster, by source.
+// Sources has the versions of an add-on on one managed cluster, by source.
 type Sources struct {
 	Lease, AddOn, Registration Annotated
 	Template                   Templates
-	// OCM is the version of Open Cluster Management on the hub; empty: not known.
+	// OCM is the version of Open Cluster Management on the hub. It is empty if it is unknown.
 	OCM string
 }
 
-// UseOCM reports whether a source names the version of Open Cluster Management.
+// UseOCM reports whether a source has the value OCM.
 func (s Sources) UseOCM() bool {
 	return slices.ContainsFunc([]string{
 		s.Lease.Current, s.Template.Running, s.Template.RollingOut, s.AddOn.Current, s.Registration.Current,
@@ -107,9 +104,9 @@ func (s Sources) UseOCM() bool {
 	}, func(version string) bool { return strings.TrimSpace(version) == OCM })
 }
 
-// Running picks the version that counts: that of the lease of the add-on's
-// agent, else of its AddOnTemplate, else of its ManagedClusterAddOn, else of its
-// ClusterManagementAddOn. Former keys come last. An annotation of blanks is none.
+// Running returns the version from the first source that has a version: the lease of the add-on's
+// agent, its AddOnTemplate, its ManagedClusterAddOn, its ClusterManagementAddOn, and then the former keys.
+// A version of blanks is ignored.
 func Running(sources Sources) Version {
 	for _, candidate := range []Version{
 		{Number: sources.Lease.Current, Source: FromLease},
@@ -137,8 +134,7 @@ func Running(sources Sources) Version {
 	return Version{}
 }
 
-// Parse reads the number. What a vendor appends to the version of Open Cluster
-// Management does not count.
+// Parse parses the number. A vendor's suffix of the version of Open Cluster Management is ignored.
 func (v Version) Parse() (*semver.Version, error) {
 	if v.OCM {
 		return ParsePlatform(v.Number)
@@ -146,8 +142,8 @@ func (v Version) Parse() (*semver.Version, error) {
 	return semver.NewVersion(v.Number)
 }
 
-// Annotation is the annotation that reports the version. A label has room for none
-// that is too long.
+// Annotation returns the key of the annotation that reports the version. A label has no room for a version that
+// is too long.
 func (v Version) Annotation() string {
 	if v.Former {
 		return addonv1alpha1.FormerVersionAnnotation

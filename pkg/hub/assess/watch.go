@@ -86,6 +86,7 @@ func (w Watch) AddOns() AddOnHandler {
 			}
 			if replaced(e.ObjectOld, e.ObjectNew) || fleet.GateClosed(e.ObjectOld) != fleet.GateClosed(e.ObjectNew) ||
 				!sameCondition(fleet.Degraded(e.ObjectOld), fleet.Degraded(e.ObjectNew)) ||
+				!sameCondition(fleet.ReplacedDegraded(e.ObjectOld), fleet.ReplacedDegraded(e.ObjectNew)) ||
 				!sameCondition(fleet.Installable(e.ObjectOld), fleet.Installable(e.ObjectNew)) ||
 				!sameCondition(fleet.Upgradable(e.ObjectOld), fleet.Upgradable(e.ObjectNew)) ||
 				w.decides(e.ObjectOld) || w.decides(e.ObjectNew) {

@@ -7,6 +7,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // members are what to drop of the members of an object.
@@ -18,10 +19,10 @@ var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
-			"finalizers": nil, "generation": nil, "managedFields": nil, "ownerReferences": nil,
+			"finalizers": nil, "ownerReferences": nil, "managedFields": with("manager", names.AddonManager),
 		}},
 		"status": {Members: members{
-			"addOnConfiguration": nil, "addOnMeta": nil, "healthCheck": nil, "namespace": nil, "registrations": nil,
+			"addOnConfiguration": nil, "addOnMeta": nil, "namespace": nil, "registrations": nil,
 			"supportedConfigs": nil,
 			"conditions":       with("type", fleet.AddOnConditions()...),
 			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),

@@ -26,6 +26,16 @@ func (on managedCluster) available(ctx context.Context, name string) (string, er
 	return on.condition(ctx, name, "Available")
 }
 
+func (on managedCluster) degraded(ctx context.Context, name string) (string, error) {
+	return on.condition(ctx, name, "Degraded")
+}
+
+// healthCheck is the mode in which the health of an add-on is checked.
+func (on managedCluster) healthCheck(ctx context.Context, name string) (string, error) {
+	found, err := on.addOn(ctx, name)
+	return string(found.Status.HealthCheck.Mode), err
+}
+
 func (on managedCluster) expectRemoved(ctx context.Context, name string) {
 	GinkgoHelper()
 	on.remove(ctx, name)
@@ -71,7 +81,31 @@ var _ = Describe("A bundle", Ordered, func() {
 		removeAnnotation(ctx, registration(stack, ""), interlockv1alpha1.BundleAnnotation)
 		Eventually(on.available).WithContext(ctx).WithTimeout(time.Minute).WithArguments(stack).Should(
 			HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"), "OCM's agent looks for leases every 30 seconds")
+
+		By("a member going that a former bundle requires")
+		on.expectRemoved(ctx, first)
+		Eventually(on.degraded).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True RequiredDependencyNotSatisfied"))
+		on.install(ctx, first)
+		Eventually(on.degraded).WithContext(ctx).WithArguments(stack).Should(HavePrefix("False DependenciesSatisfied"))
 		on.expectRemoved(ctx, stack)
+	}, onBoth(2*time.Minute))
+
+	DescribeTable("hands its health over while a member is missing", func(ctx context.Context, on managedCluster) {
+		member, former := on.named("late-member"), on.named("former")
+		register(ctx, member, "", true)
+		bundled(ctx, former, ordered(member))
+		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(former).Should(Equal(closed))
+		on.install(ctx, former)
+		Eventually(on.available).WithContext(ctx).WithArguments(former).Should(HavePrefix("False RequiredDependencyNotSatisfied"))
+		Eventually(on.healthCheck).WithContext(ctx).WithArguments(former).Should(Equal("Customized"))
+
+		removeAnnotation(ctx, registration(former, ""), interlockv1alpha1.BundleAnnotation)
+		Eventually(on.healthCheck).WithContext(ctx).WithArguments(former).Should(Equal("Lease"))
+		on.install(ctx, member)
+		Eventually(on.degraded).WithContext(ctx).WithArguments(former).Should(HavePrefix("False DependenciesSatisfied"))
+		Eventually(on.gate).WithContext(ctx).WithArguments(former).Should(Equal(opened))
+		Eventually(on.available).WithContext(ctx).WithTimeout(time.Minute).WithArguments(former).ShouldNot(HavePrefix("False"))
+		on.expectRemoved(ctx, former)
 	}, onBoth(2*time.Minute))
 
 	DescribeTable("is installed by the plugin with all that it requires", func(ctx context.Context, on managedCluster) {

@@ -111,6 +111,10 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		} {
 			Expect(checked(manager, "Customized", status, reason)).To(Succeed(), reason)
 		}
+		Expect(checked(manager, "Lease", "False", "RequiredDependencyNotSatisfied")).To(Succeed(), "it gives it back while a dependency fails")
+		Expect(checked(manager, "Lease", "False", "RequiredDependencyNotSatisfied")).To(Succeed(), "nothing changes")
+		Expect(checked(manager, "Customized", "True", "BundleAvailable")).To(Succeed())
 		Expect(checked(manager, "Lease", "Unknown", "BundleReleased")).To(Succeed(), "it gives Available back")
+		Expect(checked(manager, "Lease", "False", "RequiredDependencyNotSatisfied")).To(Satisfy(apierrors.IsForbidden), "it has given it back")
 	})
 })

@@ -41,7 +41,7 @@ func findAssets() (assets, error) {
 		found.program("work"), found.program("manifests"), found.program("chart"),
 	} {
 		if !exists(path) {
-			return assets{}, fmt.Errorf("no %s to start OCM with: run `make ocm`, or set %s to a folder as CONTRIBUTING.md describes it",
+			return assets{}, fmt.Errorf("no %s to start OCM with: run `make ocm`, or set %s to a folder as docs/dev/testing.md describes it",
 				path, assetsVariable)
 		}
 	}

@@ -202,10 +202,10 @@ func ocmVersion(found assets) (string, error) {
 	out, err := exec.Command(found.program("registration"), "--version").Output()
 	fields := strings.Fields(string(out))
 	if err != nil {
-		return "", fmt.Errorf("run %s --version: %w; build OCM with its version, as CONTRIBUTING.md describes", found.program("registration"), err)
+		return "", fmt.Errorf("run %s --version: %w; build OCM with its version, as docs/dev/testing.md describes", found.program("registration"), err)
 	}
 	if len(fields) == 0 {
-		return "", fmt.Errorf("%s --version reports no version: build OCM with its version, as CONTRIBUTING.md describes", found.program("registration"))
+		return "", fmt.Errorf("%s --version reports no version: build OCM with its version, as docs/dev/testing.md describes", found.program("registration"))
 	}
 	return strings.TrimPrefix(fields[len(fields)-1], "v"), nil
 }

@@ -174,7 +174,8 @@ func (h *fakeHub) dryRun(
 	if err := json.Unmarshal(content, &probe); err != nil {
 		h.t.Fatal(err)
 	}
-	kind := map[string]string{string(rule.FormPolicy): rule.KindPolicy, string(rule.FormWebhook): rule.KindWebhook}[meta.FindStatusCondition(probe.Status.Conditions, rule.TypeProbe).Reason]
+	kinds := map[string]string{string(rule.FormPolicy): rule.KindPolicy, string(rule.FormWebhook): rule.KindWebhook}
+	kind := kinds[meta.FindStatusCondition(probe.Status.Conditions, rule.TypeProbe).Reason]
 	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
 	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
 	if h.actsOn[kind] && h.there()[kind] {
