@@ -35,20 +35,16 @@ type Install struct {
 	WrongApproval, WrongRemovalApproval string
 }
 
-// OnDemandPlacement is the Placement with which Interlock has an add-on installed. The owner of the add-on consents by listing
-// it (lifecycle.md, "Install what is missing").
-func OnDemandPlacement(addOn string) types.NamespacedName {
-	return types.NamespacedName{Namespace: addonv1alpha1.InstallNamespace, Name: addOn}
-}
-
 // Consent is how the owner of an add-on lets Interlock install it.
 type Consent string
 
 const (
 	// NoConsent is that of an owner who does not.
 	NoConsent Consent = ""
-	// ByPlacement is that OCM installs it on the clusters of OnDemandPlacement.
-	ByPlacement Consent = "Placement"
+	// ConsentUnknown is that its Placements could not be read yet.
+	ConsentUnknown Consent = "Unknown"
+	// ByLabel is that OCM installs it on managed clusters with InstallLabel, because a Placement selects them.
+	ByLabel Consent = "Label"
 	// ByAnnotation is that Interlock creates its ManagedClusterAddOns.
 	ByAnnotation Consent = "Annotation"
 )
@@ -59,10 +55,18 @@ func (c *Catalog) Consent(addOn string) Consent {
 	switch {
 	case install.OnDemand:
 		return ByAnnotation
-	case slices.Contains(install.Placements, OnDemandPlacement(addOn)):
-		return ByPlacement
+	case len(install.Placements) > 0 && c.labelled == nil:
+		return ConsentUnknown
+	case c.labelled[addOn].Limit() != 0:
+		return ByLabel
 	}
 	return NoConsent
+}
+
+// Consents reports whether the owner of a registered add-on is known to let Interlock install it.
+func (c *Catalog) Consents(addOn string) bool {
+	consent := c.Consent(addOn)
+	return consent == ByAnnotation || consent == ByLabel
 }
 
 // Installer returns the add-on that an edge with install Auto installs: the one that it is on, or the only one that declares to provide
@@ -180,7 +184,8 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 	reworded := map[string]bool{}
 	for _, registered := range []map[string]Install{c.installs, before.installs} {
 		for addOn := range registered {
-			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) {
+			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) &&
+				c.Consent(addOn) == before.Consent(addOn) && c.Labelled(addOn).equal(before.Labelled(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {

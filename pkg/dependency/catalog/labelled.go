@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -13,33 +15,72 @@ import (
 // writes, a cluster that moves from one to the next is in none, and its add-on is uninstalled.
 const decisionPage = 100
 
+// Placements are those of a hub; Unread: they could not be read yet.
+type Placements struct {
+	Items  []clusterv1beta1.Placement
+	Unread bool
+}
+
 // Labelled is on how many managed clusters an owner lets Interlock have an add-on installed by InstallLabel.
 type Labelled struct {
-	// Placements is the number of Placements of the add-on that select the label as they have to.
-	Placements int
+	// Placements are those of the add-on, ascending, that select the label as they have to.
+	Placements []types.NamespacedName
 	// Problem is why a Placement that selects the label does not count; empty: none does not.
 	Problem string
 }
 
-// LabelledBy finds how Placements select the label of an add-on. They are those that its registration lists.
-func LabelledBy(placements []clusterv1beta1.Placement, addOn string) (found Labelled) {
+// Consented returns the catalog with the consent that Placements give. It is unknown in a catalog without them.
+func (c *Catalog) Consented(placements Placements) *Catalog {
+	consented := *c
+	consented.labelled = nil
+	if placements.Unread {
+		return &consented
+	}
+	consented.labelled = map[string]Labelled{}
+	for addOn, install := range c.installs {
+		if !install.Placed {
+			continue
+		}
+		listed := func(one *clusterv1beta1.Placement) bool {
+			return slices.Contains(install.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+		}
+		if by := labelledBy(placements.Items, listed, addOn); len(by.Placements) > 0 || by.Problem != "" {
+			consented.labelled[addOn] = by
+		}
+	}
+	return &consented
+}
+
+// Labelled returns how the Placements of a registered add-on let Interlock install it.
+func (c *Catalog) Labelled(addOn string) Labelled { return c.labelled[addOn] }
+
+// InstallLabel is the label of the managed clusters on which Interlock has an add-on installed.
+func InstallLabel(addOn string) string { return addonv1alpha1.InstallLabelPrefix + addOn }
+
+// labelledBy finds how those Placements that are listed select the label of an add-on.
+func labelledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta1.Placement) bool, addOn string) (found Labelled) {
 	for i := range placements {
 		one := &placements[i]
 		switch problem := wronglyLabelled(&one.Spec); {
-		case !selectsLabel(&one.Spec, addonv1alpha1.InstallLabelPrefix+addOn):
+		case !listed(one) || !selectsLabel(&one.Spec, InstallLabel(addOn)):
 		case problem != "":
 			found.Problem = "Placement " + one.Namespace + "/" + one.Name + " " + problem
 		default:
-			found.Placements++
+			found.Placements = append(found.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
 		}
 	}
+	slices.SortFunc(found.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	return found
+}
+
+func (l Labelled) equal(other Labelled) bool {
+	return l.Problem == other.Problem && slices.Equal(l.Placements, other.Placements)
 }
 
 // Limit is on how many managed clusters the add-on may be installed by the label; 0: on none, and -1: on all. With two Placements, each
 // cluster is always in a decision of one of them.
 func (l Labelled) Limit() int {
-	switch l.Placements {
+	switch len(l.Placements) {
 	case 0:
 		return 0
 	case 1:

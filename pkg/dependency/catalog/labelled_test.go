@@ -1,11 +1,17 @@
 package catalog
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
 func TestLabelledBy(t *testing.T) {
@@ -14,10 +20,12 @@ func TestLabelledBy(t *testing.T) {
 		return "predicates: [{requiredClusterSelector: {labelSelector: " + expression + "}}]"
 	}
 	exists := selecting("{matchExpressions: [{key: " + label + ", operator: Exists}]}")
-	const all, limited, untolerant = ", tolerations: [{operator: Exists}]",
-		"Placement places/p selects a limited number of clusters: remove spec.numberOfClusters",
-		"Placement places/p does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost: " +
+	const all, first, limited, untolerant = ", tolerations: [{operator: Exists}]", "Placement places/p0 ",
+		"selects a limited number of clusters: remove spec.numberOfClusters",
+		"does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost: " +
 			"set spec.tolerations to [{operator: Exists}]"
+	one := []types.NamespacedName{{Namespace: "places", Name: "p0"}}
+	two := append(slices.Clone(one), types.NamespacedName{Namespace: "places", Name: "p1"})
 	for name, test := range map[string]struct {
 		specs []string
 		want  Labelled
@@ -28,34 +36,62 @@ func TestLabelledBy(t *testing.T) {
 		"AnotherLabel":   {[]string{selecting("{matchLabels: {tier: edge}}") + all}, Labelled{}, 0},
 		"AnotherAddOn":   {[]string{selecting("{matchExpressions: [{key: "+label+"2, operator: Exists}]}") + all}, Labelled{}, 0},
 		"Excluding":      {[]string{selecting("{matchExpressions: [{key: "+label+", operator: DoesNotExist}]}") + all}, Labelled{}, 0},
-		"One":            {[]string{exists + all}, Labelled{Placements: 1}, 100},
-		"Two":            {[]string{exists + all, exists + all}, Labelled{Placements: 2}, -1},
-		"ByValue":        {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + all}, Labelled{Placements: 1}, 100},
-		"ByOneOfValues":  {[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + all}, Labelled{Placements: 1}, 100},
+		"One":            {[]string{exists + all}, Labelled{Placements: one}, 100},
+		"Two":            {[]string{exists + all, exists + all}, Labelled{Placements: two}, -1},
+		"ByValue":        {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + all}, Labelled{Placements: one}, 100},
+		"ByOneOfValues":  {[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + all}, Labelled{Placements: one}, 100},
 		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + all}, Labelled{}, 0},
 		"WithinATier": {
-			[]string{selecting("{matchLabels: {tier: edge}, matchExpressions: [{key: "+label+", operator: Exists}]}") + all}, Labelled{Placements: 1}, 100,
+			[]string{selecting("{matchLabels: {tier: edge}, matchExpressions: [{key: "+label+", operator: Exists}]}") + all}, Labelled{Placements: one}, 100,
 		},
-		"NoToleration":       {[]string{exists}, Labelled{Problem: untolerant}, 0},
-		"TolerationOfAKey":   {[]string{exists + ", tolerations: [{operator: Exists, key: a}]"}, Labelled{Problem: untolerant}, 0},
-		"TolerationForATime": {[]string{exists + ", tolerations: [{operator: Exists, tolerationSeconds: 60}]"}, Labelled{Problem: untolerant}, 0},
-		"TolerationOfOne":    {[]string{exists + ", tolerations: [{operator: Exists, effect: NoSelect}]"}, Labelled{Problem: untolerant}, 0},
-		"Limited":            {[]string{exists + all + ", numberOfClusters: 3"}, Labelled{Problem: limited}, 0},
-		"OneIsLimited":       {[]string{exists + all, exists + all + ", numberOfClusters: 3"}, Labelled{Placements: 1, Problem: limited}, 100},
+		"NoToleration":       {[]string{exists}, Labelled{Problem: first + untolerant}, 0},
+		"TolerationOfAKey":   {[]string{exists + ", tolerations: [{operator: Exists, key: a}]"}, Labelled{Problem: first + untolerant}, 0},
+		"TolerationForATime": {[]string{exists + ", tolerations: [{operator: Exists, tolerationSeconds: 60}]"}, Labelled{Problem: first + untolerant}, 0},
+		"TolerationOfOne":    {[]string{exists + ", tolerations: [{operator: Exists, effect: NoSelect}]"}, Labelled{Problem: first + untolerant}, 0},
+		"Limited":            {[]string{exists + all + ", numberOfClusters: 3"}, Labelled{Problem: first + limited}, 0},
+		"OneIsLimited":       {[]string{exists + all, exists + all + ", numberOfClusters: 3"}, Labelled{Placements: one, Problem: "Placement places/p1 " + limited}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var placements []clusterv1beta1.Placement
-			for _, spec := range test.specs {
-				var one clusterv1beta1.Placement
-				if err := yaml.UnmarshalStrict([]byte("{metadata: {namespace: places, name: p}, spec: {"+spec+"}}"), &one); err != nil {
+			for i, spec := range test.specs {
+				var placement clusterv1beta1.Placement
+				if err := yaml.UnmarshalStrict(fmt.Appendf(nil, "{metadata: {namespace: places, name: p%d}, spec: {%s}}", i, spec), &placement); err != nil {
 					t.Fatal(err)
 				}
-				placements = append(placements, one)
+				placements = append(placements, placement)
 			}
-			got := LabelledBy(placements, "base")
+			got := labelledBy(placements, func(*clusterv1beta1.Placement) bool { return true }, "base")
 			if diff := cmp.Diff(test.want, got); diff != "" || got.Limit() != test.limit {
 				t.Errorf("on %d clusters, (-want +got):\n%s", got.Limit(), diff)
 			}
 		})
+	}
+}
+
+func TestConsent(t *testing.T) {
+	const registered = `[
+  {metadata: {name: manual}, spec: {installStrategy: {type: Manual}}},
+  {metadata: {name: on-demand, annotations: {dependency.addon.open-cluster-management.io/install-on-demand: "true"}}, spec: {installStrategy: {type: Manual}}},
+  {metadata: {name: labelled}, spec: {installStrategy: {type: Placements, placements: [{namespace: places, name: labelled}]}}},
+  {metadata: {name: placed}, spec: {installStrategy: {type: Placements, placements: [{namespace: places, name: all}]}}},
+  {metadata: {name: nowhere}, spec: {installStrategy: {type: Placements}}}]`
+	const placements = `[{metadata: {namespace: places, name: all}, spec: {tolerations: [{operator: Exists}]}},
+  {metadata: {namespace: places, name: labelled}, spec: {tolerations: [{operator: Exists}], predicates: [{requiredClusterSelector: {
+    labelSelector: {matchExpressions: [{key: install.dependency.addon.open-cluster-management.io/labelled, operator: Exists}]}}}]}}]`
+	var addOns []addonv1alpha1.ClusterManagementAddOn
+	var items []clusterv1beta1.Placement
+	if err := errors.Join(yaml.UnmarshalStrict([]byte(registered), &addOns), yaml.UnmarshalStrict([]byte(placements), &items)); err != nil {
+		t.Fatal(err)
+	}
+	unread := New(addOns)
+	read := unread.Consented(Placements{Items: items})
+	without := unread.Consented(Placements{})
+	for addOn, want := range map[string][3]Consent{ // unread, read, and none exists
+		"manual": {}, "on-demand": {ByAnnotation, ByAnnotation, ByAnnotation}, "labelled": {ConsentUnknown, ByLabel, NoConsent},
+		"placed": {ConsentUnknown, NoConsent, NoConsent}, "nowhere": {}, "unknown": {},
+	} {
+		if got := [3]Consent{unread.Consent(addOn), read.Consent(addOn), without.Consent(addOn)}; got != want {
+			t.Errorf("%s: %q, want %q", addOn, got, want)
+		}
 	}
 }

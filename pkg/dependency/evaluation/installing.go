@@ -41,7 +41,9 @@ func absent(g *given, f *Finding) {
 		}
 	}
 	waits := g.cluster.Waits[g.edge.AddOn]
-	switch consents := g.catalog.Consent(g.edge.AddOn) != catalog.NoConsent; {
+	switch consents := g.catalog.Consents(g.edge.AddOn); {
+	case declaration.Installs(&g.edge.Dependency) && g.catalog.Consent(g.edge.AddOn) == catalog.ConsentUnknown:
+		f.detail().Unexplained = true
 	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
 	case waits == WaitUnknown:
 		f.detail().Unexplained = true
@@ -125,9 +127,11 @@ func withoutConsent(g *given) string {
 	case install.Manual:
 		return fmt.Sprintf("for install: Auto, its owner must annotate ClusterManagementAddOn '%s' with %s=true",
 			name, addonv1alpha1.InstallOnDemandAnnotation)
+	case g.catalog.Labelled(addOn).Problem != "":
+		return "install: Auto has no effect, because " + g.catalog.Labelled(addOn).Problem
 	case install.Placed:
-		return fmt.Sprintf("for install: Auto, its owner must list Placement '%s' in ClusterManagementAddOn '%s'",
-			text.Name(catalog.OnDemandPlacement(addOn).String()), name)
+		return fmt.Sprintf("for install: Auto, its owner must list two Placements in ClusterManagementAddOn '%s' that select the label '%s'",
+			name, catalog.InstallLabel(name))
 	}
 	return "install: Auto has no effect, because another component installs it"
 }

@@ -38,7 +38,9 @@ const (
 	Contradiction    Blocker = "Contradiction"
 	NeedsApproval    Blocker = "NeedsApproval"
 	GivenUpForAWhile Blocker = "GivenUp"
-	Delayed          Blocker = "Delayed"
+	// NeedsPlacement is that one Placement consents, which does for a limited number of managed clusters.
+	NeedsPlacement Blocker = "NeedsPlacement"
+	Delayed        Blocker = "Delayed"
 )
 
 // Decision is what is to be stored of an installation, and done.
@@ -62,6 +64,8 @@ func Decide(f Facts, now time.Time) Decision {
 		return Decision{}
 	case f.Stored == nil:
 		return f.begin(now)
+	case f.ByLabel:
+		return f.decideLabelled(now)
 	case f.AddOn == nil:
 		return f.decideAbsent(now)
 	default:
@@ -71,6 +75,9 @@ func Decide(f Facts, now time.Time) Decision {
 
 // begin decides where nothing is stored. An add-on that is installed was installed by another writer.
 func (f Facts) begin(now time.Time) Decision {
+	if f.AddOn != nil && f.Labelled && len(f.Requests) > 0 {
+		return f.adopt(now)
+	}
 	if f.AddOn != nil || !f.Missing || len(f.Requests) == 0 {
 		return Decision{}
 	}
@@ -94,6 +101,8 @@ func (f Facts) blocker() Blocker {
 		return DeniedByPolicy
 	case !f.Consents:
 		return NeedsConsent
+	case f.Full:
+		return NeedsPlacement
 	case f.Cluster != ClusterReady:
 		return ClusterInDoubt
 	case f.Contradiction != "":
@@ -111,14 +120,16 @@ func (f Facts) decideAbsent(now time.Time) Decision {
 		return Decision{}
 	}
 	stored.Requests = f.Requests
-	switch stored.Phase {
-	case dependencyv1alpha1.PhaseInstalled, dependencyv1alpha1.PhaseUnused:
+	if stored.Phase == dependencyv1alpha1.PhaseInstalled || stored.Phase == dependencyv1alpha1.PhaseUnused {
 		return undo(stored, now)
-	case dependencyv1alpha1.PhaseGivenUp:
-		if stored.Undone.Again.After(now) {
-			return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
-		}
-	case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseRemoving, dependencyv1alpha1.PhaseKept:
+	}
+	return f.resume(stored, now)
+}
+
+// resume goes on with an installation that was begun, or given up for a while.
+func (f Facts) resume(stored Installation, now time.Time) Decision {
+	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Again.After(now) {
+		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
 	}
 	blocker := f.blocker()
 	switch {

@@ -293,7 +293,7 @@ func eachOf(of *Installation, addOns []*Present, set func(bit func(int) bool, f 
 // that another writer has, or that anybody wants to keep. What was decided is not decided again, with another end.
 func TestDecideEverything(t *testing.T) {
 	count := 0
-	each(func(f Facts) {
+	decide := func(f Facts) {
 		count++
 		d := Decide(f, noon)
 		if wrong := broken(f, d); wrong != "" {
@@ -315,6 +315,13 @@ func TestDecideEverything(t *testing.T) {
 		if !reflect.DeepEqual(again.Desired, after.Stored) {
 			t.Fatalf("has no end: %s\n%+v\nstored %+v", d, f, f.Stored)
 		}
+	}
+	each(func(f Facts) {
+		decide(f)
+		f.ByLabel = true
+		decide(f)
+		f.Labelled = true
+		decide(f)
 	})
 	t.Logf("%d combinations", count)
 }
@@ -324,17 +331,27 @@ func broken(f Facts, d Decision) string {
 	switch d.Step {
 	case Install:
 		switch {
-		case !acts || f.Contradiction != "" || !f.Approved:
+		case !acts || f.Contradiction != "" || !f.Approved || f.Full:
 			return "installs what is blocked"
+		case f.ByLabel && f.Labelled && f.Stored != nil:
+			return "labels what is labelled"
 		case f.AddOn != nil || len(f.Requests) == 0:
 			return "installs what nobody needs"
 		case d.Desired == nil || d.Desired.Phase != installing:
 			return "installs what is not stored"
 		}
 	case Remove:
+		neverInstalled := f.ByLabel && f.AddOn == nil && (f.Stored.Phase == installing || f.Stored.Phase == givenUp)
 		switch {
+		case neverInstalled && f.Cluster == ClusterReady && f.Labelled && len(f.Requests) == 0:
+			return ""
 		case !acts || f.Keep || f.Use != Unused || f.keeps(*f.Stored):
 			return "removes what is kept"
+		case f.ByLabel && !f.Labelled:
+			return "removes what is removed"
+		case f.ByLabel && f.AddOn != nil && !f.AddOn.Deleted && (f.AddOn.TakenOver || f.AddOn.Generation > f.Stored.Generation):
+			return "removes what another writer has"
+		case f.ByLabel:
 		case f.AddOn == nil || f.AddOn.UID != f.Stored.UID || f.AddOn.Generation > f.Stored.Generation ||
 			f.AddOn.Deleted || f.AddOn.TakenOver || !f.AddOn.Ours:
 			return "removes what another writer has"

@@ -177,7 +177,7 @@ func Installable(declared *catalog.Catalog, dependent string) []string {
 	var used []string
 	for edge := range edges(declared, dependent) {
 		for _, addOn := range declared.Satisfying(&edge.Dependency) {
-			if declared.Consent(addOn) == catalog.ByAnnotation {
+			if declared.Consents(addOn) {
 				used = append(used, addOn)
 			}
 		}
