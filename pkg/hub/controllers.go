@@ -63,7 +63,7 @@ func setupDeclarations(mgr ctrl.Manager, with *shared) error {
 	return (&declarations.Reconciler{
 		Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: with.fleet, Readable: with.warm.Begun(), Store: with.declarations,
 		Metrics: with.metrics, Recorder: with.recorder, Evaluate: with.on.evaluate, Request: with.on.request,
-		EnableWatches: with.watches.Enable, Templates: with.inputs.Templates, Declare: with.on.declare, Policies: with.policies.List,
+		EnableWatches: with.watches.Enable, Templates: with.inputs.Templates, Placements: with.inputs.Placements, Declare: with.on.declare, Policies: with.policies.List,
 		Counted: with.on.counted,
 	}).SetupWithManager(mgr)
 }

@@ -12,7 +12,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
 	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
@@ -30,31 +29,25 @@ func setupInstallation(mgr ctrl.Manager, with *shared) error {
 		Wishes: &settings.Wishes{Changed: with.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
 		Recorder: with.recorder, FirstPass: with.firstPass,
 	}
-	metrics := lifecycle.NewMetrics(with.options.registry())
-	placed := &installation.Reconciler{
-		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Needs: with.needs, Evaluate: with.on.evaluate,
-		Policies: with.policies.List, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
-		Metrics: metrics, Changed: with.on.install, FirstPass: with.firstPass, RemovalDelay: with.options.RemovalDelay,
-	}
 	stored, err := addInstallations(mgr)
 	if err != nil {
 		return err
 	}
-	installed := newInstalled(mgr, with, stored, metrics)
+	installed := newInstalled(mgr, with, stored)
 	with.assessments.Subscribe(func(change assess.Change) {
 		kept.Wishes.Found(change.AddOn, change.Findings())
-		placed.Needs.Found(change.AddOn, change.Declared, change.Findings())
 		installed.Assessed(change)
 	})
-	return setupEach(mgr, placed, installed, kept)
+	return setupEach(mgr, installed, kept)
 }
 
 // newInstalled returns the controller of AddOnInstallations.
-func newInstalled(mgr ctrl.Manager, with *shared, stored cache.Cache, metrics *lifecycle.Metrics) *lifecycle.Reconciler {
+func newInstalled(mgr ctrl.Manager, with *shared, stored cache.Cache) *lifecycle.Reconciler {
 	return &lifecycle.Reconciler{
 		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Assessments: with.assessments,
 		Assessor: assess.Assessor{Fleet: with.fleet, Loader: with.loader, Live: mgr.GetAPIReader(), Acts: true},
-		Stored:   stored, Objects: stored, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder, Metrics: metrics,
+		Stored:   stored, Objects: stored, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
+		Metrics:            lifecycle.NewMetrics(with.options.registry()),
 		InstallationEvents: approval.Events{Kind: approval.Installations, Clock: clock.RealClock{}, Recorder: with.recorder},
 		RemovalEvents:      approval.Events{Kind: approval.Removals, Clock: clock.RealClock{}, Recorder: with.recorder},
 		Changed:            with.on.installations, Evaluate: with.on.evaluate, FirstPass: with.firstPass, RemovalDelay: with.options.RemovalDelay,
@@ -72,7 +65,7 @@ func addInstallations(mgr ctrl.Manager) (cache.Cache, error) {
 	warm := warmup.New(warmup.Warmup{
 		Cache: stored, Hub: mgr.GetConfig().Host, Prepare: hubcache.IndexInstallations,
 		Objects: []client.Object{&dependencyv1alpha1.AddOnInstallation{}},
-		Waiting: "Waiting for AddOnInstallations: Interlock installs no add-on with the install strategy Manual before it can read them; " +
+		Waiting: "Waiting for AddOnInstallations: Interlock installs no add-on before it can read them; " +
 			"is their CRD installed? It is deploy/hub/addoninstallations-crd.yaml.",
 	})
 	return stored, errors.Join(mgr.Add(stored), mgr.Add(warm))

@@ -21,7 +21,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
@@ -52,7 +51,6 @@ type shared struct {
 	recorder     toolsevents.EventRecorder
 	// firstPass delays the controllers of the lifecycle until all add-ons have been assessed once. It is nil where the lifecycle is off.
 	firstPass *firstpass.Pass
-	needs     *installation.Needs
 	configs   *settings.Changes
 }
 
@@ -62,7 +60,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on trigge
 		options: options, on: on, guarded: guarded, warm: warm, fleet: hubcache.NewReader(mgr.GetCache()),
 		memory: assess.NewMemory(clock.RealClock{}), declarations: declarations.NewStore(), assessments: assess.NewStore(),
 		metrics: metrics.New(options.registry()), recorder: mgr.GetEventRecorder(names.AddonManager), firstPass: firstPass(options),
-		needs: &installation.Needs{Changed: on.install}, configs: &settings.Changes{Changed: on.settings},
+		configs: &settings.Changes{Changed: on.settings},
 	}
 	watches, lazy, err := addLazyWatches(mgr, on.addOns(s.fleet, s.declarations, s.configs))
 	informer, informerErr := newFactsInformer(mgr, on.request)

@@ -4,7 +4,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
-	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
@@ -29,8 +28,6 @@ type triggers struct {
 	declare *trigger.Trigger
 	// policies enqueues the statuses of all policies.
 	policies *trigger.Trigger
-	// install enqueues what is to be installed in the controller of installations by Placements.
-	install *trigger.Trigger
 	// installations enqueues add-ons on managed clusters in the controller of AddOnInstallations.
 	installations *trigger.Trigger
 	// settings enqueues add-ons on managed clusters in the controller of settings.
@@ -42,7 +39,7 @@ type triggers struct {
 func newTriggers() triggers {
 	return triggers{
 		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
-		install: trigger.New(), installations: trigger.New(), settings: trigger.New(),
+		installations: trigger.New(), settings: trigger.New(),
 	}
 }
 
@@ -50,7 +47,6 @@ func newTriggers() triggers {
 func (t triggers) counted() {
 	t.policies.Enqueue(policies.Key)
 	t.hubAPIs.Enqueue(hubapis.Key)
-	t.install.Enqueue(installation.Key)
 	t.installations.Enqueue(lifecycle.Everything)
 }
 
@@ -58,6 +54,5 @@ func (t triggers) counted() {
 func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
 	return lazywatch.AddOns{
 		Fleet: reader, Declarations: store, Evaluate: t.evaluate, Declare: t.declare, Policies: t.policies, Configured: configs.Config,
-		Selectable: func() { t.install.Enqueue(installation.Key) },
 	}
 }

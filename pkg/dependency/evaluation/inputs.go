@@ -87,6 +87,9 @@ func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Se
 	if s.edge.MayExplain() && declared.Install(target).Placed {
 		read[target] |= input.Placements
 	}
+	if declaration.Installs(&s.edge.Dependency) && declared.Install(target).Placed {
+		read[target] |= input.Consents
+	}
 	if declaration.Installs(&s.edge.Dependency) && declared.Consents(target) {
 		read[target] |= input.Installations
 	}

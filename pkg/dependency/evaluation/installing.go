@@ -70,6 +70,8 @@ const (
 	WaitGivenUp Wait = "GivenUp"
 	// WaitContradiction is that it would contradict or break other add-ons on the managed cluster.
 	WaitContradiction Wait = "Contradiction"
+	// WaitForPlacement is that its owner lists one Placement, which selects no more managed clusters.
+	WaitForPlacement Wait = "Placement"
 	// WaitRefused is that the API server refuses to create it.
 	WaitRefused Wait = "Refused"
 )
@@ -86,6 +88,9 @@ func (w Wait) Explanation(addOn string) string {
 	case WaitContradiction:
 		return fmt.Sprintf("install: Auto installs nothing, because '%s' would contradict or break what is installed on this cluster; "+
 			"kubectl addon install %s --plan says what", name, name)
+	case WaitForPlacement:
+		return fmt.Sprintf("install: Auto installs on no more clusters by one Placement; its owner must list a second one in "+
+			"ClusterManagementAddOn '%s' that selects the label", name)
 	case WaitRefused:
 		return fmt.Sprintf("install: Auto does not succeed, because the hub refuses to create '%s' on this cluster; AddOnInstallation '%s' "+
 			"says why", name, name)

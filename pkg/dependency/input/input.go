@@ -42,6 +42,8 @@ const (
 	HubAPIs
 	// Hosting is which cluster runs the add-on's agent, and what the agent of that cluster reports.
 	Hosting
+	// Consents are the Placements by which owners let Interlock install add-ons. They explain verdicts, and change none.
+	Consents
 	// Installations are what the installations of the add-ons wait for that it depends on. They explain verdicts, and change none.
 	Installations
 )

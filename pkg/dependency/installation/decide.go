@@ -174,8 +174,7 @@ func (f Facts) decidePresent(now time.Time) Decision {
 		}
 	}
 	if f.AddOn.TakenOver || !f.AddOn.Ours || f.AddOn.Generation > desired.Generation {
-		desired.UnusedSince = time.Time{}
-		desired.enter(dependencyv1alpha1.PhaseKept, now)
+		desired = desired.Kept(now)
 	}
 	if len(f.Requests) > 0 {
 		desired.Requests = f.Requests
@@ -224,6 +223,13 @@ func (f Facts) keeps(stored Installation) bool {
 func (i Installation) Created(uid types.UID, now time.Time) Installation {
 	i.UID, i.Generation, i.UnusedSince = uid, created, time.Time{}
 	i.enter(dependencyv1alpha1.PhaseInstalled, now)
+	return i
+}
+
+// Kept returns the installation once another writer has taken it over.
+func (i Installation) Kept(now time.Time) Installation {
+	i.UnusedSince = time.Time{}
+	i.enter(dependencyv1alpha1.PhaseKept, now)
 	return i
 }
 

@@ -27,8 +27,7 @@ func (f Facts) decideLabelled(now time.Time) Decision {
 	case f.AddOn != nil && f.AddOn.UID != stored.UID:
 		stored = stored.Created(f.AddOn.UID, now)
 	case f.AddOn != nil && (f.AddOn.TakenOver || f.AddOn.Generation > stored.Generation):
-		stored.UnusedSince = time.Time{}
-		stored.enter(dependencyv1alpha1.PhaseKept, now)
+		stored = stored.Kept(now)
 		return Decision{Desired: &stored}
 	}
 	return f.decideUse(stored, now)

@@ -103,7 +103,7 @@ func (r *removing) name(addOn string) {
 		r.findings.Insert(fmt.Sprintf("'%s' is not installed", name))
 		return
 	case install.Placed && (selected || !known):
-		r.problems.Insert(stays(addOn, install, known))
+		r.problems.Insert(stays(r.declared.Catalog, addOn, known))
 	}
 	r.need(addOn, "")
 }

@@ -47,7 +47,7 @@ func (i *installing) place(addOn string, install catalog.Install) {
 		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
 		return
 	}
-	users := ofUsers(addOn, install)
+	users := ofUsers(i.declared.Catalog, addOn)
 	if len(users) == 0 {
 		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists only that of Interlock: "+
 			"list a Placement that selects the cluster, or install an add-on that depends on '%s' with install: Auto", name, name, name))
@@ -64,7 +64,7 @@ func (i *installing) place(addOn string, install catalog.Install) {
 // asking are the add-ons, ascending, for which Interlock has an add-on installed by its Placement: they are there, or have a step. The
 // rules are those of the hub.
 func (i *installing) asking(addOn string) (asking []string) {
-	if i.declared.Consent(addOn) != catalog.ByPlacement || i.on.Available != metav1.ConditionTrue || len(i.declared.Denying(i.on.Labels)) > 0 {
+	if i.declared.Consent(addOn) != catalog.ByLabel || i.on.Available != metav1.ConditionTrue || len(i.declared.Denying(i.on.Labels)) > 0 {
 		return nil
 	}
 	without := maps.Clone(i.then)
@@ -98,17 +98,18 @@ func (c *Cluster) isSelected(addOn string) (selected, known bool) {
 	return c.Selected(addOn)
 }
 
-// ofUsers are the Placements that install an add-on and that users change: all but that of Interlock.
-func ofUsers(addOn string, install catalog.Install) []types.NamespacedName {
-	return slices.DeleteFunc(slices.Clone(install.Placements), func(one types.NamespacedName) bool {
-		return one == catalog.OnDemandPlacement(addOn)
+// ofUsers are the Placements that install an add-on and that users change: all but those that select the label of Interlock.
+func ofUsers(declared *catalog.Catalog, addOn string) []types.NamespacedName {
+	labelled := declared.Labelled(addOn).Placements
+	return slices.DeleteFunc(slices.Clone(declared.Install(addOn).Placements), func(one types.NamespacedName) bool {
+		return slices.Contains(labelled, one)
 	})
 }
 
 // stays says why a removal would not last where Placements install an add-on, and what helps.
-func stays(addOn string, install catalog.Install, known bool) string {
-	name, ofInterlock := text.Name(addOn), slices.Contains(install.Placements, catalog.OnDemandPlacement(addOn))
-	users, unread := ofUsers(addOn, install), ""
+func stays(declared *catalog.Catalog, addOn string, known bool) string {
+	name, ofInterlock := text.Name(addOn), len(declared.Labelled(addOn).Placements) > 0
+	users, unread := ofUsers(declared, addOn), ""
 	if !known {
 		unread = ", and whether it does could not be read"
 	}

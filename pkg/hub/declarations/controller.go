@@ -36,6 +36,8 @@ type Reconciler struct {
 	Fleet      hubcache.Reader
 	// Templates reads the AddOnTemplates.
 	Templates func(context.Context) (catalog.Templates, error)
+	// Placements reads the Placements.
+	Placements func(context.Context) (catalog.Placements, error)
 	// Policies reads the AddOnDependencyPolicies; nil: there are none.
 	Policies func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
 	// Counted is called once a catalog is published, so that the statuses of policies follow; nil: nothing
@@ -82,6 +84,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	placements, err := r.Placements(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	policies, err := r.policies(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -90,7 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if before == nil {
 		before = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns, templates).Under(policies))
+	declared := evaluation.New(before.Renew(addOns, templates).Under(policies).Consented(placements))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
 	r.EnableWatches(usedBy(declared))

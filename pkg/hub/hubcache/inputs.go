@@ -73,6 +73,18 @@ func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
 	return catalog.Templates{Items: all}, err
 }
 
+// Placements returns the Placements of the hub.
+func (i Inputs) Placements(ctx context.Context) (catalog.Placements, error) {
+	if !i.Watches.Ready(input.Consents) {
+		return catalog.Placements{Unread: true}, nil
+	}
+	var all clusterv1beta1.PlacementList
+	if err := i.Lazy.List(ctx, &all); err != nil {
+		return catalog.Placements{}, fmt.Errorf("list Placements: %w", err)
+	}
+	return catalog.Placements{Items: all.Items}, nil
+}
+
 // OCMVersion implements fleet.Reader.
 func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
 	if !i.Watches.Demand(input.OCM) {

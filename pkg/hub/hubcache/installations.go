@@ -13,9 +13,7 @@ type Installations struct {
 	lifecycle bool
 
 	mutex sync.Mutex
-	// planned are the waits of what Placements install; nil before the first plan.
-	planned map[types.NamespacedName]evaluation.Wait
-	// decided are the waits of what is installed by AddOnInstallations. complete is true once each of them was decided on.
+	// decided are the waits by add-on. complete is true once each installation was decided on.
 	decided  map[types.NamespacedName]evaluation.Wait
 	complete bool
 }
@@ -35,26 +33,13 @@ func (i *Installations) Wait(addOn types.NamespacedName) evaluation.Wait {
 	if wait, ok := i.decided[addOn]; ok {
 		return wait
 	}
-	if wait, ok := i.planned[addOn]; ok {
-		return wait
-	}
-	if i.planned == nil || !i.complete {
+	if !i.complete {
 		return evaluation.WaitUnknown
 	}
 	return evaluation.WaitForInterlock
 }
 
-// Plan replaces the waits of what Placements install. All others follow at once. It reports which of the add-ons wait for something else than
-// before.
-func (i *Installations) Plan(waits map[types.NamespacedName]evaluation.Wait) (changed func(addOn types.NamespacedName) bool) {
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	before := i.planned
-	i.planned = waits
-	return func(addOn types.NamespacedName) bool { return before == nil || before[addOn] != waits[addOn] }
-}
-
-// Set replaces the wait of an add-on that is installed by an AddOnInstallation; NoWait: it follows at once. It reports whether the wait is
+// Set replaces the wait of an add-on; NoWait: it follows at once. It reports whether the wait is
 // another one than before.
 func (i *Installations) Set(addOn types.NamespacedName, wait evaluation.Wait) (changed bool) {
 	i.mutex.Lock()

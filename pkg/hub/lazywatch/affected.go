@@ -30,8 +30,6 @@ type AddOns struct {
 	Configured func(config types.NamespacedName)
 	// Policies triggers the controller of the statuses of policies.
 	Policies *trigger.Trigger
-	// Selectable is called once it is known what Placements select; nil: nothing needs to know.
-	Selectable func()
 }
 
 // overridden has the catalog built again, unless only the status of a policy has changed. The statuses are

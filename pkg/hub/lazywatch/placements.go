@@ -57,11 +57,8 @@ func (a AddOns) enqueueWithout(ctx context.Context, declared *evaluation.Evaluat
 }
 
 // EnqueueUninstalled enqueues the add-ons that depend on one which Placements install, where
-// that one is not installed. It calls Selectable.
+// that one is not installed.
 func (a AddOns) EnqueueUninstalled(ctx context.Context) error {
-	if a.Selectable != nil {
-		a.Selectable()
-	}
 	declared := a.Declarations.Current()
 	if declared == nil {
 		return nil

@@ -56,6 +56,17 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Changed:   addOns.EnqueueSelected,
 		Synced:    addOns.EnqueueUninstalled,
 	})
+	watches[input.Consents] = New(lazy, Options{
+		What: "Placements", Object: &clusterv1beta1.Placement{}, Meanwhile: "it is not known by which of them Interlock may install add-ons",
+		Changed: func(context.Context, client.Object, client.Object) error {
+			addOns.Declare.Enqueue(declarations.Key)
+			return nil
+		},
+		Synced: func(context.Context) error {
+			addOns.Declare.Enqueue(declarations.Key)
+			return nil
+		},
+	})
 	watches[input.Policies] = New(lazy, Options{
 		What: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{},
 		Why: "by which administrators override what is declared", Meanwhile: "these count as they were when addon-manager started",

@@ -38,7 +38,10 @@ func (r *Reconciler) carryOut(
 func (r *Reconciler) act(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision *installation.Decision,
 ) error {
-	if decision.Step == installation.Remove {
+	switch {
+	case of.ByLabel:
+		return r.label(ctx, of, decision)
+	case decision.Step == installation.Remove:
 		if err := r.remove(ctx, of); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -76,6 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		err = r.enqueueAll(ctx, declared, now)
 	case key.Namespace == "":
 		again, err = r.reportApprovals(ctx, declared, key.Name, now)
+	case declared.Consent(key.Name) == catalog.ConsentUnknown: // once it is known, everything is enqueued
 	default:
 		again, err = r.reconcile(ctx, declared, key, now)
 	}

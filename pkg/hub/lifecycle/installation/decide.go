@@ -3,10 +3,12 @@ package installation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -57,6 +59,9 @@ func (r *Reconciler) preview(
 	if err := r.loadApproval(ctx, declared, of, now); err != nil {
 		return decision, err
 	}
+	if err := r.loadLimit(ctx, declared, of); err != nil {
+		return decision, err
+	}
 	if decision = installation.Decide(of.Facts, now); decision.Step != installation.Install {
 		return decision, nil
 	}
@@ -82,7 +87,7 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 	case err != nil:
 		return fmt.Errorf("read ClusterManagementAddOn %s: %w", of.key.Name, err)
 	default:
-		of.Consents = declared.Has(registered) && catalog.InstallOf(registered).OnDemand
+		of.Consents = declared.Has(registered) && stillConsents(declared, registered, of.ByLabel)
 	}
 	for _, request := range of.Requests {
 		current, err := declarations.Current(ctx, r.Live, declared, request.AddOn)
@@ -93,7 +98,37 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 			of.Cluster = installation.ClusterDoubtful
 		}
 	}
+	if err := r.confirmLabel(ctx, of); err != nil {
+		return err
+	}
 	return r.confirmAbsence(ctx, of)
+}
+
+// stillConsents reports whether the owner of an add-on consents by its registration as it is stored.
+func stillConsents(declared *evaluation.Evaluator, registered *addonv1alpha1.ClusterManagementAddOn, byLabel bool) bool {
+	install := catalog.InstallOf(registered)
+	if !byLabel {
+		return install.OnDemand
+	}
+	return !slices.ContainsFunc(declared.Labelled(registered.Name).Placements, func(one types.NamespacedName) bool {
+		return !slices.Contains(install.Placements, one)
+	})
+}
+
+// confirmLabel reads from the API server whether the managed cluster has the label.
+func (r *Reconciler) confirmLabel(ctx context.Context, of *subject) error {
+	if !of.ByLabel {
+		return nil
+	}
+	cluster := &clusterv1.ManagedCluster{}
+	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Namespace}, cluster); {
+	case apierrors.IsNotFound(err):
+		of.Cluster = installation.ClusterDetached
+	case err != nil:
+		return fmt.Errorf("read ManagedCluster %s: %w", of.key.Namespace, err)
+	}
+	of.ClusterUID, of.Labelled = cluster.UID, labelled(cluster, of.key.Name)
+	return nil
 }
 
 // confirmAbsence reads from the API server whether an add-on is installed that the cache does not have.
@@ -121,7 +156,7 @@ func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Ev
 		other := &all.Items[i]
 		if other.Name == of.key.Name {
 			of.AddOn, of.version = present(other), other.ResourceVersion
-			of.AddOn.TakenOver = installation.TakenOver(other.ManagedFields, addonv1alpha1.InstalledByInterlock)
+			of.AddOn.TakenOver = takenOver(other, of.ByLabel)
 			continue
 		}
 		use, err := r.currentUse(ctx, declared, client.ObjectKeyFromObject(other), of.key.Name)
@@ -130,7 +165,16 @@ func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Ev
 		}
 		of.use(use)
 	}
-	return nil
+	return r.confirmLabel(ctx, of)
+}
+
+// takenOver reports whether another writer has taken over an add-on. What Open Cluster Management has installed is taken over by its
+// configuration: others than Interlock have written its labels all along.
+func takenOver(addOn *addonv1alpha1.ManagedClusterAddOn, byLabel bool) bool {
+	if byLabel {
+		return installation.Configured(addOn.ManagedFields)
+	}
+	return installation.TakenOver(addOn.ManagedFields, addonv1alpha1.InstalledByInterlock)
 }
 
 // currentUse returns whether an add-on that is on the managed cluster uses another one, by what it declares at this moment.

@@ -33,7 +33,7 @@ type subject struct {
 // load reads what an installation is decided on from the caches.
 func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
 	of := &subject{key: key}
-	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consent(key.Name) == catalog.ByAnnotation, installation.Keeps(declared.Catalog, key.Name)
+	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consents(key.Name), installation.Keeps(declared.Catalog, key.Name)
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	switch err := r.Objects.Get(ctx, key, object); {
 	case err == nil:
@@ -82,8 +82,16 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 		!r.FirstPass.Await(cluster.Name, r.Changed, of.key):
 		of.Cluster = installation.ClusterDoubtful
 	}
-	of.ClusterUID = cluster.UID
+	of.ClusterUID, of.Labelled = cluster.UID, labelled(cluster, of.key.Name)
+	consent := declared.Consent(of.key.Name)
+	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
 	return nil
+}
+
+// labelled reports whether Open Cluster Management installs an add-on on a managed cluster by its label.
+func labelled(cluster *clusterv1.ManagedCluster, addOn string) bool {
+	_, is := cluster.Labels[catalog.InstallLabel(addOn)]
+	return is
 }
 
 // loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.

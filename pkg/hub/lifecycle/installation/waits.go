@@ -32,14 +32,14 @@ func (r *Reconciler) follow(of *subject, decision installation.Decision, refused
 // waits are those that messages of dependents explain, by the label of the metric. All else follows at once.
 var waits = map[string]evaluation.Wait{
 	forApproval: evaluation.WaitForApproval, forContradiction: evaluation.WaitContradiction, forGivenUp: evaluation.WaitGivenUp,
-	forRefused: evaluation.WaitRefused,
+	forRefused: evaluation.WaitRefused, forPlacement: evaluation.WaitForPlacement,
 }
 
 // waitsFor returns what the installation of an add-on waits for, or its removal.
 func waitsFor(of *subject, decision installation.Decision, refused bool) (installs, removes string) {
 	wait := map[installation.Blocker]string{
 		installation.NeedsApproval: forApproval, installation.Delayed: forBudget, installation.Contradiction: forContradiction,
-		installation.GivenUpForAWhile: forGivenUp,
+		installation.GivenUpForAWhile: forGivenUp, installation.NeedsPlacement: forPlacement,
 	}[decision.Blocker]
 	if refused {
 		wait = forRefused

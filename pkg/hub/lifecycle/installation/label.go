@@ -1,0 +1,79 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+)
+
+// LabelOwner begins the field managers with which addon-manager applies labels to ManagedClusters. The name of the add-on follows: each label
+// is withdrawn by itself.
+const LabelOwner = "interlock-install-"
+
+// loadLimit reads whether the label is on as many managed clusters as the owner's Placement can select.
+func (r *Reconciler) loadLimit(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+	limit := declared.Labelled(of.key.Name).Limit()
+	if !of.ByLabel || of.Labelled || limit <= 0 {
+		return nil
+	}
+	var on clusterv1.ManagedClusterList
+	label := client.HasLabels{catalog.InstallLabel(of.key.Name)}
+	if err := r.Inputs.List(ctx, &on, label, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list managed clusters with the label of %s: %w", of.key.Name, err)
+	}
+	of.Full = len(on.Items) >= limit
+	return nil
+}
+
+// label sets the label of the managed cluster, or withdraws it. Where another writer sets it, too, it stays, and so does the add-on.
+func (r *Reconciler) label(ctx context.Context, of *subject, decision *installation.Decision) error {
+	stays, err := r.applyLabel(ctx, of, decision.Step == installation.Install)
+	if err != nil {
+		return err
+	}
+	now := r.Clock.Now()
+	r.fleet.begin(of.key.Namespace, now)
+	logger := log.FromContext(ctx).WithValues("cluster", of.key.Namespace, "addOn", of.key.Name)
+	switch {
+	case decision.Step == installation.Install:
+		r.Metrics.Installed(of.key.Name)
+		r.emitInstalls(of)
+		logger.Info("Label of ManagedCluster set, by which an add-on is installed that others need")
+	case stays:
+		kept := decision.Desired.Kept(now)
+		return r.store(ctx, of, &kept, conditionOf(installation.Decision{Desired: &kept}, now))
+	default:
+		r.Metrics.Removed(of.key.Name)
+		r.emitRemoves(of)
+		logger.Info("Label of ManagedCluster withdrawn, because no other add-on needs what it installs any more")
+	}
+	return nil
+}
+
+// applyLabel applies the label, or withdraws it, on the managed cluster with the UID that was decided on. It returns whether the managed
+// cluster has the label then.
+func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labelled bool, err error) {
+	cluster := &unstructured.Unstructured{}
+	cluster.SetGroupVersionKind(clusterv1.SchemeGroupVersion.WithKind("ManagedCluster"))
+	cluster.SetName(of.key.Namespace)
+	cluster.SetUID(of.ClusterUID) // without it, a cluster that has gone would be created
+	label := catalog.InstallLabel(of.key.Name)
+	if set {
+		cluster.SetLabels(map[string]string{label: addonv1alpha1.InstallLabelValue})
+	}
+	err = r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), client.FieldOwner(LabelOwner+of.key.Name))
+	if err != nil {
+		return false, fmt.Errorf("apply label %s to ManagedCluster %s: %w", label, of.key.Namespace, err)
+	}
+	_, labelled = cluster.GetLabels()[label]
+	return labelled, nil
+}
