@@ -96,7 +96,7 @@ func TestARefusalTakesNothingOfTheBounds(t *testing.T) {
 	if _, err := b.round(t, time.Minute); err != nil || b.installed(t) != 100 {
 		t.Errorf("%v, %d are installed", err, b.installed(t))
 	}
-	if b.settle(t); b.stored(t) != "Installed" || b.Inputs.Installations.Wait(on(0, "base")) != evaluation.WaitUnknown {
+	if b.settle(t); b.stored(t) != "Installed" || b.Inputs.Installations.Wait(on(0, "base")) != evaluation.WaitForInterlock {
 		t.Errorf("stored %s", b.stored(t))
 	}
 }
@@ -127,40 +127,45 @@ func TestACrashAtAnyWrite(t *testing.T) {
 	for _, write := range writes {
 		for _, when := range []string{"before ", "after "} {
 			t.Run(when+write, func(t *testing.T) {
-				b := newBench(t, 1)
-				crashed := 0
-				b.crash = func(now string) error {
-					if now == when+write {
-						crashed++
-						b.crash = func(string) error { return nil }
-						return errCrash
-					}
-					return nil
-				}
-				run := func(after time.Duration) {
-					for range 5 {
-						if _, err := b.round(t, after); err != nil {
-							b.lead()
-						}
-						after = time.Second
-					}
-				}
-				run(0)
-				if b.installed(t) != 1 || b.stored(t) != "Installed" {
-					t.Fatalf("stored %q", b.stored(t))
-				}
-				crash := b.crash
-				b.crash = func(string) error { return nil }
-				b.delete(t, addOn(0, "leaf"))
-				b.crash = crash
-				run(0)
-				run(time.Hour)
-				run(time.Minute)
-				if b.installed(t) != 0 || b.stored(t) != "" || crashed != 1 {
-					t.Errorf("stored %q, crashed %d times", b.stored(t), crashed)
-				}
+				endsAtAnyWrite(t, newBench(t, 1), when+write)
 			})
 		}
+	}
+}
+
+// endsAtAnyWrite installs and removes base. The process ends once, before a write or after it.
+func endsAtAnyWrite(t *testing.T, b *bench, write string) {
+	t.Helper()
+	crashed := 0
+	b.crash = func(now string) error {
+		if now == write {
+			crashed++
+			b.crash = func(string) error { return nil }
+			return errCrash
+		}
+		return nil
+	}
+	run := func(after time.Duration) {
+		for range 5 {
+			if _, err := b.round(t, after); err != nil {
+				b.lead()
+			}
+			after = time.Second
+		}
+	}
+	run(0)
+	if b.installed(t) != 1 || b.stored(t) != "Installed" {
+		t.Fatalf("stored %q", b.stored(t))
+	}
+	crash := b.crash
+	b.crash = func(string) error { return nil }
+	b.delete(t, addOn(0, "leaf"))
+	b.crash = crash
+	run(0)
+	run(time.Hour)
+	run(time.Minute)
+	if b.installed(t) != 0 || b.stored(t) != "" || crashed != 1 {
+		t.Errorf("stored %q, crashed %d times", b.stored(t), crashed)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -48,6 +49,8 @@ type bench struct {
 	writes   []string
 	clusters int
 	uids     int
+	// placements install base where they select the label; nil: its install strategy is Manual.
+	placements []clusterv1beta1.Placement
 }
 
 var errCrash = errors.New("the process has ended")
@@ -66,7 +69,8 @@ func newBench(t *testing.T, clusters int) *bench {
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithInterceptorFuncs(b.interceptor()).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexName, byName).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
-		WithIndex(&dependencyv1alpha1.AddOnInstallation{}, hubcache.IndexName, byName)
+		WithStatusSubresource(&clusterv1.ManagedCluster{}).WithIndex(&dependencyv1alpha1.AddOnInstallation{}, hubcache.IndexName, byName).
+		WithIndex(&clusterv1beta1.PlacementDecision{}, hubcache.IndexPlacement, byName) // there are none
 	for i := range clusters {
 		builder.WithObjects(clusterOf(i), addOn(i, "leaf"))
 	}
@@ -108,8 +112,11 @@ func (noFacts) Known() evaluation.APIFacts { return evaluation.APIFacts{} }
 // interceptor does what an API server does and the fake client does not: UIDs, generations and preconditions.
 func (b *bench) interceptor() interceptor.Funcs {
 	write := func(verb string, object client.Object, do func() error) error {
-		kind := fmt.Sprintf("%T", object)
-		kind = kind[strings.LastIndex(kind, ".")+1:]
+		kind := object.GetObjectKind().GroupVersionKind().Kind // that of an object which is applied
+		if kind == "" {
+			kind = fmt.Sprintf("%T", object)
+			kind = kind[strings.LastIndex(kind, ".")+1:]
+		}
 		name := verb + " " + kind + " " + object.GetName()
 		if err := b.crash("before " + name); err != nil {
 			return err
@@ -134,6 +141,9 @@ func (b *bench) interceptor() interceptor.Funcs {
 		},
 		Update: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 			return write("update", object, func() error { return hub.Update(ctx, object, options...) })
+		},
+		Apply: func(ctx context.Context, hub client.WithWatch, applied runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			return write("apply", applied.(client.Object), func() error { return hub.Apply(ctx, applied, options...) })
 		},
 		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return write("delete", object, func() error { return hub.Delete(ctx, object, options...) })
@@ -171,7 +181,7 @@ func consenting(t *testing.T, approved string) addonv1alpha1.ClusterManagementAd
 // register replaces all registrations.
 func (b *bench) register(t *testing.T, all ...addonv1alpha1.ClusterManagementAddOn) {
 	t.Helper()
-	b.Declarations.Set(evaluation.New(catalog.New(all)))
+	b.Declarations.Set(evaluation.New(catalog.New(all).Consented(catalog.Placements{Items: b.placements})))
 	before := b.crash
 	defer func() { b.crash = before }()
 	b.crash = func(string) error { return nil }
@@ -221,7 +231,11 @@ func (b *bench) round(t *testing.T, after time.Duration) (writes []string, faile
 		_, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: key})
 		failures = append(failures, err)
 	}
-	return b.writes, errors.Join(failures...)
+	writes = b.writes
+	if b.placements != nil {
+		b.place(t)
+	}
+	return writes, errors.Join(failures...)
 }
 
 func (b *bench) subjects() (all []types.NamespacedName) {
