@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kubetypes "k8s.io/apimachinery/pkg/types"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -23,21 +22,6 @@ import (
 
 // auto is a Required edge that has its add-on installed.
 func auto(name string) string { return "[{name: " + name + ", install: Auto}]" }
-
-// decided returns the managed clusters of Interlock's Placement of an add-on.
-func decided(ctx context.Context, addOn string) func() ([]string, error) {
-	return func() (clusters []string, err error) {
-		var all clusterv1beta1.PlacementDecisionList
-		err = hub.Client.List(ctx, &all, client.InNamespace(addonv1alpha1.InstallNamespace),
-			client.MatchingLabels{clusterv1beta1.PlacementLabel: addOn})
-		for _, one := range all.Items {
-			for _, decision := range one.Status.Decisions {
-				clusters = append(clusters, decision.ClusterName)
-			}
-		}
-		return clusters, err
-	}
-}
 
 func message(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
@@ -84,65 +68,6 @@ func stored(ctx context.Context, cluster, name string, set func(*dependencyv1alp
 	Eventually(func() error { return hub.Client.Create(ctx, installation) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, installation)) })
 }
-
-var _ = Describe("An add-on that OCM installs by Placements", func() {
-	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
-		register(ctx, "p-base", consenting("p-base"), "[]", "")
-		register(ctx, "p-leaf", manual, auto("p-base"), "")
-		for _, cluster := range []string{"east", "west"} {
-			install(ctx, cluster, "p-leaf")
-		}
-		Eventually(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
-		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement(
-			"Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
-		Consistently(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
-
-		By("staying where the add-on that needed it is removed")
-		leaf := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "p-leaf"}, leaf)).To(Succeed())
-		Expect(hub.Client.Delete(ctx, leaf)).To(Succeed())
-		Consistently(installed(ctx, "p-base")).Should(ConsistOf("east", "west"))
-
-		By("being decided no longer for a cluster that is detached")
-		join(ctx, "leaving")
-		install(ctx, "leaving", "p-leaf")
-		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west", "leaving"))
-		Expect(hub.Client.Delete(ctx, managed("leaving"))).To(Succeed())
-		Eventually(decided(ctx, "p-base")).Should(ConsistOf("east", "west"))
-	})
-
-	It("is left to the Placement that selects the cluster", func(ctx context.Context) {
-		create(ctx, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
----
-{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: east, namespace: places,
- annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {}}`)
-		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
- metadata: {name: east-1, namespace: places, labels: {cluster.open-cluster-management.io/placement: east,
-  cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
-		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(kubetypes.MergePatchType,
-			[]byte(`{"status": {"decisions": [{"clusterName": "east", "reason": ""}]}}`)))).To(Succeed())
-		register(ctx, "o-base", "{type: Placements, placements: [{namespace: places, name: east}, {namespace: "+
-			addonv1alpha1.InstallNamespace+", name: o-base}]}", "[]", "")
-		register(ctx, "o-leaf", manual, auto("o-base"), "")
-		install(ctx, "east", "o-leaf")
-		install(ctx, "west", "o-leaf")
-		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east", "west"))
-		Consistently(decided(ctx, "o-base")).Should(ConsistOf("west"))
-	})
-
-	It("is removed by OCM once its owner withdraws the consent, and does not come back by itself", func(ctx context.Context) {
-		base := register(ctx, "w-base", consenting("w-base"), "[]", "")
-		register(ctx, "w-leaf", manual, auto("w-base"), "")
-		install(ctx, "east", "w-leaf")
-		Eventually(installed(ctx, "w-base")).Should(ConsistOf("east"))
-		merge(ctx, base, `{"spec": {"installStrategy": {"placements": []}}}`)
-		Eventually(installed(ctx, "w-base")).Should(BeEmpty())
-		Eventually(decided(ctx, "w-base")).Should(BeEmpty())
-		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix(
-			"(not installed: none of its Placements selects this cluster; for install: Auto, " +
-				"its owner must list Placement 'open-cluster-management-interlock/w-base' in ClusterManagementAddOn 'w-base')"))
-	})
-})
 
 var _ = Describe("An add-on that OCM does not install", func() {
 	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, on string) {
@@ -226,7 +151,7 @@ var _ = Describe("An add-on that OCM does not install", func() {
 	}, onBoth())
 
 	It("is installed with all that it needs itself", func(ctx context.Context) {
-		register(ctx, "t-base", consenting("t-base"), "[]", "")
+		register(ctx, "t-base", consenting(ctx, "t-base"), "[]", "")
 		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
 		register(ctx, "t-leaf", manual, "[{name: t-mid, type: Optional, install: Auto}]", "")
 		install(ctx, "west", "t-leaf")
@@ -274,7 +199,7 @@ var _ = Describe("Nothing is installed", func() {
 
 	It("where a managed cluster is lost", func(ctx context.Context) {
 		join(ctx, "lost")
-		register(ctx, "l-base", consenting("l-base"), "[]", "")
+		register(ctx, "l-base", consenting(ctx, "l-base"), "[]", "")
 		register(ctx, "l-leaf", manual, auto("l-base"), "")
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		install(ctx, "lost", "l-leaf")

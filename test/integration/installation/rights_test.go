@@ -22,11 +22,13 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(refusal)))
 	},
-		Entry("another namespace", "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}", "create no other namespace"),
-		Entry("a Placement elsewhere", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
-			metadata: {name: mine, namespace: east}, spec: {}}`, "in the namespace open-cluster-management-interlock only"),
-		Entry("a PlacementDecision elsewhere", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
-			metadata: {name: mine, namespace: east}}`, "in the namespace open-cluster-management-interlock only"),
+		Entry("a namespace", "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}", "forbidden"),
+		Entry("a Placement", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+			metadata: {name: mine, namespace: east}, spec: {}}`, "forbidden"),
+		Entry("a PlacementDecision", `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
+			metadata: {name: mine, namespace: east}}`, "forbidden"),
+		Entry("a ManagedCluster", `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster, metadata: {name: mine},
+			spec: {}}`, "forbidden"),
 		Entry("settings under another name",
 			`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: mine,
 			namespace: east, labels: {app.kubernetes.io/managed-by: interlock-addon-manager}}, spec: {}}`, "but those that it has made"),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/test/setup/addonagent"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
@@ -47,6 +51,10 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultConsistentlyDuration(3 * time.Second)
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
 	interlocked = interlock.DeployManager(ctx, hub)
+	create(ctx, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
+---
+{apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
+ spec: {clusterSet: global}}`)
 	joinReal(ctx, withAgent, withoutAgent)
 	join(ctx, "edge")
 	agents := addonagent.New(ctx, hub, joined[withAgent])
@@ -132,9 +140,38 @@ func register(ctx context.Context, name, strategy, dependencies, annotations str
 		metadata: {name: %s, annotations: {%s}}, spec: {installStrategy: %s, dependencies: %s}}`, name, annotations, strategy, dependencies))[0]
 }
 
-// consenting lists the Placement of Interlock.
-func consenting(addOn string) string {
-	return "{type: Placements, placements: [{namespace: " + addonv1alpha1.InstallNamespace + ", name: " + addOn + "}]}"
+// places is a namespace with Placements.
+const places = "places"
+
+// consenting creates the two Placements by which the owner of an add-on lets Interlock install it, and returns an install strategy that lists
+// them.
+func consenting(ctx context.Context, addOn string) string {
+	GinkgoHelper()
+	var listed []string
+	for _, name := range []string{addOn + "-1", addOn + "-2"} {
+		place(ctx, name, "{matchExpressions: [{key: "+catalog.InstallLabel(addOn)+", operator: Exists}]}", "[{operator: Exists}]")
+		listed = append(listed, "{namespace: "+places+", name: "+name+"}")
+	}
+	return "{type: Placements, placements: [" + strings.Join(listed, ", ") + "]}"
+}
+
+// place creates a Placement of managed clusters with labels.
+func place(ctx context.Context, name, selector, tolerations string) {
+	GinkgoHelper()
+	create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: `+name+`, namespace: `+places+`},
+		spec: {tolerations: `+tolerations+`, predicates: [{requiredClusterSelector: {labelSelector: `+selector+`}}]}}`)
+}
+
+// labelled returns the managed clusters that have the label of an add-on.
+func labelled(ctx context.Context, addOn string) func() ([]string, error) {
+	return func() (clusters []string, err error) {
+		var all clusterv1.ManagedClusterList
+		err = hub.Client.List(ctx, &all, client.HasLabels{catalog.InstallLabel(addOn)})
+		for i := range all.Items {
+			clusters = append(clusters, all.Items[i].Name)
+		}
+		return clusters, err
+	}
 }
 
 const (

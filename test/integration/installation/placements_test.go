@@ -1,0 +1,134 @@
+package installation
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+)
+
+// uid returns the UID of an add-on; empty: it is not installed.
+func uid(ctx context.Context, cluster, addOn string) func() (string, error) {
+	return func() (string, error) {
+		found := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
+		return string(found.UID), client.IgnoreNotFound(err)
+	}
+}
+
+// unlabel takes the label of an add-on away from a managed cluster.
+func unlabel(ctx context.Context, cluster, addOn string) {
+	GinkgoHelper()
+	merge(ctx, managed(cluster), `{"metadata": {"labels": {"`+catalog.InstallLabel(addOn)+`": null}}}`)
+}
+
+var _ = Describe("An add-on that OCM installs by Placements which select the label", func() {
+	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
+		register(ctx, "p-base", consenting(ctx, "p-base"), "[]", "")
+		register(ctx, "p-leaf", manual, auto("p-base"), "")
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			install(ctx, cluster, "p-leaf")
+		}
+		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Eventually(phase(ctx, withAgent, "p-base")).Should(Equal("Installed"))
+		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement(
+			"Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
+		Consistently(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+
+		By("staying where the add-on that needed it is removed")
+		uninstall(ctx, withAgent, "p-leaf")
+		Consistently(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+
+		By("a managed cluster being detached")
+		join(ctx, "leaving")
+		install(ctx, "leaving", "p-leaf")
+		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent, "leaving"))
+		Expect(hub.Client.Delete(ctx, managed("leaving"))).To(Succeed())
+		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Eventually(phase(ctx, "leaving", "p-base")).Should(BeEmpty())
+	})
+
+	It("is left to the Placement that selects the cluster", func(ctx context.Context) {
+		place(ctx, "only-east", "{matchLabels: {name: east}}", "[]")
+		strategy := consenting(ctx, "o-base")
+		register(ctx, "o-base", strategy[:len(strategy)-2]+", {namespace: places, name: only-east}]}", "[]", "")
+		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east"))
+		register(ctx, "o-leaf", manual, auto("o-base"), "")
+		install(ctx, "east", "o-leaf")
+		install(ctx, "west", "o-leaf")
+		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east", "west"))
+		Consistently(labelled(ctx, "o-base")).Should(ConsistOf("west"))
+	})
+
+	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, on string) {
+		base, leaf := "s-base-"+on, "s-leaf-"+on
+		strategy := consenting(ctx, base)
+		registered := register(ctx, base, strategy, "[]", "")
+		register(ctx, leaf, manual, removing(base), "")
+		install(ctx, on, leaf)
+		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
+		before, err := uid(ctx, on, base)()
+		Expect(err).NotTo(HaveOccurred())
+
+		merge(ctx, registered, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
+		Consistently(uid(ctx, on, base)).Should(Equal(before))
+		Expect(labelled(ctx, base)()).To(ConsistOf(on))
+
+		By("being replaced")
+		Expect(hub.Client.Delete(ctx, registered)).To(Succeed())
+		Eventually(uid(ctx, on, base)).Should(BeEmpty(), "the garbage collector removes it")
+		Consistently(labelled(ctx, base)).Should(ConsistOf(on))
+		register(ctx, base, strategy, "[]", "")
+		Eventually(uid(ctx, on, base)).ShouldNot(BeEmpty())
+		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
+		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
+
+		By("not being needed any more")
+		uninstall(ctx, on, leaf)
+		Eventually(installed(ctx, base)).Should(BeEmpty())
+		Eventually(phase(ctx, on, base)).Should(BeEmpty())
+		Expect(labelled(ctx, base)()).To(BeEmpty())
+	}, onBoth())
+
+	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, on string) {
+		base, leaf := "k-base-"+on, "k-leaf-"+on
+		register(ctx, base, consenting(ctx, base), "[]", "")
+		register(ctx, leaf, manual, auto(base), "")
+		install(ctx, on, leaf)
+		for range 2 {
+			Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
+			unlabel(ctx, on, base)
+			Eventually(phase(ctx, on, base)).ShouldNot(Equal("Installed"))
+		}
+		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
+		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Consistently(installed(ctx, base)).Should(BeEmpty())
+		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+	}, onBoth())
+
+	It("is removed by OCM once its owner withdraws the consent, and does not come back by itself", func(ctx context.Context) {
+		base := register(ctx, "w-base", consenting(ctx, "w-base"), "[]", "")
+		register(ctx, "w-leaf", manual, auto("w-base"), "")
+		install(ctx, "east", "w-leaf")
+		Eventually(installed(ctx, "w-base")).Should(ConsistOf("east"))
+		merge(ctx, base, `{"spec": {"installStrategy": {"placements": []}}}`)
+		Eventually(installed(ctx, "w-base")).Should(BeEmpty())
+		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix("(not installed: none of its Placements selects this cluster; for " +
+			"install: Auto, its owner must list two Placements in ClusterManagementAddOn 'w-base' that select the label '" +
+			catalog.InstallLabel("w-base") + "')"))
+	})
+
+	It("is not installed where its Placement would uninstall it from a lost cluster, and the message says so", func(ctx context.Context) {
+		place(ctx, "n-base", "{matchExpressions: [{key: "+catalog.InstallLabel("n-base")+", operator: Exists}]}", "[]")
+		register(ctx, "n-base", "{type: Placements, placements: [{namespace: places, name: n-base}]}", "[]", "")
+		register(ctx, "n-leaf", manual, auto("n-base"), "")
+		install(ctx, "east", "n-leaf")
+		Eventually(message(ctx, "east", "n-leaf")).Should(ContainSubstring(
+			"Placement places/n-base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost"))
+		Expect(labelled(ctx, "n-base")()).To(BeEmpty())
+	})
+})
