@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,7 +16,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
-	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // The values of Options.Installed: what becomes of add-ons that Interlock has installed because others need them.
@@ -48,8 +46,7 @@ func (u *uninstallation) settleInstalled(ctx context.Context) (string, error) {
 
 func (u *uninstallation) handOverAll(ctx context.Context) (string, error) {
 	cleaned, _, err := u.cleanAll(ctx, "installed", u.handOver)
-	return fmt.Sprintf("%d ManagedClusterAddOns stay, and are not Interlock's any more; so do Placements in namespace %s",
-		cleaned, addonv1alpha1.InstallNamespace), err
+	return fmt.Sprintf("%d ManagedClusterAddOns stay, and are not Interlock's any more; labels of ManagedClusters stay", cleaned), err
 }
 
 func (u *uninstallation) removeAll(ctx context.Context) (string, error) {
@@ -65,11 +62,12 @@ func (u *uninstallation) removeAll(ctx context.Context) (string, error) {
 		}
 		return changed, err
 	})
-	if err == nil {
-		err = u.deletePlacements(ctx)
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%d ManagedClusterAddOns deleted, %d handed over because other writers have changed them; Placements in namespace %s deleted",
-		deleted.Load(), settled-deleted.Load(), addonv1alpha1.InstallNamespace), err
+	withdrawn, stay, err := u.withdrawLabels(ctx, stored)
+	return fmt.Sprintf("%d ManagedClusterAddOns deleted, %d handed over because other writers have changed them; %d labels of ManagedClusters "+
+		"withdrawn, %d stay because other writers have set them or changed the add-on", deleted.Load(), settled-deleted.Load(), withdrawn, stay), err
 }
 
 // installations returns the statuses of the AddOnInstallations, by the keys of the add-ons. A hub that lacks their CRD has none.
@@ -136,21 +134,4 @@ func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstruct
 		return err
 	}
 	return u.hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(holder))
-}
-
-// deletePlacements deletes the namespace of Interlock's Placements. Open Cluster Management then removes the add-ons that only these
-// have installed.
-func (u *uninstallation) deletePlacements(ctx context.Context) error {
-	namespace := &corev1.Namespace{}
-	err := u.hub.Get(ctx, client.ObjectKey{Name: addonv1alpha1.InstallNamespace}, namespace)
-	if apierrors.IsNotFound(err) || err == nil && namespace.Labels[names.ManagedBy] != names.AddonManager {
-		return nil // not there, or not Interlock's
-	}
-	if err == nil {
-		err = client.IgnoreNotFound(u.hub.Delete(ctx, namespace, client.Preconditions{UID: &namespace.UID}))
-	}
-	if err != nil {
-		return fmt.Errorf("delete namespace %s: %w", addonv1alpha1.InstallNamespace, err)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
@@ -127,7 +128,7 @@ func (r *Reconciler) confirmLabel(ctx context.Context, of *subject) error {
 	case err != nil:
 		return fmt.Errorf("read ManagedCluster %s: %w", of.key.Namespace, err)
 	}
-	of.ClusterUID, of.Labelled = cluster.UID, labelled(cluster, of.key.Name)
+	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
 	return nil
 }
 

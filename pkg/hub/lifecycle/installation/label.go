@@ -4,20 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
-
-// LabelOwner begins the field managers with which addon-manager applies labels to ManagedClusters. The name of the add-on follows: each label
-// is withdrawn by itself.
-const LabelOwner = "interlock-install-"
 
 // loadLimit reads whether the label is on as many managed clusters as the owner's Placement can select.
 func (r *Reconciler) loadLimit(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
@@ -62,18 +57,12 @@ func (r *Reconciler) label(ctx context.Context, of *subject, decision *installat
 // applyLabel applies the label, or withdraws it, on the managed cluster with the UID that was decided on. It returns whether the managed
 // cluster has the label then.
 func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labelled bool, err error) {
-	cluster := &unstructured.Unstructured{}
-	cluster.SetGroupVersionKind(clusterv1.SchemeGroupVersion.WithKind("ManagedCluster"))
-	cluster.SetName(of.key.Namespace)
-	cluster.SetUID(of.ClusterUID) // without it, a cluster that has gone would be created
-	label := catalog.InstallLabel(of.key.Name)
+	cluster := fleet.Unlabelled(of.key.Namespace, of.ClusterUID)
 	if set {
-		cluster.SetLabels(map[string]string{label: addonv1alpha1.InstallLabelValue})
+		cluster = fleet.Labelled(of.key.Namespace, of.ClusterUID, of.key.Name)
 	}
-	err = r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), client.FieldOwner(LabelOwner+of.key.Name))
-	if err != nil {
-		return false, fmt.Errorf("apply label %s to ManagedCluster %s: %w", label, of.key.Namespace, err)
+	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(of.key.Name)); err != nil {
+		return false, fmt.Errorf("apply the label of %s to ManagedCluster %s: %w", of.key.Name, of.key.Namespace, err)
 	}
-	_, labelled = cluster.GetLabels()[label]
-	return labelled, nil
+	return fleet.HasInstallLabel(cluster, of.key.Name), nil
 }

@@ -15,6 +15,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -76,7 +77,7 @@ func (b *bench) labelled(t *testing.T, i int) bool {
 	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(clusterOf(i)), cluster); err != nil {
 		t.Fatal(err)
 	}
-	return labelled(cluster, "base")
+	return fleet.HasInstallLabel(cluster, "base")
 }
 
 // setLabel has another writer set the label, or take it away.

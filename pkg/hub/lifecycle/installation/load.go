@@ -82,16 +82,10 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 		!r.FirstPass.Await(cluster.Name, r.Changed, of.key):
 		of.Cluster = installation.ClusterDoubtful
 	}
-	of.ClusterUID, of.Labelled = cluster.UID, labelled(cluster, of.key.Name)
+	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
 	consent := declared.Consent(of.key.Name)
 	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
 	return nil
-}
-
-// labelled reports whether Open Cluster Management installs an add-on on a managed cluster by its label.
-func labelled(cluster *clusterv1.ManagedCluster, addOn string) bool {
-	_, is := cluster.Labels[catalog.InstallLabel(addOn)]
-	return is
 }
 
 // loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.
