@@ -114,6 +114,7 @@ var resources = map[string]metav1.TypeMeta{
 	"managedclustersets":        {APIVersion: "cluster.open-cluster-management.io/v1beta2", Kind: "ManagedClusterSet"},
 	"managedclustersetbindings": {APIVersion: "cluster.open-cluster-management.io/v1beta2", Kind: "ManagedClusterSetBinding"},
 	"placementdecisions":        {APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "PlacementDecision"},
+	"placements":                {APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement"},
 	"leases":                    {APIVersion: "coordination.k8s.io/v1", Kind: "Lease"},
 	"manifestworks":             {APIVersion: "work.open-cluster-management.io/v1", Kind: "ManifestWork"},
 }

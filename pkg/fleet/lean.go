@@ -160,6 +160,18 @@ func LeanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.Placem
 	return lean
 }
 
+// LeanPlacement keeps what a Placement selects by labels, and what it tolerates. Consent to installations rests on it.
+func LeanPlacement(full *clusterv1beta1.Placement) *clusterv1beta1.Placement {
+	lean := &clusterv1beta1.Placement{ObjectMeta: leanMeta(full.ObjectMeta)}
+	lean.Spec.NumberOfClusters, lean.Spec.Tolerations = full.Spec.NumberOfClusters, full.Spec.Tolerations
+	for i := range full.Spec.Predicates {
+		var predicate clusterv1beta1.ClusterPredicate
+		predicate.RequiredClusterSelector.LabelSelector = full.Spec.Predicates[i].RequiredClusterSelector.LabelSelector
+		lean.Spec.Predicates = append(lean.Spec.Predicates, predicate)
+	}
+	return lean
+}
+
 // LeanCRD keeps the version of OCM on its CRD.
 func LeanCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	lean := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: leanMeta(full.ObjectMeta)}

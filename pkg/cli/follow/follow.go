@@ -115,11 +115,14 @@ func (h *Hub) Next(ctx context.Context) error {
 	}
 }
 
-// List implements client.Reader. What is watched comes in one page. PlacementDecisions are not
+// List implements client.Reader. What is watched comes in one page. Placements and their decisions are not
 // read again with each change: they explain verdicts, and change none.
 func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if _, explains := list.(*clusterv1beta1.PlacementDecisionList); explains {
+	switch list.(type) {
+	case *clusterv1beta1.PlacementDecisionList:
 		return apierrors.NewNotFound(clusterv1beta1.Resource("placementdecisions"), "")
+	case *clusterv1beta1.PlacementList:
+		return apierrors.NewNotFound(clusterv1beta1.Resource("placements"), "")
 	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)

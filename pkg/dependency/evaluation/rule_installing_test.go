@@ -6,12 +6,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -80,17 +82,6 @@ func TestInstalling(t *testing.T) {
 			want: "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual; for install: Auto, its owner must annotate " +
 				"ClusterManagementAddOn 'a' with dependency.addon.open-cluster-management.io/install-on-demand=true)",
 		},
-		"AutoWithoutListedPlacement": {
-			reason: "the owner has to agree", spec: auto, others: registered(placed),
-			cluster: evaluation.Cluster{Unselected: []string{"a"}},
-			want:    "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster; for install: Auto, " +
-				"its owner must list Placement 'open-cluster-management-interlock/a' in ClusterManagementAddOn 'a')",
-		},
-		"AutoWithConsent": {
-			reason: "it is about to be installed", spec: auto, cluster: evaluation.Cluster{Unselected: []string{"a"}},
-			others: registered(`installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: a}]}`),
-			want:   "a=NotInstalled", message: fails + "(not installed: none of its Placements selects this cluster)",
-		},
 		"AutoOfItsOwnManager": {
 			reason: "Interlock leaves it alone", spec: auto, others: registered(`{}`), want: "a=NotInstalled",
 			message: fails + "(not installed: install: Auto has no effect, because another component installs it)",
@@ -105,6 +96,50 @@ func TestInstalling(t *testing.T) {
 	want := fails + "(not installed: it has no ClusterManagementAddOn on this hub)"
 	if got := condition.Message(findings, condition.MaxMessage); got != want {
 		t.Errorf("not registered: got %q", got)
+	}
+}
+
+// Owners consent by Placements that select a label.
+func TestConsentByLabel(t *testing.T) {
+	const unselected = "Required addon 'a' is not installed or not available. (not installed: none of its Placements selects this cluster"
+	wrong := fixture.Consenting("ns", "p", "a")
+	wrong.Spec.NumberOfClusters = new(int32)
+	tc := ruleCase{
+		spec: `dependencies: [{name: a, install: Auto}]`, cluster: evaluation.Cluster{Unselected: []string{"a"}}, want: "a=NotInstalled",
+		others: []addonv1alpha1.ClusterManagementAddOn{
+			fixture.Specified(t, "a", `installStrategy: {type: Placements, placements: [{namespace: ns, name: p}]}`),
+		},
+	}
+	for name, test := range map[string]struct {
+		placements catalog.Placements
+		waits      evaluation.Wait
+		want       string
+	}{
+		"None": {
+			catalog.Placements{}, evaluation.NoWait, "; for install: Auto, its owner must list two Placements in ClusterManagementAddOn 'a' " +
+				"that select the label 'install.dependency.addon.open-cluster-management.io/a')",
+		},
+		"Consents": {catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}}, evaluation.NoWait, ")"},
+		"OnTooManyClusters": {
+			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}}, evaluation.WaitForPlacement,
+			"; " + evaluation.WaitForPlacement.Explanation("a") + ")",
+		},
+		"NotListed": {
+			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "other", "a")}}, evaluation.NoWait,
+			"; for install: Auto, its owner must list two Placements in ClusterManagementAddOn 'a' " +
+				"that select the label 'install.dependency.addon.open-cluster-management.io/a')",
+		},
+		"Wrong": {
+			catalog.Placements{Items: []clusterv1beta1.Placement{wrong}}, evaluation.NoWait, "; install: Auto has no effect, because " +
+				"Placement ns/p selects a limited number of clusters: remove spec.numberOfClusters)",
+		},
+		"Unread": {catalog.Placements{Unread: true}, evaluation.NoWait, ")"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc := tc
+			tc.message, tc.cluster.Waits = unselected+test.want, map[string]evaluation.Wait{"a": test.waits}
+			tc.among(t, policy.Set{}, test.placements)
+		})
 	}
 }
 

@@ -115,7 +115,7 @@ func TestWishes(t *testing.T) {
 
 // The message says why settings are not set, or keep an add-on from being installed.
 func TestMessagesOfWishes(t *testing.T) {
-	const placed = `{installStrategy: {type: Placements, placements: [{namespace: open-cluster-management-interlock, name: a}]}}`
+	const placed = `{installStrategy: {type: Placements, placements: [{namespace: places, name: a}]}}`
 	for name, test := range map[string]struct {
 		registered, variables, want string
 	}{

@@ -34,11 +34,17 @@ func (tc ruleCase) run(t *testing.T) {
 // under runs the case where policies override something.
 func (tc ruleCase) under(t *testing.T, policies policy.Set) {
 	t.Helper()
+	tc.among(t, policies, catalog.Placements{})
+}
+
+// among runs the case on a hub with policies and Placements.
+func (tc ruleCase) among(t *testing.T, policies policy.Set, placements catalog.Placements) {
+	t.Helper()
 	x := fixture.Specified(t, "x", tc.spec)
 	if problems := declaration.Read(&x).Problems; len(problems) > 0 {
 		t.Fatalf("%s: %v", tc.reason, problems)
 	}
-	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).Under(policies))
+	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).Under(policies).Consented(placements))
 	findings := c.Evaluate("x", c.State("x", tc.cluster, func(addOn string) evaluation.Observation { return tc.addOns[addOn] }))
 	if got := verdicts(findings); got != tc.want {
 		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)

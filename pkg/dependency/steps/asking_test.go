@@ -11,13 +11,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// What Interlock has installed by its Placement comes only once its dependent is there: that may not wait for it.
+// What Interlock has installed by a label comes only once its dependent is there: that may not wait for it.
 func TestWhatInterlockHasInstalled(t *testing.T) {
 	const (
 		places = "{namespace: places, name: edge}, "
-		ours   = "{installStrategy: {type: Placements, placements: [" + places + "{namespace: open-cluster-management-interlock, name: NAME}]}"
+		ours   = "{installStrategy: {type: Placements, placements: [" + places + "{namespace: labels, name: NAME}]}"
 		refuse = "! c1: 'pl' is installed by Placements: 'places/edge' has to select the cluster"
-		brings = " through its own Placement, where addon-manager runs with --lifecycle"
+		brings = " (install: Auto), where addon-manager runs with --lifecycle"
 	)
 	listing := func(name, dependencies string) string {
 		return strings.Replace(ours, "NAME", name, 1) + ", dependencies: [" + dependencies + "]}"
@@ -37,23 +37,23 @@ func TestWhatInterlockHasInstalled(t *testing.T) {
 	}{
 		{name: "with its dependent", addOn: "user", on: selected(on("c1", "")), want: []string{
 			"1: base<pl (c1)", "2: pl<user by OCM (c1), user (c1)",
-			"c1: 'pl' is left to Interlock, which has it installed for 'user' (install: Auto)" + brings,
+			"c1: 'pl' is left to Interlock, which labels the ManagedCluster for 'user'" + brings,
 		}},
 		{name: "although it is not known what Placements select", addOn: "user", on: on("c1", ""), want: []string{
 			"1: base<pl (c1)", "2: pl<user by OCM (c1), user (c1)",
-			"c1: 'pl' is left to Interlock, which has it installed for 'user' (install: Auto)" + brings,
+			"c1: 'pl' is left to Interlock, which labels the ManagedCluster for 'user'" + brings,
 		}},
 		{name: "before what does not ask for it", addOn: "both", on: selected(on("c1", "")), want: []string{
 			"1: base<pl (c1)", "2: pl<plain,user by OCM (c1), user<both (c1)", "3: plain<both (c1)", "4: both (c1)",
-			"c1: 'pl' is left to Interlock, which has it installed for 'user' (install: Auto)" + brings,
+			"c1: 'pl' is left to Interlock, which labels the ManagedCluster for 'user'" + brings,
 		}},
 		{name: "for what it has installed itself", addOn: "far", on: selected(on("c1", "base")), want: []string{
 			"1: far (c1), next<far by OCM (c1), pl<next by OCM (c1)",
-			"c1: 'next' is left to Interlock, which has it installed for 'far' (install: Auto)" + brings,
-			"c1: 'pl' is left to Interlock, which has it installed for 'next' (install: Auto)" + brings,
+			"c1: 'next' is left to Interlock, which labels the ManagedCluster for 'far'" + brings,
+			"c1: 'pl' is left to Interlock, which labels the ManagedCluster for 'next'" + brings,
 		}},
 		{name: "for what was installed by a run before", addOn: "user", on: selected(on("c1", "base user")), want: []string{
-			"1: pl<user by OCM (c1)", "c1: 'pl' is left to Interlock, which has it installed for 'user' (install: Auto)" + brings,
+			"1: pl<user by OCM (c1)", "c1: 'pl' is left to Interlock, which labels the ManagedCluster for 'user'" + brings,
 			"c1: 'user' is installed already, and stays as it is",
 		}},
 		{name: "not where another Placement selects the cluster", addOn: "user", on: selected(on("c1", "base"), "pl"), want: []string{

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -81,7 +82,16 @@ func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
 	for i, spec := range policies {
 		under = append(under, fixture.Policy(t, fmt.Sprintf("p%d", i), spec))
 	}
-	return evaluation.New(catalog.New(all).Under(policy.Read(under)))
+	declared := catalog.New(all)
+	var consenting []clusterv1beta1.Placement // those in the namespace labels
+	for name := range h {
+		for _, one := range declared.Install(name).Placements {
+			if one.Namespace == "labels" {
+				consenting = append(consenting, fixture.Consenting(one.Namespace, one.Name, name))
+			}
+		}
+	}
+	return evaluation.New(declared.Under(policy.Read(under)).Consented(catalog.Placements{Items: consenting}))
 }
 
 // shown is a plan in lines. Those of problems begin with "!".

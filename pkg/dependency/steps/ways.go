@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -42,27 +43,38 @@ func (i *installing) place(addOn string, install catalog.Install) {
 		return
 	}
 	if asking := i.asking(addOn); len(asking) > 0 {
-		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which has it installed for %s (install: Auto) through its own Placement, "+
+		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which labels the ManagedCluster for %s (install: Auto), "+
 			"where addon-manager runs with --lifecycle", name, text.Names(asking, " and ")))
 		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
 		return
 	}
-	users := ofUsers(i.declared.Catalog, addOn)
-	if len(users) == 0 {
-		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists only that of Interlock: "+
-			"list a Placement that selects the cluster, or install an add-on that depends on '%s' with install: Auto", name, name, name))
-		return
+	i.problems.Insert(i.unselected(addOn, known))
+}
+
+// unselected says what has to be done so that a Placement of an add-on selects the cluster.
+func (i *installing) unselected(addOn string, known bool) string {
+	name, label := text.Name(addOn), catalog.InstallLabel(addOn)
+	all, users := i.declared.Install(addOn).Placements, ofUsers(i.declared.Catalog, addOn)
+	_, labelled := i.on.Labels[label]
+	switch {
+	case labelled:
+		users = all
+	case len(users) == 0:
+		return fmt.Sprintf("'%s' is installed on managed clusters with the label '%s=%s': set it on the ManagedCluster, or install an "+
+			"add-on that depends on '%s' with install: Auto", name, text.Name(label), addonv1alpha1.InstallLabelValue, name)
 	}
 	unread := ""
 	if !known {
 		unread = ", and whether it does could not be read"
 	}
-	i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s",
-		name, placements(users, " or "), unread, i.on.absent(users)))
+	if i.declared.Consent(addOn) == catalog.ConsentUnknown {
+		unread += "; whether its owner consents to installations by Interlock could not be read"
+	}
+	return fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s", name, placements(users, " or "), unread, i.on.absent(users))
 }
 
-// asking are the add-ons, ascending, for which Interlock has an add-on installed by its Placement: they are there, or have a step. The
-// rules are those of the hub.
+// asking are the add-ons, ascending, for which Interlock labels the ManagedCluster, so that an add-on is installed: they are there, or have a
+// step. The rules are those of the hub.
 func (i *installing) asking(addOn string) (asking []string) {
 	if i.declared.Consent(addOn) != catalog.ByLabel || i.on.Available != metav1.ConditionTrue || len(i.declared.Denying(i.on.Labels)) > 0 {
 		return nil
@@ -98,7 +110,7 @@ func (c *Cluster) isSelected(addOn string) (selected, known bool) {
 	return c.Selected(addOn)
 }
 
-// ofUsers are the Placements that install an add-on and that users change: all but those that select the label of Interlock.
+// ofUsers are the Placements that install an add-on, without those that select its InstallLabel.
 func ofUsers(declared *catalog.Catalog, addOn string) []types.NamespacedName {
 	labelled := declared.Labelled(addOn).Placements
 	return slices.DeleteFunc(slices.Clone(declared.Install(addOn).Placements), func(one types.NamespacedName) bool {
@@ -108,18 +120,19 @@ func ofUsers(declared *catalog.Catalog, addOn string) []types.NamespacedName {
 
 // stays says why a removal would not last where Placements install an add-on, and what helps.
 func stays(declared *catalog.Catalog, addOn string, known bool) string {
-	name, ofInterlock := text.Name(addOn), len(declared.Labelled(addOn).Placements) > 0
+	name, byLabel := text.Name(addOn), len(declared.Labelled(addOn).Placements) > 0
 	users, unread := ofUsers(declared, addOn), ""
 	if !known {
 		unread = ", and whether it does could not be read"
 	}
-	switch depends := fmt.Sprintf("uninstall the add-ons that depend on '%s' with install: Auto", name); {
-	case ofInterlock && len(users) == 0:
-		return fmt.Sprintf("'%s' is installed by the Placement of Interlock, which may not select the cluster, else it is installed again%s: "+
-			"%s, and Interlock changes it", name, unread, depends)
-	case ofInterlock:
-		return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, nor that of Interlock, else it is installed "+
-			"again%s: change the Placement, or %s", name, placements(users, " and "), unread, depends)
+	label := text.Name(catalog.InstallLabel(addOn))
+	switch remove := fmt.Sprintf("uninstall the add-ons that depend on '%s' with install: Auto, and remove the label", name); {
+	case byLabel && len(users) == 0:
+		return fmt.Sprintf("'%s' is installed on managed clusters with the label '%s', which the ManagedCluster may not have, else it is "+
+			"installed again%s: %s", name, label, unread, remove)
+	case byLabel:
+		return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, and it may not have the label '%s', else it is "+
+			"installed again%s: change the Placement, %s", name, placements(users, " and "), label, unread, remove)
 	}
 	return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, else it is installed again%s: "+
 		"change the Placement, or take it from ClusterManagementAddOn '%s'", name, placements(users, " and "), unread, name)

@@ -5,28 +5,33 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// No user can make the Placement of Interlock select a cluster: the plan says what helps instead.
-func TestThePlacementOfInterlock(t *testing.T) {
+// A Placement that selects a label selects a managed cluster that gets it: the plan says which one.
+func TestPlacementsOfLabels(t *testing.T) {
 	const (
-		ours           = "{namespace: open-cluster-management-interlock, name: base}"
+		labelled       = "{namespace: labels, name: base}, {namespace: labels, name: base-2}"
 		another, third = "{namespace: places, name: edge}", "{namespace: places, name: west}"
+
+		label     = "install.dependency.addon.open-cluster-management.io/base"
+		withdrawn = "uninstall the add-ons that depend on 'base' with install: Auto, and remove the label"
 	)
 	for name, test := range map[string]struct{ placements, installs, removes string }{
-		"Ours": {
-			ours,
-			"! c1: 'base' is installed by Placements, and ClusterManagementAddOn 'base' lists only that of Interlock: " +
-				"list a Placement that selects the cluster, or install an add-on that depends on 'base' with install: Auto",
-			"! c1: 'base' is installed by the Placement of Interlock, which may not select the cluster, else it is installed again: " +
-				"uninstall the add-ons that depend on 'base' with install: Auto, and Interlock changes it",
+		"Labelled": {
+			labelled,
+			"! c1: 'base' is installed on managed clusters with the label '" + label + "=true': set it on the ManagedCluster, or install " +
+				"an add-on that depends on 'base' with install: Auto",
+			"! c1: 'base' is installed on managed clusters with the label '" + label + "', which the ManagedCluster may not have, else it " +
+				"is installed again: " + withdrawn,
 		},
-		"OursAndAnother": {
-			ours + ", " + another,
+		"LabelledAndAnother": {
+			labelled + ", " + another,
 			"! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
-			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, nor that of Interlock, else it is installed " +
-				"again: change the Placement, or uninstall the add-ons that depend on 'base' with install: Auto",
+			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, and it may not have the label '" + label +
+				"', else it is installed again: change the Placement, " + withdrawn,
 		},
 		"Others": {
 			another + ", " + third,
@@ -45,6 +50,33 @@ func TestThePlacementOfInterlock(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{"1: base (c1)", test.removes}, removes); diff != "" {
 				t.Errorf("uninstall: -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Where the plan cannot know it, it says so, and it does not ask for a label that is there.
+func TestPlacementsThatSelectNothing(t *testing.T) {
+	labelled := selected(on("c1", ""))
+	labelled.Labels["install.dependency.addon.open-cluster-management.io/base"] = "true"
+	all := hub{"base": "{installStrategy: {type: Placements, placements: [{namespace: labels, name: base}]}}"}
+	read := all.evaluator(t)
+	for name, test := range map[string]struct {
+		declared *evaluation.Evaluator
+		on       steps.Cluster
+		want     string
+	}{
+		"HasTheLabel": {read, labelled, ""},
+		"PlacementsUnread": {
+			evaluation.New(read.Consented(catalog.Placements{Unread: true})), selected(on("c1", "")),
+			"; whether its owner consents to installations by Interlock could not be read",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := shown(steps.Install(test.declared, steps.Installation{AddOns: []string{"base"}}, []steps.Cluster{test.on}))
+			want := []string{"1: base by OCM (c1)", "! c1: 'base' is installed by Placements: 'labels/base' has to select the cluster" + test.want}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
 	}

@@ -39,6 +39,7 @@ func (d *document) members() []member {
 		optional("addOnTemplates", &d.Templates),
 		optional("addOnInstallations", &d.Installations),
 		optional("placementDecisions", &d.Decisions), optional("placementDecisionsRead", &d.DecisionsRead),
+		optional("placements", &d.Placements), optional("placementsRead", &d.PlacementsRead),
 		optional("hubAPIs", &d.HubAPIs), optional("hostingClusters", &d.Hosting),
 		optional("addOnDependencyPolicies", &d.Policies), optional("addOnDependencyPoliciesUnread", &d.PoliciesUnread),
 	}

@@ -32,13 +32,14 @@ func written(t *testing.T, text string) string {
 func TestFileReadsAsItWasWritten(t *testing.T) {
 	content := Content{
 		Taken: fixture.Now.Time, OCMVersion: "1.2.1", Registrations: fixture.Registrations("a: b, b"),
-		AddOns:    []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
-		Clusters:  []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
-		Facts:     []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
-		Configs:   []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},
-		Templates: []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
-		Decisions: []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
-		Policies:  []dependencyv1alpha1.AddOnDependencyPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}},
+		AddOns:     []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
+		Clusters:   []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
+		Facts:      []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
+		Configs:    []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},
+		Templates:  []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
+		Decisions:  []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
+		Placements: []clusterv1beta1.Placement{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a"}}}, PlacementsRead: true,
+		Policies: []dependencyv1alpha1.AddOnDependencyPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}},
 		Installations: []dependencyv1alpha1.AddOnInstallation{{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "b"},
 			Status:     dependencyv1alpha1.AddOnInstallationStatus{Phase: dependencyv1alpha1.PhaseInstalled},

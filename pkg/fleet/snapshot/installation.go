@@ -19,11 +19,10 @@ import (
 // refused is the reason of the condition Installed where the hub refuses what Interlock does.
 const refused = "Refused"
 
-// installations reads what Interlock has installed of add-ons with the install strategy Manual. It only explains: it is no error that a user
-// may not read it, or that a hub does not serve it.
-func (t *taking) installations(ctx context.Context, declared *evaluation.Evaluator) error {
-	consents := func(addOn string) bool { return declared.Consent(addOn) == catalog.ByAnnotation }
-	if !slices.ContainsFunc(declared.AddOns(), consents) {
+// installations reads what Interlock has installed. It only explains: it is no error that a user may not read it, or that a hub does not
+// serve it.
+func (t *taking) installations(ctx context.Context, declared *catalog.Catalog) error {
+	if !slices.ContainsFunc(declared.AddOns(), declared.Consents) {
 		return nil
 	}
 	err := Each(ctx, t.hub, "addoninstallations", t.namespace, func(list *dependencyv1alpha1.AddOnInstallationList) {
@@ -73,7 +72,8 @@ func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (
 			continue
 		}
 		for _, wait := range []evaluation.Wait{
-			evaluation.WaitForInterlock, evaluation.WaitForApproval, evaluation.WaitContradiction, evaluation.WaitGivenUp,
+			evaluation.WaitForInterlock, evaluation.WaitForApproval, evaluation.WaitContradiction, evaluation.WaitForPlacement,
+			evaluation.WaitGivenUp,
 		} {
 			if strings.Contains(degraded.Message, wait.Explanation(addOn.Name)) {
 				return wait, nil

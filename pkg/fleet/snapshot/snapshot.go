@@ -53,9 +53,13 @@ type Content struct {
 	Decisions []clusterv1beta1.PlacementDecision `json:"placementDecisions,omitempty"`
 	// DecisionsRead: they were needed, and could be read.
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
+	// Placements are those that install add-ons which edges have installed (install: Auto). With them, owners consent.
+	Placements []clusterv1beta1.Placement `json:"placements,omitempty"`
+	// PlacementsRead: they were needed, and could be read.
+	PlacementsRead bool `json:"placementsRead,omitempty"`
 	// Policies are all AddOnDependencyPolicies.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
-	// Installations are the AddOnInstallations, where Interlock may install an add-on that its registration has as Manual.
+	// Installations are the AddOnInstallations, where the owner of an add-on lets Interlock install it.
 	Installations []dependencyv1alpha1.AddOnInstallation `json:"addOnInstallations,omitempty"`
 	// HubAPIs are those that edges require of the hub, as far as the hub responded.
 	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
@@ -72,9 +76,10 @@ type Hosting struct {
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
 }
 
-// Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates and policies of the content.
+// Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates, policies and Placements of the content.
 func (c *Content) Evaluator(registrations []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
-	return evaluation.New(catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies)))
+	declared := catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies))
+	return evaluation.New(declared.Consented(catalog.Placements{Items: c.Placements, Unread: !c.PlacementsRead}))
 }
 
 // Snapshot is a content, and all that is found in it by name. It must not be changed.

@@ -197,7 +197,7 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
-	if err := t.installations(ctx, declared); err != nil {
+	if err := t.consents(ctx, declared); err != nil {
 		return err
 	}
 	missing := t.missing(declared)
@@ -245,11 +245,7 @@ func placementsOf(declared *evaluation.Evaluator) sets.Set[types.NamespacedName]
 // decisions reads which clusters these Placements select. They only explain: it is no error that a
 // user may not read them, or that a hub does not serve them.
 func (t *taking) decisions(ctx context.Context, of sets.Set[types.NamespacedName]) error {
-	namespaces := sets.New[string]()
-	for placement := range of {
-		namespaces.Insert(placement.Namespace)
-	}
-	for _, namespace := range sets.List(namespaces) {
+	for _, namespace := range sets.List(namespacesOf(of)) {
 		err := Each(ctx, t.hub, "placementdecisions", namespace, func(list *clusterv1beta1.PlacementDecisionList) {
 			for i := range list.Items {
 				if lean := t.leanDecision(&list.Items[i]); of.Has(fleet.PlacementOf(lean)) {

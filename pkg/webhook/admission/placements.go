@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -50,9 +49,7 @@ func missingPlacements(ctx context.Context, reader client.Reader, request admiss
 		if i == maxPlacements {
 			break
 		}
-		// Interlock creates its own.
-		if slices.Contains(before, placement) || placement.Name == "" || placement.Namespace == "" ||
-			placement.Namespace == addonv1alpha1.InstallNamespace {
+		if slices.Contains(before, placement) || placement.Name == "" || placement.Namespace == "" {
 			continue
 		}
 		key := client.ObjectKey{Namespace: placement.Namespace, Name: placement.Name}

@@ -31,16 +31,12 @@ func TestMissingPlacements(t *testing.T) {
 		want          []string
 		lookups       int
 	}{
-		"None":        {"", "", nil, nil, 0},
-		"Exists":      {"", there, nil, nil, 1},
-		"Missing":     {"", missing, nil, []string{warning}, 2},
-		"Added":       {there, missing, nil, []string{warning}, 1},
-		"Unchanged":   {missing, missing, nil, nil, 0},
-		"NotReadable": {"", missing, errors.New("forbidden"), nil, 2},
-		"Interlock's": {
-			"", `,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"open-cluster-management-interlock","name":"a"}]}}`,
-			nil, nil, 0,
-		},
+		"None":         {"", "", nil, nil, 0},
+		"Exists":       {"", there, nil, nil, 1},
+		"Missing":      {"", missing, nil, []string{warning}, 2},
+		"Added":        {there, missing, nil, []string{warning}, 1},
+		"Unchanged":    {missing, missing, nil, nil, 0},
+		"NotReadable":  {"", missing, errors.New("forbidden"), nil, 2},
 		"Incomplete":   {"", `,"spec":{"installStrategy":{"type":"Placements","placements":[{"name":"n"}]}}`, nil, nil, 0},
 		"Leftover":     {"", strings.Replace(missing, `"type":"Placements"`, `"type":"Manual"`, 1), nil, nil, 0},
 		"OfOtherTypes": {"", `,"spec":{"installStrategy":{"type":"Placements","placements":7}}`, nil, nil, 0},
