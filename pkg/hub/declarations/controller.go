@@ -134,6 +134,10 @@ func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
 			return true
 		case input.Versions:
 			return declared.ReadsTemplates()
+		case input.Consents:
+			return slices.ContainsFunc(declared.AddOns(), func(addOn string) bool {
+				return slices.ContainsFunc(declared.Needs(addOn), func(need evaluation.Need) bool { return need.Inputs.Any(input.Consents) })
+			})
 		case input.Config:
 			return declared.AnyInput(input.Variables)
 		default:

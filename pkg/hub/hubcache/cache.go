@@ -33,6 +33,7 @@ func LazyOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
 		&addonv1alpha1.AddOnDeploymentConfig{}:      {Transform: strip(fleet.LeanConfig)},
 		&addonv1alpha1.AddOnTemplate{}:              {Transform: strip(fleet.LeanTemplate)},
+		&clusterv1beta1.Placement{}:                 {Transform: strip(fleet.LeanPlacement)},
 		&clusterv1beta1.PlacementDecision{}:         {Transform: strip(fleet.LeanDecision)},
 		&dependencyv1alpha1.AddOnDependencyPolicy{}: {Transform: strip(fleet.StatedPolicy)},
 		fleet.CRD(): {
