@@ -26,7 +26,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
-	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
@@ -48,7 +49,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy, names.LifecycleLeader,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
-		installation.EventInstalls, installation.EventUnapproved, installation.EventGivenUp,
+		installation.EventInstalls, approval.EventInstallation, installation.EventGivenUp,
 		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 		dependencyv1alpha1.PolicyAccepted, dependencyv1alpha1.PolicyConflicting, dependencyv1alpha1.ReasonAccepted,
 		dependencyv1alpha1.ReasonInvalid, dependencyv1alpha1.ReasonNoConflict, dependencyv1alpha1.ReasonStricterCounts,

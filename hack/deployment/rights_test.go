@@ -69,7 +69,8 @@ var (
 	}
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
-		"list placements *", "create placements *", "delete placements *",
+		"list addoninstallations *", "watch addoninstallations *", "create addoninstallations *", "update addoninstallations *",
+		"delete addoninstallations *", "list placements *", "create placements *", "delete placements *",
 		"get placementdecisions *", "create placementdecisions *", "patch placementdecisions *", "delete placementdecisions *",
 		"update placementdecisions/status *",
 		"create namespaces *", "create addondeploymentconfigs *", "patch addondeploymentconfigs *",

@@ -62,6 +62,7 @@ func NewManager(clusters Clusters, options Options) (ctrl.Manager, error) {
 	}
 	warm := warmup.New(warmup.Warmup{
 		Cache: mgr.GetCache(), Hub: mgr.GetConfig().Host, Objects: []client.Object{&addonv1alpha1.ManagedClusterAddOn{}},
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
 	})
 	if err := mgr.Add(warm); err != nil {
 		return nil, fmt.Errorf("add warm-up of the cache: %w", err)

@@ -108,6 +108,7 @@ var resources = map[string]metav1.TypeMeta{
 	"managedclusteraddons":      {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "ManagedClusterAddOn"},
 	"addontemplates":            {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "AddOnTemplate"},
 	"managedclusterfacts":       {APIVersion: "dependency.addon.open-cluster-management.io/v1alpha1", Kind: "ManagedClusterFacts"},
+	"addoninstallations":        {APIVersion: "dependency.addon.open-cluster-management.io/v1alpha1", Kind: "AddOnInstallation"},
 	"addondependencypolicies":   {APIVersion: "dependency.addon.open-cluster-management.io/v1alpha1", Kind: "AddOnDependencyPolicy"},
 	"managedclusters":           {APIVersion: "cluster.open-cluster-management.io/v1", Kind: "ManagedCluster"},
 	"managedclustersets":        {APIVersion: "cluster.open-cluster-management.io/v1beta2", Kind: "ManagedClusterSet"},

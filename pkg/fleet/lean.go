@@ -64,7 +64,7 @@ var waiting = []string{addonv1alpha1.WaitForDependentsFinalizer}
 // LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
-	lean.CreationTimestamp = full.CreationTimestamp
+	lean.CreationTimestamp, lean.Generation = full.CreationTimestamp, full.Generation
 	if slices.Contains(full.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) { // addon-manager does not keep finalizers in its cache
 		lean.Finalizers = waiting
 	}

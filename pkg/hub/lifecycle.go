@@ -1,13 +1,23 @@
 package hub
 
 import (
+	"errors"
+	"fmt"
+
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/hub/teardown"
+	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // setupInstallation adds the controllers that install add-ons for others, and keep their settings, where the lifecycle is on.
@@ -20,17 +30,52 @@ func setupInstallation(mgr ctrl.Manager, with *shared) error {
 		Wishes: &settings.Wishes{Changed: with.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
 		Recorder: with.recorder, FirstPass: with.firstPass,
 	}
-	installed := &installation.Reconciler{
+	metrics := lifecycle.NewMetrics(with.options.registry())
+	placed := &installation.Reconciler{
 		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Needs: with.needs, Evaluate: with.on.evaluate,
 		Policies: with.policies.List, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
-		Metrics: installation.NewMetrics(with.options.registry()), Changed: with.on.install, FirstPass: with.firstPass,
-		RemovalDelay: with.options.RemovalDelay,
+		Metrics: metrics, Changed: with.on.install, FirstPass: with.firstPass, RemovalDelay: with.options.RemovalDelay,
 	}
+	stored, err := addInstallations(mgr)
+	if err != nil {
+		return err
+	}
+	installed := newInstalled(mgr, with, stored, metrics)
 	with.assessments.Subscribe(func(change assess.Change) {
 		kept.Wishes.Found(change.AddOn, change.Findings())
-		installed.Needs.Found(change.AddOn, change.Declared, change.Findings())
+		placed.Needs.Found(change.AddOn, change.Declared, change.Findings())
+		installed.Assessed(change)
 	})
-	return setupEach(mgr, installed, kept)
+	return setupEach(mgr, placed, installed, kept)
+}
+
+// newInstalled returns the controller of AddOnInstallations.
+func newInstalled(mgr ctrl.Manager, with *shared, stored cache.Cache, metrics *lifecycle.Metrics) *lifecycle.Reconciler {
+	return &lifecycle.Reconciler{
+		Clock: clock.RealClock{}, Inputs: with.inputs, Declarations: with.declarations, Assessments: with.assessments,
+		Assessor: assess.Assessor{Fleet: with.fleet, Loader: with.loader, Live: mgr.GetAPIReader(), Acts: true},
+		Stored:   stored, Objects: stored, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder, Metrics: metrics,
+		InstallationEvents: approval.Events{Kind: approval.Installations, Clock: clock.RealClock{}, Recorder: with.recorder},
+		RemovalEvents:      approval.Events{Kind: approval.Removals, Clock: clock.RealClock{}, Recorder: with.recorder},
+		Changed:            with.on.installations, Evaluate: with.on.evaluate, FirstPass: with.firstPass, RemovalDelay: with.options.RemovalDelay,
+	}
+}
+
+// addInstallations adds the cache of AddOnInstallations to the manager. Each replica fills it, and says so while it cannot.
+func addInstallations(mgr ctrl.Manager) (cache.Cache, error) {
+	options := hubcache.InstallationOptions()
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	stored, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fmt.Errorf("create cache of AddOnInstallations: %w", err)
+	}
+	warm := warmup.New(warmup.Warmup{
+		Cache: stored, Hub: mgr.GetConfig().Host, Prepare: hubcache.IndexInstallations,
+		Objects: []client.Object{&dependencyv1alpha1.AddOnInstallation{}},
+		Waiting: "Waiting for AddOnInstallations: Interlock installs no add-on with the install strategy Manual before it can read them; " +
+			"is their CRD installed? It is deploy/hub/addoninstallations-crd.yaml.",
+	})
+	return stored, errors.Join(mgr.Add(stored), mgr.Add(warm))
 }
 
 // setupTeardown adds the controller that removes add-ons in reverse order, where the lifecycle is on.

@@ -113,7 +113,8 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
 	warm := warmup.New(warmup.Warmup{
-		Cache: mgr.GetCache(), Hub: restConfig.Host, Prepare: hubcache.Index,
+		Cache: mgr.GetCache(), Hub: restConfig.Host,
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?", Prepare: hubcache.Index,
 		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
 	})
 	if err := mgr.Add(warm); err != nil {

@@ -6,6 +6,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/installation"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/trigger"
@@ -28,8 +29,10 @@ type triggers struct {
 	declare *trigger.Trigger
 	// policies enqueues the statuses of all policies.
 	policies *trigger.Trigger
-	// install enqueues what is to be installed in the controller of installations.
+	// install enqueues what is to be installed in the controller of installations by Placements.
 	install *trigger.Trigger
+	// installations enqueues add-ons on managed clusters in the controller of AddOnInstallations.
+	installations *trigger.Trigger
 	// settings enqueues add-ons on managed clusters in the controller of settings.
 	settings *trigger.Trigger
 	// hubAPIs enqueues what the hub serves in the hubapis controller.
@@ -39,7 +42,7 @@ type triggers struct {
 func newTriggers() triggers {
 	return triggers{
 		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
-		install: trigger.New(), settings: trigger.New(),
+		install: trigger.New(), installations: trigger.New(), settings: trigger.New(),
 	}
 }
 
@@ -48,6 +51,7 @@ func (t triggers) counted() {
 	t.policies.Enqueue(policies.Key)
 	t.hubAPIs.Enqueue(hubapis.Key)
 	t.install.Enqueue(installation.Key)
+	t.installations.Enqueue(lifecycle.Everything)
 }
 
 // addOns are those that follow what only some declarations use.

@@ -29,8 +29,8 @@ type Warmup struct {
 	Objects []client.Object
 	// Prepare, if any, is called before.
 	Prepare func(context.Context, cache.Cache) error
-	// Hub is the hub's name in the log.
-	Hub string
+	// Hub is the hub's name in the log, and Waiting what the log says while it waits for it.
+	Hub, Waiting string
 
 	begun, synced chan struct{}
 	logEvery      time.Duration
@@ -89,8 +89,7 @@ func (w *Warmup) logWaiting(ctx context.Context) {
 		if w.Check(nil) == nil {
 			return true, nil
 		}
-		log.FromContext(ctx).Info("Waiting for the hub: its add-ons and clusters could not be read yet; "+
-			"are Open Cluster Management's CRDs installed? -v=2 logs more", "hub", w.Hub)
+		log.FromContext(ctx).Info(w.Waiting+" -v=2 logs more", "hub", w.Hub)
 		return false, nil
 	})
 }

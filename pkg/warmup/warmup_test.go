@@ -43,7 +43,7 @@ func (c *responding) WaitForCacheSync(ctx context.Context) bool {
 func newWarmup(objects ...client.Object) (*Warmup, *responding) {
 	of := &responding{hub: make(chan struct{})}
 	w := New(Warmup{
-		Cache: of, Objects: objects, Hub: "https://hub:6443",
+		Cache: of, Objects: objects, Hub: "https://hub:6443", Waiting: "Waiting for the hub.",
 		Prepare: func(context.Context, cache.Cache) error { of.filled = append(of.filled, "prepared"); return nil },
 	})
 	w.logEvery = time.Millisecond

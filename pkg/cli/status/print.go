@@ -44,9 +44,17 @@ func (o *options) printRows(rows []Row, now time.Time) error {
 	if o.flags.Is(output.Wide) {
 		heading, cellsOf = WideHeading, Row.WideCells
 	}
+	installed := o.flags.Is(output.Wide) && slices.ContainsFunc(rows, func(row Row) bool { return row.Installation != nil })
+	if installed {
+		heading = slices.Concat(heading, []string{"INSTALLATION", "REQUESTED BY"})
+	}
 	cells := make([][]string, 0, len(rows))
 	for _, row := range rows {
-		cells = append(cells, cellsOf(row, now))
+		shown := cellsOf(row, now)
+		if installed {
+			shown = slices.Concat(shown, row.Installation.cells(now))
+		}
+		cells = append(cells, shown)
 	}
 	shown := o.flags.Table(o.Out, heading)
 	shown.Spare = o.spare()

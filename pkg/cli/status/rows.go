@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 
@@ -34,6 +35,8 @@ type Row struct {
 	Message string `json:"message"`
 	// Waits is the installation or upgrade that waits for dependencies. Its kind is empty without one.
 	Waits Waits `json:"waits,omitzero"`
+	// Installation is what Interlock has stored of an add-on that it has installed. It is read for wide output, and from files.
+	Installation *Installation `json:"installation,omitempty"`
 	// dependency and verdict are those of the edges that are not satisfied, found for wide
 	// output only.
 	dependency, verdict string
@@ -50,6 +53,30 @@ type Waits struct {
 	Since time.Time `json:"since,omitzero"`
 	// Message is that of Installable or Upgradable, which names the dependencies.
 	Message string `json:"message,omitempty"`
+}
+
+// Installation is an add-on that Interlock has installed because others need it.
+type Installation struct {
+	Phase       dependencyv1alpha1.InstallationPhase `json:"phase"`
+	RequestedBy []string                             `json:"requestedBy,omitempty"`
+	Since       time.Time                            `json:"since,omitzero"`
+	// Reason is why it is in its phase, or what its next step waits for.
+	Reason string `json:"reason,omitempty"`
+}
+
+// cells returns the installation as columns.
+func (i *Installation) cells(now time.Time) []string {
+	if i == nil {
+		return []string{"", ""}
+	}
+	phase := string(i.Phase)
+	if i.Reason != "" && i.Reason != phase {
+		phase += " (" + i.Reason + ")"
+	}
+	if since := age(i.Since, now); since != "" {
+		phase += ", " + since
+	}
+	return []string{phase, strings.Join(i.RequestedBy, ",")}
 }
 
 // Heading names the columns of Cells, WideHeading those of WideCells.
@@ -139,6 +166,23 @@ func waits(addOn *addonv1alpha1.ManagedClusterAddOn) Waits {
 	return Waits{
 		Kind: waiting.Kind, RunningTemplate: waiting.Running.Name, Template: waiting.Template.Name, Since: waiting.Since.UTC(),
 		Message: ptr.Deref(condition, metav1.Condition{}).Message,
+	}
+}
+
+// addInstallations adds what Interlock has stored of add-ons that it has installed.
+func addInstallations(rows []Row, on *snapshot.Snapshot) {
+	for i := range rows {
+		stored := on.InstallationOf(types.NamespacedName{Namespace: rows[i].Namespace, Name: rows[i].Name})
+		if stored == nil {
+			continue
+		}
+		shown := &Installation{
+			Phase: stored.Status.Phase, Reason: snapshot.InstallationReason(stored), Since: ptr.Deref(stored.Status.Since, metav1.Time{}).Time,
+		}
+		for _, request := range stored.Spec.RequestedBy {
+			shown.RequestedBy = append(shown.RequestedBy, request.AddOn)
+		}
+		rows[i].Installation = shown
 	}
 }
 

@@ -211,6 +211,7 @@ func (o *options) read(ctx context.Context) ([]Row, time.Time, error) {
 	}
 	o.selectIn(on)
 	rows := slices.DeleteFunc(Rows(on.AddOns), func(row Row) bool { return !o.knows(row) })
+	addInstallations(rows, on)
 	if o.flags.Is(output.Wide) {
 		explain(rows, on) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 	}

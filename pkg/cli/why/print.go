@@ -154,7 +154,7 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
 	}
-	rows = append(rows, [2]string{"note", text.OneLine(todo.note)})
+	rows = append(rows, [2]string{"installs", p.installation(item.AddOn, clusters)}, [2]string{"note", text.OneLine(todo.note)})
 	for command := range strings.Lines(todo.run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
 	}
@@ -248,6 +248,11 @@ func (p *printer) printPaths() error {
 	}
 	if note := p.note(steps); note != "" {
 		steps = slices.Insert(steps, 0, step{note: note})
+	}
+	for i := range p.found.Items {
+		if installation := p.installation(p.found.Items[i].AddOn, []string{p.filter.Cluster}); installation != "" {
+			steps = append(steps, step{note: installation})
+		}
 	}
 	return p.printSteps(append(steps, p.others()...))
 }

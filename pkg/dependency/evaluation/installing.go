@@ -66,6 +66,10 @@ const (
 	WaitForApproval Wait = "Approval"
 	// WaitGivenUp is that it was removed again and again.
 	WaitGivenUp Wait = "GivenUp"
+	// WaitContradiction is that it would contradict or break other add-ons on the managed cluster.
+	WaitContradiction Wait = "Contradiction"
+	// WaitRefused is that the API server refuses to create it.
+	WaitRefused Wait = "Refused"
 )
 
 // Explanation is what a message says of it. It has no number, which could change from one message to the next.
@@ -77,6 +81,12 @@ func (w Wait) Explanation(addOn string) string {
 	case WaitForApproval:
 		return fmt.Sprintf("install: Auto waits for an approval, because '%s' would be installed on many clusters; annotate "+
 			"ClusterManagementAddOn '%s' with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
+	case WaitContradiction:
+		return fmt.Sprintf("install: Auto installs nothing, because '%s' would contradict or break what is installed on this cluster; "+
+			"kubectl addon install %s --plan says what", name, name)
+	case WaitRefused:
+		return fmt.Sprintf("install: Auto does not succeed, because the hub refuses to create '%s' on this cluster; AddOnInstallation '%s' "+
+			"says why", name, name)
 	default:
 		return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
 	}

@@ -120,3 +120,9 @@ func (h *History) withinBudget(ready []Target, fleet Fleet, now time.Time, plan 
 		plan.Now = append(plan.Now, target)
 	}
 }
+
+// Approved reports whether one change may touch an add-on on so many managed clusters of a fleet. approved is how many its owner has
+// approved.
+func Approved(clusters, fleet, approved int) bool {
+	return clusters <= max(clustersUnapproved, fleet*percentUnapproved/100) || clusters <= approved
+}

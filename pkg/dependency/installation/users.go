@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -120,4 +121,67 @@ func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration
 
 func isOn(declared *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
 	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(declared.Satisfying(&edge.Dependency), addOn)
+}
+
+// Keeps reports whether an edge of any registered add-on keeps the add-on that it has installed.
+func Keeps(declared *catalog.Catalog, addOn string) bool {
+	for _, dependent := range declared.AddOns() {
+		for edge := range edges(declared, dependent) {
+			if of := &edge.Dependency; declaration.Installs(of) && !declaration.Removes(of) && declared.Installer(of) == addOn {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// UseBy returns whether an add-on uses another one on its managed cluster, by its findings there. It is Unused where it declares to use it,
+// but has released it: see Released.
+func UseBy(declared *catalog.Catalog, user, addOn string, findings []evaluation.Finding) Use {
+	switch {
+	case slices.Contains(Released(declared, user, findings), addOn):
+		return Unused
+	case declared.TemplatesUnread(user), MayRelease(declared, user, addOn) && !Decided(declared, user, findings):
+		return UseUnknown
+	}
+	return Used
+}
+
+// RequestBy returns what an add-on says about the removal of another one that it asks for with install: Auto, by its findings on the managed
+// cluster; empty: it does not ask for it there. missing is true where it cannot work without.
+func RequestBy(
+	declared *catalog.Catalog, addOn string, findings []evaluation.Finding,
+) (removal addonv1alpha1.DependencyRemoval, missing bool) {
+	for i := range findings {
+		of := findings[i].Dependency
+		if of == nil || !declaration.Installs(of) || declared.Installer(of) != addOn || !applies(findings[i].Verdict) {
+			continue
+		}
+		if removal != addonv1alpha1.DependencyRemovalKeep {
+			removal = addonv1alpha1.DependencyRemovalKeep
+			if declaration.Removes(of) {
+				removal = addonv1alpha1.DependencyRemovalWithLastDependent
+			}
+		}
+	}
+	return removal, removal != "" && slices.Contains(Needed(declared, findings), addOn)
+}
+
+// applies reports whether an edge with a verdict asks for anything.
+func applies(verdict evaluation.Verdict) bool {
+	return verdict != evaluation.NotApplicable && verdict != evaluation.Waived && verdict != evaluation.Cycle
+}
+
+// Installable returns the add-ons, ascending, that an add-on uses in any of its declarations, and whose owners let Interlock install them.
+func Installable(declared *catalog.Catalog, dependent string) []string {
+	var used []string
+	for edge := range edges(declared, dependent) {
+		for _, addOn := range declared.Satisfying(&edge.Dependency) {
+			if declared.Consent(addOn) == catalog.ByAnnotation {
+				used = append(used, addOn)
+			}
+		}
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
 }

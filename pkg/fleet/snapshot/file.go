@@ -37,6 +37,7 @@ func (d *document) members() []member {
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),
+		optional("addOnInstallations", &d.Installations),
 		optional("placementDecisions", &d.Decisions), optional("placementDecisionsRead", &d.DecisionsRead),
 		optional("hubAPIs", &d.HubAPIs), optional("hostingClusters", &d.Hosting),
 		optional("addOnDependencyPolicies", &d.Policies), optional("addOnDependencyPoliciesUnread", &d.PoliciesUnread),

@@ -39,7 +39,11 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 		Templates: []addonv1alpha1.AddOnTemplate{{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}},
 		Decisions: []clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: "a-1"}}},
 		Policies:  []dependencyv1alpha1.AddOnDependencyPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}},
-		Manager:   &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true, PoliciesUnread: "forbidden",
+		Installations: []dependencyv1alpha1.AddOnInstallation{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "b"},
+			Status:     dependencyv1alpha1.AddOnInstallationStatus{Phase: dependencyv1alpha1.PhaseInstalled},
+		}},
+		Manager: &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true, PoliciesUnread: "forbidden",
 		HubAPIs: []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Thing"}, Served: metav1.ConditionTrue}},
 		Hosting: Hosting{Clusters: []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "hub-east"}}}},
 	}

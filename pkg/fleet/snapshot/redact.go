@@ -115,6 +115,9 @@ func (c Content) redacted() Content {
 	c.Clusters, c.AddOns, c.Facts = r.clusters(c.Clusters), r.addOns(c.AddOns), r.facts(c.Facts)
 	c.Hosting = Hosting{r.clusters(c.Hosting.Clusters), r.addOns(c.Hosting.AddOns), r.facts(c.Hosting.Facts)}
 	c.HubAPIs = r.apis(c.HubAPIs)
+	c.Installations = changed(c.Installations, func(one *dependencyv1alpha1.AddOnInstallation) {
+		one.Status.Conditions = r.conditions(one.Status.Conditions)
+	})
 	c.PoliciesUnread = r.text(c.PoliciesUnread)
 	c.Policies = changed(c.Policies, func(one *dependencyv1alpha1.AddOnDependencyPolicy) {
 		one.Spec = *one.Spec.DeepCopy()

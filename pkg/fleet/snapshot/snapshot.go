@@ -55,6 +55,8 @@ type Content struct {
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
 	// Policies are all AddOnDependencyPolicies.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
+	// Installations are the AddOnInstallations, where Interlock may install an add-on that its registration has as Manual.
+	Installations []dependencyv1alpha1.AddOnInstallation `json:"addOnInstallations,omitempty"`
 	// HubAPIs are those that edges require of the hub, as far as the hub responded.
 	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
 	// Hosting is set where the snapshot is of one managed cluster, and others run agents of its add-ons.
@@ -98,6 +100,8 @@ type cluster struct {
 	object *clusterv1.ManagedCluster
 	addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 	facts  *dependencyv1alpha1.ManagedClusterFacts
+	// installations are by the names of the add-ons.
+	installations map[string]*dependencyv1alpha1.AddOnInstallation
 }
 
 var _ fleet.Reader = &Snapshot{}
@@ -114,6 +118,9 @@ func New(content Content) *Snapshot {
 	s.hosts, s.hosted = map[string]*cluster{}, map[string][]*addonv1alpha1.ManagedClusterAddOn{}
 	s.addClusters(s.objects, content.Clusters, content.AddOns, content.Facts)
 	s.addClusters(s.hosts, content.Hosting.Clusters, content.Hosting.AddOns, content.Hosting.Facts)
+	for i := range content.Installations {
+		s.addInstallation(&content.Installations[i])
+	}
 	s.hubAPIs = fleet.APIFactsOf(content.HubAPIs)
 	for i := range content.Configs {
 		config := &content.Configs[i]

@@ -197,6 +197,9 @@ func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) err
 			return err
 		}
 	}
+	if err := t.installations(ctx, declared); err != nil {
+		return err
+	}
 	missing := t.missing(declared)
 	if t.placements {
 		missing = placementsOf(declared)

@@ -99,6 +99,13 @@ func (s *Store) share(addOn string, assessment outcome.Assessment) *outcome.Asse
 	return &assessment
 }
 
+// Last returns the last assessment of an add-on; nil: there is none. It must not be changed.
+func (s *Store) Last(addOn types.NamespacedName) *outcome.Assessment {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.last[addOn]
+}
+
 // Delete removes the assessment of an add-on that was deleted.
 func (s *Store) Delete(addOn types.NamespacedName) {
 	if before := s.drop(addOn); before != nil {

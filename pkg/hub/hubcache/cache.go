@@ -42,6 +42,11 @@ func LazyOptions() cache.Options {
 	})
 }
 
+// InstallationOptions are those of a third cache, with AddOnInstallations. On a hub that lacks their CRD, only their controller waits for it.
+func InstallationOptions() cache.Options {
+	return stripping(map[client.Object]cache.ByObject{&dependencyv1alpha1.AddOnInstallation{}: {Transform: cache.TransformStripManagedFields()}})
+}
+
 func stripping(objects map[client.Object]cache.ByObject) cache.Options {
 	return cache.Options{
 		DefaultUnsafeDisableDeepCopy: ptr.To(true),

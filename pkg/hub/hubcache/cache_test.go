@@ -140,6 +140,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 
 	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
 	wantInstalled.CreationTimestamp = fullMeta().CreationTimestamp
+	wantInstalled.Generation = fullMeta().Generation // shows that another writer has configured it
 	wantInstalled.Labels = fullMeta().Labels
 	wantInstalled.Annotations = map[string]string{"short": "kept"}
 	wantInstalled.Status.Conditions = conditions("Available", "Degraded")

@@ -11,10 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// The indexes of ManagedClusterAddOns.
+// The indexes of ManagedClusterAddOns, and the first one also of AddOnInstallations.
 const (
 	// IndexName finds the add-ons of one name in all clusters.
 	IndexName = "metadata.name"
@@ -39,6 +40,17 @@ func Index(ctx context.Context, of cache.Cache) error {
 		"field:" + IndexConfig:   inAllNamespaces(ConfigKeys),
 		"field:" + IndexTemplate: inAllNamespaces(TemplateNames),
 		"field:" + IndexHosting:  inAllNamespaces(HostingClusters),
+	})
+}
+
+// IndexInstallations adds IndexName to the cache of AddOnInstallations.
+func IndexInstallations(ctx context.Context, of cache.Cache) error {
+	informer, err := of.GetInformer(ctx, &dependencyv1alpha1.AddOnInstallation{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	return informer.AddIndexers(toolscache.Indexers{
+		"field:" + IndexName: inAllNamespaces(func(object client.Object) []string { return []string{object.GetName()} }),
 	})
 }
 

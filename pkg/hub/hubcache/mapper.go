@@ -29,6 +29,7 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
 	known.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
 	known.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
+	known.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
 	known.Add(dependencyv1alpha1.ReportKind, meta.RESTScopeNamespace)
 	known.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)

@@ -19,7 +19,7 @@ var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
-			"finalizers": nil, "generation": nil, "ownerReferences": nil, "managedFields": with("manager", names.AddonManager),
+			"finalizers": nil, "ownerReferences": nil, "managedFields": with("manager", names.AddonManager),
 		}},
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "namespace": nil, "registrations": nil,

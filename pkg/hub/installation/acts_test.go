@@ -42,7 +42,6 @@ func (b *bench) once(write string, call func()) {
 
 // A plan is read once, and then carried out: what is denied or lost meanwhile stays as it is.
 func TestAPlanStopsWhereInterlockDoesNotActAnyMore(t *testing.T) {
-	const create, remove = "create ManagedClusterAddOn base", "delete ManagedClusterAddOn base"
 	for _, test := range []struct {
 		name, base string
 		removes    bool
@@ -50,14 +49,10 @@ func TestAPlanStopsWhereInterlockDoesNotActAnyMore(t *testing.T) {
 		lost       bool
 		want       []string
 	}{
-		{"creations, denied", manual, false, "create ManagedClusterAddOn", false, []string{create}},
-		{"creations, one cluster lost", manual, false, "create ManagedClusterAddOn", true, []string{create, create}},
 		{
 			"decisions, denied", listed, false, "create Placement", false,
 			[]string{"create Unstructured " + addonv1alpha1.InstallNamespace, "create Placement base"},
 		},
-		{"deletions, denied", manual, true, "delete ManagedClusterAddOn", false, []string{remove}},
-		{"deletions, one cluster lost", manual, true, "delete ManagedClusterAddOn", true, []string{remove, remove}},
 		{"withdrawals, denied", listed, true, "patch", false, nil},
 		{"withdrawals, one cluster lost", listed, true, "patch", true, []string{"update PlacementDecision base-interlock-1"}},
 	} {
@@ -89,7 +84,7 @@ func TestAPlanStopsWhereInterlockDoesNotActAnyMore(t *testing.T) {
 
 func TestNothingIsDoneWhilePoliciesCannotBeReadAnyMore(t *testing.T) {
 	busy := errors.New("the hub is busy")
-	for base, when := range map[string]string{manual: "create ManagedClusterAddOn", listed: "create Placement"} {
+	for base, when := range map[string]string{listed: "create Placement"} {
 		b := newBench(t, base, base == manual, 3)
 		b.once(when, func() {
 			b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, busy }

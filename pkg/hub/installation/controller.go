@@ -1,4 +1,4 @@
-// Package installation has add-ons installed on managed clusters, because add-ons that are installed there need them and their
+// Package installation has OCM install add-ons on managed clusters by Placements, because add-ons that are installed there need them and their
 // owners agree. It has them removed once none needs them, where all agree to that.
 package installation
 
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -23,10 +22,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -50,7 +50,7 @@ type Reconciler struct {
 	Live         client.Reader
 	Writer       client.Client
 	Recorder     events.EventRecorder
-	Metrics      *Metrics
+	Metrics      *lifecycle.Metrics
 	// Changed triggers this controller, and Evaluate the one that writes what installations wait for to the conditions of dependents.
 	Changed, Evaluate *trigger.Trigger
 	// FirstPass ends once this leader has assessed each add-on; nil: it has.
@@ -60,10 +60,10 @@ type Reconciler struct {
 
 	history  installation.History
 	removals installation.Removals
-	// marked are the ManagedClusterAddOns that say since when they are not needed; nil: not known yet.
-	marked sets.Set[installation.Target]
-	// emitted is what events have said of installations, and of removals.
-	emitted, emittedRemovals emitted
+	// approvals and removalApprovals emit events on what waits for an approval.
+	approvals, removalApprovals approval.Events
+	// givenUp and givenUpRemovals are the targets that events were emitted on.
+	givenUp, givenUpRemovals map[installation.Target]bool
 }
 
 // Reconcile installs what is needed now, removes what is not needed any more, and removes what it wrote for managed clusters that are
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	again, kept := r.remove(ctx, declared, removing, placed)
-	unmarked := r.mark(ctx, declared, removing, placed)
+	unmarked := r.mark(ctx, placed)
 	done, failed := r.install(ctx, declared, plan, placed, clusters)
 	r.history.Forget(now)
 	again = controllers.Sooner(again, recheck, plan.Next, removing.Next,
@@ -117,20 +117,7 @@ func (r *Reconciler) install(
 		done = append(done, target)
 	}
 	for _, target := range plan.Now {
-		if declared.Consent(target.AddOn) == catalog.ByPlacement {
-			placed.add(target)
-			continue
-		}
-		acts, err := r.actsNow(ctx, target.Cluster)
-		if err != nil || !acts {
-			failures = append(failures, err)
-			continue
-		}
-		created, err := r.create(ctx, declared, target)
-		if created {
-			installs(target)
-		}
-		failures = append(failures, err)
+		placed.add(target)
 	}
 	placed.keep(func(cluster string) bool { return clusters[cluster] != nil })
 	for _, addOn := range declared.AddOns() {
@@ -173,7 +160,7 @@ func (r *Reconciler) installable(
 	}
 	policies := policy.Read(stated)
 	for _, one := range all {
-		if declared.Consent(one.AddOn) == catalog.NoConsent || placed.has(one.Target) || !r.acts(clusters[one.Cluster], policies) {
+		if declared.Consent(one.AddOn) != catalog.ByPlacement || placed.has(one.Target) || !r.acts(clusters[one.Cluster], policies) {
 			continue
 		}
 		switch absent, err := r.absent(ctx, declared, one.Target); {
@@ -210,7 +197,7 @@ func (r *Reconciler) asking(ctx context.Context, of need, placed placements) (de
 			continue
 		}
 		from, itself := found.CreationTimestamp.Time, installation.Target{Cluster: of.Cluster, AddOn: dependent}
-		if asked := r.history.AskedSince(itself); !asked.IsZero() && (fleet.InstalledByInterlock(found) || placed.has(itself)) {
+		if asked := r.history.AskedSince(itself); !asked.IsZero() && placed.has(itself) {
 			from = asked
 		}
 		if len(dependents) == 0 || from.Before(since) {

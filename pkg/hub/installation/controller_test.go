@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,6 +31,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
@@ -51,8 +52,9 @@ type bench struct {
 	recorder *events.FakeRecorder
 	declared *evaluation.Evaluator
 	// refuse is asked with each write: its verb and kind, and the object.
-	refuse func(write, name string) error
-	writes []string
+	refuse   func(write, name string) error
+	writes   []string
+	registry *prometheus.Registry
 	// patches is how many there were.
 	patches int
 }
@@ -63,7 +65,9 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 	if err := errors.Join(fleet.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{refuse: func(string, string) error { return nil }, recorder: events.NewFakeRecorder(10_000)}
+	b := &bench{
+		refuse: func(string, string) error { return nil }, recorder: events.NewFakeRecorder(10_000), registry: prometheus.NewRegistry(),
+	}
 	wrote := func(verb string, object client.Object) error {
 		kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1")
 		kind = kind[strings.LastIndex(kind, ".")+1:]
@@ -115,7 +119,7 @@ func newBench(t *testing.T, base string, onDemand bool, clusters int) *bench {
 			Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true),
 			Installations: hubcache.NewInstallations(true),
 		},
-		Recorder: b.recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(), Evaluate: trigger.New(),
+		Recorder: b.recorder, Metrics: lifecycle.NewMetrics(b.registry), Changed: trigger.New(), Evaluate: trigger.New(),
 		Policies: func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) { return nil, nil },
 	}
 	b.declare(t, base, onDemand)
@@ -186,7 +190,7 @@ func (b *bench) decided(t *testing.T) map[string]int {
 }
 
 func TestNothingIsInstalledBeforeAllIsAssessed(t *testing.T) {
-	b := newBench(t, manual, true, 2)
+	b := newBench(t, listed, true, 2)
 	b.FirstPass = firstpass.New()
 	queued := triggertest.Enqueued(t, b.Changed)
 	for i := range 2 {
@@ -202,64 +206,9 @@ func TestNothingIsInstalledBeforeAllIsAssessed(t *testing.T) {
 		if keys := queued(); !slices.Equal(keys, []string{"/" + Key.Name}) {
 			t.Errorf("%s: enqueued %q", name, keys)
 		}
-		if writes, _, err := b.reconcile(t); err != nil || !slices.Equal(writes, []string{"create ManagedClusterAddOn base"}) {
-			t.Errorf("%s: %v %v", name, writes, err)
+		if _, _, err := b.reconcile(t); err != nil || b.decided(t)["base-interlock-1"] != i+1 {
+			t.Errorf("%s: %v %v", name, b.decided(t), err)
 		}
-	}
-}
-
-// The webhook that closes gates may be away when Interlock installs.
-func TestTheGateOfAnOrderedAddOnIsClosedFromTheStart(t *testing.T) {
-	for base, want := range map[string]string{manual: "", manual + ", ordering: Install": addonv1alpha1.GateClosed} {
-		b := newBench(t, base, true, 1)
-		if _, _, err := b.reconcile(t); err != nil {
-			t.Fatal(err)
-		}
-		created := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: "cluster000", Name: "base"}, created); err != nil {
-			t.Fatal(err)
-		}
-		if got := created.Annotations[addonv1alpha1.GateAnnotation]; got != want {
-			t.Errorf("{%s}: gate %q, want %q", base, got, want)
-		}
-	}
-}
-
-func TestAFailureDoesNotKeepOthersFromBeingInstalled(t *testing.T) {
-	b := newBench(t, manual, true, 3)
-	b.refuse = func(_, name string) error {
-		if name == "cluster001/base" {
-			return errors.New("the hub is busy")
-		}
-		return nil
-	}
-	_, _, err := b.reconcile(t)
-	if err == nil || !strings.Contains(err.Error(), "create ManagedClusterAddOn cluster001/base: the hub is busy") {
-		t.Errorf("got %v", err)
-	}
-	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventInstalls}) {
-		t.Errorf("emitted %v", got)
-	}
-	if got := testutil.ToFloat64(b.Metrics.installed.WithLabelValues("base")); got != 2 {
-		t.Errorf("counted %v", got)
-	}
-	b.refuse = func(string, string) error { return nil }
-	if writes, _, err := b.reconcile(t); err != nil || len(writes) != 1 || len(b.emitted()) != 1 {
-		t.Errorf("%v %v", writes, err)
-	}
-	if writes, _, err := b.reconcile(t); err != nil || len(writes) > 0 || len(b.emitted()) > 0 {
-		t.Errorf("nothing is left to be done: %v %v", writes, err)
-	}
-}
-
-func TestAnInstallationOfAnotherWriterCounts(t *testing.T) {
-	b := newBench(t, manual, true, 1)
-	theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
-	if err := b.hub.Create(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
-	if writes, _, err := b.reconcile(t); err != nil || len(writes) > 0 || len(b.emitted()) > 0 {
-		t.Errorf("%v %v", writes, err)
 	}
 }
 
@@ -274,7 +223,7 @@ func TestDecisionsAreWrittenOnceAndSplit(t *testing.T) {
 	if got := b.decided(t); len(got) != 0 {
 		t.Errorf("without an approval: %v", got)
 	}
-	if got := b.emitted(); !slices.Equal(got, []string{EventUnapproved}) {
+	if got := b.emitted(); !slices.Equal(got, []string{approval.EventInstallation}) {
 		t.Errorf("emitted %v", got)
 	}
 	b.declare(t, listed, true)
@@ -339,7 +288,7 @@ func TestDecisionsFollowTheFleetAndTheConsent(t *testing.T) {
 }
 
 func TestNothingIsInstalledWhileSomethingCannotBeRead(t *testing.T) {
-	b := newBench(t, manual, true, 1)
+	b := newBench(t, listed, true, 1)
 	b.Policies = func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
 		return nil, errors.New("the hub is busy")
 	}
@@ -357,9 +306,9 @@ func TestNothingIsInstalledWhileSomethingCannotBeRead(t *testing.T) {
 }
 
 func TestNeedsAreForgotten(t *testing.T) {
-	b := newBench(t, manual, true, 2)
+	b := newBench(t, listed, true, 2)
 	b.Needs.Found(types.NamespacedName{Namespace: "cluster000", Name: "leaf"}, nil, nil)
-	if writes, _, err := b.reconcile(t); err != nil || len(writes) != 1 {
-		t.Errorf("%v %v", writes, err)
+	if _, _, err := b.reconcile(t); err != nil || b.decided(t)["base-interlock-1"] != 1 {
+		t.Errorf("%v %v", b.decided(t), err)
 	}
 }

@@ -87,7 +87,7 @@ func TestANewLeaderLeavesMarksUntilItKnowsWhatIsUsed(t *testing.T) {
 func TestANewLeaderLeavesMarksUntilItHasReadTemplates(t *testing.T) {
 	base := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 	base.Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
-	base.Spec = fixture.Specified(t, "base", "{"+manual+"}").Spec
+	base.Spec = fixture.Specified(t, "base", "{"+listed+"}").Spec
 	for name, test := range map[string]struct {
 		leaf, user addonv1alpha1.ClusterManagementAddOn
 	}{
@@ -104,7 +104,7 @@ func TestANewLeaderLeavesMarksUntilItHasReadTemplates(t *testing.T) {
 				fixture.Template("leaf", "leaf-1", "[{name: base, install: Auto, removal: WithLastDependent}]"),
 				fixture.Template("user", "user-1", "[]"),
 			}}
-			b := newInstalled(t, manual, true, 1)
+			b := newInstalled(t, listed, false, 1)
 			declare(b, read)
 			b.install(t, 0, "user")
 			b.later(t, 0)
@@ -231,7 +231,7 @@ func TestTheControllerFollowsWhatUsesAnAddOnAgain(t *testing.T) {
 		"it uses it": {withLast, true}, "it does not": {conditional, false}, "it uses another one": {`dependencies: [{name: leaf2}]`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newInstalled(t, manual, true, 1)
+			b := newInstalled(t, listed, false, 1)
 			b.registered(t, test.leaf)
 			b.Needs.follow(map[string][]string{"base": installation.Users(b.declared.Catalog, "base")}, []installation.Target{base0})
 			installed := func(string) evaluation.Observation { return evaluation.Observation{Installed: true} }

@@ -12,15 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -43,37 +39,29 @@ func markOf(since time.Time) string {
 	return since.UTC().Format(time.RFC3339)
 }
 
-// marked is since when an add-on is not needed by its mark, or by that of the PlacementDecision that has it; zero: it has none that
-// Interlock has written.
+// marked is since when an add-on is not needed by the mark of the PlacementDecision that has it; zero: it has none that Interlock has
+// written.
 func marked(addOn *addonv1alpha1.ManagedClusterAddOn, placed placements) time.Time {
-	text, believed := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation], installation.MarkedBy(names.AddonManager, addOn.ManagedFields)
-	if of := placed[addOn.Name]; of != nil {
-		for name, clusters := range of.stored {
-			if slices.Contains(clusters, addOn.Namespace) {
-				text, believed = of.marks[name][addOn.Namespace], of.believed.Has(name)
-			}
+	of := placed[addOn.Name]
+	if of == nil {
+		return time.Time{}
+	}
+	for name, clusters := range of.stored {
+		if !of.believed.Has(name) || !slices.Contains(clusters, addOn.Namespace) {
+			continue
+		}
+		if since, err := time.Parse(time.RFC3339, of.marks[name][addOn.Namespace]); err == nil {
+			return since
 		}
 	}
-	if !believed {
-		return time.Time{}
-	}
-	since, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return since
+	return time.Time{}
 }
 
-// mark lets the objects of the hub show since when add-ons are not needed that will be removed: a new leader goes on from there. Where the
+// mark lets PlacementDecisions show since when add-ons are not needed that will be removed: a new leader goes on from there. Where the
 // delay does not run, because the cluster is lost or a policy denies, there is no mark. A leader that does not know yet whether the delay
 // runs leaves the mark as it is.
-func (r *Reconciler) mark(ctx context.Context, declared *evaluation.Evaluator, of removing, placed placements) error {
+func (r *Reconciler) mark(ctx context.Context, placed placements) error {
 	var failures []error
-	for target := range sets.New(of.unused...).Union(r.marked).Difference(sets.New(of.Now...)) {
-		if declared.Consent(target.AddOn) != catalog.ByPlacement && !r.removals.Awaits(target) {
-			failures = append(failures, r.markAddOn(ctx, target, markOf(r.removals.Since(target))))
-		}
-	}
 	for addOn, one := range placed {
 		for name, version := range one.versions {
 			if desired := r.marksOf(addOn, one, name); !maps.Equal(desired, one.marks[name]) {
@@ -99,46 +87,6 @@ func (r *Reconciler) marksOf(addOn string, of *placed, decision string) marks {
 		}
 	}
 	return desired
-}
-
-// findMarked finds, once, what the leader before has marked.
-func (r *Reconciler) findMarked(ctx context.Context) error {
-	if r.marked != nil {
-		return nil
-	}
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := r.Inputs.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list add-ons: %w", err)
-	}
-	r.marked = sets.New[installation.Target]()
-	for i := range all.Items {
-		if one := &all.Items[i]; fleet.InstalledByInterlock(one) && one.Annotations[addonv1alpha1.UnusedSinceAnnotation] != "" {
-			r.marked.Insert(installation.Target{Cluster: one.Namespace, AddOn: one.Name})
-		}
-	}
-	return nil
-}
-
-// markAddOn marks an add-on that Interlock has created, or removes its mark.
-func (r *Reconciler) markAddOn(ctx context.Context, target installation.Target, since string) error {
-	key := types.NamespacedName{Namespace: target.Cluster, Name: target.AddOn}
-	found, err := r.Inputs.AddOn(ctx, key)
-	switch {
-	case err != nil:
-		return err
-	case found == nil || !found.DeletionTimestamp.IsZero() || !fleet.InstalledByInterlock(found):
-		r.marked.Delete(target)
-		return nil
-	case found.Annotations[addonv1alpha1.UnusedSinceAnnotation] != since:
-		stub := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		if err := r.annotate(ctx, stub, found.ResourceVersion, since); err != nil {
-			return err
-		}
-	}
-	if r.marked.Insert(target); since == "" {
-		r.marked.Delete(target)
-	}
-	return nil
 }
 
 // markDecision writes the marks of a PlacementDecision.

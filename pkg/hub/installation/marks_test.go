@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/pkg/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -25,7 +26,8 @@ func (b *bench) lead() {
 	was := b.Reconciler
 	b.Reconciler = &Reconciler{
 		Clock: was.Clock, Inputs: was.Inputs, Declarations: was.Declarations, Needs: &Needs{Changed: trigger.New()}, Policies: was.Policies,
-		Live: was.Live, Writer: was.Writer, Recorder: was.Recorder, Metrics: NewMetrics(prometheus.NewRegistry()), Changed: trigger.New(),
+		Live: was.Live, Writer: was.Writer, Recorder: was.Recorder, Metrics: lifecycle.NewMetrics(prometheus.NewRegistry()),
+		Changed:  trigger.New(),
 		Evaluate: trigger.New(), RemovalDelay: was.RemovalDelay,
 	}
 }
@@ -75,8 +77,7 @@ var ways = map[string]struct {
 	onDemand bool
 	removal  string
 }{
-	"created by Interlock": {manual, true, "delete ManagedClusterAddOn base"},
-	"installed by OCM":     {listed, false, "update PlacementDecision base-interlock-1"},
+	"installed by OCM": {listed, false, "update PlacementDecision base-interlock-1"},
 }
 
 func TestANewLeaderGoesOnWithTheHour(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTheMarkEndsWithTheHour(t *testing.T) {
 		"another writer has taken it over": func(t *testing.T, b *bench) {
 			t.Helper()
 			base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
-			labeled := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+			labeled := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`))
 			if err := b.hub.Patch(t.Context(), base, labeled, client.FieldOwner("another")); err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,7 @@ func TestTheMarkEndsWithTheHour(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newInstalled(t, manual, true, 1)
+			b := newInstalled(t, listed, false, 1)
 			b.later(t, 0)
 			keep(t, b)
 			b.lead()
@@ -193,7 +194,7 @@ func TestAMarkThatIsNotWritten(t *testing.T) {
 		"the hub is busy": {busy, busy}, "another writer was faster": {conflict, nil}, "it is gone": {gone, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newInstalled(t, manual, true, 1)
+			b := newInstalled(t, listed, false, 1)
 			b.refuse = func(write, _ string) error {
 				if write == "patch" {
 					return test.refusal
@@ -207,7 +208,7 @@ func TestAMarkThatIsNotWritten(t *testing.T) {
 			b.refuse = func(string, string) error { return nil }
 			b.later(t, time.Minute)
 			b.wantMark(t, since, 2)
-			if writes := b.later(t, hour-time.Minute); !slices.Equal(writes, []string{"delete ManagedClusterAddOn base"}) {
+			if writes := b.later(t, hour-time.Minute); !slices.Equal(writes, []string{"update PlacementDecision base-interlock-1"}) {
 				t.Errorf("got %v", writes)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
@@ -19,7 +18,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
@@ -38,9 +36,6 @@ type usage struct{ unused, undecided, unread []installation.Target }
 func (r *Reconciler) planRemovals(
 	ctx context.Context, declared *evaluation.Evaluator, clusters map[string]*clusterv1.ManagedCluster, placed placements, now time.Time,
 ) (removing, error) {
-	if err := r.findMarked(ctx); err != nil {
-		return removing{}, err
-	}
 	removable := installation.Removable(declared.Catalog)
 	users := make(map[string][]string, len(removable))
 	var found usage
@@ -117,18 +112,14 @@ func (r *Reconciler) readTaken(
 
 // stillOurs reports whether no other writer has taken over an add-on that Interlock has installed.
 func stillOurs(declared *evaluation.Evaluator, found *addonv1alpha1.ManagedClusterAddOn) bool {
-	if declared.Consent(found.Name) == catalog.ByPlacement {
-		return !installation.Configured(found.ManagedFields)
-	}
-	return fleet.InstalledByInterlock(found) && !installation.TakenOver(found.ManagedFields, addonv1alpha1.InstalledByInterlock)
+	return declared.Consent(found.Name) == catalog.ByPlacement && !installation.Configured(found.ManagedFields)
 }
 
 // installedBy returns where Interlock has an add-on installed, and OCM would remove it. It also returns where that is not known yet.
 func (r *Reconciler) installedBy(
 	ctx context.Context, declared *evaluation.Evaluator, addOn string, placed placements,
 ) (on, unread []installation.Target, err error) {
-	consent := declared.Consent(addOn)
-	if consent == catalog.NoConsent {
+	if declared.Consent(addOn) != catalog.ByPlacement {
 		return nil, nil, nil
 	}
 	keys, err := r.Inputs.Installed(ctx, addOn)
@@ -141,13 +132,7 @@ func (r *Reconciler) installedBy(
 		if err != nil {
 			return nil, nil, err
 		}
-		if found == nil || !found.DeletionTimestamp.IsZero() {
-			continue
-		}
-		if consent == catalog.ByAnnotation && fleet.InstalledByInterlock(found) {
-			on = append(on, target)
-		}
-		if consent != catalog.ByPlacement || !placed.has(target) {
+		if found == nil || !found.DeletionTimestamp.IsZero() || !placed.has(target) {
 			continue
 		}
 		switch selected, read, err := r.selectedByOthers(ctx, declared, target); {
@@ -189,7 +174,7 @@ func (r *Reconciler) undeclared(declared *evaluation.Evaluator, removable []stri
 	if !slices.ContainsFunc(declared.AddOns(), declared.TemplatesUnread) {
 		return nil
 	}
-	for target := range r.marked.Union(placed.marked()) {
+	for target := range placed.marked() {
 		if !slices.Contains(removable, target.AddOn) {
 			unknown = append(unknown, target)
 		}
@@ -228,14 +213,8 @@ func (r *Reconciler) remove(
 			failures = append(failures, err)
 		case found == nil:
 			again = controllers.Sooner(again, r.removals.Keep(target, now))
-		case declared.Consent(target.AddOn) == catalog.ByPlacement:
-			placed.drop(target)
 		default:
-			err := r.delete(ctx, found)
-			if err == nil {
-				r.removed(target)
-			}
-			failures = append(failures, err)
+			placed.drop(target)
 		}
 	}
 	return again, errors.Join(failures...)
@@ -272,15 +251,4 @@ func (r *Reconciler) confirm(
 		return nil, err
 	}
 	return found, nil
-}
-
-// delete deletes an add-on in the state that was confirmed.
-func (r *Reconciler) delete(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) error {
-	key := client.ObjectKeyFromObject(addOn)
-	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &addOn.UID, ResourceVersion: &addOn.ResourceVersion})
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete ManagedClusterAddOn %s: %w", key, err)
-	}
-	log.FromContext(ctx).Info("ManagedClusterAddOn deleted, because no other add-on needs it any more", "cluster", key.Namespace, "addOn", key.Name)
-	return nil
 }

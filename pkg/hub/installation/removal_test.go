@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -96,7 +96,6 @@ func TestWhatIsNotNeededIsRemovedAfterAnHour(t *testing.T) {
 		onDemand   bool
 		want       []string
 	}{
-		{"created by Interlock", manual, true, []string{"delete ManagedClusterAddOn base"}},
 		{"installed by OCM", listed, false, []string{"update PlacementDecision base-interlock-1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -104,7 +103,7 @@ func TestWhatIsNotNeededIsRemovedAfterAnHour(t *testing.T) {
 			if writes, result, err := b.reconcile(t); err != nil || len(writes) > 0 || result.RequeueAfter != time.Hour {
 				t.Errorf("at first: %v %v %v", writes, result, err)
 			}
-			if got := testutil.ToFloat64(b.Metrics.kept.WithLabelValues("base", "delay")); got != 1 {
+			if got := waiting(t, b, "interlock_waiting_removals"); got != 1 {
 				t.Errorf("%v wait", got)
 			}
 			if writes := b.later(t, 59*time.Minute); len(writes) > 0 {
@@ -113,10 +112,10 @@ func TestWhatIsNotNeededIsRemovedAfterAnHour(t *testing.T) {
 			if writes := b.later(t, time.Minute); !slices.Equal(writes, test.want) {
 				t.Errorf("got %v, want %v", writes, test.want)
 			}
-			if got := b.emitted(); !slices.Equal(got, []string{EventRemoves}) {
+			if got := b.emitted(); !slices.Equal(got, []string{lifecycle.EventRemoves}) {
 				t.Errorf("emitted %v", got)
 			}
-			if got := testutil.ToFloat64(b.Metrics.removed.WithLabelValues("base")); got != 1 {
+			if got := waiting(t, b, "interlock_removals_total"); got != 1 {
 				t.Errorf("counted %v", got)
 			}
 			if writes := b.later(t, time.Minute); len(writes) > 0 {
@@ -135,15 +134,13 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 		}
 	}
 	for name, doubt := range map[string]func(t *testing.T, b *bench){
-		"an add-on uses it":            func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
-		"an author wants to keep it":   func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
-		"nothing declared says so":     func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
-		"its owner consents no longer": func(t *testing.T, b *bench) { t.Helper(); b.declare(t, manual, false) },
+		"an add-on uses it":          func(t *testing.T, b *bench) { t.Helper(); b.install(t, 0, "leaf") },
+		"an author wants to keep it": func(t *testing.T, b *bench) { t.Helper(); b.registered(t, needing) },
+		"nothing declared says so":   func(t *testing.T, b *bench) { t.Helper(); b.registered(t, "") },
 		"another writer configures it": func(t *testing.T, b *bench) {
 			t.Helper()
 			patch(t, b, `{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`)
 		},
-		"another writer has labeled it":       func(t *testing.T, b *bench) { t.Helper(); patch(t, b, `{"metadata": {"labels": {"a": "b"}}}`) },
 		"the cluster is lost":                 func(t *testing.T, b *bench) { t.Helper(); b.lose(t, 0, metav1.ConditionUnknown) },
 		"a policy denies that Interlock acts": func(t *testing.T, b *bench) { t.Helper(); b.deny(t) },
 		"not all is assessed":                 func(_ *testing.T, b *bench) { b.FirstPass = firstpass.New() },
@@ -163,7 +160,7 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newInstalled(t, manual, true, 1)
+			b := newInstalled(t, listed, false, 1)
 			b.later(t, 0)
 			doubt(t, b)
 			for range 3 {
@@ -176,7 +173,7 @@ func TestNothingIsRemovedInDoubt(t *testing.T) {
 }
 
 func TestAnEdgeThatDoesNotApplyNeedsNothing(t *testing.T) {
-	b := newInstalled(t, manual, true, 1)
+	b := newInstalled(t, listed, false, 1)
 	b.registered(t, conditional)
 	b.install(t, 0, "leaf")
 	if writes := append(b.later(t, 0), b.later(t, time.Hour)...); len(writes) > 0 {
@@ -186,32 +183,13 @@ func TestAnEdgeThatDoesNotApplyNeedsNothing(t *testing.T) {
 	if writes := b.later(t, 0); len(writes) > 0 {
 		t.Errorf("at once: %v", writes)
 	}
-	if writes := b.later(t, time.Hour); !slices.Equal(writes, []string{"delete ManagedClusterAddOn base"}) {
+	if writes := b.later(t, time.Hour); !slices.Equal(writes, []string{"update PlacementDecision base-interlock-1"}) {
 		t.Errorf("got %v", writes)
 	}
 }
 
-func TestAFailureDoesNotKeepOthersFromBeingRemoved(t *testing.T) {
-	b := newInstalled(t, manual, true, 3)
-	b.later(t, 0)
-	b.refuse = func(_, name string) error {
-		if name == "cluster001/base" {
-			return errors.New("the hub is busy")
-		}
-		return nil
-	}
-	b.clock.SetTime(b.clock.Now().Add(time.Hour))
-	if writes, _, err := b.reconcile(t); err == nil || len(writes) != 3 || len(b.emitted()) != 2 {
-		t.Errorf("%v %v", writes, err)
-	}
-	b.refuse = func(string, string) error { return nil }
-	if writes := b.later(t, time.Second); len(writes) != 1 || len(b.emitted()) != 1 {
-		t.Errorf("%v", writes)
-	}
-}
-
 func TestNothingIsRemovedWhileTheHubCannotBeRead(t *testing.T) {
-	b := newInstalled(t, manual, true, 1)
+	b := newInstalled(t, listed, false, 1)
 	b.later(t, 0)
 	busy := errors.New("the hub is busy")
 	hub, _ := b.hub.(client.WithWatch)
@@ -235,7 +213,7 @@ func TestNothingIsRemovedWhileTheHubCannotBeRead(t *testing.T) {
 }
 
 func TestTheControllerFollowsWhatKeepsAnAddOn(t *testing.T) {
-	b := newInstalled(t, manual, true, 1)
+	b := newInstalled(t, listed, false, 1)
 	b.later(t, 0)
 	for name, want := range map[string]bool{"leaf": true, "unrelated": false} {
 		before := slices.Contains(b.Needs.users["base"], name)
@@ -265,20 +243,38 @@ func TestADecisionThatCannotBeWithdrawnIsNoRemoval(t *testing.T) {
 }
 
 func TestWhatIsTakenOverIsNoRemovalThatWaits(t *testing.T) {
-	b := newInstalled(t, manual, true, 2)
+	b := newInstalled(t, listed, false, 2)
 	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster000", Name: "base"}}
-	label := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+	label := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [{"name": "x", "resource": "y"}]}}`))
 	if err := b.hub.Patch(t.Context(), taken, label, client.FieldOwner("another")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []float64{1, 0, 0} { // the other one is removed after an hour
 		b.later(t, 0)
-		if got := testutil.ToFloat64(b.Metrics.kept.WithLabelValues("base", "delay")); got != want {
+		if got := waiting(t, b, "interlock_waiting_removals"); got != want {
 			t.Errorf("%v wait, want %v", got, want)
 		}
 		b.later(t, time.Hour)
 	}
-	if got := b.emitted(); !slices.Equal(got, []string{EventRemoves}) {
+	if got := b.emitted(); !slices.Equal(got, []string{lifecycle.EventRemoves}) {
 		t.Errorf("emitted %v", got)
 	}
+}
+
+// waiting returns the value of a metric of base.
+func waiting(t *testing.T, b *bench, name string) (value float64) {
+	t.Helper()
+	all, err := b.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		if family.GetName() != name {
+			continue
+		}
+		for _, one := range family.GetMetric() {
+			value += one.GetGauge().GetValue() + one.GetCounter().GetValue()
+		}
+	}
+	return value
 }

@@ -1,7 +1,6 @@
 package installation
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 // What an installation waits for is known once it is planned, and the dependents are evaluated when it changes.
 func TestWhatInstallationsWaitFor(t *testing.T) {
 	b := newBench(t, listed, false, 50)
+	b.Inputs.Installations.Complete()
 	enqueued := triggertest.Enqueued(t, b.Evaluate)
 	base := types.NamespacedName{Namespace: "cluster000", Name: "base"}
 	want := func(when string, wait evaluation.Wait, evaluated int) {
@@ -29,30 +29,7 @@ func TestWhatInstallationsWaitFor(t *testing.T) {
 	b.later(t, time.Minute)
 	want("nothing has changed", evaluation.WaitForApproval, 0)
 
-	b.declare(t, manual, true) // approved
+	b.declare(t, listed, true) // approved
 	b.later(t, time.Minute)
 	want("it was approved", evaluation.WaitForInterlock, 50)
-}
-
-func TestGivingUpIsAWait(t *testing.T) {
-	b := newBench(t, manual, true, 1)
-	remove := func() {
-		t.Helper()
-		base := leaf(0)
-		base.Name = "base"
-		if err := b.hub.Delete(t.Context(), base); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []evaluation.Wait
-	for range 3 {
-		b.later(t, time.Minute)
-		wait := b.Inputs.Installations.Wait(types.NamespacedName{Namespace: "cluster000", Name: "base"})
-		if got = append(got, wait); wait == evaluation.WaitForInterlock {
-			remove()
-		}
-	}
-	if want := []evaluation.Wait{evaluation.WaitForInterlock, evaluation.WaitForInterlock, evaluation.WaitGivenUp}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }

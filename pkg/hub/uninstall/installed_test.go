@@ -17,14 +17,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// withInstalled is a hub on which Interlock, the plugin and a user have installed add-ons. A user has changed one of Interlock's.
+// withInstalled is a hub on which Interlock, the plugin and a user have installed add-ons. Users have changed some of Interlock's, and
+// an earlier Interlock has installed one.
 func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(addonv1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithInterceptorFuncs(interceptor.Funcs{
@@ -40,15 +42,25 @@ func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client
 			t.Fatal(err)
 		}
 	}
-	for name, by := range map[string]string{"ours": "interlock", "taken": "interlock", "plugin": "kubectl-addon", "theirs": ""} {
+	installed := map[string]string{
+		"ours": "interlock", "taken": "interlock", "configured": "interlock", "another": "interlock", "earlier": "interlock",
+		"plugin": "kubectl-addon", "theirs": "",
+	}
+	for name, by := range installed {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 		if by != "" {
 			addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
 		}
-		if by == addonv1alpha1.InstalledByInterlock {
-			addOn.Annotations = map[string]string{addonv1alpha1.UnusedSinceAnnotation: "2026-08-01T12:00:00Z"}
-		}
+		addOn.UID, addOn.Generation = types.UID(name), map[string]int64{"configured": 2}[name]
 		create(addOn, names.AddonManager)
+		if by == addonv1alpha1.InstalledByInterlock && name != "earlier" {
+			stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+			stored.Status = dependencyv1alpha1.AddOnInstallationStatus{UID: addOn.UID, Generation: 1}
+			if name == "another" {
+				stored.Status.UID = "deleted"
+			}
+			create(stored, names.AddonManager)
+		}
 	}
 	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "taken"}}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"team": "gateway"}}}`))
@@ -61,20 +73,23 @@ func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client
 	return hub
 }
 
-// left are the add-ons, and whether there is a namespace for Placements. Those that are still Interlock's have a mark.
+// left are the add-ons, AddOnInstallations, and whether there is a namespace for Placements. Those that are still Interlock's have a mark.
 func left(t *testing.T, hub client.Client) (all []string) {
 	t.Helper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
 	var namespaces corev1.NamespaceList
-	if err := errors.Join(hub.List(t.Context(), &addOns), hub.List(t.Context(), &namespaces)); err != nil {
+	var stored dependencyv1alpha1.AddOnInstallationList
+	if err := errors.Join(hub.List(t.Context(), &addOns), hub.List(t.Context(), &namespaces), hub.List(t.Context(), &stored)); err != nil {
 		t.Fatal(err)
 	}
 	for _, addOn := range addOns.Items {
-		_, marked := addOn.Annotations[addonv1alpha1.UnusedSinceAnnotation]
-		if marked || addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
+		if addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
 			addOn.Name += "!"
 		}
 		all = append(all, addOn.Name)
+	}
+	for _, one := range stored.Items {
+		all = append(all, one.Name+"?")
 	}
 	for _, namespace := range namespaces.Items {
 		all = append(all, namespace.Name)
@@ -84,22 +99,25 @@ func left(t *testing.T, hub client.Client) (all []string) {
 
 func TestWhatWasInstalled(t *testing.T) {
 	const placements = addonv1alpha1.InstallNamespace
+	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", placements}
+	handedOver := []string{"another", "configured", "earlier", "plugin", "taken", "theirs"}
 	for name, test := range map[string]struct {
 		installed, namespaceOf string
 		want                   []string
 		done                   string
 	}{
 		"is handed over": {
-			Keep, names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}, "2 ManagedClusterAddOns stay",
+			Keep, names.AddonManager, kept, "5 ManagedClusterAddOns stay",
 		},
 		"by default": {
-			"", names.AddonManager, []string{"ours", "plugin", "taken", "theirs", placements}, "2 ManagedClusterAddOns stay",
+			"", names.AddonManager, kept, "5 ManagedClusterAddOns stay",
 		},
 		"is removed": {
-			Remove, names.AddonManager, []string{"plugin", "taken", "theirs"}, "1 ManagedClusterAddOns deleted, 1 handed over",
+			Remove, names.AddonManager, handedOver, "1 ManagedClusterAddOns deleted, 4 handed over",
 		},
 		"in a namespace of others": {
-			Remove, "another", []string{"plugin", "taken", "theirs", placements}, "1 ManagedClusterAddOns deleted, 1 handed over",
+			Remove, "another", append(slices.Clone(handedOver), placements),
+			"1 ManagedClusterAddOns deleted, 4 handed over",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

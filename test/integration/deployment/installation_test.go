@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -91,6 +92,15 @@ func leaveInstalled(ctx context.Context) (gone func() bool) {
 	for _, object := range []client.Object{addOn, namespace} {
 		Expect(admin.Create(ctx, object, client.FieldOwner(names.AddonManager))).To(Succeed())
 	}
+	of := &metav1.PartialObjectMetadata{} // its type is in no scheme here
+	of.APIVersion, of.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
+	Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKey{Name: cluster}, of))).To(Succeed())
+	stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn.Name}}
+	stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
+	stored.Status = dependencyv1alpha1.AddOnInstallationStatus{
+		Phase: dependencyv1alpha1.PhaseInstalled, UID: addOn.UID, Generation: addOn.Generation, ClusterUID: of.UID,
+	}
+	Expect(admin.Create(ctx, stored, client.FieldOwner(names.AddonManager))).To(Succeed())
 	return func() bool {
 		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)) &&
 			apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(namespace), namespace))

@@ -154,7 +154,7 @@ var _ = Describe("While something is not known", func() {
 		install(ctx, "east", "y-user")
 		Eventually(installed(ctx, "y-old")).Should(ConsistOf("east"))
 
-		manage("2s")
+		manage("3s") // the times of objects have whole seconds
 		started := time.Now()
 		uninstall(ctx, "east", "y-user")
 		register(ctx, "y-base", manual, "[]", onDemand)

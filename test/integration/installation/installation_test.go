@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
@@ -56,7 +57,7 @@ func merge(ctx context.Context, object *unstructured.Unstructured, patch string)
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(kubetypes.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
-// installedBefore creates an add-on as an earlier addon-manager has.
+// installedBefore creates an add-on and its AddOnInstallation as an earlier leader has.
 func installedBefore(ctx context.Context, cluster, name string) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -64,6 +65,24 @@ func installedBefore(ctx context.Context, cluster, name string) {
 	addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock}
 	Eventually(func() error { return hub.Client.Create(ctx, addOn, client.FieldOwner(names.AddonManager)) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn)) })
+	stored(ctx, cluster, name, func(status *dependencyv1alpha1.AddOnInstallationStatus) {
+		status.Phase, status.UID, status.Generation = dependencyv1alpha1.PhaseInstalled, addOn.UID, addOn.Generation
+	})
+}
+
+// stored creates an AddOnInstallation as an earlier leader has, for an add-on that is gone.
+func stored(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
+	GinkgoHelper()
+	of := managed(cluster)
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
+	installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{
+		{AddOn: "gone", Removal: addonv1alpha1.DependencyRemovalWithLastDependent},
+	}
+	installation.Status.ClusterUID = of.GetUID()
+	set(&installation.Status)
+	Eventually(func() error { return hub.Client.Create(ctx, installation) }).Should(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, installation)) })
 }
 
 var _ = Describe("An add-on that OCM installs by Placements", func() {
@@ -155,6 +174,12 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
 		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 		Consistently(installed(ctx, base)).Should(BeEmpty())
+		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+
+		By("also by the next leader")
+		manage("2s")
+		Consistently(installed(ctx, base)).Should(BeEmpty())
+		Expect(message(ctx, on, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 	}, onBoth())
 
 	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, on string) {
@@ -262,12 +287,14 @@ var _ = Describe("Nothing is installed", func() {
 		base := register(ctx, "f-base", manual, "[]", "")
 		register(ctx, "f-leaf", manual, auto("f-base"), "")
 		unused := register(ctx, "f-unused", manual, "[]", onDemand)
+		stopManaging()
 		for i := range 25 {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)
 			install(ctx, name, "f-leaf")
 			installedBefore(ctx, name, "f-unused")
 		}
+		manage("2s")
 		register(ctx, "f-gone", manual, removing("f-unused"), "")
 		Eventually(message(ctx, "many24", "f-leaf")).ShouldNot(BeEmpty())
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)

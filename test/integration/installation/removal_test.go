@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -27,16 +28,20 @@ func uninstall(ctx context.Context, cluster, name string) {
 	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
 }
 
-// unusedSince returns since when an add-on is not needed, as its ManagedClusterAddOn or its PlacementDecision shows it; empty: it does not.
+// unusedSince returns since when an add-on is not needed, as its AddOnInstallation or its PlacementDecision shows it; empty: it does not.
 func unusedSince(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found, decision := &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1beta1.PlacementDecision{}
+		stored, decision := &dependencyv1alpha1.AddOnInstallation{}, &clusterv1beta1.PlacementDecision{}
 		decided := client.ObjectKey{Namespace: addonv1alpha1.InstallNamespace, Name: addOn + "-interlock-1"}
 		err := errors.Join(
-			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, found)),
+			client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, stored)),
 			client.IgnoreNotFound(hub.Client.Get(ctx, decided, decision)),
 		)
-		return found.Annotations[addonv1alpha1.UnusedSinceAnnotation] + decision.Annotations[addonv1alpha1.UnusedSinceAnnotation], err
+		since := decision.Annotations[addonv1alpha1.UnusedSinceAnnotation]
+		if stored.Status.UnusedSince != nil {
+			since += stored.Status.UnusedSince.UTC().Format(time.RFC3339)
+		}
+		return since, err
 	}
 }
 
@@ -87,17 +92,18 @@ var _ = Describe("An add-on that is not needed any more", func() {
 
 		By("the hour being over while another leads")
 		early := time.Now().Add(-61 * time.Minute).UTC().Format(time.RFC3339)
-		object, value := client.Object(&addonv1alpha1.ManagedClusterAddOn{}), early
+		object, since := client.Object(&dependencyv1alpha1.AddOnInstallation{}), map[string]any{"status": map[string]any{"unusedSince": early}}
 		object.SetNamespace("east")
 		object.SetName(base)
 		if placed {
-			object, value = &clusterv1beta1.PlacementDecision{}, `{"east": "`+early+`"}`
+			object = &clusterv1beta1.PlacementDecision{}
 			object.SetNamespace(addonv1alpha1.InstallNamespace)
 			object.SetName(base + "-interlock-1")
+			since = map[string]any{"metadata": map[string]any{"annotations": map[string]string{
+				addonv1alpha1.UnusedSinceAnnotation: `{"east": "` + early + `"}`,
+			}}}
 		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
-			addonv1alpha1.UnusedSinceAnnotation: value,
-		}}})
+		patch, err := json.Marshal(since)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Client.Patch(ctx, object, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(names.AddonManager))).
 			To(Succeed()) // the mark of another writer is not believed

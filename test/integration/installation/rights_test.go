@@ -76,9 +76,6 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 		addOn.SetNamespace("east")
 		Expect(as.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`)))).
 			To(MatchError(ContainSubstring("may change nothing of a ManagedClusterAddOn but the status")))
-		Expect(as.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"annotations": {
-			"dependency.addon.open-cluster-management.io/unused-since": "2026-01-01T00:00:00Z"}}}`)))).
-			To(MatchError(ContainSubstring("write since when none needs one that it has created")))
 		Expect(as.Delete(ctx, addOn)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
 		Expect(apierrors.IsForbidden(as.DeleteAllOf(ctx, addOn, client.InNamespace("east")))).To(BeTrue())
 		namespace := &unstructured.Unstructured{}

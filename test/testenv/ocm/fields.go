@@ -37,7 +37,7 @@ func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructur
 			return nil, err
 		}
 	}
-	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addondependencypolicies"} {
+	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addondependencypolicies", "addoninstallations"} {
 		own, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
 		if err != nil {
 			return nil, err

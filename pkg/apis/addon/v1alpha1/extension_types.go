@@ -92,9 +92,8 @@ const (
 	InstalledByPlugin    = "kubectl-addon"
 )
 
-// UnusedSinceAnnotation is on a ManagedClusterAddOn that Interlock has created, and on a PlacementDecision of Interlock. It says since when no
-// add-on on the managed cluster needs the one that is installed, where that is to be removed then. A new leader goes on from there. Its value
-// is a moment, on a PlacementDecision a JSON object of moments by managed cluster.
+// UnusedSinceAnnotation is on a PlacementDecision of Interlock. It says since when no add-on on the managed cluster needs the one that is
+// installed, where that is to be removed then. A new leader goes on from there. Its value is a JSON object of moments by managed cluster.
 const UnusedSinceAnnotation = "dependency.addon.open-cluster-management.io/unused-since"
 
 // ApproveInstallAnnotation is on a ClusterManagementAddOn. Its value is on how many managed clusters, at most, Interlock may have

@@ -33,10 +33,17 @@ var PolicyResource = GroupVersion.WithResource("addondependencypolicies")
 // PolicyCRDName is the name of the CustomResourceDefinition of AddOnDependencyPolicy.
 const PolicyCRDName = "addondependencypolicies.dependency.addon.open-cluster-management.io"
 
+// InstallationKind is the kind of AddOnInstallation.
+var InstallationKind = GroupVersion.WithKind("AddOnInstallation")
+
+// InstallationCRDName is the name of the CustomResourceDefinition of AddOnInstallation.
+const InstallationCRDName = "addoninstallations.dependency.addon.open-cluster-management.io"
+
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
-		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{})
+		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{},
+		&AddOnInstallation{}, &AddOnInstallationList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

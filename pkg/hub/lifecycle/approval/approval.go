@@ -1,0 +1,137 @@
+// Package approval emits events on changes of so many managed clusters that they wait for an approval.
+package approval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolsevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// The reasons of the events. Both are on the ClusterManagementAddOn of an add-on.
+const (
+	// EventInstallation: a change would install an add-on on more managed clusters than Interlock does without an approval.
+	EventInstallation = "InstallationUnapproved"
+	// EventRemoval: a change would remove an add-on from more managed clusters than Interlock does without an approval.
+	EventRemoval = "RemovalUnapproved"
+)
+
+// Settled is how long the number of managed clusters stays the same before an event names it.
+const Settled = 5 * time.Second
+
+// Repeated is after how long an event is emitted again: it has the number to approve, and a hub keeps events for an hour.
+const Repeated = 50 * time.Minute
+
+// Kind is what an approval is for.
+type Kind struct {
+	reason, action, annotation string
+	// waits is the beginning of the note, with the add-on, the number of managed clusters, and the size of the fleet.
+	waits string
+	// approved returns how many managed clusters an annotation approves, or its value if that is no number.
+	approved func(catalog.Install) (clusters int, wrong string)
+}
+
+// The kinds.
+var (
+	Installations = Kind{
+		EventInstallation, "Install", addonv1alpha1.ApproveInstallAnnotation, "Installing '%s' on %d of %s",
+		func(install catalog.Install) (int, string) { return install.Approved, install.WrongApproval },
+	}
+	Removals = Kind{
+		EventRemoval, "Remove", addonv1alpha1.ApproveRemovalAnnotation, "Removing '%s' from %d of %s",
+		func(install catalog.Install) (int, string) {
+			return install.RemovalApproved, install.WrongRemovalApproval
+		},
+	}
+)
+
+// Events emits events on the changes that wait. Each says once how many managed clusters a change would touch. It is not safe for concurrent
+// use.
+type Events struct {
+	Kind     Kind
+	Clock    clock.PassiveClock
+	Recorder toolsevents.EventRecorder
+
+	waiting map[string]change
+}
+
+// change is a change of an add-on that waits for an approval.
+type change struct {
+	clusters int
+	// because is why the approval that the add-on has does not count.
+	because string
+	since   time.Time
+	// emitted is when an event named the number; zero: none has.
+	emitted time.Time
+}
+
+// Report emits an event on an add-on once the number of managed clusters has settled; zero: nothing waits. It returns when to report again;
+// zero: when the number changes.
+func (e *Events) Report(addOn string, clusters, fleet int, install catalog.Install) (again time.Time) {
+	if clusters == 0 {
+		delete(e.waiting, addOn)
+		return time.Time{}
+	}
+	now, because, last := e.Clock.Now(), e.Kind.notApproved(install), e.waiting[addOn]
+	if last.clusters != clusters || last.because != because {
+		last = change{clusters: clusters, because: because, since: now}
+	}
+	again = last.since.Add(Settled)
+	if !last.emitted.IsZero() {
+		again = last.emitted.Add(Repeated)
+	}
+	if !now.Before(again) {
+		last.emitted, again = now, now.Add(Repeated)
+		e.emit(addOn, last, fleet)
+	}
+	if e.waiting == nil {
+		e.waiting = map[string]change{}
+	}
+	e.waiting[addOn] = last
+	return again
+}
+
+// ReportAll reports all add-ons that wait, by their numbers of managed clusters.
+func (e *Events) ReportAll(waiting map[string]int, fleet int, declared *catalog.Catalog) (again time.Time) {
+	for addOn := range e.waiting {
+		if waiting[addOn] == 0 {
+			delete(e.waiting, addOn)
+		}
+	}
+	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
+		again = controllers.Sooner(again, e.Report(addOn, waiting[addOn], fleet, declared.Install(addOn)))
+	}
+	return again
+}
+
+// emit emits an event. Events that differ in the note only would be counted as one, so each is related to something else.
+func (e *Events) emit(addOn string, of change, fleet int) {
+	about := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
+	related := about.DeepCopy()
+	related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", e.Kind.annotation, of.clusters, of.because)
+	note := fmt.Sprintf(e.Kind.waits+" waits for an approval%s: kubectl annotate --overwrite clustermanagementaddon %s %s=%d",
+		addOn, of.clusters, text.Count(fleet, "managed cluster"), of.because, addOn, e.Kind.annotation, of.clusters)
+	e.Recorder.Eventf(about, related, corev1.EventTypeWarning, e.Kind.reason, e.Kind.action, "%s", events.Note(note))
+}
+
+// notApproved says why the approval that an add-on has does not count; empty: it has none.
+func (k Kind) notApproved(install catalog.Install) string {
+	switch approved, wrong := k.approved(install); {
+	case wrong != "":
+		return fmt.Sprintf(", because its annotation says '%s', which is not a number", text.Name(wrong))
+	case approved != 0:
+		return fmt.Sprintf(", because its annotation approves only %d", approved)
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/hub/settings"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// carryOut stores a decision, and then does what it says. Where that is refused, the object says why, and the bounds of the fleet do not count
+// it.
+func (r *Reconciler) carryOut(
+	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision installation.Decision,
+) error {
+	err := r.store(ctx, of, decision.Desired, before(of, decision, r.Clock.Now()))
+	if err != nil || decision.Step == installation.Rest {
+		return err
+	}
+	if err = r.act(ctx, declared, of, &decision); isRefusal(err) {
+		return errors.Join(err, r.store(ctx, of, decision.Desired, refused(decision, err, r.Clock.Now())))
+	}
+	return err
+}
+
+// act takes the step of a decision, and stores what was created.
+func (r *Reconciler) act(
+	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision *installation.Decision,
+) error {
+	if decision.Step == installation.Remove {
+		if err := r.remove(ctx, of); err != nil {
+			return err
+		}
+		r.fleet.begin(of.key.Namespace, r.Clock.Now())
+		return nil
+	}
+	uid, err := r.install(ctx, declared, of)
+	if err != nil {
+		return err
+	}
+	now := r.Clock.Now()
+	r.fleet.begin(of.key.Namespace, now)
+	created := decision.Desired.Created(uid, now)
+	return r.store(ctx, of, &created, conditionOf(installation.Decision{Desired: &created}, now))
+}
+
+// isRefusal reports whether the API server does not do what is requested of it: by its rights, a quota or an admission rule, or because there
+// is no such namespace.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err)
+}
+
+// install creates the ManagedClusterAddOn. One that exists is never changed. The gate of an ordered one is closed from the start, so it waits
+// for its dependencies also while the webhook that closes gates is away.
+func (r *Reconciler) install(ctx context.Context, declared *evaluation.Evaluator, of *subject) (uid types.UID, err error) {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: of.key.Namespace, Name: of.key.Name,
+		Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+	}}
+	if gate.Ordered(declared.Declaration(of.key.Name)) {
+		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	}
+	if addOn.Spec.Configs, err = settings.Configs(ctx, r.Live, declared, of.key); err != nil {
+		return "", err
+	}
+	if err := r.Writer.Create(ctx, addOn, client.FieldOwner(names.AddonManager)); err != nil {
+		return "", fmt.Errorf("create ManagedClusterAddOn %s: %w", of.key, err)
+	}
+	r.Metrics.Installed(of.key.Name)
+	r.emitInstalls(of)
+	log.FromContext(ctx).Info("ManagedClusterAddOn created, because other add-ons need it", "cluster", of.key.Namespace, "addOn", of.key.Name)
+	return addOn.UID, nil
+}
+
+// remove deletes the ManagedClusterAddOn in the state that was confirmed.
+func (r *Reconciler) remove(ctx context.Context, of *subject) error {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
+	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &of.AddOn.UID, ResourceVersion: &of.version})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("delete ManagedClusterAddOn %s: %w", of.key, err)
+	}
+	r.Metrics.Removed(of.key.Name)
+	r.emitRemoves(of)
+	log.FromContext(ctx).Info("ManagedClusterAddOn deleted, because no other add-on needs it any more",
+		"cluster", of.key.Namespace, "addOn", of.key.Name)
+	return nil
+}

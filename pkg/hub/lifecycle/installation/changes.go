@@ -1,0 +1,100 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+)
+
+// oneChange is within which time installations of an add-on on many managed clusters are one change.
+const oneChange = time.Hour
+
+// recounted is how long numbers of the fleet are used. They are the same for each of its clusters, and counting takes each of them.
+const recounted = time.Second
+
+// changes are on how many managed clusters one change installs an add-on, and removes it.
+type changes struct{ installations, removals int }
+
+// counts are numbers of the fleet that were counted within the last second.
+type counts struct {
+	clusters int
+	at       time.Time
+	changes  map[string]countedChanges
+}
+
+// countedChanges are those of an add-on. growth is how many times the add-on was missing on one more cluster until then.
+type countedChanges struct {
+	changes
+
+	at     time.Time
+	growth int
+}
+
+// loadApproval reads whether a change of so many managed clusters is approved.
+func (r *Reconciler) loadApproval(ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time) error {
+	clusters, err := r.clusterCount(ctx, now)
+	if err != nil {
+		return err
+	}
+	changes, err := r.changes(ctx, of.key.Name, now)
+	if err != nil {
+		return err
+	}
+	install := declared.Install(of.key.Name)
+	of.Approved = installation.Approved(changes.installations, clusters, install.Approved)
+	of.RemovalApproved = installation.Approved(changes.removals, clusters, install.RemovalApproved)
+	return nil
+}
+
+// clusterCount returns the number of managed clusters.
+func (r *Reconciler) clusterCount(ctx context.Context, now time.Time) (int, error) {
+	if !r.counts.at.IsZero() && now.Sub(r.counts.at) < recounted {
+		return r.counts.clusters, nil
+	}
+	var all clusterv1.ManagedClusterList
+	if err := r.Inputs.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+		return 0, fmt.Errorf("list managed clusters: %w", err)
+	}
+	r.counts.clusters, r.counts.at = len(all.Items), now
+	return r.counts.clusters, nil
+}
+
+// changes counts what began within the last hour, and what is about to begin: what is unused now, too, because all of it is removed once it
+// was for long enough. A change that reaches the fleet little by little is one.
+func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (changes, error) {
+	wanted, growth := r.wanted.clusters(addOn)
+	if last := r.counts.changes[addOn]; !last.at.IsZero() && now.Sub(last.at) < recounted && last.growth == growth {
+		return last.changes, nil
+	}
+	var all dependencyv1alpha1.AddOnInstallationList
+	if err := r.Objects.List(ctx, &all, client.MatchingFields{hubcache.IndexName: addOn}, client.UnsafeDisableDeepCopy); err != nil {
+		return changes{}, fmt.Errorf("list AddOnInstallations of %s: %w", addOn, err)
+	}
+	installs, removals := sets.New(wanted...), 0
+	for i := range all.Items {
+		status := &all.Items[i].Status
+		switch status.Phase {
+		case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseInstalled:
+			if status.Since != nil && now.Sub(status.Since.Time) <= oneChange {
+				installs.Insert(all.Items[i].Namespace)
+			}
+		case dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving:
+			removals++
+		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing is done there
+		}
+	}
+	if r.counts.changes == nil {
+		r.counts.changes = map[string]countedChanges{}
+	}
+	r.counts.changes[addOn] = countedChanges{changes{installs.Len(), removals}, now, growth}
+	return r.counts.changes[addOn].changes, nil
+}

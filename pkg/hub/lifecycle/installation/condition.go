@@ -1,0 +1,87 @@
+package installation
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// ReasonRefused is the reason of the condition Installed where the API server refuses what Interlock does.
+const ReasonRefused = "Refused"
+
+// maxRefusal is how long the answer of an API server can be in a message, in characters.
+const maxRefusal = 1024
+
+// messages of the condition Installed, by its reason.
+var messages = map[string]string{
+	string(dependencyv1alpha1.PhaseInstalling): "Interlock installs the add-on.",
+	string(dependencyv1alpha1.PhaseInstalled):  "The add-on is installed.",
+	string(dependencyv1alpha1.PhaseUnused):     "No add-on on the cluster uses it any more. Interlock removes it once it was not used for an hour.",
+	string(dependencyv1alpha1.PhaseRemoving):   "Interlock removes the add-on, because none on the cluster uses it any more.",
+	string(dependencyv1alpha1.PhaseKept):       "Another writer has changed the add-on, so Interlock does not remove it.",
+	string(installation.NeedsConsent):          "The owner of the add-on does not let Interlock install it any more.",
+	string(installation.DeniedByPolicy):        "A policy denies installations on this cluster.",
+	string(installation.ClusterInDoubt):        "The cluster cannot be reached, so Interlock does nothing.",
+	string(installation.Contradiction):         "The add-on would contradict or break other add-ons on this cluster.",
+	string(installation.NeedsApproval):         "A change of so many clusters waits for an approval.",
+	string(installation.Delayed):               "Interlock changes a part of the clusters each minute.",
+	string(installation.GivenUpForAWhile):      "Another writer has removed the add-on again and again.",
+}
+
+// conditionOf is the condition Installed by a decision.
+func conditionOf(decision installation.Decision, now time.Time) metav1.Condition {
+	condition := metav1.Condition{
+		Type: dependencyv1alpha1.ConditionInstalled, Status: metav1.ConditionFalse, Reason: string(decision.Blocker),
+		LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
+	}
+	if decision.Desired == nil {
+		return condition
+	}
+	switch decision.Desired.Phase {
+	case dependencyv1alpha1.PhaseInstalled, dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving, dependencyv1alpha1.PhaseKept:
+		condition.Status = metav1.ConditionTrue
+	case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseGivenUp:
+	}
+	if decision.Blocker == installation.NotBlocked {
+		condition.Reason = string(decision.Desired.Phase)
+	}
+	condition.Message = text.Final(messages[condition.Reason])
+	return condition
+}
+
+// isRefused reports whether the last step was refused, as it is stored.
+func isRefused(of *subject) bool {
+	last := lastCondition(of)
+	return last != nil && last.Reason == ReasonRefused
+}
+
+// lastCondition is the condition Installed as it is stored; nil: there is none.
+func lastCondition(of *subject) *metav1.Condition {
+	if of.object == nil {
+		return nil
+	}
+	return meta.FindStatusCondition(of.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
+}
+
+// before is the condition Installed before a step is taken. What was refused stays so until it succeeds, so a refusal is not written again with
+// each try.
+func before(of *subject, decision installation.Decision, now time.Time) metav1.Condition {
+	if last := lastCondition(of); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
+		return *last
+	}
+	return conditionOf(decision, now)
+}
+
+// refused is the condition Installed where the API server has refused what was decided.
+func refused(decision installation.Decision, err error, now time.Time) metav1.Condition {
+	condition := conditionOf(decision, now)
+	condition.Reason = ReasonRefused
+	condition.Message = text.Final(fmt.Sprintf("Interlock tries again: %s", text.Cut(text.OneLine(err.Error()), maxRefusal)))
+	return condition
+}

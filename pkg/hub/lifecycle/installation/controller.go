@@ -1,0 +1,107 @@
+// Package installation has add-ons installed on managed clusters because add-ons there need them, and removed once none does. What it has
+// done is stored in AddOnInstallations, before it does it.
+package installation
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// Everything is the key of all add-ons on all managed clusters, for a change of the catalog or of policies. A key without a namespace is that
+// of the events on approvals of an add-on.
+var Everything = types.NamespacedName{}
+
+// Reconciler decides on the installation of one add-on on one managed cluster, stores the decision, and carries it out.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Inputs       hubcache.Inputs
+	Declarations *declarations.Store
+	Assessor     assess.Assessor
+	Assessments  *assess.Store
+	// Stored is the cache of AddOnInstallations, and Objects reads it.
+	Stored   cache.Cache
+	Objects  client.Reader
+	Live     client.Reader
+	Writer   client.Client
+	Recorder events.EventRecorder
+	Metrics  *Metrics
+	// InstallationEvents and RemovalEvents emit events on what waits for an approval.
+	InstallationEvents, RemovalEvents approval.Events
+	// Changed enqueues add-ons in this controller, and Evaluate dependents in the one that writes their conditions.
+	Changed, Evaluate *trigger.Trigger
+	// FirstPass ends once this leader has assessed each add-on; nil: it has.
+	FirstPass *firstpass.Pass
+	// RemovalDelay is how long what is installed has to be unused before it is removed.
+	RemovalDelay time.Duration
+
+	// complete: what each installation waits for is known.
+	complete bool
+	fleet    fleetBounds
+	counts   counts
+	wanted   wanted
+	// installations and removals are where add-ons wait for an approval.
+	installations, removals clustersByAddOn
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	declared, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	key, now := request.NamespacedName, r.Clock.Now()
+	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, key) {
+		return reconcile.Result{}, nil
+	}
+	var again time.Time
+	switch {
+	case key == Everything:
+		err = r.enqueueAll(ctx, declared, now)
+	case key.Namespace == "":
+		again, err = r.reportApprovals(ctx, declared, key.Name, now)
+	default:
+		again, err = r.reconcile(ctx, declared, key, now)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // the cache is behind
+		return controllers.AfterConflict, nil
+	}
+	return controllers.At(again, now), err
+}
+
+// reconcile decides on an installation, stores the decision, and carries it out.
+func (r *Reconciler) reconcile(
+	ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time,
+) (again time.Time, err error) {
+	of, err := r.load(ctx, declared, key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	decision, err := r.decide(ctx, declared, of, now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err = r.carryOut(ctx, declared, of, decision); err == nil {
+		r.emitGivenUp(of, decision)
+	}
+	if err == nil || isRefusal(err) {
+		r.follow(of, decision, err != nil)
+	}
+	return decision.Again, err
+}

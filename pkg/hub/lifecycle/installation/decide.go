@@ -1,0 +1,152 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+)
+
+// reviewed is after how long a contradiction is looked for again: what it is about can change without an assessment that differs.
+const reviewed = time.Minute
+
+// decide decides on an installation. What costs more to find is only read where something would be done: first from caches, and at last,
+// within the bounds of the fleet, from the API server.
+func (r *Reconciler) decide(
+	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
+) (installation.Decision, error) {
+	decision, err := r.preview(ctx, declared, of, now)
+	if err != nil || decision.Step == installation.Rest {
+		return decision, err
+	}
+	clusters, err := r.clusterCount(ctx, now)
+	if err != nil {
+		return installation.Decision{}, err
+	}
+	if again := r.fleet.next(of.key.Namespace, clusters, now); !again.IsZero() {
+		return decision.Delayed(of.Stored, again), nil
+	}
+	confirm := r.confirmInstallation
+	if decision.Step == installation.Remove {
+		confirm = r.confirmRemoval
+	}
+	if err := confirm(ctx, declared, of); err != nil {
+		return installation.Decision{}, err
+	}
+	return installation.Decide(of.Facts, now), nil
+}
+
+// preview decides on an installation by what is cached, without the bounds of the fleet.
+func (r *Reconciler) preview(
+	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
+) (installation.Decision, error) {
+	of.Approved, of.RemovalApproved = true, true
+	decision := installation.Decide(of.Facts, now)
+	if decision.Step == installation.Rest {
+		return decision, nil
+	}
+	if err := r.loadApproval(ctx, declared, of, now); err != nil {
+		return decision, err
+	}
+	if decision = installation.Decide(of.Facts, now); decision.Step != installation.Install {
+		return decision, nil
+	}
+	contradiction, err := r.Assessor.Contradiction(ctx, declared, of.key, now)
+	if err != nil {
+		return decision, err
+	}
+	of.Contradiction = contradiction
+	decision = installation.Decide(of.Facts, now)
+	if decision.Blocker == installation.Contradiction {
+		decision.Again = now.Add(reviewed)
+	}
+	return decision, nil
+}
+
+// confirmInstallation reads from the API server whether the owner still consents, whether the add-ons that ask for the installation still do,
+// and whether another writer was first. If not, the catalog follows, and enqueues what it changes.
+func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Name}, registered); {
+	case apierrors.IsNotFound(err):
+		of.Consents = false
+	case err != nil:
+		return fmt.Errorf("read ClusterManagementAddOn %s: %w", of.key.Name, err)
+	default:
+		of.Consents = declared.Has(registered) && catalog.InstallOf(registered).OnDemand
+	}
+	for _, request := range of.Requests {
+		current, err := declarations.Current(ctx, r.Live, declared, request.AddOn)
+		if err != nil {
+			return err
+		}
+		if !current {
+			of.Cluster = installation.ClusterDoubtful
+		}
+	}
+	return r.confirmAbsence(ctx, of)
+}
+
+// confirmAbsence reads from the API server whether an add-on is installed that the cache does not have.
+func (r *Reconciler) confirmAbsence(ctx context.Context, of *subject) error {
+	found := &addonv1alpha1.ManagedClusterAddOn{}
+	switch err := r.Live.Get(ctx, of.key, found); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read ManagedClusterAddOn %s: %w", of.key, err)
+	}
+	of.AddOn = present(found)
+	return nil
+}
+
+// confirmRemoval reads from the API server what is on a managed cluster, what it declares, and who has written the add-on: caches may be
+// behind.
+func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+	var all addonv1alpha1.ManagedClusterAddOnList
+	if err := r.Live.List(ctx, &all, client.InNamespace(of.key.Namespace)); err != nil {
+		return fmt.Errorf("list add-ons on managed cluster %s: %w", of.key.Namespace, err)
+	}
+	of.AddOn = nil
+	for i := range all.Items {
+		other := &all.Items[i]
+		if other.Name == of.key.Name {
+			of.AddOn, of.version = present(other), other.ResourceVersion
+			of.AddOn.TakenOver = installation.TakenOver(other.ManagedFields, addonv1alpha1.InstalledByInterlock)
+			continue
+		}
+		use, err := r.currentUse(ctx, declared, client.ObjectKeyFromObject(other), of.key.Name)
+		if err != nil {
+			return err
+		}
+		of.use(use)
+	}
+	return nil
+}
+
+// currentUse returns whether an add-on that is on the managed cluster uses another one, by what it declares at this moment.
+func (r *Reconciler) currentUse(
+	ctx context.Context, declared *evaluation.Evaluator, user types.NamespacedName, addOn string,
+) (installation.Use, error) {
+	current, err := declarations.Current(ctx, r.Live, declared, user.Name)
+	if err != nil || !current {
+		return installation.UseUnknown, err
+	}
+	if !installation.MayUse(declared.Catalog, user.Name, addOn) {
+		return installation.Unused, nil
+	}
+	assessed := r.Assessments.Last(user)
+	if assessed == nil {
+		return installation.UseUnknown, nil
+	}
+	return installation.UseBy(declared.Catalog, user.Name, addOn, assessed.Findings), nil
+}

@@ -1,0 +1,62 @@
+package installation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/events"
+)
+
+// The reasons of events on installations.
+const (
+	// EventInstalls: Interlock has a dependency installed. It is on the dependent's ManagedClusterAddOn.
+	EventInstalls = "InstallsDependency"
+	// EventRemoves: Interlock has removed what it had installed, because no add-on needs it any more. It is on the ManagedClusterAddOn
+	// that is removed.
+	EventRemoves = "RemovesDependency"
+	// EventGivenUp: what Interlock installed was removed again and again. It is on the add-on's ClusterManagementAddOn.
+	EventGivenUp = "InstallationGivenUp"
+)
+
+// The actions of events.
+const (
+	actionInstall = "Install"
+	actionRemove  = "Remove"
+)
+
+// emitInstalls emits an event on each dependent.
+func (r *Reconciler) emitInstalls(of *subject) {
+	for _, dependent := range of.dependents {
+		// Without the other add-on, events on several of them would be counted as one.
+		r.Recorder.Eventf(onCluster(dependent), onCluster(of.key), corev1.EventTypeNormal, EventInstalls, actionInstall, "%s",
+			events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", of.key.Name, dependent.Name)))
+	}
+}
+
+// emitRemoves emits an event on the add-on.
+func (r *Reconciler) emitRemoves(of *subject) {
+	r.Recorder.Eventf(onCluster(of.key), nil, corev1.EventTypeNormal, EventRemoves, actionRemove, "%s",
+		events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", of.key.Name)))
+}
+
+// emitGivenUp emits an event on the registration of an add-on that is given up by a decision.
+func (r *Reconciler) emitGivenUp(of *subject, decision installation.Decision) {
+	if decision.Desired == nil || decision.Desired.Phase != dependencyv1alpha1.PhaseGivenUp ||
+		of.Stored != nil && of.Stored.Phase == dependencyv1alpha1.PhaseGivenUp {
+		return
+	}
+	registration := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: of.key.Name}})
+	r.Recorder.Eventf(registration, onCluster(of.key), corev1.EventTypeWarning, EventGivenUp, actionInstall, "%s",
+		events.Note(fmt.Sprintf("'%s' is not installed on managed cluster %s for now, because another writer removed it again and again. "+
+			"To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", of.key.Name, of.key.Namespace)))
+}
+
+func onCluster(addOn types.NamespacedName) *corev1.ObjectReference {
+	return events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}})
+}

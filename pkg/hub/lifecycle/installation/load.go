@@ -1,0 +1,127 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+)
+
+// subject is an add-on on a managed cluster, with what its installation is decided on.
+type subject struct {
+	installation.Facts
+
+	key types.NamespacedName
+	// object is the AddOnInstallation; nil: there is none.
+	object *dependencyv1alpha1.AddOnInstallation
+	// dependents are the add-ons on the cluster that ask for it.
+	dependents []types.NamespacedName
+	// version is the resource version of the ManagedClusterAddOn, once its removal is confirmed.
+	version string
+}
+
+// load reads what an installation is decided on from the caches.
+func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
+	of := &subject{key: key}
+	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consent(key.Name) == catalog.ByAnnotation, installation.Keeps(declared.Catalog, key.Name)
+	object := &dependencyv1alpha1.AddOnInstallation{}
+	switch err := r.Objects.Get(ctx, key, object); {
+	case err == nil:
+		of.object, of.Stored = object, storedIn(object)
+	case !apierrors.IsNotFound(err):
+		return of, fmt.Errorf("get AddOnInstallation %s: %w", key, err)
+	}
+	addOn, err := r.Inputs.AddOn(ctx, key)
+	if err != nil {
+		return of, err
+	}
+	of.AddOn = present(addOn)
+	if of.Stored != nil && of.AddOn == nil { // that it was removed must not be a cache that is behind
+		if err := r.confirmAbsence(ctx, of); err != nil {
+			return of, err
+		}
+	}
+	if err := r.loadCluster(ctx, declared, of); err != nil {
+		return of, err
+	}
+	return of, r.loadUsers(ctx, declared, of)
+}
+
+// present describes a ManagedClusterAddOn; nil: there is none.
+func present(addOn *addonv1alpha1.ManagedClusterAddOn) *installation.Present {
+	if addOn == nil {
+		return nil
+	}
+	return &installation.Present{
+		UID: addOn.UID, Generation: addOn.Generation, Ours: fleet.InstalledByInterlock(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
+	}
+}
+
+func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+	cluster, err := r.Inputs.Cluster(ctx, of.key.Namespace)
+	if err != nil {
+		return err
+	}
+	switch {
+	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
+		of.Cluster = installation.ClusterDetached
+		return nil
+	case len(declared.Denying(cluster.Labels)) > 0:
+		of.Cluster = installation.ClusterDenied
+	case !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
+		!r.FirstPass.Await(cluster.Name, r.Changed, of.key):
+		of.Cluster = installation.ClusterDoubtful
+	}
+	of.ClusterUID = cluster.UID
+	return nil
+}
+
+// loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.
+func (r *Reconciler) loadUsers(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+	of.Use = installation.Unused
+	for _, user := range installation.Users(declared.Catalog, of.key.Name) {
+		key := types.NamespacedName{Namespace: of.key.Namespace, Name: user}
+		found, err := r.Inputs.AddOn(ctx, key)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			continue
+		}
+		assessed := r.Assessments.Last(key)
+		if assessed == nil {
+			of.use(installation.UseUnknown)
+			continue
+		}
+		of.use(installation.UseBy(declared.Catalog, user, of.key.Name, assessed.Findings))
+		if !found.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if removal, missing := installation.RequestBy(declared.Catalog, of.key.Name, assessed.Findings); removal != "" {
+			of.dependents = append(of.dependents, key)
+			of.Requests = append(of.Requests, dependencyv1alpha1.InstallationRequest{AddOn: user, Removal: removal})
+			of.Missing = of.Missing || missing
+		}
+	}
+	return nil
+}
+
+// use adds how one add-on uses it.
+func (s *subject) use(one installation.Use) {
+	switch {
+	case s.Use == installation.Used || one == installation.Used:
+		s.Use = installation.Used
+	case one == installation.UseUnknown:
+		s.Use = one
+	}
+}

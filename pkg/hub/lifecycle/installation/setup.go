@@ -1,0 +1,178 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/trigger"
+)
+
+// gather is how long changes are gathered before an installation is decided on.
+const gather = time.Second
+
+// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet are counted.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return controllers.Setup(mgr, "addoninstallations", r, 1, controllers.RetryOnHub,
+		r.Changed.Source(Everything),
+		source.Kind(r.Stored, &dependencyv1alpha1.AddOnInstallation{}, &handler.TypedEnqueueRequestForObject[*dependencyv1alpha1.AddOnInstallation]{}),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+}
+
+// Assessed follows the assessments of add-ons.
+func (r *Reconciler) Assessed(change assess.Change) {
+	if change.After == nil {
+		r.wanted.set(change.AddOn, nil)
+	} else {
+		r.wanted.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
+	}
+	if change.Differs() {
+		r.enqueueUsed(change.AddOn)
+	}
+}
+
+// enqueueUsed enqueues what an add-on may use on its managed cluster, as far as Interlock installs it.
+func (r *Reconciler) enqueueUsed(addOn types.NamespacedName) {
+	declared := r.Declarations.Current()
+	if declared == nil {
+		return
+	}
+	for _, used := range installation.Installable(declared.Catalog, addOn.Name) {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: used})
+	}
+}
+
+// addOns: one appears, is taken over, or goes.
+func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
+	changed := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		key := client.ObjectKeyFromObject(addOn)
+		r.Changed.EnqueueAfter(gather, key)
+		r.enqueueUsed(key)
+	}
+	return handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*addonv1alpha1.ManagedClusterAddOn], _ trigger.Queue) {
+			if !e.IsInInitialList {
+				changed(e.Object)
+			}
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn], _ trigger.Queue) {
+			if e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation {
+				changed(e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*addonv1alpha1.ManagedClusterAddOn], _ trigger.Queue) {
+			changed(e.Object)
+		},
+	}
+}
+
+// clusters: a managed cluster becomes available or lost, policies select it by its labels, or it goes.
+func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
+	changed := func(ctx context.Context, cluster string) {
+		keys, err := r.Inputs.OnCluster(ctx, cluster)
+		var stored dependencyv1alpha1.AddOnInstallationList
+		if errors.Join(err, r.Objects.List(ctx, &stored, client.InNamespace(cluster), client.UnsafeDisableDeepCopy)) != nil {
+			return // the cache has stopped
+		}
+		for i := range stored.Items {
+			r.Changed.EnqueueAfter(gather, client.ObjectKeyFromObject(&stored.Items[i]))
+		}
+		for _, key := range keys {
+			r.Changed.EnqueueAfter(gather, key)
+			r.enqueueUsed(key)
+		}
+	}
+	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
+			if fleet.ClusterStatus(e.ObjectOld) != fleet.ClusterStatus(e.ObjectNew) || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) ||
+				e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero() {
+				changed(ctx, e.ObjectNew.Name)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
+			changed(ctx, e.Object.Name)
+		},
+	}
+}
+
+// enqueueAll enqueues all that is installed, and all that may be. The first time, it finds what each of them waits for.
+func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator, now time.Time) error {
+	keys, err := r.keys(ctx, declared)
+	if err != nil {
+		return err
+	}
+	if !r.complete {
+		for key := range keys {
+			if err := r.findWait(ctx, declared, key, now); err != nil {
+				return err
+			}
+		}
+		r.complete = true
+		r.Inputs.Installations.Complete()
+		r.Evaluate.Enqueue(r.wanted.all()...)
+	}
+	r.Changed.Enqueue(keys.UnsortedList()...)
+	return nil
+}
+
+// findWait sets what an installation waits for, without doing anything.
+func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
+	of, err := r.load(ctx, declared, key)
+	if err != nil {
+		return err
+	}
+	decision, err := r.preview(ctx, declared, of, now)
+	if err != nil {
+		return err
+	}
+	r.follow(of, decision, isRefused(of))
+	return nil
+}
+
+// keys returns all that is installed, and all that may be.
+func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
+	var stored dependencyv1alpha1.AddOnInstallationList
+	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list AddOnInstallations: %w", err)
+	}
+	all := sets.New[types.NamespacedName]()
+	for i := range stored.Items {
+		all.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
+	}
+	for _, dependent := range declared.AddOns() {
+		used := installation.Installable(declared.Catalog, dependent)
+		if len(used) == 0 {
+			continue
+		}
+		dependents, err := r.Inputs.Installed(ctx, dependent)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range dependents {
+			for _, addOn := range used {
+				all.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,100 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/names"
+)
+
+// storedIn is what a decision reads of an AddOnInstallation.
+func storedIn(object *dependencyv1alpha1.AddOnInstallation) *installation.Installation {
+	status := &object.Status
+	stored := &installation.Installation{
+		Requests: object.Spec.RequestedBy, Phase: status.Phase, UID: status.UID, Generation: status.Generation, ClusterUID: status.ClusterUID,
+		Since: timeOf(status.Since), UnusedSince: timeOf(status.UnusedSince),
+	}
+	if status.Undone != nil {
+		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Again: status.Undone.Again.Time}
+	}
+	return stored
+}
+
+func timeOf(moment *metav1.Time) time.Time {
+	if moment == nil {
+		return time.Time{}
+	}
+	return moment.Time
+}
+
+func moment(at time.Time) *metav1.Time {
+	if at.IsZero() {
+		return nil
+	}
+	rounded := metav1.NewTime(at).Rfc3339Copy()
+	return &rounded
+}
+
+// write sets what is stored of an installation.
+func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.Installation, condition metav1.Condition) {
+	object.Spec.RequestedBy = desired.Requests
+	status := &object.Status
+	status.Phase, status.UID, status.Generation, status.ClusterUID = desired.Phase, desired.UID, desired.Generation, desired.ClusterUID
+	status.Since, status.UnusedSince, status.Undone = moment(desired.Since), moment(desired.UnusedSince), nil
+	if desired.Undone.Count > 0 {
+		status.Undone = &dependencyv1alpha1.Undone{
+			Count: int32(min(desired.Undone.Count, 1000)), //nolint:gosec // it is not larger
+			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Again),
+		}
+	}
+	meta.SetStatusCondition(&status.Conditions, condition)
+}
+
+// store stores a decision, and reads what is stored then into the subject. Nothing is written if it is stored already.
+func (r *Reconciler) store(ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition) error {
+	switch {
+	case of.object == nil && desired == nil:
+		return nil
+	case of.object == nil:
+		return r.createObject(ctx, of, desired, condition)
+	case desired == nil:
+		err := r.Writer.Delete(ctx, of.object.DeepCopy(), client.Preconditions{UID: &of.object.UID, ResourceVersion: &of.object.ResourceVersion})
+		return written("delete", of, client.IgnoreNotFound(err))
+	}
+	changed := of.object.DeepCopy()
+	if write(changed, desired, condition); apiequality.Semantic.DeepEqual(changed, of.object) {
+		return nil
+	}
+	if err := r.Writer.Update(ctx, changed, client.FieldOwner(names.AddonManager)); err != nil {
+		return written("update", of, err)
+	}
+	of.object = changed
+	return nil
+}
+
+func (r *Reconciler) createObject(
+	ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition,
+) error {
+	created := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
+	write(created, desired, condition)
+	if err := r.Writer.Create(ctx, created, client.FieldOwner(names.AddonManager)); err != nil {
+		return written("create", of, err)
+	}
+	of.object = created
+	return nil
+}
+
+func written(verb string, of *subject, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s AddOnInstallation %s: %w", verb, of.key, err)
+}

@@ -1,0 +1,117 @@
+package installation
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+)
+
+// follow sets what an add-on waits for, for the messages of its dependents, for the metrics, and for the events on approvals. refused is true
+// where the API server has refused the last step.
+func (r *Reconciler) follow(of *subject, decision installation.Decision, refused bool) {
+	installs, removes := waitsFor(of, decision, refused)
+	if r.Inputs.Installations.Set(of.key, waits[installs]) {
+		r.Evaluate.Enqueue(of.dependents...)
+	}
+	r.Metrics.waiting.set(of.key, installs)
+	r.Metrics.kept.set(of.key, removes)
+	changed := r.installations.set(of.key, installs == forApproval)
+	if r.removals.set(of.key, removes == forApproval) || changed {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Name: of.key.Name})
+	}
+}
+
+// waits are those that messages of dependents explain, by the label of the metric. All else follows at once.
+var waits = map[string]evaluation.Wait{
+	forApproval: evaluation.WaitForApproval, forContradiction: evaluation.WaitContradiction, forGivenUp: evaluation.WaitGivenUp,
+	forRefused: evaluation.WaitRefused,
+}
+
+// waitsFor returns what the installation of an add-on waits for, or its removal.
+func waitsFor(of *subject, decision installation.Decision, refused bool) (installs, removes string) {
+	wait := map[installation.Blocker]string{
+		installation.NeedsApproval: forApproval, installation.Delayed: forBudget, installation.Contradiction: forContradiction,
+		installation.GivenUpForAWhile: forGivenUp,
+	}[decision.Blocker]
+	if refused {
+		wait = forRefused
+	}
+	switch {
+	case of.AddOn == nil:
+		return wait, ""
+	case wait == "" && decision.Desired != nil && decision.Desired.Phase == dependencyv1alpha1.PhaseUnused:
+		return "", forDelay
+	}
+	return "", wait
+}
+
+// reportApprovals emits the events on approvals of an add-on, and returns when to do so again.
+func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
+	var waiting changes
+	if r.installations.has(addOn) || r.removals.has(addOn) {
+		counted, err := r.changes(ctx, addOn, now)
+		if err != nil {
+			return time.Time{}, err
+		}
+		waiting = counted
+	}
+	if !r.installations.has(addOn) {
+		waiting.installations = 0
+	}
+	if !r.removals.has(addOn) {
+		waiting.removals = 0
+	}
+	clusters, err := r.clusterCount(ctx, now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	install := declared.Install(addOn)
+	return controllers.Sooner(r.InstallationEvents.Report(addOn, waiting.installations, clusters, install),
+		r.RemovalEvents.Report(addOn, waiting.removals, clusters, install)), nil
+}
+
+// clustersByAddOn are managed clusters by add-on. It is safe for concurrent use.
+type clustersByAddOn struct {
+	mutex sync.Mutex
+	by    map[string]sets.Set[string]
+}
+
+// set adds or removes a managed cluster, and reports whether that is a change.
+func (c *clustersByAddOn) set(of types.NamespacedName, is bool) (changed bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	clusters := c.by[of.Name]
+	if clusters.Has(of.Namespace) == is {
+		return false
+	}
+	if !is {
+		if clusters.Delete(of.Namespace).Len() == 0 {
+			delete(c.by, of.Name)
+		}
+		return true
+	}
+	if clusters == nil {
+		if c.by == nil {
+			c.by = map[string]sets.Set[string]{}
+		}
+		clusters = sets.New[string]()
+		c.by[of.Name] = clusters
+	}
+	clusters.Insert(of.Namespace)
+	return true
+}
+
+// has reports whether an add-on has any managed cluster.
+func (c *clustersByAddOn) has(addOn string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.by[addOn].Len() > 0
+}
