@@ -62,11 +62,18 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		}
 		findings, err := w.Findings(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		findings = slices.DeleteFunc(findings, aboutLostCluster)
 		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	}, NodeTimeout(25*time.Minute))
 
 	It("holds up neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
 })
+
+// aboutLostCluster reports whether controllers of Open Cluster Management disagree about a lost cluster: its registration controller writes that
+// the cluster is lost, and its addon-manager may still write what it has read of the ManifestWork before.
+func aboutLostCluster(finding witness.Finding) bool {
+	return finding.Kind == witness.Flip && !finding.Writer.Interlock() && strings.Contains(finding.Detail, "Unknown/ManagedClusterLeaseUpdateStopped")
+}
 
 // nameOf is the number in the names of a run. Where the spec is run once more, it has names of its own: what failed is still on the hub.
 func nameOf(seed uint64) uint64 { return seed + 1000*uint64(CurrentSpecReport().NumAttempts-1) }
