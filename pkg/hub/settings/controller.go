@@ -158,8 +158,12 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *ke
 	}
 	r.Changes.displaces(displaced, key)
 	if displaced != (types.NamespacedName{}) {
-		if of.displaced, err = r.config(ctx, displaced); err != nil {
+		of.displaced, err = r.config(ctx, displaced)
+		switch {
+		case err != nil:
 			return nil, "", err
+		case of.displaced == nil: // an empty one in its place would move agents, and take their registries away
+			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
 		}
 	}
 	if of.config, err = r.config(ctx, own); err != nil {

@@ -156,6 +156,32 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 	}
 }
 
+// A default that is gone for a moment, as while GitOps replaces it, is no empty one.
+func TestADefaultThatIsGone(t *testing.T) {
+	b := newBench(t)
+	before, _, _ := b.reconcile(t)
+	byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+	byDefault.Spec.AgentInstallNamespace = "agents"
+	if err := b.hub.Delete(t.Context(), byDefault.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	enqueued := triggertest.Enqueued(t, b.Changes.Changed)
+	b.Changes.Config(client.ObjectKeyFromObject(byDefault))
+	if !slices.Equal(enqueued(), []string{base.String()}) {
+		t.Error("the deletion is not noticed")
+	}
+	config, emitted, _ := b.reconcile(t)
+	if config.ResourceVersion != before.ResourceVersion || !slices.Equal(emitted, []string{EventUnset}) {
+		t.Errorf("gone: %+v, emitted %q", config.Spec, emitted)
+	}
+	if err := b.hub.Create(t.Context(), byDefault); err != nil {
+		t.Fatal(err)
+	}
+	if config, _, _ := b.reconcile(t); config.ResourceVersion != before.ResourceVersion || b.applied != 1 {
+		t.Errorf("back: %+v, written %d times", config.Spec, b.applied)
+	}
+}
+
 func TestWhatIsNotSet(t *testing.T) {
 	addOn := func() client.Object {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
