@@ -14,9 +14,11 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
@@ -65,7 +67,7 @@ func newBench(t *testing.T) *bench {
 	}}
 	displaced := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
 	displaced.Spec.AgentInstallNamespace = "agents"
-	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&registered, installed, displaced).WithInterceptorFuncs(interceptor.Funcs{
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&registered, installed, displaced, managed(metav1.ConditionTrue)).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			kind := object.GetObjectKind().GroupVersionKind().Kind
 			if _, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn {
@@ -150,6 +152,35 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 	}
 	if owners := config.OwnerReferences; len(owners) != 1 || owners[0].UID != "uid" || config.Labels[names.ManagedBy] != names.AddonManager {
 		t.Errorf("got %v", config.ObjectMeta)
+	}
+	if b.reconcile(t); b.applied != 1 {
+		t.Errorf("written %d times", b.applied)
+	}
+}
+
+// managed is the managed cluster of base.
+func managed(available metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: base.Namespace}}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available}}
+	return cluster
+}
+
+func TestNothingIsWrittenToALostCluster(t *testing.T) {
+	b := newBench(t)
+	set := func(available string) {
+		b.change(t, managed(""), "status: {conditions: [{type: ManagedClusterConditionAvailable, status: '"+available+"'}]}")
+	}
+	set("Unknown")
+	if b.reconcile(t); b.applied != 0 {
+		t.Errorf("written %d times", b.applied)
+	}
+	set("True")
+	enqueued := triggertest.Enqueued(t, b.Wishes.Changed)
+	b.clusters().UpdateFunc(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
+		ObjectOld: managed(metav1.ConditionUnknown), ObjectNew: managed(metav1.ConditionTrue),
+	}, nil)
+	if got := enqueued(); !slices.Equal(got, []string{base.String()}) {
+		t.Errorf("enqueued %q", got)
 	}
 	if b.reconcile(t); b.applied != 1 {
 		t.Errorf("written %d times", b.applied)
