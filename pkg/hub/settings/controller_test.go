@@ -67,7 +67,8 @@ func newBench(t *testing.T) *bench {
 	}}
 	displaced := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
 	displaced.Spec.AgentInstallNamespace = "agents"
-	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&registered, installed, displaced, managed(metav1.ConditionTrue)).WithInterceptorFuncs(interceptor.Funcs{
+	objects := []client.Object{&registered, installed, displaced, managed(metav1.ConditionTrue)}
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			kind := object.GetObjectKind().GroupVersionKind().Kind
 			if _, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn {

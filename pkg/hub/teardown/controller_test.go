@@ -154,7 +154,8 @@ func TestAnAddOnIsReleasedAfterItsDependents(t *testing.T) {
 
 // Edges that are waived, or do not apply on the managed cluster, hold nothing.
 func TestAnEdgeThatIsWaivedHoldsNothing(t *testing.T) {
-	b := newBench(t, joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs), deleted("base", addonv1alpha1.WaitForDependentsFinalizer))
+	waits := deleted("base", addonv1alpha1.WaitForDependentsFinalizer)
+	b := newBench(t, joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs), waits)
 	edge := addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
 	b.Assessments.Set(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, b.Declarations.Current(), outcome.Assessment{
 		Findings: []evaluation.Finding{{Dependency: &edge, Verdict: evaluation.Waived}},

@@ -69,10 +69,11 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 	It("holds up neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
 })
 
-// aboutLostCluster reports whether controllers of Open Cluster Management disagree about a lost cluster: its registration controller writes that
-// the cluster is lost, and its addon-manager may still write what it has read of the ManifestWork before.
+// aboutLostCluster reports whether controllers of Open Cluster Management disagree about a lost cluster: one writes that it is lost, and
+// another may still write what it has read of the ManifestWork before.
 func aboutLostCluster(finding witness.Finding) bool {
-	return finding.Kind == witness.Flip && !finding.Writer.Interlock() && strings.Contains(finding.Detail, "Unknown/ManagedClusterLeaseUpdateStopped")
+	const lost = "Unknown/ManagedClusterLeaseUpdateStopped"
+	return finding.Kind == witness.Flip && !finding.Writer.Interlock() && strings.Contains(finding.Detail, lost)
 }
 
 // nameOf is the number in the names of a run. Where the spec is run once more, it has names of its own: what failed is still on the hub.
