@@ -73,7 +73,10 @@ func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, 
 // removalRate returns how many deletions arrive a second.
 func (s *session) removalRate(ctx context.Context) (int, error) {
 	took, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), measuredPatches)
-	return int(removalsPerPatch * measuredPatches / took.Seconds()), err
+	if err != nil {
+		return 0, err
+	}
+	return max(1, int(removalsPerPatch*measuredPatches/took.Seconds())), nil
 }
 
 // boundIfSmall adds a share in percent that has its bound in fleets of up to 10,000 add-ons. The API server of a larger one

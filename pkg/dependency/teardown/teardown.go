@@ -27,7 +27,7 @@ type State struct {
 	// Deleting are the add-ons on the managed cluster, and whether they are being deleted.
 	Deleting map[string]bool
 	// Findings are those of add-ons on the managed cluster, by which edges do not apply there, or are waived. Without any, what an add-on
-	// declares counts.
+	// declares counts, and so it does where it is not known which declaration applies.
 	Findings map[string][]evaluation.Finding
 	// Abandoned: the managed cluster is lost, detached or gone, so nothing can be removed from it in any order.
 	Abandoned bool
@@ -64,7 +64,7 @@ func follows(declared *catalog.Catalog, dependent, addOn string, findings []eval
 	if of := declared.Declaration(dependent); of.Invalid || of.Ordering == "" || of.Ordering == addonv1alpha1.OrderingNone {
 		return false
 	}
-	if len(findings) > 0 {
+	if len(findings) > 0 && !slices.ContainsFunc(findings, unread) {
 		return slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return orders(declared, f, addOn) })
 	}
 	for _, one := range declared.Declarations(dependent) {
@@ -78,6 +78,9 @@ func follows(declared *catalog.Catalog, dependent, addOn string, findings []eval
 	}
 	return false
 }
+
+// unread reports whether a finding is that it is not known what an add-on declares.
+func unread(f evaluation.Finding) bool { return f.Dependency == nil && f.Requirement == nil }
 
 // orders reports whether the edge of a finding asks for an order with an add-on. One that is waived, or does not apply, asks for nothing.
 func orders(declared *catalog.Catalog, f evaluation.Finding, addOn string) bool {

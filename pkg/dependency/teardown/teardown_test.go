@@ -135,6 +135,18 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// While it is not known which declaration applies on a managed cluster, all of them count.
+func TestADeclarationThatIsNotKnownHolds(t *testing.T) {
+	now := fixture.Now.Time
+	state := teardown.State{
+		Deleted: now, Deleting: map[string]bool{"base": true, "leaf": true},
+		Findings: map[string][]evaluation.Finding{"leaf": {{Verdict: evaluation.Held}}},
+	}
+	if got := teardown.Decide(declared(t, map[string]string{"leaf": onBase}), "base", state, now); got.Release {
+		t.Errorf("it is released: %+v", got)
+	}
+}
+
 // Whatever is deleted, in whatever order the leaves go, nothing is left in the end.
 func TestNothingWaitsForEver(t *testing.T) {
 	random := fixture.Random(7)
