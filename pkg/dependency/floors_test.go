@@ -39,7 +39,7 @@ var floors = map[string][]string{
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"outcome":      {"declaration", "evaluation", "condition", "bundle", "gate", "protection"},
 	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
-	"teardown":     {"graph", "catalog"},
+	"teardown":     {"graph", "catalog", "evaluation"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
 

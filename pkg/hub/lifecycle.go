@@ -77,7 +77,7 @@ func setupTeardown(mgr ctrl.Manager, with *shared) error {
 		return nil
 	}
 	return (&teardown.Reconciler{
-		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations,
+		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations, Assessments: with.assessments,
 		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: with.recorder,
 	}).SetupWithManager(mgr)
 }

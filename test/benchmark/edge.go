@@ -16,9 +16,9 @@ const (
 )
 
 func edge(ctx context.Context, s *session, found *result.Scenario) error {
-	writes := len(s.fleet.Clusters)
+	writes, bound := len(s.fleet.Clusters), declarationBound
 	if s.agents != nil {
-		writes *= 2
+		writes, bound = 2*writes, stormBound
 	}
 	for range s.repetitions {
 		storms := [2]storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
@@ -27,7 +27,7 @@ func edge(ctx context.Context, s *session, found *result.Scenario) error {
 			return err
 		}
 		for i := range played {
-			played[i].addTo(found, storms[i].name, writes)
+			played[i].addTo(found, storms[i].name, writes, bound)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (s *session) outageOnce(
 	}
 	if found != nil {
 		for i := range played {
-			played[i].addTo(found, storms[i].name, writes)
+			played[i].addTo(found, storms[i].name, writes, stormBound)
 		}
 	}
 	return failed, nil

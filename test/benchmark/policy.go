@@ -39,7 +39,7 @@ func policy(ctx context.Context, s *session, found *result.Scenario) error {
 			return err
 		}
 		for i := range played {
-			played[i].addTo(found, storms[i].name, writes)
+			played[i].addTo(found, storms[i].name, writes, stormBound)
 		}
 	}
 	_, err := s.await(ctx, writes, none)

@@ -24,8 +24,8 @@ const (
 		`a refusal that counts all of them. The bound is 1 s for fleets of up to 10,000 add-ons, and 5 s for up to 100,000. ` +
 		`Then 32 clients send requests for 10 s, each as soon as it has the answer to the one before: to delete add-ons, on ` +
 		`random clusters, that installed add-ons require. Only refusals count as reviews. An answer that something was not ` +
-		`checked lets the deletion pass. At last, 1,000 requests a second arrive for 5 s, and at most 200 are sent at a time, as an ` +
-		`API server does by default: first to delete an add-on that no other has an edge on, then to delete add-ons that others require. Each has to be ` +
+		`checked lets the deletion pass. At last, requests arrive for 5 s, four times as many as a trivial client patches in that time, and at most 200 are ` +
+		`sent at a time, as an API server does by default: first to delete an add-on that no other has an edge on, then to delete add-ons that others require. Each has to be ` +
 		`answered within the second that the API server waits. More than can be reviewed are answered that they were not ` +
 		`checked. The API server, its etcd, the webhook and the clients share the processors of the machine. ` +
 		`The peaks of memory are those of the process of the webhook.`

@@ -15,8 +15,11 @@ import (
 )
 
 const (
-	removalsPerSecond = 1000
-	removalsFor       = 5 * time.Second
+	// removalsPerPatch is how many deletions arrive in the time of a patch by a trivial client. It is more than an API server on the same
+	// machine can send.
+	removalsPerPatch = 4
+	measuredPatches  = 500
+	removalsFor      = 5 * time.Second
 	// answeredWithin is how long an API server waits for the webhook.
 	answeredWithin = time.Second
 	// mutating is how many requests that write an API server handles at a time, by default.
@@ -39,6 +42,11 @@ func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, 
 	if err != nil {
 		return err
 	}
+	rate, err := s.removalRate(ctx)
+	if err != nil {
+		return err
+	}
+	found.Measure("deletions a second", "", float64(rate))
 	for _, of := range []struct {
 		name     string
 		removals []simulator.Removal
@@ -47,19 +55,28 @@ func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, 
 			return err
 		}
 		started := time.Now()
-		all := s.sendAtRate(ctx, webhook, of.removals)
+		all := s.sendAtRate(ctx, webhook, of.removals, rate)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		took := time.Since(started).Seconds()
 		sent := float64(len(all.took))
-		title := fmt.Sprintf("%d deletions a second of add-ons %s: ", removalsPerSecond, of.name)
+		title := fmt.Sprintf("%d deletions per patch of add-ons %s: ", removalsPerPatch, of.name)
 		s.boundIfSmall(found, title+"without an answer within 1 s", 100*float64(all.late)/sent, maxLate)
 		found.Measure(title+"answers that it was not checked", "%", 100*float64(all.unchecked)/sent)
 		found.Measure(title+"answers a second", "", sent/took)
 		found.Measure(title+"p99", "ms", result.Quantile(all.took, 0.99))
 	}
 	return nil
+}
+
+// removalRate returns how many deletions arrive a second.
+func (s *session) removalRate(ctx context.Context) (int, error) {
+	took, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), measuredPatches)
+	if err != nil {
+		return 0, err
+	}
+	return max(1, int(removalsPerPatch*measuredPatches/took.Seconds())), nil
 }
 
 // boundIfSmall adds a share in percent that has its bound in fleets of up to 10,000 add-ons. The API server of a larger one
@@ -74,14 +91,14 @@ func (s *session) boundIfSmall(found *result.Scenario, name string, percent, lim
 
 // sendAtRate sends requests at the rate, but no more at a time than an API server does: the others wait there. It waits for
 // all answers.
-func (s *session) sendAtRate(ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal) *rated {
+func (s *session) sendAtRate(ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal, rate int) *rated {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	all, started := &rated{}, time.Now()
 	var group errgroup.Group
 	group.SetLimit(mutating)
-	for i := range int(removalsPerSecond * removalsFor / time.Second) {
+	for i := range rate * int(removalsFor/time.Second) {
 		removal := removals[random.IntN(len(removals))]
-		if simulator.SleepUntil(ctx, started.Add(time.Duration(i)*time.Second/removalsPerSecond)) != nil {
+		if simulator.SleepUntil(ctx, started.Add(time.Duration(i)*time.Second/time.Duration(rate))) != nil {
 			break
 		}
 		group.Go(func() error {

@@ -47,6 +47,7 @@ var scenarios = []scenario{
 	{"5", "Start until all is evaluated", startUpMethod, growing, startUp, false},
 	{"3", "One dependency flips on one cluster", flipMethod, hubOnly, flip, false},
 	{"1", "A dependency fails on all clusters at once, and recovers", outageMethod, hubOnly, outage, false},
+	{"2", "A Required edge is added, then removed", edgeMethod, hubOnly, edge, false},
 	{"7", "200 irrelevant updates per second", irrelevantMethod, hubOnly, irrelevant, false},
 	{"8", "All clusters are lost, and return", lostMethod, hubOnly, lost, false},
 	{"12", "A storm with 10 % faulty responses", faultsMethod, hubOnly, faulty, false},
@@ -55,7 +56,7 @@ var scenarios = []scenario{
 	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy, false},
 	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals, false},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage, false},
-	{"2", "A Required edge is added, then removed", edgeMethod, withAgents, edge, false},
+	{"2a", "The same as 2, with agents", edgeMethod, withAgents, edge, false},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet, false},
 	{"9", "A chain of 6 add-ons breaks at its root, and recovers", chainMethod, withAgents, chain, false},
 }

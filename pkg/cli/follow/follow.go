@@ -56,6 +56,9 @@ func What(cluster string, first *snapshot.Snapshot) []Watched {
 	if len(first.Policies) > 0 {
 		all = append(all, Watched{List: &dependencyv1alpha1.AddOnDependencyPolicyList{}})
 	}
+	if len(first.Installations) > 0 {
+		all = append(all, Watched{List: &dependencyv1alpha1.AddOnInstallationList{}, Namespace: cluster})
+	}
 	if len(first.Configs) > 0 {
 		all = append(all, Watched{List: &addonv1alpha1.AddOnDeploymentConfigList{}})
 	}

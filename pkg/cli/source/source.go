@@ -69,7 +69,7 @@ func mapper() meta.RESTMapper {
 	// The plural of this one cannot be guessed: it is its singular.
 	facts := dependencyv1alpha1.GroupVersion.WithResource("managedclusterfacts")
 	known.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
-	known.Add(dependencyv1alpha1.GroupVersion.WithKind("AddOnInstallation"), meta.RESTScopeNamespace)
+	known.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
 	known.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	for _, version := range []string{"v1", "v1beta1"} {
 		policy := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: version, Kind: "MutatingAdmissionPolicy"}

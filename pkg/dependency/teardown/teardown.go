@@ -8,6 +8,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
@@ -25,6 +26,9 @@ type State struct {
 	Deleted time.Time
 	// Deleting are the add-ons on the managed cluster, and whether they are being deleted.
 	Deleting map[string]bool
+	// Findings are those of add-ons on the managed cluster, by which edges do not apply there, or are waived. Without any, what an add-on
+	// declares counts, and so it does where it is not known which declaration applies.
+	Findings map[string][]evaluation.Finding
 	// Abandoned: the managed cluster is lost, detached or gone, so nothing can be removed from it in any order.
 	Abandoned bool
 }
@@ -48,17 +52,20 @@ func (d Decision) Late() bool { return d.Release && len(d.For) > 0 }
 // Required edge on it, or on an API that it provides.
 func Dependents(declared *catalog.Catalog, addOn string) (dependents []string) {
 	for _, dependent := range declared.AddOns() {
-		if dependent != addOn && follows(declared, dependent, addOn) {
+		if dependent != addOn && follows(declared, dependent, addOn, nil) {
 			dependents = append(dependents, dependent)
 		}
 	}
 	return dependents
 }
 
-// follows reports whether a dependent is installed after an add-on, and removed before it.
-func follows(declared *catalog.Catalog, dependent, addOn string) bool {
+// follows reports whether a dependent is installed after an add-on, and removed before it, on a managed cluster where it has these findings.
+func follows(declared *catalog.Catalog, dependent, addOn string, findings []evaluation.Finding) bool {
 	if of := declared.Declaration(dependent); of.Invalid || of.Ordering == "" || of.Ordering == addonv1alpha1.OrderingNone {
 		return false
+	}
+	if len(findings) > 0 && !slices.ContainsFunc(findings, unread) {
+		return slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return orders(declared, f, addOn) })
 	}
 	for _, one := range declared.Declarations(dependent) {
 		for e := range one.Edges {
@@ -72,6 +79,19 @@ func follows(declared *catalog.Catalog, dependent, addOn string) bool {
 	return false
 }
 
+// unread reports whether a finding is that it is not known what an add-on declares.
+func unread(f evaluation.Finding) bool { return f.Dependency == nil && f.Requirement == nil }
+
+// orders reports whether the edge of a finding asks for an order with an add-on. One that is waived, or does not apply, asks for nothing.
+func orders(declared *catalog.Catalog, f evaluation.Finding, addOn string) bool {
+	if f.Dependency == nil || f.Verdict == evaluation.Waived || f.Verdict == evaluation.NotApplicable {
+		return false
+	}
+	return slices.ContainsFunc(evaluation.Named(f.Dependency), func(end evaluation.Finding) bool {
+		return end.Dependency.Type == addonv1alpha1.DependencyTypeRequired && slices.Contains(declared.Satisfying(end.Dependency), addOn)
+	})
+}
+
 // Decide decides on an add-on that is being deleted. Dependents that it depends on itself do not hold it: they would wait for each
 // other.
 func Decide(declared *catalog.Catalog, addOn string, state State, now time.Time) Decision {
@@ -82,7 +102,7 @@ func Decide(declared *catalog.Catalog, addOn string, state State, now time.Time)
 	before := order(declared, state)
 	for _, dependent := range Dependents(declared, addOn) {
 		switch is, there := state.Deleting[dependent]; {
-		case !there || slices.Contains(before.Reachable(dependent), addOn):
+		case !there || !follows(declared, dependent, addOn, state.Findings[dependent]) || slices.Contains(before.Reachable(dependent), addOn):
 		case is:
 			deleting = append(deleting, dependent)
 		default:
@@ -107,7 +127,7 @@ func order(declared *catalog.Catalog, state State) *graph.Graph {
 	for addOn := range state.Deleting {
 		edges[addOn] = nil
 		for dependent := range state.Deleting {
-			if dependent != addOn && follows(declared, dependent, addOn) {
+			if dependent != addOn && follows(declared, dependent, addOn, state.Findings[dependent]) {
 				edges[addOn] = append(edges[addOn], dependent)
 			}
 		}

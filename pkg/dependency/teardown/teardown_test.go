@@ -1,6 +1,7 @@
 package teardown_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 	"open-cluster-management.io/interlock/test/fixture"
 )
@@ -93,6 +95,11 @@ func TestDecide(t *testing.T) {
 			both, 0, false, release,
 		},
 		{
+			"with an edge that does not apply",
+			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, when: {clusterSelector: {matchLabels: {tier: edge}}}}]}`},
+			both, 0, false, release,
+		},
+		{
 			"that would wait for each other",
 			map[string]string{"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: leaf}]}`},
 			both, 0, false, release,
@@ -109,7 +116,15 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			state := teardown.State{Deleted: now.Add(-test.ago), Deleting: test.deleting, Abandoned: test.abandoned}
-			got := teardown.Decide(declared(t, test.specs), "base", state, now)
+			declared := declared(t, test.specs)
+			findings := map[string][]evaluation.Finding{"leaf": evaluation.New(declared).Evaluate("leaf", evaluation.State{})}
+			if slices.ContainsFunc(findings["leaf"], func(f evaluation.Finding) bool { return f.Verdict == evaluation.NotApplicable }) {
+				if teardown.Decide(declared, "base", state, now).Release {
+					t.Error("it is released before it is known that no edge applies")
+				}
+			}
+			state.Findings = findings
+			got := teardown.Decide(declared, "base", state, now)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -117,6 +132,18 @@ func TestDecide(t *testing.T) {
 				t.Errorf("late: %t", got.Late())
 			}
 		})
+	}
+}
+
+// While it is not known which declaration applies on a managed cluster, all of them count.
+func TestADeclarationThatIsNotKnownHolds(t *testing.T) {
+	now := fixture.Now.Time
+	state := teardown.State{
+		Deleted: now, Deleting: map[string]bool{"base": true, "leaf": true},
+		Findings: map[string][]evaluation.Finding{"leaf": {{Verdict: evaluation.Held}}},
+	}
+	if got := teardown.Decide(declared(t, map[string]string{"leaf": onBase}), "base", state, now); got.Release {
+		t.Errorf("it is released: %+v", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -65,6 +66,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(key)
 		return reconcile.Result{}, nil
 	}
+	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
+		return reconcile.Result{}, err // once it is reached, its add-ons are enqueued
+	}
 	wishes, read, complete := r.Wishes.On(key)
 	if !read || !fleet.InstalledByInterlock(addOn) || !declared.Registered(key.Name) {
 		return reconcile.Result{}, nil
@@ -82,6 +86,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	agreed := settings.Agree(wishes)
 	r.report(key, wishes, agreed, "")
 	return r.settle(ctx, of, agreed, now)
+}
+
+// isReached reports whether a managed cluster is available.
+func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
+	cluster, err := r.Fleet.Cluster(ctx, name)
+	return cluster != nil && fleet.ClusterStatus(cluster) == metav1.ConditionTrue, err
 }
 
 // settle writes what the dependents agree on, unless another writer has undone it too often, or it changes all the time.
@@ -158,8 +168,12 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *ke
 	}
 	r.Changes.displaces(displaced, key)
 	if displaced != (types.NamespacedName{}) {
-		if of.displaced, err = r.config(ctx, displaced); err != nil {
+		of.displaced, err = r.config(ctx, displaced)
+		switch {
+		case err != nil:
 			return nil, "", err
+		case of.displaced == nil: // an empty one in its place would move agents, and take their registries away
+			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
 		}
 	}
 	if of.config, err = r.config(ctx, own); err != nil {

@@ -14,9 +14,11 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
@@ -65,7 +67,8 @@ func newBench(t *testing.T) *bench {
 	}}
 	displaced := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
 	displaced.Spec.AgentInstallNamespace = "agents"
-	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&registered, installed, displaced).WithInterceptorFuncs(interceptor.Funcs{
+	objects := []client.Object{&registered, installed, displaced, managed(metav1.ConditionTrue)}
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			kind := object.GetObjectKind().GroupVersionKind().Kind
 			if _, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn {
@@ -153,6 +156,61 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 	}
 	if b.reconcile(t); b.applied != 1 {
 		t.Errorf("written %d times", b.applied)
+	}
+}
+
+// managed is the managed cluster of base.
+func managed(available metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: base.Namespace}}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available}}
+	return cluster
+}
+
+func TestNothingIsWrittenToALostCluster(t *testing.T) {
+	b := newBench(t)
+	set := func(available string) {
+		b.change(t, managed(""), "status: {conditions: [{type: ManagedClusterConditionAvailable, status: '"+available+"'}]}")
+	}
+	set("Unknown")
+	if b.reconcile(t); b.applied != 0 {
+		t.Errorf("written %d times", b.applied)
+	}
+	set("True")
+	enqueued := triggertest.Enqueued(t, b.Wishes.Changed)
+	b.clusters().UpdateFunc(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
+		ObjectOld: managed(metav1.ConditionUnknown), ObjectNew: managed(metav1.ConditionTrue),
+	}, nil)
+	if got := enqueued(); !slices.Equal(got, []string{base.String()}) {
+		t.Errorf("enqueued %q", got)
+	}
+	if b.reconcile(t); b.applied != 1 {
+		t.Errorf("written %d times", b.applied)
+	}
+}
+
+// A default that is gone for a moment, as while GitOps replaces it, is no empty one.
+func TestADefaultThatIsGone(t *testing.T) {
+	b := newBench(t)
+	before, _, _ := b.reconcile(t)
+	byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+	byDefault.Spec.AgentInstallNamespace = "agents"
+	if err := b.hub.Delete(t.Context(), byDefault.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	enqueued := triggertest.Enqueued(t, b.Changes.Changed)
+	b.Changes.Config(client.ObjectKeyFromObject(byDefault))
+	if !slices.Equal(enqueued(), []string{base.String()}) {
+		t.Error("the deletion is not noticed")
+	}
+	config, emitted, _ := b.reconcile(t)
+	if config.ResourceVersion != before.ResourceVersion || !slices.Equal(emitted, []string{EventUnset}) {
+		t.Errorf("gone: %+v, emitted %q", config.Spec, emitted)
+	}
+	if err := b.hub.Create(t.Context(), byDefault); err != nil {
+		t.Fatal(err)
+	}
+	if config, _, _ := b.reconcile(t); config.ResourceVersion != before.ResourceVersion || b.applied != 1 {
+		t.Errorf("back: %+v, written %d times", config.Spec, b.applied)
 	}
 }
 

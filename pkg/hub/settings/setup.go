@@ -1,15 +1,21 @@
 package settings
 
 import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 type addOn = *addonv1alpha1.ManagedClusterAddOn
@@ -17,7 +23,23 @@ type addOn = *addonv1alpha1.ManagedClusterAddOn
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Wishes.Changed.Source(),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, installed()))
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, installed()),
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+}
+
+// clusters: a managed cluster is reached again.
+func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
+	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
+			before, after := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
+			if before == after || after != metav1.ConditionTrue {
+				return
+			}
+			if keys, err := r.Fleet.OnCluster(ctx, e.ObjectNew.Name); err == nil { // else the cache has stopped
+				r.Wishes.Changed.Enqueue(keys...)
+			}
+		},
+	}
 }
 
 // installed: Interlock has installed an add-on, which now refers to another AddOnDeploymentConfig, or is deleted.

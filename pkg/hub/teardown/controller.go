@@ -23,8 +23,10 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -44,6 +46,8 @@ type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
+	// Assessments has what is found of dependents.
+	Assessments *assess.Store
 	// Live reads from the API server: finalizers are not in the cache.
 	Live     client.Reader
 	Writer   client.Client
@@ -90,13 +94,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // state reads what is decided on.
 func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (state teardown.State, err error) {
-	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}}
+	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
 	installed, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
 	if err != nil {
 		return state, err
 	}
 	for i := range installed {
-		state.Deleting[installed[i].Name] = !installed[i].DeletionTimestamp.IsZero()
+		name := installed[i].Name
+		state.Deleting[name] = !installed[i].DeletionTimestamp.IsZero()
+		if last := r.Assessments.Last(client.ObjectKeyFromObject(&installed[i])); last != nil {
+			state.Findings[name] = last.Findings
+		}
 	}
 	cluster, err := r.Fleet.Cluster(ctx, addOn.Namespace)
 	if err != nil {
@@ -160,6 +168,7 @@ func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizer of ManagedClusterAddOn %s: %w", key, err)
 	}
+	r.waits.Delete(key)
 	if decision.Late() {
 		r.emit(addOn, corev1.EventTypeWarning, EventLate, fmt.Sprintf("The add-on is removed before its dependents, which were not gone after %.0f minutes: %s",
 			teardown.AtMost.Minutes(), text.Names(decision.For, ", ")))

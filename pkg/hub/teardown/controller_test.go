@@ -24,8 +24,10 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -97,7 +99,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		fixture.Specified(t, "base", "{}"), fixture.Specified(t, "leaf", "{ordering: Install, dependencies: [{name: base}]}"),
 	})))
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: store, Live: b.hub, Writer: b.hub, Recorder: b.events,
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: store, Assessments: assess.NewStore(),
+		Live: b.hub, Writer: b.hub, Recorder: b.events,
 	}
 	return b
 }
@@ -143,6 +146,22 @@ func TestAnAddOnIsReleasedAfterItsDependents(t *testing.T) {
 	}
 	if got := b.emitted(); len(got) > 0 {
 		t.Errorf("emitted %v", got)
+	}
+	if _, waits := b.waits.Load(base); waits {
+		t.Error("what was released is remembered for ever")
+	}
+}
+
+// Edges that are waived, or do not apply on the managed cluster, hold nothing.
+func TestAnEdgeThatIsWaivedHoldsNothing(t *testing.T) {
+	waits := deleted("base", addonv1alpha1.WaitForDependentsFinalizer)
+	b := newBench(t, joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs), waits)
+	edge := addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
+	b.Assessments.Set(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, b.Declarations.Current(), outcome.Assessment{
+		Findings: []evaluation.Finding{{Dependency: &edge, Verdict: evaluation.Waived}},
+	})
+	if got, _ := b.reconcile(t); len(got) > 0 {
+		t.Errorf("it waits: %v", got)
 	}
 }
 

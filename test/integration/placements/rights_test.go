@@ -169,6 +169,10 @@ var _ = Describe("deploy/plugin-reader", func() {
 		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterFacts, metadata: {name: d}}`)
 		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any},
 			spec: {customizedVariables: [{name: app, value: "no"}]}}`)
+		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: on-demand,
+			annotations: {dependency.addon.open-cluster-management.io/install-on-demand: "true"}}, spec: {}}`)
+		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnInstallation, metadata: {name: on-demand},
+			spec: {requestedBy: [{addOn: needy, removal: Keep}]}}`)
 		in(ctx, "", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: edge},
 			spec: {overrides: [{addOn: needy, dependency: certs, type: Optional}]}}`)
 		hasConfig(ctx, "d", "needy")

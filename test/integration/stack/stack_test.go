@@ -62,11 +62,19 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		}
 		findings, err := w.Findings(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		findings = slices.DeleteFunc(findings, aboutLostCluster)
 		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	}, NodeTimeout(25*time.Minute))
 
 	It("holds up neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
 })
+
+// aboutLostCluster reports whether controllers of Open Cluster Management disagree about a lost cluster: one writes that it is lost, and
+// another may still write what it has read of the ManifestWork before.
+func aboutLostCluster(finding witness.Finding) bool {
+	const lost = "Unknown/ManagedClusterLeaseUpdateStopped"
+	return finding.Kind == witness.Flip && !finding.Writer.Interlock() && strings.Contains(finding.Detail, lost)
+}
 
 // nameOf is the number in the names of a run. Where the spec is run once more, it has names of its own: what failed is still on the hub.
 func nameOf(seed uint64) uint64 { return seed + 1000*uint64(CurrentSpecReport().NumAttempts-1) }
@@ -161,10 +169,11 @@ func inOrder(ctx context.Context, run uint64) {
 	var ungated []types.NamespacedName
 	for _, cluster := range clusters {
 		for name, required := range needs {
+			byAdmission := gitOps(run) || name == portal // the gate is closed by admission, and not by who creates the add-on
 			work := history.Made.Of(cluster, of(name, run))
 			Expect(work).To(BeNumerically(">", 0))
 			for _, need := range required {
-				if gitOps(run) && work <= history.Available.Of(cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
+				if byAdmission && work <= history.Available.Of(cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
 					ungated = append(ungated, types.NamespacedName{Namespace: cluster, Name: of(name, run)})
 					continue
 				}
