@@ -70,10 +70,8 @@ var (
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
 		"list addoninstallations *", "watch addoninstallations *", "create addoninstallations *", "update addoninstallations *",
-		"delete addoninstallations *", "list placements *", "create placements *", "delete placements *",
-		"get placementdecisions *", "create placementdecisions *", "patch placementdecisions *", "delete placementdecisions *",
-		"update placementdecisions/status *",
-		"create namespaces *", "create addondeploymentconfigs *", "patch addondeploymentconfigs *",
+		"delete addoninstallations *", "get managedclusters *", "patch managedclusters *",
+		"create addondeploymentconfigs *", "patch addondeploymentconfigs *",
 		"update mutatingwebhookconfigurations interlock-lifecycle",
 		"create mutatingadmissionpolicies interlock-gate", "patch mutatingadmissionpolicies interlock-gate",
 		"create mutatingadmissionpolicybindings interlock-gate", "patch mutatingadmissionpolicybindings interlock-gate",
