@@ -9,6 +9,7 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -81,7 +82,16 @@ func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
 				addOn, strings.Join(of.Declared.Dependents(addOn), " and ")),
 		}
 	}
-	if placements := placementsOf(of, addOn); len(placements) > 0 {
+	placements, labelled := placementsOf(of, addOn), of.Declared.Labelled(addOn).Placements
+	if len(labelled) > 0 && len(placements) == len(labelled) { // no other Placement can be changed
+		label := catalog.InstallLabel(addOn)
+		return step{
+			run: fmt.Sprintf("kubectl get managedclusters -L %s", label),
+			note: fmt.Sprintf("%s is installed on managed clusters with this label; Interlock sets it where an edge has install: Auto "+
+				"and addon-manager runs with --lifecycle", addOn),
+		}
+	}
+	if len(placements) > 0 {
 		return step{
 			run: fmt.Sprintf("kubectl get placement %s -n %s -o yaml", placements[0].Name, placements[0].Namespace),
 			note: fmt.Sprintf("%s is installed where its placements select the managed cluster (installStrategy Placements): change these, do not enable it by hand",

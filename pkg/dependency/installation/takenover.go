@@ -65,21 +65,6 @@ func Configured(managed []metav1.ManagedFieldsEntry) bool {
 	return false
 }
 
-// MarkedBy reports whether a field manager alone has written UnusedSinceAnnotation of an object, by the managed fields of the object. What
-// another writer has written there would shorten the delay.
-func MarkedBy(manager string, managed []metav1.ManagedFieldsEntry) bool {
-	marked := false
-	for i := range managed {
-		of, ok := read(&managed[i])
-		_, marks := of.Metadata.Annotations["f:"+addonv1alpha1.UnusedSinceAnnotation]
-		if !ok || marks && managed[i].Manager != manager {
-			return false
-		}
-		marked = marked || marks
-	}
-	return marked
-}
-
 // read reads the fields of an entry; none of those of a status.
 func read(entry *metav1.ManagedFieldsEntry) (of fields, ok bool) {
 	if entry.Subresource != "" {

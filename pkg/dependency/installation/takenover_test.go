@@ -125,27 +125,6 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-func TestMarkedBy(t *testing.T) {
-	const mark = `{"f:metadata": {"f:annotations": {"f:dependency.addon.open-cluster-management.io/unused-since": {}}}}`
-	ours, labels := entry("m", "", mark), entry("another", "", `{"f:metadata": {"f:labels": {"f:x": {}}}}`)
-	for _, test := range []struct {
-		name string
-		of   []metav1.ManagedFieldsEntry
-		want bool
-	}{
-		{"not marked", nil, false},
-		{"marked", []metav1.ManagedFieldsEntry{labels, ours, entry("another", "status", `{"f:status": {}}`)}, true},
-		{"by another writer", []metav1.ManagedFieldsEntry{entry("another", "", mark)}, false},
-		{"by one with a similar name", []metav1.ManagedFieldsEntry{entry("m2", "", mark)}, false},
-		{"by both", []metav1.ManagedFieldsEntry{ours, entry("another", "", mark)}, false},
-		{"not readable", []metav1.ManagedFieldsEntry{ours, entry("x", "", `{`)}, false},
-	} {
-		if got := MarkedBy("m", test.of); got != test.want {
-			t.Errorf("%s: got %t", test.name, got)
-		}
-	}
-}
-
 func FuzzTakenOver(f *testing.F) {
 	f.Add(`{"f:metadata": {"f:labels": {"f:x": {}}}}`)
 	f.Add(`{"f:spec": null, "f:metadata": []}`)

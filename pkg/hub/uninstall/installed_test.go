@@ -8,25 +8,29 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
+// label is the prefix of the labels by which Interlock has add-ons installed.
+const label = addonv1alpha1.InstallLabelPrefix
+
 // withInstalled is a hub on which Interlock, the plugin and a user have installed add-ons. Users have changed some of Interlock's, and
-// an earlier Interlock has installed one.
-func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client {
+// nothing is stored of one. Labels of the managed cluster have installed others.
+func withInstalled(t *testing.T, fails *error) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(addonv1alpha1.AddToScheme(scheme), dependencyv1alpha1.AddToScheme(scheme), clusterv1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithInterceptorFuncs(interceptor.Funcs{
@@ -67,19 +71,39 @@ func withInstalled(t *testing.T, namespaceOf string, fails *error) client.Client
 	if err := hub.Patch(t.Context(), taken, patch, client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
-	create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: addonv1alpha1.InstallNamespace, Labels: map[string]string{names.ManagedBy: namespaceOf},
-	}}, "x")
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", UID: "u"}}
+	create(cluster, "x")
+	for name, status := range map[string]dependencyv1alpha1.AddOnInstallationStatus{
+		"placed": {ClusterUID: "u"}, "kept": {ClusterUID: "u", Phase: dependencyv1alpha1.PhaseKept}, "detached": {ClusterUID: "before"},
+		"shared": {ClusterUID: "u"}, "unlabelled": {ClusterUID: "u"},
+	} {
+		stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}, Status: status}
+		create(stored, names.AddonManager)
+		if name != "unlabelled" {
+			apply(t, hub, name, fleet.InstallOwner(name))
+		}
+	}
+	apply(t, hub, "shared", "gitops")
 	return hub
 }
 
-// left are the add-ons, AddOnInstallations, and whether there is a namespace for Placements. Those that are still Interlock's have a mark.
+// apply has the managed cluster get the label of an add-on.
+func apply(t *testing.T, hub client.Client, addOn string, by client.FieldOwner) {
+	t.Helper()
+	labelled := client.ApplyConfigurationFromUnstructured(fleet.Labelled("cluster1", "u", addOn))
+	if err := hub.Apply(t.Context(), labelled, by); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// left are the add-ons, the AddOnInstallations, and the labels of the managed cluster. Add-ons that are still Interlock's have a mark.
 func left(t *testing.T, hub client.Client) (all []string) {
 	t.Helper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
-	var namespaces corev1.NamespaceList
 	var stored dependencyv1alpha1.AddOnInstallationList
-	if err := errors.Join(hub.List(t.Context(), &addOns), hub.List(t.Context(), &namespaces), hub.List(t.Context(), &stored)); err != nil {
+	var cluster clusterv1.ManagedCluster
+	if err := errors.Join(hub.List(t.Context(), &addOns), hub.List(t.Context(), &stored),
+		hub.Get(t.Context(), client.ObjectKey{Name: "cluster1"}, &cluster)); err != nil {
 		t.Fatal(err)
 	}
 	for _, addOn := range addOns.Items {
@@ -91,38 +115,33 @@ func left(t *testing.T, hub client.Client) (all []string) {
 	for _, one := range stored.Items {
 		all = append(all, one.Name+"?")
 	}
-	for _, namespace := range namespaces.Items {
-		all = append(all, namespace.Name)
+	for key := range cluster.Labels {
+		all = append(all, strings.TrimPrefix(key, label)+"=")
 	}
+	slices.Sort(all)
 	return all
 }
 
 func TestWhatWasInstalled(t *testing.T) {
-	const placements = addonv1alpha1.InstallNamespace
-	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", placements}
-	handedOver := []string{"another", "configured", "earlier", "plugin", "taken", "theirs"}
+	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", "detached=", "kept=", "placed=", "shared="}
+	removed := []string{"another", "configured", "earlier", "plugin", "taken", "theirs", "detached=", "kept=", "shared="}
+	slices.Sort(kept)
+	slices.Sort(removed)
 	for name, test := range map[string]struct {
-		installed, namespaceOf string
-		want                   []string
-		done                   string
+		installed string
+		want      []string
+		done      string
 	}{
-		"is handed over": {
-			Keep, names.AddonManager, kept, "5 ManagedClusterAddOns stay",
-		},
-		"by default": {
-			"", names.AddonManager, kept, "5 ManagedClusterAddOns stay",
-		},
+		"is handed over": {Keep, kept, "5 ManagedClusterAddOns stay"},
+		"by default":     {"", kept, "5 ManagedClusterAddOns stay"},
 		"is removed": {
-			Remove, names.AddonManager, handedOver, "1 ManagedClusterAddOns deleted, 4 handed over",
-		},
-		"in a namespace of others": {
-			Remove, "another", append(slices.Clone(handedOver), placements),
-			"1 ManagedClusterAddOns deleted, 4 handed over",
+			Remove, removed, "1 ManagedClusterAddOns deleted, 4 handed over because other writers have changed them; 1 labels of ManagedClusters " +
+				"withdrawn, 2 stay",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fails error
-			hub := withInstalled(t, test.namespaceOf, &fails)
+			hub := withInstalled(t, &fails)
 			u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}, Installed: test.installed}}
 			for _, want := range []string{test.done, "0 ManagedClusterAddOns"} { // it can be repeated
 				if done, err := u.settleInstalled(t.Context()); err != nil || !strings.HasPrefix(done, want) {
@@ -135,7 +154,7 @@ func TestWhatWasInstalled(t *testing.T) {
 		})
 	}
 	fails := errors.New("away")
-	u := &uninstallation{hub: withInstalled(t, names.AddonManager, &fails), options: Options{Out: &bytes.Buffer{}, Installed: Remove}}
+	u := &uninstallation{hub: withInstalled(t, &fails), options: Options{Out: &bytes.Buffer{}, Installed: Remove}}
 	if _, err := u.settleInstalled(t.Context()); !errors.Is(err, fails) {
 		t.Errorf("error %v", err)
 	}

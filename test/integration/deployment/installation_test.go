@@ -10,12 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // expectInstallations has addon-manager --lifecycle install one add-on by itself and another by OCM, and removes all of it.
@@ -31,10 +33,16 @@ func expectInstallations(ctx context.Context) {
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
 	}}
 	placed := registered("brought-by-ocm", nil)
+	places := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "places"}}
+	binding := &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: places.Name, Name: "global"},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
+	}
+	placement := fixture.Consenting(places.Name, placed.Name, placed.Name)
 	placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 		Type: ocmv1alpha1.AddonInstallStrategyPlacements,
 		Placements: []ocmv1alpha1.PlacementStrategy{{
-			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: addonv1alpha1.InstallNamespace, Name: placed.Name},
+			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: placement.Namespace, Name: placement.Name},
 		}},
 	}
 	needing := registered("needing", map[string]string{
@@ -44,7 +52,7 @@ func expectInstallations(ctx context.Context) {
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
-	for _, object := range []client.Object{manual, placed, needing, addOn(needing.Name)} {
+	for _, object := range []client.Object{places, binding, &placement, manual, placed, needing, addOn(needing.Name)} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	absent := func(object client.Object) func() bool {
@@ -62,48 +70,41 @@ func expectInstallations(ctx context.Context) {
 	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
 	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
 	Eventually(absent(addOn(placed.Name))).Should(BeTrue(), "OCM has removed it")
-	Expect(requests.used(managerUser, "patch", "placementdecisions")()).To(BeTrue(), "since when it is not needed")
+	Expect(requests.used(managerUser, "patch", "managedclusters")()).To(BeTrue(), "the label by which OCM has installed it")
 
-	withdrawn := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"installStrategy": {"placements": []}}}`))
-	Expect(hub.Client.Patch(ctx, placed, withdrawn)).To(Succeed())
-	Eventually(absent(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
-		Namespace: addonv1alpha1.InstallNamespace, Name: placed.Name,
-	}})).Should(BeTrue())
-
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: addonv1alpha1.InstallNamespace}}
-	for _, object := range []client.Object{needing, manual, placed, namespace} {
+	for _, object := range []client.Object{needing, manual, placed, places} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
-	for _, object := range []client.Object{addOn(needing.Name), namespace} {
+	for _, object := range []client.Object{addOn(needing.Name), places} {
 		Eventually(absent(object)).Should(BeTrue(), object.GetName())
 	}
 }
 
-// leaveInstalled leaves an add-on as if Interlock had created it, and the namespace of what it has OCM install. It returns
-// whether both are gone.
+// leaveInstalled leaves an add-on as if Interlock had created it, and the label of the managed cluster by which OCM installs another one. It
+// returns whether both are gone.
 func leaveInstalled(ctx context.Context) (gone func() bool) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster, Name: "brought", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: addonv1alpha1.InstallNamespace, Labels: map[string]string{names.ManagedBy: names.AddonManager},
-	}}
-	for _, object := range []client.Object{addOn, namespace} {
-		Expect(admin.Create(ctx, object, client.FieldOwner(names.AddonManager))).To(Succeed())
-	}
+	Expect(admin.Create(ctx, addOn, client.FieldOwner(names.AddonManager))).To(Succeed())
 	of := &metav1.PartialObjectMetadata{} // its type is in no scheme here
 	of.APIVersion, of.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
-	Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKey{Name: cluster}, of))).To(Succeed())
-	stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn.Name}}
-	stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
-	stored.Status = dependencyv1alpha1.AddOnInstallationStatus{
-		Phase: dependencyv1alpha1.PhaseInstalled, UID: addOn.UID, Generation: addOn.Generation, ClusterUID: of.UID,
+	Expect(admin.Get(ctx, client.ObjectKey{Name: cluster}, of)).To(Succeed())
+	const placed = "brought-by-label"
+	labelled := client.ApplyConfigurationFromUnstructured(fleet.Labelled(cluster, of.UID, placed))
+	Expect(admin.Apply(ctx, labelled, fleet.InstallOwner(placed))).To(Succeed())
+	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, placed: ""} {
+		stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+		stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
+		stored.Status = dependencyv1alpha1.AddOnInstallationStatus{
+			Phase: dependencyv1alpha1.PhaseInstalled, UID: uid, Generation: 1, ClusterUID: of.UID,
+		}
+		Expect(admin.Create(ctx, stored, client.FieldOwner(names.AddonManager))).To(Succeed())
 	}
-	Expect(admin.Create(ctx, stored, client.FieldOwner(names.AddonManager))).To(Succeed())
 	return func() bool {
 		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)) &&
-			apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(namespace), namespace))
+			admin.Get(ctx, client.ObjectKeyFromObject(of), of) == nil && !fleet.HasInstallLabel(of, placed)
 	}
 }
 

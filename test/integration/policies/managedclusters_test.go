@@ -57,8 +57,8 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"leaseDurationSeconds":40}}`)))).To(Succeed())
 	})
 
-	It("addon-manager changes these, and nothing else", func(ctx context.Context) {
-		acting := as(manager)
+	DescribeTable("Interlock changes these, and nothing else", func(ctx context.Context, user string) {
+		acting := as(user)
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
 		for _, change := range []string{
@@ -69,7 +69,7 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 			Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsForbidden), change)
 		}
 		Expect(acting.Create(ctx, managedCluster("created", nil))).To(Satisfy(apierrors.IsForbidden))
-	})
+	}, Entry("addon-manager", manager), Entry("the Job that uninstalls it", uninstallation))
 
 	It("an administrator changes them, too", func(ctx context.Context) {
 		Expect(admin.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())

@@ -33,6 +33,8 @@ const (
 	formerUser = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
 	tokenUser  = "system:serviceaccount:cluster1:interlock-agent-agent"
 	manager    = "system:serviceaccount:interlock-system:interlock-addon-manager"
+
+	uninstallation = "system:serviceaccount:interlock-system:interlock-uninstall"
 )
 
 // others are users that the policies do not limit.
@@ -41,7 +43,7 @@ var others = []string{
 	"system:open-cluster-management:cluster:cluster1:addon:another:agent:another-agent",
 	"system:serviceaccount:cluster1:another-agent",
 	"system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
-	"system:serviceaccount:interlock-system:interlock-uninstall",
+	uninstallation, // but for labels of ManagedClusters
 }
 
 var (

@@ -92,10 +92,6 @@ const (
 	InstalledByPlugin    = "kubectl-addon"
 )
 
-// UnusedSinceAnnotation is on a PlacementDecision of Interlock. It says since when no add-on on the managed cluster needs the one that is
-// installed, where that is to be removed then. A new leader goes on from there. Its value is a JSON object of moments by managed cluster.
-const UnusedSinceAnnotation = "dependency.addon.open-cluster-management.io/unused-since"
-
 // ApproveInstallAnnotation is on a ClusterManagementAddOn. Its value is on how many managed clusters, at most, Interlock may have
 // it installed by one change, where it would otherwise wait for an approval.
 const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/approve-install"
@@ -103,9 +99,6 @@ const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/ap
 // ApproveRemovalAnnotation is on a ClusterManagementAddOn. Its value is from how many managed clusters, at most, Interlock may have
 // it removed by one change, where it would otherwise wait for an approval.
 const ApproveRemovalAnnotation = "dependency.addon.open-cluster-management.io/approve-removal"
-
-// InstallNamespace is the namespace of Placements with which Interlock has add-ons installed. Each has the name of its add-on.
-const InstallNamespace = "open-cluster-management-interlock"
 
 // InstallLabelPrefix, with the name of an add-on, is the label of the ManagedClusters on which Interlock has the add-on installed. Its value
 // is InstallLabelValue. The owner of an add-on consents by Placements that select the label.

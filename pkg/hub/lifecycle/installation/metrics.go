@@ -21,8 +21,8 @@ var Help = map[string]string{
 	NameWaiting: "Installations of an add-on on managed clusters that wait, by add-on and by what for: approval, budget, contradiction, " +
 		"given_up, placement or refused.",
 	NameRemovals: "Removals of an add-on from a managed cluster, because no other add-on needs it any more, by add-on.",
-	NameKept: "Removals of an add-on from managed clusters that wait, by add-on and by what for: delay, approval, budget, given_up " +
-		"or refused.",
+	NameKept: "Removals of an add-on from managed clusters that wait, by add-on and by what for: delay, approval, budget or " +
+		"refused.",
 }
 
 const (
