@@ -111,6 +111,7 @@ var checks = []check{
 	{"agents", agents},
 	{"facts", answered},
 	{"declarations", declarations},
+	{"installations", installations},
 	{"held", held},
 	{"offline", offlinePolicy},
 }

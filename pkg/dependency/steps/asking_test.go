@@ -17,7 +17,7 @@ func TestWhatInterlockHasInstalled(t *testing.T) {
 		places = "{namespace: places, name: edge}, "
 		ours   = "{installStrategy: {type: Placements, placements: [" + places + "{namespace: labels, name: NAME}]}"
 		refuse = "! c1: 'pl' is installed by Placements: 'places/edge' has to select the cluster"
-		brings = " (install: Auto), where addon-manager runs with --lifecycle"
+		brings = " (install: Auto), where addon-manager runs with --lifecycle, on 100 clusters at most, because one Placement selects the label"
 	)
 	listing := func(name, dependencies string) string {
 		return strings.Replace(ours, "NAME", name, 1) + ", dependencies: [" + dependencies + "]}"

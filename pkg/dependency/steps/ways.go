@@ -44,11 +44,19 @@ func (i *installing) place(addOn string, install catalog.Install) {
 	}
 	if asking := i.asking(addOn); len(asking) > 0 {
 		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which labels the ManagedCluster for %s (install: Auto), "+
-			"where addon-manager runs with --lifecycle", name, text.Names(asking, " and ")))
+			"where addon-manager runs with --lifecycle%s", name, text.Names(asking, " and "), atMost(i.declared.Labelled(addOn).Limit())))
 		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
 		return
 	}
 	i.problems.Insert(i.unselected(addOn, known))
+}
+
+// atMost says on how many managed clusters Interlock sets a label.
+func atMost(limit int) string {
+	if limit < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", on %d clusters at most, because one Placement selects the label", limit)
 }
 
 // unselected says what has to be done so that a Placement of an add-on selects the cluster.
@@ -69,6 +77,9 @@ func (i *installing) unselected(addOn string, known bool) string {
 	}
 	if i.declared.Consent(addOn) == catalog.ConsentUnknown {
 		unread += "; whether its owner consents to installations by Interlock could not be read"
+	}
+	if problem := i.declared.Labelled(addOn).Problem; problem != "" {
+		unread += "; " + problem
 	}
 	return fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s", name, placements(users, " or "), unread, i.on.absent(users))
 }

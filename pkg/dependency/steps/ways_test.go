@@ -61,6 +61,8 @@ func TestPlacementsThatSelectNothing(t *testing.T) {
 	labelled.Labels["install.dependency.addon.open-cluster-management.io/base"] = "true"
 	all := hub{"base": "{installStrategy: {type: Placements, placements: [{namespace: labels, name: base}]}}"}
 	read := all.evaluator(t)
+	untolerant := fixture.Consenting("labels", "base", "base")
+	untolerant.Spec.Tolerations = nil
 	for name, test := range map[string]struct {
 		declared *evaluation.Evaluator
 		on       steps.Cluster
@@ -70,6 +72,11 @@ func TestPlacementsThatSelectNothing(t *testing.T) {
 		"PlacementsUnread": {
 			evaluation.New(read.Consented(catalog.Placements{Unread: true})), selected(on("c1", "")),
 			"; whether its owner consents to installations by Interlock could not be read",
+		},
+		"DoesNotTolerateEveryTaint": {
+			evaluation.New(read.Consented(catalog.Placements{Items: []clusterv1beta1.Placement{untolerant}})), selected(on("c1", "")),
+			"; Placement labels/base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost: " +
+				"set spec.tolerations to [{operator: Exists}]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
