@@ -69,7 +69,7 @@ var (
 	}
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
-		"list addoninstallations *", "watch addoninstallations *", "create addoninstallations *", "update addoninstallations *",
+		"get addoninstallations *", "list addoninstallations *", "watch addoninstallations *", "create addoninstallations *", "update addoninstallations *",
 		"delete addoninstallations *", "get managedclusters *", "patch managedclusters *",
 		"create addondeploymentconfigs *", "patch addondeploymentconfigs *",
 		"update mutatingwebhookconfigurations interlock-lifecycle",

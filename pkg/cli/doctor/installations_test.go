@@ -19,7 +19,7 @@ func TestInstallations(t *testing.T) {
 		base := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 		base.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 		base.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "p", Name: "p"}}}
-		c.ClusterManagementAddOns = append(c.ClusterManagementAddOns, base)
+		c.Registrations = append(c.Registrations, base)
 		c.Placements, c.PlacementsRead = []clusterv1beta1.Placement{fixture.Consenting("p", "p", "base")}, true
 		if c.Clusters[0].Labels == nil {
 			c.Clusters[0].Labels = map[string]string{}

@@ -75,9 +75,6 @@ func Decide(f Facts, now time.Time) Decision {
 
 // begin decides where nothing is stored. An add-on that is installed was installed by another writer.
 func (f Facts) begin(now time.Time) Decision {
-	if f.AddOn != nil && f.Labelled && len(f.Requests) > 0 {
-		return f.adopt(now)
-	}
 	if f.AddOn != nil || !f.Missing || len(f.Requests) == 0 {
 		return Decision{}
 	}

@@ -60,12 +60,3 @@ func (f Facts) decideUnlabelled(stored Installation, now time.Time) Decision {
 	}
 	return Decision{} // another Placement installs it
 }
-
-// adopt decides where the managed cluster has the label, and nothing is stored: it was restored from a backup, or another writer has set it.
-func (f Facts) adopt(now time.Time) Decision {
-	if f.Cluster != ClusterReady || !f.Consents {
-		return Decision{}
-	}
-	adopted := Installation{ClusterUID: f.ClusterUID, Requests: f.Requests}.Created(f.AddOn.UID, now)
-	return Decision{Desired: &adopted}
-}

@@ -100,9 +100,9 @@ func TestDecideByLabel(t *testing.T) {
 			labelled(func(f *Facts) { placed(f); f.Keep = true; f.Stored = stored(notUsed, unusedFor(2*time.Hour)) }), "Installed",
 		},
 
-		"RestoredFromABackup": {labelled(func(f *Facts) { needed(f); placed(f) }), "Installed"},
-		"LabelOfNobody":       {labelled(placed), "none"},
-		"LabelSetBefore":      {labelled(needed), "Installing, install, begins"},
+		"LabelOfAnotherWriter": {labelled(func(f *Facts) { needed(f); placed(f) }), "none"},
+		"LabelOfNobody":        {labelled(placed), "none"},
+		"LabelSetBefore":       {labelled(needed), "Installing, install, begins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, Decide(test.facts, noon).String()); diff != "" {

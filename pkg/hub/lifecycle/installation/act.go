@@ -58,10 +58,11 @@ func (r *Reconciler) act(
 	return r.store(ctx, of, &created, conditionOf(installation.Decision{Desired: &created}, now))
 }
 
-// isRefusal reports whether the API server does not do what is requested of it: by its rights, a quota or an admission rule, or because there
-// is no such namespace.
+// isRefusal reports whether the API server does not do what is requested of it: by its rights, a quota or an admission rule, because there
+// is no such namespace, or because another writer has set the label to another value.
 func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err)
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 }
 
 // install creates the ManagedClusterAddOn. One that exists is never changed. The gate of an ordered one is closed from the start, so it waits

@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	default:
 		again, err = r.reconcile(ctx, declared, key, now)
 	}
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // the cache is behind
+	if !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) { // the cache is behind
 		return controllers.AfterConflict, nil
 	}
 	return controllers.At(again, now), err

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
@@ -38,14 +38,39 @@ func (r *Reconciler) decide(
 	if again := r.fleet.next(of.key.Namespace, clusters, now); !again.IsZero() {
 		return decision.Delayed(of.Stored, again), nil
 	}
-	confirm := r.confirmInstallation
-	if decision.Step == installation.Remove {
-		confirm = r.confirmRemoval
-	}
-	if err := confirm(ctx, declared, of); err != nil {
+	if err := r.confirm(ctx, declared, of, decision.Step); err != nil {
 		return installation.Decision{}, err
 	}
 	return installation.Decide(of.Facts, now), nil
+}
+
+// confirm reads from the API server what a step rests on, because caches may be behind.
+func (r *Reconciler) confirm(ctx context.Context, declared *evaluation.Evaluator, of *subject, step installation.Step) error {
+	if err := r.confirmStored(ctx, of); err != nil {
+		return err
+	}
+	if step == installation.Remove {
+		if err := r.confirmRemoval(ctx, declared, of); err != nil {
+			return err
+		}
+	} else if err := r.confirmInstallation(ctx, declared, of); err != nil {
+		return err
+	}
+	return r.confirmCluster(ctx, declared, of)
+}
+
+// confirmStored reads the AddOnInstallation. A user may have deleted it to take the add-on over.
+func (r *Reconciler) confirmStored(ctx context.Context, of *subject) error {
+	object := &dependencyv1alpha1.AddOnInstallation{}
+	switch err := r.Live.Get(ctx, of.key, object); {
+	case apierrors.IsNotFound(err):
+		of.object, of.Stored = nil, nil
+	case err != nil:
+		return fmt.Errorf("read AddOnInstallation %s: %w", of.key, err)
+	default:
+		of.object, of.Stored = object, storedIn(object)
+	}
+	return nil
 }
 
 // preview decides on an installation by what is cached, without the bounds of the fleet.
@@ -99,9 +124,6 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 			of.Cluster = installation.ClusterDoubtful
 		}
 	}
-	if err := r.confirmLabel(ctx, of); err != nil {
-		return err
-	}
 	return r.confirmAbsence(ctx, of)
 }
 
@@ -116,19 +138,16 @@ func stillConsents(declared *evaluation.Evaluator, registered *addonv1alpha1.Clu
 	})
 }
 
-// confirmLabel reads from the API server whether the managed cluster has the label.
-func (r *Reconciler) confirmLabel(ctx context.Context, of *subject) error {
-	if !of.ByLabel {
-		return nil
-	}
+// confirmCluster reads the managed cluster: whether it can be reached, a policy denies the step there, and it has the label.
+func (r *Reconciler) confirmCluster(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	cluster := &clusterv1.ManagedCluster{}
 	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Namespace}, cluster); {
 	case apierrors.IsNotFound(err):
-		of.Cluster = installation.ClusterDetached
+		cluster = nil
 	case err != nil:
 		return fmt.Errorf("read ManagedCluster %s: %w", of.key.Namespace, err)
 	}
-	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
+	r.describeCluster(declared, of, cluster)
 	return nil
 }
 
@@ -145,8 +164,7 @@ func (r *Reconciler) confirmAbsence(ctx context.Context, of *subject) error {
 	return nil
 }
 
-// confirmRemoval reads from the API server what is on a managed cluster, what it declares, and who has written the add-on: caches may be
-// behind.
+// confirmRemoval reads from the API server what is on a managed cluster, what it declares, and who has written the add-on.
 func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	var all addonv1alpha1.ManagedClusterAddOnList
 	if err := r.Live.List(ctx, &all, client.InNamespace(of.key.Namespace)); err != nil {
@@ -166,7 +184,7 @@ func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Ev
 		}
 		of.use(use)
 	}
-	return r.confirmLabel(ctx, of)
+	return nil
 }
 
 // takenOver reports whether another writer has taken over an add-on. What Open Cluster Management has installed is taken over by its

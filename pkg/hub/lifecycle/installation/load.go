@@ -72,10 +72,18 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 	if err != nil {
 		return err
 	}
+	r.describeCluster(declared, of, cluster)
+	consent := declared.Consent(of.key.Name)
+	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
+	return nil
+}
+
+// describeCluster sets whether a managed cluster is one on which Interlock acts, and whether it has the label; nil: there is no such cluster.
+func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject, cluster *clusterv1.ManagedCluster) {
 	switch {
 	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
 		of.Cluster = installation.ClusterDetached
-		return nil
+		return
 	case len(declared.Denying(cluster.Labels)) > 0:
 		of.Cluster = installation.ClusterDenied
 	case !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
@@ -83,9 +91,6 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 		of.Cluster = installation.ClusterDoubtful
 	}
 	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
-	consent := declared.Consent(of.key.Name)
-	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
-	return nil
 }
 
 // loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.

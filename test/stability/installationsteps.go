@@ -1,0 +1,175 @@
+package stability
+
+import (
+	"time"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+)
+
+// installationModel is a world of an installation with its writers.
+type installationModel struct {
+	InstallationWorld
+	removal addonv1alpha1.DependencyRemoval
+	// rule is the decision, and confirmation the reads before a step. Tests of defects replace them.
+	rule         func(installation.Facts, time.Time) installation.Decision
+	confirmation func(*installation.Facts, installation.Step, installationObjects)
+	steps        []step[InstallationState]
+}
+
+func newInstallationModel(world InstallationWorld) *installationModel {
+	m := &installationModel{InstallationWorld: world, removal: addonv1alpha1.DependencyRemovalKeep, rule: installation.Decide}
+	if world.Removable {
+		m.removal = addonv1alpha1.DependencyRemovalWithLastDependent
+	}
+	m.confirmation = m.confirm
+	m.addonManager()
+	m.openClusterManagement()
+	m.users()
+	m.owners()
+	m.clusters()
+	return m
+}
+
+func (m *installationModel) starts() []InstallationState {
+	start := InstallationState{Left: m.Interventions}
+	start.Hub.Cluster.UID = 1
+	start.Cache = start.Hub
+	needed := start
+	needed.Hub.Dependent = present
+	needed.Cache = needed.Hub
+	return []InstallationState{start, needed}
+}
+
+// addonManager adds the steps of addon-manager, which is also replaced by another process at any time.
+func (m *installationModel) addonManager() {
+	add := func(name string, stage installationStage, next func(InstallationState) InstallationState) {
+		m.steps = append(m.steps, step[InstallationState]{name: name, interlock: true, next: func(s InstallationState) InstallationState {
+			if s.Write.Next != stage {
+				return s
+			}
+			return next(s)
+		}})
+	}
+	add("addon-manager decides", idle, m.decide)
+	add("addon-manager stores the decision", storing, m.store)
+	add("addon-manager carries it out", acting, m.act)
+	add("addon-manager stores that it has", storingCreated, func(s InstallationState) InstallationState {
+		if s.Hub.Record == s.Write.Read {
+			s.Hub.Record = s.Write.Desired
+		}
+		s.Write = installationWrite{}
+		return s
+	})
+	m.steps = append(m.steps, step[InstallationState]{name: "its cache follows", interlock: true, next: func(s InstallationState) InstallationState {
+		s.Cache = s.Hub
+		return s
+	}})
+	m.intervene("addon-manager ends, and another one leads", func(s *InstallationState) bool {
+		ends := s.Write.Next != idle
+		s.Write = installationWrite{}
+		return ends
+	})
+}
+
+// add adds a step of a component of OCM, of the API server or of time.
+func (m *installationModel) add(name string, next func(*InstallationState) bool) {
+	m.steps = append(m.steps, step[InstallationState]{name: name, next: applied(next)})
+}
+
+// intervene adds a step that is taken a limited number of times, and need not be.
+func (m *installationModel) intervene(name string, next func(*InstallationState) bool) {
+	change := applied(next)
+	m.steps = append(m.steps, step[InstallationState]{name: name, environment: true, next: func(s InstallationState) InstallationState {
+		if s.Left == 0 {
+			return s
+		}
+		after := change(s)
+		if after != s {
+			after.Left--
+		}
+		return after
+	}})
+}
+
+// applied returns the state after a step, or the same one if the step has nothing to do. A changed ManagedClusterAddOn has another version.
+func applied(next func(*InstallationState) bool) func(InstallationState) InstallationState {
+	return func(s InstallationState) InstallationState {
+		after := s
+		if !next(&after) {
+			return s
+		}
+		if after.Hub.AddOn != s.Hub.AddOn {
+			after.Write.Unchanged = false
+		}
+		return after
+	}
+}
+
+// openClusterManagement adds what OCM and the garbage collector do, and time.
+func (m *installationModel) openClusterManagement() {
+	m.add("OCM installs the add-on", func(s *InstallationState) bool {
+		selected := m.Labelled && s.Hub.Owner == consenting && s.Hub.Cluster.UID != 0 && s.Hub.Cluster.labelled()
+		if !selected || s.Hub.AddOn.UID != 0 {
+			return false
+		}
+		s.Hub.AddOn = addOnObject{UID: unusedUID(s)}
+		return true
+	})
+	m.add("OCM removes the add-on", func(s *InstallationState) bool {
+		unselected := m.Labelled && (s.Hub.Owner == withdrawn || s.Hub.Owner == consenting && !s.Hub.Cluster.labelled())
+		if s.Hub.AddOn.UID == 0 || s.Hub.AddOn.Deleting || s.Hub.Cluster.UID != 0 && s.Hub.Owner != unregistered && !unselected {
+			return false
+		}
+		s.Hub.AddOn.Deleting = true
+		return true
+	})
+	m.add("the deletion of the add-on ends", func(s *InstallationState) bool {
+		deleting := s.Hub.AddOn.Deleting
+		if deleting {
+			s.Hub.AddOn = addOnObject{}
+		}
+		return deleting
+	})
+	m.add("the deletion of the dependent ends", func(s *InstallationState) bool {
+		ends := s.Hub.Dependent == leaving
+		if ends {
+			s.Hub.Dependent = absent
+		}
+		return ends
+	})
+	m.add("time passes", func(s *InstallationState) bool {
+		for _, stored := range []*record{&s.Hub.Record, &s.Cache.Record, &s.Write.Read, &s.Write.Desired} {
+			stored.grow()
+		}
+		return true
+	})
+}
+
+// grow lets time pass.
+func (r *record) grow() {
+	for _, stored := range []*age{&r.Unused, &r.Since, &r.UndoneUntil} {
+		if *stored == ahead || *stored == recent {
+			*stored++
+		}
+	}
+}
+
+// unusedUID is the UID of a new ManagedClusterAddOn.
+func unusedUID(s *InstallationState) uint8 {
+	known := func(uid uint8) bool {
+		for _, other := range []uint8{
+			s.Hub.AddOn.UID, s.Cache.AddOn.UID, s.Hub.Record.AddOn, s.Cache.Record.AddOn, s.Write.AddOn, s.Write.Read.AddOn, s.Write.Desired.AddOn,
+		} {
+			if other == uid {
+				return true
+			}
+		}
+		return false
+	}
+	uid := uint8(1)
+	for known(uid) {
+		uid++
+	}
+	return uid
+}
