@@ -149,9 +149,9 @@ func used(objects installationObjects) installation.Use {
 // confirm reads from the API server what a step depends on.
 func (m *installationModel) confirm(facts *installation.Facts, step installation.Step, hub installationObjects) {
 	facts.AddOn, facts.Stored = hub.AddOn.present(), hub.Record.stored(m.removal)
-	facts.Cluster, facts.ClusterUID, facts.Labelled = hub.Cluster.state(), uidOf(hub.Cluster.UID), hub.Cluster.labelled()
+	facts.Consents = facts.Consents && hub.Owner == consenting
+	m.confirmCluster(facts, hub)
 	if step == installation.Install {
-		facts.Consents = facts.Consents && hub.Owner == consenting
 		return
 	}
 	if used(hub) == installation.Used {
@@ -162,12 +162,21 @@ func (m *installationModel) confirm(facts *installation.Facts, step installation
 	}
 }
 
+func (m *installationModel) confirmCluster(facts *installation.Facts, hub installationObjects) {
+	facts.Cluster, facts.ClusterUID, facts.Labelled = hub.Cluster.state(), uidOf(hub.Cluster.UID), hub.Cluster.labelled()
+	facts.ByLabel = facts.ByLabel || m.Labelled && facts.Labelled
+}
+
 // decide decides as addon-manager does: by its caches first, and where it would act, by the API server.
 func (m *installationModel) decide(s InstallationState) InstallationState {
 	facts := m.facts(s.Cache, s.Hub)
 	decision := m.rule(facts, noon)
 	read := s.Cache.Record
-	if decision.Step != installation.Rest {
+	switch forgets := facts.Stored != nil && decision.Desired == nil; {
+	case decision.Step == installation.Rest && forgets:
+		m.confirmCluster(&facts, s.Hub)
+		decision = m.rule(facts, noon)
+	case decision.Step != installation.Rest:
 		m.confirmation(&facts, decision.Step, s.Hub)
 		decision, read = m.rule(facts, noon), recordOf(facts.Stored)
 	}

@@ -341,10 +341,7 @@ func broken(f Facts, d Decision) string {
 			return "installs what is not stored"
 		}
 	case Remove:
-		neverInstalled := f.ByLabel && f.AddOn == nil && (f.Stored.Phase == installing || f.Stored.Phase == givenUp)
 		switch {
-		case neverInstalled && f.Cluster == ClusterReady && f.Labelled && len(f.Requests) == 0:
-			return ""
 		case !acts || f.Keep || f.Use != Unused || f.keeps(*f.Stored):
 			return "removes what is kept"
 		case f.ByLabel && !f.Labelled:

@@ -33,17 +33,14 @@ func (f Facts) decideLabelled(now time.Time) Decision {
 	return f.decideUse(stored, now)
 }
 
-// awaitInstallation decides where the label stands, and Open Cluster Management has still to install the add-on.
+// awaitInstallation decides where the label stands, and Open Cluster Management has still to install the add-on. It never does on a managed
+// cluster that no Placement selects for another reason: a label that nothing needs is withdrawn there by the rule for add-ons.
 func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
-	switch {
-	case len(f.Requests) > 0:
+	if len(f.Requests) > 0 || f.Use != Unused || f.Cluster != ClusterReady || !f.Consents || f.keeps(stored) {
 		stored.enter(dependencyv1alpha1.PhaseInstalling, now)
 		return Decision{Desired: &stored}
-	case f.Cluster != ClusterReady:
-		return Decision{Desired: &stored, Blocker: ClusterInDoubt}
 	}
-	stored.enter(dependencyv1alpha1.PhaseRemoving, now)
-	return Decision{Desired: &stored, Step: Remove}
+	return f.decideUse(stored, now)
 }
 
 // decideUnlabelled decides where the label is gone, or not written yet. If Interlock has not withdrawn it, another writer has.

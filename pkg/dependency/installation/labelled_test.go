@@ -35,10 +35,19 @@ func TestDecideByLabel(t *testing.T) {
 			unlabelled(func(f *Facts) { f.Stored = stored(installing) }), "none",
 		},
 		"NeededNoMoreBeforeOCMInstalls": {
-			labelled(func(f *Facts) { f.Stored = stored(installing) }), "Removing, remove",
+			labelled(func(f *Facts) { f.Stored = stored(installing) }), "Unused, again 13:00:00",
+		},
+		"NeverInstalledAndUnused": {
+			labelled(func(f *Facts) { f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Removing, remove, begins",
+		},
+		"NeededByOneThatLeavesBeforeOCMInstalls": {
+			labelled(func(f *Facts) { f.Use = Used; f.Stored = stored(installing) }), "Installing",
+		},
+		"PausedBeforeOCMInstalls": {
+			labelled(func(f *Facts) { f.Consents = false; f.Stored = stored(installing) }), "Installing",
 		},
 		"NeededNoMoreAndLost": {
-			labelled(func(f *Facts) { f.Stored = stored(installing); f.Cluster = ClusterDoubtful }), "Installing, ClusterInDoubt",
+			labelled(func(f *Facts) { f.Stored = stored(installing); f.Cluster = ClusterDoubtful }), "Installing",
 		},
 		"Installed": {labelled(func(f *Facts) { needed(f); placed(f); f.Stored = stored(installing) }), "Installed"},
 		"AlsoInstalledByAnotherPlacement": {

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 // A Placement that selects a label selects a managed cluster that gets it: the plan says which one.

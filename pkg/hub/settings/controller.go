@@ -1,5 +1,5 @@
-// Package settings sets variables of the add-ons that Interlock has installed, as their dependents wish. It keeps one
-// AddOnDeploymentConfig for each of them, and writes nothing else.
+// Package settings sets variables of add-ons as their dependents request. It keeps one AddOnDeploymentConfig for each ManagedClusterAddOn
+// that refers to it, whoever has created that, and writes nothing else.
 package settings
 
 import (
@@ -25,7 +25,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// Reconciler keeps the AddOnDeploymentConfigs of add-ons that Interlock has installed.
+// Reconciler keeps the AddOnDeploymentConfigs that ManagedClusterAddOns refer to by the name of Interlock's.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
@@ -70,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err // once it is reached, its add-ons are enqueued
 	}
 	wishes, read, complete := r.Wishes.On(key)
-	if !read || !fleet.InstalledByInterlock(addOn) || !declared.Registered(key.Name) {
+	if !read || !declared.Registered(key.Name) || len(wishes) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}
 	of, problem, err := r.read(ctx, key)
@@ -86,6 +86,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	agreed := settings.Agree(wishes)
 	r.report(key, wishes, agreed, "")
 	return r.settle(ctx, of, agreed, now)
+}
+
+// concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the AddOnDeploymentConfig that Interlock
+// keeps for it.
+func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	config, refers := fleet.ConfigOf(addOn)
+	return fleet.InstalledByInterlock(addOn) ||
+		refers && config == types.NamespacedName{Namespace: addOn.Namespace, Name: ConfigName(addOn.Name)}
 }
 
 // isReached reports whether a managed cluster is available.
@@ -163,8 +171,8 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *ke
 	case !can:
 		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
 	case len(configs) != 1 || configs[0] != own:
-		return nil, fmt.Sprintf("its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Delete the ManagedClusterAddOn, and "+
-			"Interlock installs it again with the settings", own.Name), nil
+		return nil, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, Interlock "+
+			"keeps the settings there", own), nil
 	}
 	r.Changes.displaces(displaced, key)
 	if displaced != (types.NamespacedName{}) {

@@ -159,6 +159,16 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 	}
 }
 
+// An add-on that a user, GitOps or the plugin has installed gets settings, if it refers to the AddOnDeploymentConfig of Interlock.
+func TestWhoeverRefersToThemGetsSettings(t *testing.T) {
+	b := newBench(t)
+	b.change(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}, "metadata: {labels: null}")
+	config, emitted, _ := b.reconcile(t)
+	if len(config.Spec.CustomizedVariables) != 1 || config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
+		t.Errorf("got %v, %v", config.Spec, emitted)
+	}
+}
+
 // managed is the managed cluster of base.
 func managed(available metav1.ConditionStatus) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: base.Namespace}}
@@ -223,10 +233,6 @@ func TestWhatIsNotSet(t *testing.T) {
 		prepare func(t *testing.T, b *bench)
 		emitted []string
 	}{
-		"OfAUser": {
-			"another has installed it", func(t *testing.T, b *bench) { t.Helper(); b.change(t, addOn(), "metadata: {labels: null}") },
-			nil,
-		},
 		"Displaced": {"its user refers to another one", func(t *testing.T, b *bench) {
 			t.Helper()
 			b.change(t, addOn(),

@@ -23,7 +23,7 @@ type addOn = *addonv1alpha1.ManagedClusterAddOn
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Wishes.Changed.Source(),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, installed()),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, configured()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
@@ -42,16 +42,16 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// installed: Interlock has installed an add-on, which now refers to another AddOnDeploymentConfig, or is deleted.
-func installed() predicate.TypedPredicate[addOn] {
+// configured: an add-on that may have settings refers to another AddOnDeploymentConfig now, or is deleted.
+func configured() predicate.TypedPredicate[addOn] {
 	return predicate.TypedFuncs[addOn]{
-		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return fleet.InstalledByInterlock(e.Object) },
+		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return concerns(e.Object) },
 		UpdateFunc: func(e event.TypedUpdateEvent[addOn]) bool {
 			before, referred := fleet.ConfigOf(e.ObjectOld)
 			after, refers := fleet.ConfigOf(e.ObjectNew)
-			return fleet.InstalledByInterlock(e.ObjectNew) && (!fleet.InstalledByInterlock(e.ObjectOld) || before != after || referred != refers ||
-				e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero())
+			return concerns(e.ObjectNew) != concerns(e.ObjectOld) || before != after || referred != refers ||
+				concerns(e.ObjectNew) && e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero()
 		},
-		DeleteFunc: func(e event.TypedDeleteEvent[addOn]) bool { return fleet.InstalledByInterlock(e.Object) },
+		DeleteFunc: func(e event.TypedDeleteEvent[addOn]) bool { return concerns(e.Object) },
 	}
 }

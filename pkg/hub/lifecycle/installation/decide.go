@@ -28,8 +28,14 @@ func (r *Reconciler) decide(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
 ) (installation.Decision, error) {
 	decision, err := r.preview(ctx, declared, of, now)
-	if err != nil || decision.Step == installation.Rest {
+	switch forgets := of.Stored != nil && decision.Desired == nil; {
+	case err != nil, decision.Step == installation.Rest && !forgets:
 		return decision, err
+	case decision.Step == installation.Rest: // a label that the cache does not have yet would never be withdrawn
+		if err := r.confirmCluster(ctx, declared, of); err != nil {
+			return decision, err
+		}
+		return installation.Decide(of.Facts, now), nil
 	}
 	clusters, err := r.clusterCount(ctx, now)
 	if err != nil {
@@ -47,6 +53,9 @@ func (r *Reconciler) decide(
 // confirm reads from the API server what a step rests on, because caches may be behind.
 func (r *Reconciler) confirm(ctx context.Context, declared *evaluation.Evaluator, of *subject, step installation.Step) error {
 	if err := r.confirmStored(ctx, of); err != nil {
+		return err
+	}
+	if err := r.confirmConsent(ctx, declared, of); err != nil {
 		return err
 	}
 	if step == installation.Remove {
@@ -103,9 +112,8 @@ func (r *Reconciler) preview(
 	return decision, nil
 }
 
-// confirmInstallation reads from the API server whether the owner still consents, whether the add-ons that ask for the installation still do,
-// and whether another writer was first. If not, the catalog follows, and enqueues what it changes.
-func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
+// confirmConsent reads whether the owner still consents. If not, the catalog follows, and enqueues what it changes.
+func (r *Reconciler) confirmConsent(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
 	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Name}, registered); {
 	case apierrors.IsNotFound(err):
@@ -113,8 +121,13 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 	case err != nil:
 		return fmt.Errorf("read ClusterManagementAddOn %s: %w", of.key.Name, err)
 	default:
-		of.Consents = declared.Has(registered) && stillConsents(declared, registered, of.ByLabel)
+		of.Consents = of.Consents && declared.Has(registered) && stillConsents(declared, registered, of.ByLabel)
 	}
+	return nil
+}
+
+// confirmInstallation reads whether the add-ons that request the installation still do, and whether another writer was first.
+func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	for _, request := range of.Requests {
 		current, err := declarations.Current(ctx, r.Live, declared, request.AddOn)
 		if err != nil {

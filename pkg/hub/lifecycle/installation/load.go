@@ -73,12 +73,11 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 		return err
 	}
 	r.describeCluster(declared, of, cluster)
-	consent := declared.Consent(of.key.Name)
-	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
 	return nil
 }
 
-// describeCluster sets whether a managed cluster is one on which Interlock acts, and whether it has the label; nil: there is no such cluster.
+// describeCluster sets whether a managed cluster is one on which Interlock acts, and whether it has the label. cluster is nil
+// where there is none.
 func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject, cluster *clusterv1.ManagedCluster) {
 	switch {
 	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
@@ -91,6 +90,8 @@ func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject
 		of.Cluster = installation.ClusterDoubtful
 	}
 	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
+	consent := declared.Consent(of.key.Name)
+	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
 }
 
 // loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.

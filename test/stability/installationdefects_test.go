@@ -1,0 +1,90 @@
+package stability
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"open-cluster-management.io/interlock/pkg/dependency/installation"
+)
+
+// Each defect is found, so the rules are not empty.
+func TestDefectsOfInstallationsAreFound(t *testing.T) {
+	labelled := func(interventions uint8) InstallationWorld {
+		return InstallationWorld{Labelled: true, Removable: true, Interventions: interventions}
+	}
+	manual := func(interventions uint8) InstallationWorld {
+		return InstallationWorld{Removable: true, Interventions: interventions}
+	}
+	deciding := func(change func(*installation.Facts)) func(*installationModel) {
+		return func(m *installationModel) {
+			m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+				change(&facts)
+				return installation.Decide(facts, now)
+			}
+		}
+	}
+	unconfirmed := func(m *installationModel) {
+		m.confirmation = func(*installation.Facts, installation.Step, installationObjects) {}
+	}
+	for name, test := range map[string]struct {
+		world  InstallationWorld
+		defect func(*installationModel)
+		want   string
+	}{
+		"RemovesByItsCache":        {manual(2), unconfirmed, "removes an add-on that others use"},
+		"InstallsByItsCache":       {labelled(1), unconfirmed, "acts without consent"},
+		"ActsOnALostCluster":       {manual(1), unconfirmed, "acts on a lost cluster"},
+		"RemovesWhatIsHandedOver":  {manual(3), unconfirmed, "removes an add-on that was handed over"},
+		"IgnoresConsent":           {manual(2), deciding(func(f *installation.Facts) { f.Consents = true }), "acts without consent"},
+		"IgnoresUsers":             {labelled(1), deciding(func(f *installation.Facts) { f.Use = installation.Unused }), "removes an add-on that others use"},
+		"IgnoresOtherWriters":      {manual(2), deciding(ignoreChanges), "removes an add-on that another writer has taken over"},
+		"NeverRemoves":             {manual(1), deciding(func(f *installation.Facts) { f.Use = installation.Used }), "what no add-on uses stays"},
+		"NeverApproved":            {labelled(0), deciding(func(f *installation.Facts) { f.Approved = false }), "a dependent waits for ever"},
+		"ForgetsEveryInstallation": {manual(0), forgetting, "an add-on has no record"},
+		"AlternatesForEver":        {labelled(0), alternating, "never ends"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newInstallationModel(test.world)
+			test.defect(m)
+			for _, problem := range m.check().problems {
+				if strings.HasPrefix(problem, test.want+":") {
+					return
+				}
+			}
+			t.Errorf("%q is not found", test.want)
+		})
+	}
+}
+
+func ignoreChanges(facts *installation.Facts) {
+	if facts.AddOn != nil {
+		unchanged := *facts.AddOn
+		unchanged.Generation, unchanged.TakenOver = 1, false
+		facts.AddOn = &unchanged
+	}
+}
+
+// forgetting deletes the record of an add-on that is installed.
+func forgetting(m *installationModel) {
+	m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+		if facts.AddOn != nil && facts.Stored != nil {
+			return installation.Decision{}
+		}
+		return installation.Decide(facts, now)
+	}
+}
+
+// alternating sets the phase back again and again.
+func alternating(m *installationModel) {
+	m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+		decision := installation.Decide(facts, now)
+		if facts.Stored != nil && decision.Desired != nil && facts.Stored.Phase == "Installed" && decision.Step == installation.Rest {
+			other := *decision.Desired
+			other.Phase = "Installing"
+			decision.Desired = &other
+		}
+		return decision
+	}
+}
