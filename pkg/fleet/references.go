@@ -1,12 +1,15 @@
 package fleet
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // The resources whose references are used, one reference of each.
@@ -73,6 +76,28 @@ func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, b
 		return types.NamespacedName{}, false
 	}
 	return types.NamespacedName{Namespace: config.Namespace, Name: config.Name}, true
+}
+
+// SettingsConfigName is the name of the AddOnDeploymentConfig in which Interlock keeps the settings of an add-on, in the namespace of the
+// managed cluster.
+func SettingsConfigName(addOn string) string { return names.ConfigPrefix + addOn }
+
+// SettingsReference is the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
+func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {
+	return ocmv1alpha1.AddOnConfig{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: ResourceConfig},
+		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)},
+	}
+}
+
+// TakesConfigs reports whether a registered add-on can refer to an AddOnDeploymentConfig.
+func TakesConfigs(registered *addonv1alpha1.ClusterManagementAddOn) bool {
+	//nolint:staticcheck // v1alpha1 has no other field for it
+	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool { return isConfig(config.ConfigGroupResource) })
+}
+
+func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool {
+	return resource.Group == addonv1alpha1.GroupVersion.Group && resource.Resource == ResourceConfig
 }
 
 // Templates are the names of an add-on's AddOnTemplates on one managed cluster.

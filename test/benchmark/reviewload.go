@@ -56,32 +56,33 @@ func (s *session) removalsOf(ctx context.Context, names []string) ([]simulator.R
 // reviewMany has removals reviewed by all clients at the same time, and adds the figures.
 func (s *session) reviewMany(
 	ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal, found *result.Scenario,
-) error {
+) (reviewsPerSecond float64, err error) {
 	if err := s.settleDown(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	before, err := s.meterReviews(ctx, webhook)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	all, took, err := s.reviewFor(ctx, webhook, removals)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	after, err := s.meterReviews(ctx, webhook)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	answered := float64(len(all.took))
 	reads := after.requests.Since(before.requests).Reads(simulator.WebhookUser, append(simulator.AllResources, "addondependencypolicies")...)
-	found.Measure("reviews of MCAs per second", "", (answered-float64(all.unchecked))/took.Seconds())
+	reviewsPerSecond = (answered - float64(all.unchecked)) / took.Seconds()
+	found.Measure("reviews of MCAs per second", "", reviewsPerSecond)
 	s.boundIfSmall(found, "answers that an MCA was not checked", 100*float64(all.unchecked)/answered, 1)
 	found.Measure("review of an MCA: p50", "ms", result.Median(all.took))
 	found.Measure("review of an MCA: p99", "ms", result.Quantile(all.took, 0.99))
 	found.Measure("reads of the API server per review of an MCA", "", float64(reads)/answered)
 	found.Measure("processor time of the API server per review of an MCA", "ms", 1000*(after.server-before.server).Seconds()/answered)
 	found.Measure("processor time of the webhook per review of an MCA", "ms", 1000*(after.webhook-before.webhook).Seconds()/answered)
-	return nil
+	return reviewsPerSecond, nil
 }
 
 // reviewReading is what the meters of a webhook show at a moment.

@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	// removalsPerPatch is how many deletions arrive in the time of a patch by a trivial client. It is more than an API server on the same
-	// machine can send.
-	removalsPerPatch = 4
-	measuredPatches  = 500
-	removalsFor      = 5 * time.Second
+	// removalsPerReview is how many deletions arrive in the time of a review.
+	removalsPerReview = 3
+	removalsFor       = 5 * time.Second
 	// answeredWithin is how long an API server waits for the webhook.
 	answeredWithin = time.Second
 	// mutating is how many requests that write an API server handles at a time, by default.
@@ -35,14 +33,11 @@ type rated struct {
 	late, unchecked int
 }
 
-// reviewAtRate has deletions of add-ons that no other requires, and then of those that others require, reviewed as many a
-// second as a whole fleet may send.
-func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, required []simulator.Removal, found *result.Scenario) error {
+// reviewAtRate has deletions of add-ons that no other requires, and then of those that others require, reviewed: so many arrive a second.
+func (s *session) reviewAtRate(
+	ctx context.Context, webhook *simulator.Webhook, required []simulator.Removal, rate int, found *result.Scenario,
+) error {
 	free, err := s.removalsOf(ctx, []string{simulator.Leaf})
-	if err != nil {
-		return err
-	}
-	rate, err := s.removalRate(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,22 +56,13 @@ func (s *session) reviewAtRate(ctx context.Context, webhook *simulator.Webhook, 
 		}
 		took := time.Since(started).Seconds()
 		sent := float64(len(all.took))
-		title := fmt.Sprintf("%d deletions per patch of add-ons %s: ", removalsPerPatch, of.name)
+		title := fmt.Sprintf("%d deletions per review of add-ons %s: ", removalsPerReview, of.name)
 		s.boundIfSmall(found, title+"without an answer within 1 s", 100*float64(all.late)/sent, maxLate)
 		found.Measure(title+"answers that it was not checked", "%", 100*float64(all.unchecked)/sent)
 		found.Measure(title+"answers a second", "", sent/took)
 		found.Measure(title+"p99", "ms", result.Quantile(all.took, 0.99))
 	}
 	return nil
-}
-
-// removalRate returns how many deletions arrive a second.
-func (s *session) removalRate(ctx context.Context) (int, error) {
-	took, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), measuredPatches)
-	if err != nil {
-		return 0, err
-	}
-	return max(1, int(removalsPerPatch*measuredPatches/took.Seconds())), nil
 }
 
 // boundIfSmall adds a share in percent that has its bound in fleets of up to 10,000 add-ons. The API server of a larger one

@@ -17,9 +17,11 @@ import (
 
 // create creates an add-on on a managed cluster. One that exists is never changed.
 func (o *options) create(ctx context.Context, key types.NamespacedName, options ...client.CreateOption) error {
-	err := o.Hub.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin},
-	}}, append(options, client.FieldOwner(planned.FieldManager))...)
+	}}
+	addOn.Spec.Configs = o.configs(key)
+	err := o.Hub.Create(ctx, addOn, append(options, client.FieldOwner(planned.FieldManager))...)
 	if apierrors.IsAlreadyExists(err) { // another writer was faster
 		return nil
 	}

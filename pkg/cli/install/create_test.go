@@ -228,22 +228,27 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 		return one
 	}
 	const label = `{"metadata": {"annotations": {}, "labels": {"dependency.addon.open-cluster-management.io/installed-by": "kubectl-addon"`
-	o := &options{Options: planned.Options{Hub: hub(t, nil,
+	const reference = `{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs", "namespace": "c1", "name": "interlock-set"}`
+	o := &options{configured: sets.New("set", "unset"), Options: planned.Options{Hub: hub(t, nil,
 		addOn("created", "kubectl-addon", ""), addOn("applied", "kubectl-addon", label+`}}, "spec": {}}`),
-		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`), addOn("labeled", "kubectl-addon", label+`, "a": "b"}}}`),
+		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`),
+		addOn("set", "kubectl-addon", label+`}}, "spec": {"configs": [`+reference+`]}}`),
+		addOn("unset", "kubectl-addon", label+`}}, "spec": {}}`),
+		addOn("moved", "kubectl-addon", label+`}}, "spec": {"installNamespace": "x"}}`),
+		addOn("labeled", "kubectl-addon", label+`, "a": "b"}}}`),
 		addOn("unreadable", "kubectl-addon", "{"), addOn("of-interlock", "interlock", ""), addOn("of-a-user", "", ""),
 	)}}
 	clusters := []steps.Cluster{{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: "c1"}}}, {}}
 	if err := o.again(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"applied", "created"}, sets.List(clusters[0].Again)); diff != "" || len(clusters[1].Again) > 0 {
+	if diff := cmp.Diff([]string{"applied", "created", "set"}, sets.List(clusters[0].Again)); diff != "" || len(clusters[1].Again) > 0 {
 		t.Errorf("-want, +got:\n%s, and %v", diff, clusters[1].Again)
 	}
 }
 
 func TestManifestsKeepTheirPlace(t *testing.T) {
-	all := manifests(steps.Layer{
+	all := (&options{}).manifests(steps.Layer{
 		{AddOn: "a", Clusters: []string{"c2"}},
 		{AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
 		{AddOn: "b", Clusters: []string{"c1"}},

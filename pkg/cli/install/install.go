@@ -29,6 +29,8 @@ var texts = planned.Texts{Does: "install", Done: "installed", Writes: "Create", 
 type options struct {
 	planned.Options
 	optional bool
+	// configured are the add-ons whose new ManagedClusterAddOns refer to the AddOnDeploymentConfig of Interlock.
+	configured sets.Set[string]
 	// complete are the add-ons that wait for nothing but what the plan has, by managed cluster.
 	complete map[string]sets.Set[string]
 }
@@ -94,6 +96,7 @@ func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, err
 	}
 	plan := steps.Install(on.Declared, steps.Installation{
 		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: templates(ctx, on.Snapshot),
+		Unset: o.configure(on.Snapshot),
 	}, on.Clusters)
 	o.complete = plan.Complete
 	return plan, nil

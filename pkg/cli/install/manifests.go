@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,8 +44,18 @@ type Metadata struct {
 	Labels    map[string]string `json:"labels"`
 }
 
-// Spec is that of a Manifest: all defaults.
-type Spec struct{}
+// Spec is that of a Manifest: all defaults, apart from what the add-on refers to for its settings.
+type Spec struct {
+	Configs []Config `json:"configs,omitempty"`
+}
+
+// Config is a reference to an AddOnDeploymentConfig.
+type Config struct {
+	Group     string `json:"group"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
 
 // printManifests prints the plan as data. What it cannot express goes to standard error.
 func (o *options) printManifests(plan *steps.Plan) error {
@@ -60,7 +71,7 @@ func (o *options) printManifests(plan *steps.Plan) error {
 	}
 	list := &List{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: []Manifest{}}
 	for _, layer := range plan.Layers {
-		list.Items = append(list.Items, manifests(layer)...)
+		list.Items = append(list.Items, o.manifests(layer)...)
 	}
 	if len(list.Items) == 0 {
 		fmt.Fprintln(o.ErrOut, "the list is empty: there is nothing to apply, and kubectl apply -f - fails on it")
@@ -69,11 +80,11 @@ func (o *options) printManifests(plan *steps.Plan) error {
 }
 
 // manifests are those of a layer, by add-on and managed cluster: what was installed meanwhile is in the same place.
-func manifests(layer steps.Layer) (all []Manifest) {
+func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 	for _, step := range layer {
 		for _, cluster := range step.Clusters {
 			if step.ByPlugin() || step.Exists {
-				all = append(all, manifest(cluster, step.AddOn))
+				all = append(all, o.manifest(types.NamespacedName{Namespace: cluster, Name: step.AddOn}))
 			}
 		}
 	}
@@ -93,7 +104,7 @@ func (o *options) again(ctx context.Context, on []steps.Cluster) error {
 	again := map[string]sets.Set[string]{}
 	for i := range all.Items {
 		one := &all.Items[i]
-		if !staysTheSame(one) {
+		if !o.staysTheSame(one) {
 			continue
 		}
 		if again[one.Namespace] == nil {
@@ -109,7 +120,7 @@ func (o *options) again(ctx context.Context, on []steps.Cluster) error {
 
 // staysTheSame reports whether kubectl apply of the manifest changes nothing of an add-on that exists: it removes what was
 // applied before and is not in the manifest.
-func staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	stored, applied := addOn.Annotations[corev1.LastAppliedConfigAnnotation]
 	if !applied {
 		return true
@@ -119,19 +130,30 @@ func staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 			Labels      map[string]string `json:"labels"`
 			Annotations map[string]string `json:"annotations"`
 		} `json:"metadata"`
-		Spec map[string]any `json:"spec"`
+		Spec map[string]json.RawMessage `json:"spec"`
 	}
+	var configs []Config
 	if err := json.Unmarshal([]byte(stored), &before); err != nil {
 		return false
 	}
-	labels := manifest(addOn.Namespace, addOn.Name).Metadata.Labels
-	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, has := labels[name]; return has })
-	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0
+	again := o.manifest(client.ObjectKeyFromObject(addOn))
+	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, has := again.Metadata.Labels[name]; return has })
+	if stored, has := before.Spec["configs"]; has && json.Unmarshal(stored, &configs) != nil {
+		return false
+	}
+	delete(before.Spec, "configs")
+	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0 && slices.Equal(configs, again.Spec.Configs)
 }
 
-func manifest(cluster, addOn string) Manifest {
-	return Manifest{
+func (o *options) manifest(addOn types.NamespacedName) Manifest {
+	manifest := Manifest{
 		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn",
-		Metadata: Metadata{Name: addOn, Namespace: cluster, Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin}},
+		Metadata: Metadata{
+			Name: addOn.Name, Namespace: addOn.Namespace, Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin},
+		},
 	}
+	for _, config := range o.configs(addOn) {
+		manifest.Spec.Configs = append(manifest.Spec.Configs, Config{Group: config.Group, Resource: config.Resource, Namespace: config.Namespace, Name: config.Name})
+	}
+	return manifest
 }

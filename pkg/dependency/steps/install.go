@@ -24,6 +24,8 @@ type Installation struct {
 	Wait bool
 	// Templates are the AddOnTemplates that add-ons run once they are installed, by add-on. What they declare counts.
 	Templates map[string]versions.Templates
+	// Unset is why add-ons get no settings that others request, by add-on.
+	Unset map[string]string
 }
 
 // Install plans what is installed on managed clusters: the named add-ons, and all that they need and is not installed. What is
@@ -79,6 +81,8 @@ func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *o
 	}
 	i.contradict(before)
 	i.ways()
+	i.requireSettings()
+	i.reportSettings()
 	i.complete = i.onlyMissing()
 	if wanted.Wait {
 		i.waitForInstalled()

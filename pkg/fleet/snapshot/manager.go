@@ -7,9 +7,11 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -21,7 +23,12 @@ type Manager struct {
 	Leads time.Time `json:"leads,omitzero"`
 	// Unread is why it is not known what becomes of these verdicts.
 	Unread string `json:"unread,omitempty"`
+	// Lifecycle is true if its leader runs with --lifecycle.
+	Lifecycle bool `json:"lifecycle,omitempty"`
 }
+
+// RunsLifecycle reports whether an addon-manager leads that runs with --lifecycle.
+func (c *Content) RunsLifecycle() bool { return c.Manager != nil && c.Manager.Lifecycle }
 
 // leads is since when a leader leads, zero where that is not known.
 func (m *Manager) leads() time.Time {
@@ -42,7 +49,7 @@ func (c *Content) Policy() evaluation.OfflinePolicy {
 
 // readManager reads the lease of the leader in whatever namespace it is. It is no error
 // that it cannot be read: users need no right to, unless the policy is another than by default.
-func readManager(ctx context.Context, hub client.Reader) *Manager {
+func readManager(ctx context.Context, hub client.Reader, now time.Time) *Manager {
 	leases := &unstructured.UnstructuredList{}
 	leases.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("LeaseList"))
 	if err := hub.List(ctx, leases, client.MatchingFields{"metadata.name": names.AddonManager}); err != nil {
@@ -57,7 +64,7 @@ func readManager(ctx context.Context, hub client.Reader) *Manager {
 	if newest == nil {
 		return &Manager{Unread: "there is no lease of its leader"}
 	}
-	found := &Manager{Leads: timeIn(newest, "acquireTime")}
+	found := &Manager{Leads: timeIn(newest, "acquireTime"), Lifecycle: runsLifecycle(newest, now)}
 	switch policy := evaluation.OfflinePolicy(newest.GetAnnotations()[names.OfflinePolicy]); policy {
 	case evaluation.OfflineHold, evaluation.OfflineStrict:
 		found.Offline = policy
@@ -67,6 +74,12 @@ func readManager(ctx context.Context, hub client.Reader) *Manager {
 		found.Unread = fmt.Sprintf("the annotation %s on the lease of its leader is %q", names.OfflinePolicy, policy)
 	}
 	return found
+}
+
+func runsLifecycle(stored *unstructured.Unstructured, now time.Time) bool {
+	lease := &coordinationv1.Lease{}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, lease)
+	return err == nil && leadership.RunsLifecycle(lease, now)
 }
 
 func timeIn(lease *unstructured.Unstructured, field string) time.Time {

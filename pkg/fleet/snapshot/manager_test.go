@@ -67,7 +67,7 @@ func TestThePolicyIsThatOfAddonManager(t *testing.T) {
 						return hub.List(ctx, list, options...)
 					},
 				}).Build()
-			content := Content{Manager: readManager(t.Context(), hub)}
+			content := Content{Manager: readManager(t.Context(), hub, time.Now())}
 			if content.Policy() != test.want {
 				t.Errorf("the policy is %q", content.Policy())
 			}

@@ -55,7 +55,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	if err := t.inputs(ctx, declared); err != nil {
 		return nil, err
 	}
-	content.Manager = readManager(ctx, hub)
+	content.Manager = readManager(ctx, hub, content.Taken)
 	return New(content), nil
 }
 

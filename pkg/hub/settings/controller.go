@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	config, refers := fleet.ConfigOf(addOn)
 	return fleet.InstalledByInterlock(addOn) ||
-		refers && config == types.NamespacedName{Namespace: addOn.Namespace, Name: ConfigName(addOn.Name)}
+		refers && config == types.NamespacedName{Namespace: addOn.Namespace, Name: fleet.SettingsConfigName(addOn.Name)}
 }
 
 // isReached reports whether a managed cluster is available.
@@ -124,14 +124,14 @@ func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agree
 		until, begins := r.bound.Undone(key, now)
 		if begins {
 			r.warn(key, nil, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
-				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), ConfigName(key.Name)))
+				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), fleet.SettingsConfigName(key.Name)))
 		}
 		if !until.IsZero() {
 			return controllers.At(until, now), nil
 		}
 	}
 	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(of.desired(content)), fieldOwner, client.ForceOwnership); err != nil {
-		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, ConfigName(key.Name), err)
+		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
 	r.remember(key)
 	r.pace.Changed(key, now)
@@ -162,7 +162,7 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *ke
 	if err := r.Live.Get(ctx, key, of.addOn); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}
-	registered, own := &addonv1alpha1.ClusterManagementAddOn{}, types.NamespacedName{Namespace: key.Namespace, Name: ConfigName(key.Name)}
+	registered, own := &addonv1alpha1.ClusterManagementAddOn{}, types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}

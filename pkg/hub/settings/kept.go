@@ -20,9 +20,6 @@ import (
 
 const fieldOwner = client.FieldOwner(names.AddonManager)
 
-// ConfigName is the name of the AddOnDeploymentConfig that Interlock keeps for an add-on, in the namespace of the managed cluster.
-func ConfigName(addOn string) string { return names.ConfigPrefix + addOn }
-
 // kept is an AddOnDeploymentConfig that Interlock keeps, with its add-on and what it displaces; nil: that does not exist.
 type kept struct {
 	addOn             *addonv1alpha1.ManagedClusterAddOn
@@ -59,7 +56,7 @@ func (k *kept) desired(content settings.Content) *unstructured.Unstructured {
 	config := &unstructured.Unstructured{Object: map[string]any{"spec": content.Spec}}
 	config.SetGroupVersionKind(configKind)
 	config.SetNamespace(k.addOn.Namespace)
-	config.SetName(ConfigName(k.addOn.Name))
+	config.SetName(fleet.SettingsConfigName(k.addOn.Name))
 	config.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	config.SetAnnotations(map[string]string{addonv1alpha1.SettingsAnnotation: content.Written.String()})
 	config.SetOwnerReferences([]metav1.OwnerReference{{
@@ -98,11 +95,8 @@ func Configs(
 	if err := live.Get(ctx, types.NamespacedName{Name: addOn.Name}, registered); err != nil {
 		return nil, fmt.Errorf("read ClusterManagementAddOn %s: %w", addOn.Name, err)
 	}
-	if _, can := supported(registered); !can {
+	if !fleet.TakesConfigs(registered) {
 		return nil, nil
 	}
-	return []ocmv1alpha1.AddOnConfig{{
-		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig},
-		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: addOn.Namespace, Name: ConfigName(addOn.Name)},
-	}}, nil
+	return []ocmv1alpha1.AddOnConfig{fleet.SettingsReference(addOn)}, nil
 }

@@ -1,0 +1,37 @@
+package install
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+)
+
+// configure finds the add-ons whose new ManagedClusterAddOns refer to the AddOnDeploymentConfig in which Interlock keeps settings. It returns
+// why others get none that add-ons request. One that refers to an AddOnDeploymentConfig that no component creates would not be deployed.
+func (o *options) configure(on *snapshot.Snapshot) (unset map[string]string) {
+	o.configured, unset = sets.New[string](), map[string]string{}
+	for i := range on.Registrations {
+		registered := &on.Registrations[i]
+		switch name := registered.Name; {
+		case !on.Declared.IsSet(name):
+		case !fleet.TakesConfigs(registered):
+			unset[name] = "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs"
+		case !on.RunsLifecycle():
+			unset[name] = "no addon-manager is known to lead that runs with --lifecycle"
+		default:
+			o.configured.Insert(name)
+		}
+	}
+	return unset
+}
+
+// configs are the configurations of a new ManagedClusterAddOn.
+func (o *options) configs(addOn types.NamespacedName) []ocmv1alpha1.AddOnConfig {
+	if !o.configured.Has(addOn.Name) {
+		return nil
+	}
+	return []ocmv1alpha1.AddOnConfig{fleet.SettingsReference(addOn)}
+}

@@ -1,0 +1,44 @@
+package steps
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// requireSettings adds why add-ons cannot be installed: a setting that an edge requires has no value.
+func (i *installing) requireSettings() {
+	i.each(func(addOn string, finding *evaluation.Finding) bool {
+		variables, _ := finding.Settings()
+		target := declaration.Target(finding.Dependency)
+		if lacking := settings.Lacking(variables); lacking != "" && i.has(target) {
+			i.problems.Insert(fmt.Sprintf("'%s' cannot be installed for '%s': %s", text.Name(target), text.Name(addOn), lacking))
+		}
+		return false
+	})
+}
+
+// reportSettings adds which add-ons with a step get the settings that other add-ons request, and which do not.
+func (i *installing) reportSettings() {
+	for _, addOn := range slices.Sorted(maps.Keys(i.because)) {
+		if !i.declared.IsSet(addOn) {
+			continue
+		}
+		name, reason := text.Name(addOn), i.wanted.Unset[addOn]
+		if i.byOCM.Has(addOn) {
+			reason = "the ManagedClusterAddOn that a Placement creates does not refer to them"
+		}
+		if reason != "" {
+			i.findings.Insert(fmt.Sprintf("'%s' gets no settings that other add-ons request: %s", name, reason))
+			continue
+		}
+		i.findings.Insert(fmt.Sprintf("'%s' refers to AddOnDeploymentConfig '%s%s', in which Interlock keeps the settings that other add-ons request",
+			name, names.ConfigPrefix, name))
+	}
+}
