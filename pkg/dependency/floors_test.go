@@ -38,7 +38,7 @@ var floors = map[string][]string{
 	"installation": {"undone", "settings", "declaration", "catalog", "evaluation"},
 	"protection":   {"input", "versions", "declaration", "catalog", "evaluation", "condition", "whatif"},
 	"outcome":      {"declaration", "evaluation", "condition", "bundle", "gate", "protection"},
-	"steps":        {"graph", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
+	"steps":        {"graph", "settings", "versions", "declaration", "catalog", "evaluation", "installation", "protection", "whatif"},
 	"teardown":     {"graph", "catalog", "evaluation"},
 	"whatif":       {"graph", "versions", "evaluation", "condition"},
 }
