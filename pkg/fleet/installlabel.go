@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,18 +18,18 @@ const installOwner = "interlock-install-"
 // InstallOwner is the field manager with which Interlock applies the label by which an add-on is installed.
 func InstallOwner(addOn string) client.FieldOwner { return client.FieldOwner(installOwner + addOn) }
 
-// Unlabelled is what InstallOwner applies to withdraw the label from a ManagedCluster. Without the UID, one that has gone would be created.
-func Unlabelled(name string, uid types.UID) *unstructured.Unstructured {
+// Unlabeled is what InstallOwner applies to withdraw the label from a ManagedCluster. Without the UID, one that has gone would be created.
+func Unlabeled(name string, uid types.UID) *unstructured.Unstructured {
 	cluster := &unstructured.Unstructured{}
-	cluster.SetGroupVersionKind(clusterv1.SchemeGroupVersion.WithKind("ManagedCluster"))
+	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
 	cluster.SetName(name)
 	cluster.SetUID(uid)
 	return cluster
 }
 
-// Labelled is what InstallOwner applies to have an add-on installed on a managed cluster.
-func Labelled(name string, uid types.UID, addOn string) *unstructured.Unstructured {
-	cluster := Unlabelled(name, uid)
+// Labeled is what InstallOwner applies to have an add-on installed on a managed cluster.
+func Labeled(name string, uid types.UID, addOn string) *unstructured.Unstructured {
+	cluster := Unlabeled(name, uid)
 	cluster.SetLabels(map[string]string{catalog.InstallLabel(addOn): addonv1alpha1.InstallLabelValue})
 	return cluster
 }

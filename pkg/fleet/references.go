@@ -9,7 +9,6 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
-	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // The resources whose references are used, one reference of each.
@@ -80,7 +79,7 @@ func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, b
 
 // SettingsConfigName is the name of the AddOnDeploymentConfig in which Interlock keeps the settings of an add-on, in the namespace of the
 // managed cluster.
-func SettingsConfigName(addOn string) string { return names.ConfigPrefix + addOn }
+func SettingsConfigName(addOn string) string { return addonv1alpha1.SettingsConfigPrefix + addOn }
 
 // SettingsReference is the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {

@@ -22,8 +22,6 @@ const (
 	Guard = "interlock-required-dependency"
 	// Gate names each of the gate rule's objects.
 	Gate = "interlock-gate"
-	// ConfigPrefix begins the names of the AddOnDeploymentConfigs that Interlock keeps. The name of the add-on follows.
-	ConfigPrefix = "interlock-"
 	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the

@@ -81,7 +81,7 @@ func (m *installationModel) broken(hub *installationObjects, handedOver bool) st
 		return "a dependent waits for ever"
 	case acts && m.Removable && recorded && used(*hub) == installation.Unused && hub.Record.Phase != dependencyv1alpha1.PhaseKept:
 		return "what no add-on uses stays"
-	case recorded && hub.AddOn.UID == 0 && hub.Dependent == absent && !hub.Cluster.labelled():
+	case recorded && hub.AddOn.UID == 0 && hub.Dependent == absent && !hub.Cluster.labeled():
 		return "the record of an add-on that is gone stays"
 	case hub.Cluster.OwnLabel && !recorded && !handedOver:
 		return "a label has no record"

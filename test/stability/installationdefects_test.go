@@ -10,8 +10,8 @@ import (
 
 // Each defect is found, so the rules are not empty.
 func TestDefectsOfInstallationsAreFound(t *testing.T) {
-	labelled := func(interventions uint8) InstallationWorld {
-		return InstallationWorld{Labelled: true, Removable: true, Interventions: interventions}
+	labeled := func(interventions uint8) InstallationWorld {
+		return InstallationWorld{Labeled: true, Removable: true, Interventions: interventions}
 	}
 	manual := func(interventions uint8) InstallationWorld {
 		return InstallationWorld{Removable: true, Interventions: interventions}
@@ -32,17 +32,19 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 		defect func(*installationModel)
 		want   string
 	}{
-		"RemovesByItsCache":        {manual(2), unconfirmed, "removes an add-on that others use"},
-		"InstallsByItsCache":       {labelled(1), unconfirmed, "acts without consent"},
-		"ActsOnALostCluster":       {manual(1), unconfirmed, "acts on a lost cluster"},
-		"RemovesWhatIsHandedOver":  {manual(3), unconfirmed, "removes an add-on that was handed over"},
-		"IgnoresConsent":           {manual(2), deciding(func(f *installation.Facts) { f.Consents = true }), "acts without consent"},
-		"IgnoresUsers":             {labelled(1), deciding(func(f *installation.Facts) { f.Use = installation.Unused }), "removes an add-on that others use"},
+		"RemovesByItsCache":       {manual(2), unconfirmed, "removes an add-on that others use"},
+		"InstallsByItsCache":      {labeled(1), unconfirmed, "acts without consent"},
+		"ActsOnALostCluster":      {manual(1), unconfirmed, "acts on a lost cluster"},
+		"RemovesWhatIsHandedOver": {manual(3), unconfirmed, "removes an add-on that was handed over"},
+		"IgnoresConsent":          {manual(2), deciding(func(f *installation.Facts) { f.Consents = true }), "acts without consent"},
+		"IgnoresUsers": {
+			labeled(1), deciding(func(f *installation.Facts) { f.Use = installation.Unused }), "removes an add-on that others use",
+		},
 		"IgnoresOtherWriters":      {manual(2), deciding(ignoreChanges), "removes an add-on that another writer has taken over"},
 		"NeverRemoves":             {manual(1), deciding(func(f *installation.Facts) { f.Use = installation.Used }), "what no add-on uses stays"},
-		"NeverApproved":            {labelled(0), deciding(func(f *installation.Facts) { f.Approved = false }), "a dependent waits for ever"},
+		"NeverApproved":            {labeled(0), deciding(func(f *installation.Facts) { f.Approved = false }), "a dependent waits for ever"},
 		"ForgetsEveryInstallation": {manual(0), forgetting, "an add-on has no record"},
-		"AlternatesForEver":        {labelled(0), alternating, "never ends"},
+		"AlternatesForEver":        {labeled(0), alternating, "never ends"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

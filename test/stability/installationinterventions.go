@@ -43,12 +43,12 @@ func (m *installationModel) users() {
 		return may
 	})
 	m.intervene("another writer takes the labels away", func(s *InstallationState) bool {
-		labelled := s.Hub.Cluster.labelled()
+		labeled := s.Hub.Cluster.labeled()
 		s.Hub.Cluster.OwnLabel, s.Hub.Cluster.OtherLabel = false, false
-		return labelled
+		return labeled
 	})
 	m.intervene("another writer sets the label, too", func(s *InstallationState) bool {
-		may := m.Labelled && s.Hub.Cluster.UID != 0 && !s.Hub.Cluster.OtherLabel
+		may := m.Labeled && s.Hub.Cluster.UID != 0 && !s.Hub.Cluster.OtherLabel
 		s.Hub.Cluster.OtherLabel = s.Hub.Cluster.OtherLabel || may
 		return may
 	})
@@ -60,7 +60,7 @@ func (m *installationModel) owners() {
 		consenting: "the owner consents", paused: "the owner pauses", withdrawn: "the owner withdraws the Placements", unregistered: "the owner deletes the registration",
 	} {
 		m.intervene(name, func(s *InstallationState) bool {
-			may := s.Hub.Owner != owner && (m.Labelled || owner != withdrawn)
+			may := s.Hub.Owner != owner && (m.Labeled || owner != withdrawn)
 			if may {
 				s.Hub.Owner = owner
 			}

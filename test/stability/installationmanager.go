@@ -65,7 +65,7 @@ func uidOf(number uint8) types.UID {
 
 func numberOf(uid types.UID) uint8 {
 	number, _ := strconv.Atoi(string(uid)) // an empty one is 0
-	return uint8(number)                   //nolint:gosec // it is one of few
+	return uint8(number)
 }
 
 // stored is a record as decisions read it.
@@ -90,7 +90,7 @@ func recordOf(stored *installation.Installation) record {
 	return record{
 		Phase: stored.Phase, AddOn: numberOf(stored.UID), Cluster: numberOf(stored.ClusterUID), Requested: len(stored.Requests) > 0,
 		Unused: ageOf(stored.UnusedSince), Since: ageOf(stored.Since),
-		Undone: uint8(min(stored.Undone.Count, 3)), UndoneUntil: ageOf(stored.Undone.Again), //nolint:gosec // it is small
+		Undone: uint8(min(stored.Undone.Count, 3)), UndoneUntil: ageOf(stored.Undone.Again),
 	}
 }
 
@@ -110,7 +110,7 @@ func (a addOnObject) present() *installation.Present {
 	return &installation.Present{UID: uidOf(a.UID), Generation: generation, Ours: a.Own, Deleted: a.Deleting}
 }
 
-func (c clusterObject) labelled() bool { return c.OwnLabel || c.OtherLabel }
+func (c clusterObject) labeled() bool { return c.OwnLabel || c.OtherLabel }
 
 func (c clusterObject) state() installation.Cluster {
 	switch {
@@ -127,9 +127,9 @@ func (m *installationModel) facts(cached, hub installationObjects) installation.
 	facts := installation.Facts{
 		Stored: cached.Record.stored(m.removal), AddOn: cached.AddOn.present(), Cluster: cached.Cluster.state(), ClusterUID: uidOf(cached.Cluster.UID),
 		Missing: cached.AddOn.UID == 0, Use: used(cached), Consents: cached.Owner == consenting, Keep: !m.Removable && cached.Owner != unregistered,
-		Approved: true, RemovalApproved: true, Delay: graceOfRemoval, Labelled: cached.Cluster.labelled(),
+		Approved: true, RemovalApproved: true, Delay: graceOfRemoval, Labeled: cached.Cluster.labeled(),
 	}
-	facts.ByLabel = m.Labelled && (facts.Consents || facts.Labelled)
+	facts.ByLabel = m.Labeled && (facts.Consents || facts.Labeled)
 	if cached.Dependent == present {
 		facts.Requests = requests(m.removal)
 	}
@@ -163,8 +163,8 @@ func (m *installationModel) confirm(facts *installation.Facts, step installation
 }
 
 func (m *installationModel) confirmCluster(facts *installation.Facts, hub installationObjects) {
-	facts.Cluster, facts.ClusterUID, facts.Labelled = hub.Cluster.state(), uidOf(hub.Cluster.UID), hub.Cluster.labelled()
-	facts.ByLabel = facts.ByLabel || m.Labelled && facts.Labelled
+	facts.Cluster, facts.ClusterUID, facts.Labeled = hub.Cluster.state(), uidOf(hub.Cluster.UID), hub.Cluster.labeled()
+	facts.ByLabel = facts.ByLabel || m.Labeled && facts.Labeled
 }
 
 // decide decides as addon-manager does: by its caches first, and where it would act, by the API server.
@@ -214,10 +214,10 @@ func (m *installationModel) act(s InstallationState) InstallationState {
 	write := s.Write
 	s.Write = installationWrite{}
 	switch {
-	case m.Labelled && s.Hub.Cluster.UID != write.Cluster: // a conflict
-	case m.Labelled && write.Step == installation.Install:
+	case m.Labeled && s.Hub.Cluster.UID != write.Cluster: // a conflict
+	case m.Labeled && write.Step == installation.Install:
 		s.Hub.Cluster.OwnLabel = true
-	case m.Labelled:
+	case m.Labeled:
 		if s.Hub.Cluster.OwnLabel = false; s.Hub.Cluster.OtherLabel {
 			return created(s, write, write.Desired.stored(m.removal).Kept(noon))
 		}

@@ -109,7 +109,7 @@ func applied(next func(*InstallationState) bool) func(InstallationState) Install
 // openClusterManagement adds what OCM and the garbage collector do, and time.
 func (m *installationModel) openClusterManagement() {
 	m.add("OCM installs the add-on", func(s *InstallationState) bool {
-		selected := m.Labelled && s.Hub.Owner == consenting && s.Hub.Cluster.UID != 0 && s.Hub.Cluster.labelled()
+		selected := m.Labeled && s.Hub.Owner == consenting && s.Hub.Cluster.UID != 0 && s.Hub.Cluster.labeled()
 		if !selected || s.Hub.AddOn.UID != 0 {
 			return false
 		}
@@ -117,7 +117,7 @@ func (m *installationModel) openClusterManagement() {
 		return true
 	})
 	m.add("OCM removes the add-on", func(s *InstallationState) bool {
-		unselected := m.Labelled && (s.Hub.Owner == withdrawn || s.Hub.Owner == consenting && !s.Hub.Cluster.labelled())
+		unselected := m.Labeled && (s.Hub.Owner == withdrawn || s.Hub.Owner == consenting && !s.Hub.Cluster.labeled())
 		if s.Hub.AddOn.UID == 0 || s.Hub.AddOn.Deleting || s.Hub.Cluster.UID != 0 && s.Hub.Owner != unregistered && !unselected {
 			return false
 		}

@@ -9,8 +9,8 @@ import (
 
 // InstallationWorld is how an add-on may be installed on a managed cluster because another add-on there, its dependent, needs it.
 type InstallationWorld struct {
-	// Labelled is true if Placements install it by a label, and false if addon-manager creates it (install strategy Manual).
-	Labelled bool
+	// Labeled is true if Placements install it by a label, and false if addon-manager creates it (install strategy Manual).
+	Labeled bool
 	// Removable is true if the edge has removal: WithLastDependent.
 	Removable bool
 	// Interventions is how many times users, owners, GitOps, the cluster and crashes interfere.
@@ -19,7 +19,7 @@ type InstallationWorld struct {
 
 func (w InstallationWorld) String() string {
 	parts := []string{"manual"}
-	if w.Labelled {
+	if w.Labeled {
 		parts[0] = "by label"
 	}
 	if w.Removable {
@@ -30,9 +30,9 @@ func (w InstallationWorld) String() string {
 
 // installationWorlds returns all worlds, with so many interventions.
 func installationWorlds(interventions uint8) (worlds []InstallationWorld) {
-	for _, labelled := range []bool{false, true} {
+	for _, labeled := range []bool{false, true} {
 		for _, removable := range []bool{false, true} {
-			worlds = append(worlds, InstallationWorld{Labelled: labelled, Removable: removable, Interventions: interventions})
+			worlds = append(worlds, InstallationWorld{Labeled: labeled, Removable: removable, Interventions: interventions})
 		}
 	}
 	return worlds

@@ -15,10 +15,12 @@ import (
 )
 
 func TestInstallations(t *testing.T) {
-	labelled := func(c *snapshot.Content) {
+	labeled := func(c *snapshot.Content) {
 		base := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 		base.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
-		base.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "p", Name: "p"}}}
+		base.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
+			{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "p", Name: "p"}},
+		}
 		c.Registrations = append(c.Registrations, base)
 		c.Placements, c.PlacementsRead = []clusterv1beta1.Placement{fixture.Consenting("p", "p", "base")}, true
 		if c.Clusters[0].Labels == nil {
@@ -27,13 +29,13 @@ func TestInstallations(t *testing.T) {
 		c.Clusters[0].Labels[catalog.InstallLabel("base")] = "true"
 	}
 	try(t, "installations", map[string]changed{
-		"another writer's label": {func(_ objects, c *snapshot.Content) { labelled(c) }, []string{
+		"another writer's label": {func(_ objects, c *snapshot.Content) { labeled(c) }, []string{
 			"- Labels of ManagedClusters that install add-ons, and that another writer than Interlock has set: 1, such as base on cluster1" +
 				" → kubectl get managedcluster cluster1 -o yaml --show-managed-fields",
 		}},
 	})
 	own := look(t, func(_ objects, c *snapshot.Content) {
-		labelled(c)
+		labeled(c)
 		c.Installations = []dependencyv1alpha1.AddOnInstallation{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "base"}}}
 	})
 	if got := found(own, "installations"); got != "" {

@@ -228,7 +228,8 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 		return one
 	}
 	const label = `{"metadata": {"annotations": {}, "labels": {"dependency.addon.open-cluster-management.io/installed-by": "kubectl-addon"`
-	const reference = `{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs", "namespace": "c1", "name": "interlock-set"}`
+	const reference = `{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs",
+		"namespace": "c1", "name": "interlock-set"}`
 	o := &options{configured: sets.New("set", "unset"), Options: planned.Options{Hub: hub(t, nil,
 		addOn("created", "kubectl-addon", ""), addOn("applied", "kubectl-addon", label+`}}, "spec": {}}`),
 		addOn("configured", "kubectl-addon", label+`}}, "spec": {"configs": [{}]}}`),

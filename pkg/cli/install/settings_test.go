@@ -26,7 +26,8 @@ func TestReferencesToSettings(t *testing.T) {
 		"Set":         {taking, set, true, "", true},
 		"NoLifecycle": {taking, set, false, "no addon-manager is known to lead that runs with --lifecycle", false},
 		"TakesNone": {
-			fixture.Specified(t, "base", "{}"), set, true, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", false,
+			fixture.Specified(t, "base", "{}"), set, true,
+			"its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", false,
 		},
 		"NotRequested": {taking, "dependencies: [{name: base}]", true, "", false},
 	} {

@@ -82,8 +82,8 @@ func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
 				addOn, strings.Join(of.Declared.Dependents(addOn), " and ")),
 		}
 	}
-	placements, labelled := placementsOf(of, addOn), of.Declared.Labelled(addOn).Placements
-	if len(labelled) > 0 && len(placements) == len(labelled) { // no other Placement can be changed
+	placements, labeled := placementsOf(of, addOn), of.Declared.Labeled(addOn).Placements
+	if len(labeled) > 0 && len(placements) == len(labeled) { // no other Placement can be changed
 		label := catalog.InstallLabel(addOn)
 		return step{
 			run: fmt.Sprintf("kubectl get managedclusters -L %s", label),

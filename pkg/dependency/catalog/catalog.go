@@ -38,8 +38,8 @@ type Catalog struct {
 	usesTemplates map[string]bool
 	// templatesUnread: the AddOnTemplates could not be read yet.
 	templatesUnread bool
-	// labelled has how Placements let Interlock install add-ons; nil: they were not read.
-	labelled map[string]Labelled
+	// labeled has how Placements let Interlock install add-ons; nil: they were not read.
+	labeled map[string]Labeled
 	// policies are those that Under has taken.
 	policies policy.Set
 	// partial: other add-ons may be registered.

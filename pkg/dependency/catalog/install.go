@@ -55,9 +55,9 @@ func (c *Catalog) Consent(addOn string) Consent {
 	switch {
 	case install.OnDemand:
 		return ByAnnotation
-	case len(install.Placements) > 0 && c.labelled == nil:
+	case len(install.Placements) > 0 && c.labeled == nil:
 		return ConsentUnknown
-	case c.labelled[addOn].Limit() != 0:
+	case c.labeled[addOn].Limit() != 0:
 		return ByLabel
 	}
 	return NoConsent
@@ -185,7 +185,7 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 	for _, registered := range []map[string]Install{c.installs, before.installs} {
 		for addOn := range registered {
 			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) &&
-				c.Consent(addOn) == before.Consent(addOn) && c.Labelled(addOn).equal(before.Labelled(addOn)) {
+				c.Consent(addOn) == before.Consent(addOn) && c.Labeled(addOn).equal(before.Labeled(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {

@@ -132,8 +132,8 @@ func withoutConsent(g *given) string {
 	case install.Manual:
 		return fmt.Sprintf("for install: Auto, its owner must annotate ClusterManagementAddOn '%s' with %s=true",
 			name, addonv1alpha1.InstallOnDemandAnnotation)
-	case g.catalog.Labelled(addOn).Problem != "":
-		return "install: Auto has no effect, because " + g.catalog.Labelled(addOn).Problem
+	case g.catalog.Labeled(addOn).Problem != "":
+		return "install: Auto has no effect, because " + g.catalog.Labeled(addOn).Problem
 	case install.Placed:
 		return fmt.Sprintf("for install: Auto, its owner must list two Placements in ClusterManagementAddOn '%s' that select the label '%s'",
 			name, catalog.InstallLabel(name))

@@ -121,11 +121,13 @@ func TestConsentByLabel(t *testing.T) {
 		},
 		"Consents": {catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}}, evaluation.NoWait, ")"},
 		"OnTooManyClusters": {
-			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}}, evaluation.WaitForPlacement,
+			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}},
+			evaluation.WaitForPlacement,
 			"; " + evaluation.WaitForPlacement.Explanation("a") + ")",
 		},
 		"NotListed": {
-			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "other", "a")}}, evaluation.NoWait,
+			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "other", "a")}},
+			evaluation.NoWait,
 			"; for install: Auto, its owner must list two Placements in ClusterManagementAddOn 'a' " +
 				"that select the label 'install.dependency.addon.open-cluster-management.io/a')",
 		},

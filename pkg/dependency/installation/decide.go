@@ -65,7 +65,7 @@ func Decide(f Facts, now time.Time) Decision {
 	case f.Stored == nil:
 		return f.begin(now)
 	case f.ByLabel:
-		return f.decideLabelled(now)
+		return f.decideLabeled(now)
 	case f.AddOn == nil:
 		return f.decideAbsent(now)
 	default:

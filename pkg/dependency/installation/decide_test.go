@@ -320,7 +320,7 @@ func TestDecideEverything(t *testing.T) {
 		decide(f)
 		f.ByLabel = true
 		decide(f)
-		f.Labelled = true
+		f.Labeled = true
 		decide(f)
 	})
 	t.Logf("%d combinations", count)
@@ -333,8 +333,8 @@ func broken(f Facts, d Decision) string {
 		switch {
 		case !acts || f.Contradiction != "" || !f.Approved || f.Full:
 			return "installs what is blocked"
-		case f.ByLabel && f.Labelled && f.Stored != nil:
-			return "labels what is labelled"
+		case f.ByLabel && f.Labeled && f.Stored != nil:
+			return "labels what is labeled"
 		case f.AddOn != nil || len(f.Requests) == 0:
 			return "installs what nobody needs"
 		case d.Desired == nil || d.Desired.Phase != installing:
@@ -344,7 +344,7 @@ func broken(f Facts, d Decision) string {
 		switch {
 		case !acts || f.Keep || f.Use != Unused || f.keeps(*f.Stored):
 			return "removes what is kept"
-		case f.ByLabel && !f.Labelled:
+		case f.ByLabel && !f.Labeled:
 			return "removes what is removed"
 		case f.ByLabel && f.AddOn != nil && !f.AddOn.Deleted && (f.AddOn.TakenOver || f.AddOn.Generation > f.Stored.Generation):
 			return "removes what another writer has"

@@ -64,9 +64,9 @@ type Facts struct {
 	Use Use
 	// Consents is true where its owner lets Interlock install it.
 	Consents bool
-	// ByLabel is true where Open Cluster Management installs it on managed clusters with a label. Labelled is true where this one has it, and
+	// ByLabel is true where Open Cluster Management installs it on managed clusters with a label. Labeled is true where this one has it, and
 	// Full where it is on as many as the owner's Placement can select.
-	ByLabel, Labelled, Full bool
+	ByLabel, Labeled, Full bool
 	// Keep is true where an edge of any registered add-on keeps what it has installed.
 	Keep bool
 	// Contradiction is what the installation would contradict or break on the cluster; empty: nothing.

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/settings"
-	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -39,6 +39,6 @@ func (i *installing) reportSettings() {
 			continue
 		}
 		i.findings.Insert(fmt.Sprintf("'%s' refers to AddOnDeploymentConfig '%s%s', in which Interlock keeps the settings that other add-ons request",
-			name, names.ConfigPrefix, name))
+			name, addonv1alpha1.SettingsConfigPrefix, name))
 	}
 }

@@ -44,7 +44,7 @@ func (i *installing) place(addOn string, install catalog.Install) {
 	}
 	if asking := i.asking(addOn); len(asking) > 0 {
 		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which labels the ManagedCluster for %s (install: Auto), "+
-			"where addon-manager runs with --lifecycle%s", name, text.Names(asking, " and "), atMost(i.declared.Labelled(addOn).Limit())))
+			"where addon-manager runs with --lifecycle%s", name, text.Names(asking, " and "), atMost(i.declared.Labeled(addOn).Limit())))
 		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
 		return
 	}
@@ -63,9 +63,9 @@ func atMost(limit int) string {
 func (i *installing) unselected(addOn string, known bool) string {
 	name, label := text.Name(addOn), catalog.InstallLabel(addOn)
 	all, users := i.declared.Install(addOn).Placements, ofUsers(i.declared.Catalog, addOn)
-	_, labelled := i.on.Labels[label]
+	_, labeled := i.on.Labels[label]
 	switch {
-	case labelled:
+	case labeled:
 		users = all
 	case len(users) == 0:
 		return fmt.Sprintf("'%s' is installed on managed clusters with the label '%s=%s': set it on the ManagedCluster, or install an "+
@@ -78,7 +78,7 @@ func (i *installing) unselected(addOn string, known bool) string {
 	if i.declared.Consent(addOn) == catalog.ConsentUnknown {
 		unread += "; whether its owner consents to installations by Interlock could not be read"
 	}
-	if problem := i.declared.Labelled(addOn).Problem; problem != "" {
+	if problem := i.declared.Labeled(addOn).Problem; problem != "" {
 		unread += "; " + problem
 	}
 	return fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s", name, placements(users, " or "), unread, i.on.absent(users))
@@ -123,15 +123,15 @@ func (c *Cluster) isSelected(addOn string) (selected, known bool) {
 
 // ofUsers are the Placements that install an add-on, without those that select its InstallLabel.
 func ofUsers(declared *catalog.Catalog, addOn string) []types.NamespacedName {
-	labelled := declared.Labelled(addOn).Placements
+	labeled := declared.Labeled(addOn).Placements
 	return slices.DeleteFunc(slices.Clone(declared.Install(addOn).Placements), func(one types.NamespacedName) bool {
-		return slices.Contains(labelled, one)
+		return slices.Contains(labeled, one)
 	})
 }
 
 // stays says why a removal would not last where Placements install an add-on, and what helps.
 func stays(declared *catalog.Catalog, addOn string, known bool) string {
-	name, byLabel := text.Name(addOn), len(declared.Labelled(addOn).Placements) > 0
+	name, byLabel := text.Name(addOn), len(declared.Labeled(addOn).Placements) > 0
 	users, unread := ofUsers(declared, addOn), ""
 	if !known {
 		unread = ", and whether it does could not be read"

@@ -15,22 +15,22 @@ import (
 // A Placement that selects a label selects a managed cluster that gets it: the plan says which one.
 func TestPlacementsOfLabels(t *testing.T) {
 	const (
-		labelled       = "{namespace: labels, name: base}, {namespace: labels, name: base-2}"
+		labeled        = "{namespace: labels, name: base}, {namespace: labels, name: base-2}"
 		another, third = "{namespace: places, name: edge}", "{namespace: places, name: west}"
 
 		label     = "install.dependency.addon.open-cluster-management.io/base"
 		withdrawn = "uninstall the add-ons that depend on 'base' with install: Auto, and remove the label"
 	)
 	for name, test := range map[string]struct{ placements, installs, removes string }{
-		"Labelled": {
-			labelled,
+		"Labeled": {
+			labeled,
 			"! c1: 'base' is installed on managed clusters with the label '" + label + "=true': set it on the ManagedCluster, or install " +
 				"an add-on that depends on 'base' with install: Auto",
 			"! c1: 'base' is installed on managed clusters with the label '" + label + "', which the ManagedCluster may not have, else it " +
 				"is installed again: " + withdrawn,
 		},
-		"LabelledAndAnother": {
-			labelled + ", " + another,
+		"LabeledAndAnother": {
+			labeled + ", " + another,
 			"! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
 			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, and it may not have the label '" + label +
 				"', else it is installed again: change the Placement, " + withdrawn,
@@ -59,8 +59,8 @@ func TestPlacementsOfLabels(t *testing.T) {
 
 // Where the plan cannot know it, it says so, and it does not ask for a label that is there.
 func TestPlacementsThatSelectNothing(t *testing.T) {
-	labelled := selected(on("c1", ""))
-	labelled.Labels["install.dependency.addon.open-cluster-management.io/base"] = "true"
+	labeled := selected(on("c1", ""))
+	labeled.Labels["install.dependency.addon.open-cluster-management.io/base"] = "true"
 	all := hub{"base": "{installStrategy: {type: Placements, placements: [{namespace: labels, name: base}]}}"}
 	read := all.evaluator(t)
 	untolerant := fixture.Consenting("labels", "base", "base")
@@ -70,7 +70,7 @@ func TestPlacementsThatSelectNothing(t *testing.T) {
 		on       steps.Cluster
 		want     string
 	}{
-		"HasTheLabel": {read, labelled, ""},
+		"HasTheLabel": {read, labeled, ""},
 		"PlacementsUnread": {
 			evaluation.New(read.Consented(catalog.Placements{Unread: true})), selected(on("c1", "")),
 			"; whether its owner consents to installations by Interlock could not be read",

@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// Placements are read where an edge has an add-on installed that they install, and only those that its registration lists. They only explain:
-// without them, the snapshot is taken all the same, and consent is unknown. With consent, it has the installations.
+// Placements are read where an edge has an add-on installed that they install, and only those that its registration lists. They only
+// explain: without them, the snapshot is taken all the same, and consent is unknown. With consent, it has the installations.
 func TestConsents(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
@@ -37,10 +37,12 @@ func TestConsents(t *testing.T) {
 		want      catalog.Consent
 		read      int // Placements, and installations
 	}{
-		"Needed":     {auto, Also{}, nil, catalog.ByLabel, 1},
-		"NotNeeded":  {never, Also{}, nil, catalog.ConsentUnknown, 0},
-		"OfPlans":    {never, Also{Placements: true}, nil, catalog.ByLabel, 1},
-		"Forbidden":  {auto, Also{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0},
+		"Needed":    {auto, Also{}, nil, catalog.ByLabel, 1},
+		"NotNeeded": {never, Also{}, nil, catalog.ConsentUnknown, 0},
+		"OfPlans":   {never, Also{Placements: true}, nil, catalog.ByLabel, 1},
+		"Forbidden": {
+			auto, Also{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0,
+		},
 		"NotServed":  {auto, Also{}, &meta.NoKindMatchError{}, catalog.ConsentUnknown, 0},
 		"NotAnswers": {auto, Also{}, errors.New("timeout"), catalog.ConsentUnknown, 0},
 	} {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"open-cluster-management.io/interlock/pkg/names"
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
@@ -24,7 +24,7 @@ type Changes struct {
 
 // Config is called with each AddOnDeploymentConfig that has changed.
 func (c *Changes) Config(config types.NamespacedName) {
-	if addOn, kept := strings.CutPrefix(config.Name, names.ConfigPrefix); kept {
+	if addOn, kept := strings.CutPrefix(config.Name, addonv1alpha1.SettingsConfigPrefix); kept {
 		c.Changed.Enqueue(types.NamespacedName{Namespace: config.Namespace, Name: addOn})
 	}
 	c.mutex.Lock()

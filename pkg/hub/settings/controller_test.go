@@ -162,7 +162,8 @@ func TestSettingsAreWrittenOnce(t *testing.T) {
 // An add-on that a user, GitOps or the plugin has installed gets settings, if it refers to the AddOnDeploymentConfig of Interlock.
 func TestWhoeverRefersToThemGetsSettings(t *testing.T) {
 	b := newBench(t)
-	b.change(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}, "metadata: {labels: null}")
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
+	b.change(t, installed, "metadata: {labels: null}")
 	config, emitted, _ := b.reconcile(t)
 	if len(config.Spec.CustomizedVariables) != 1 || config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
 		t.Errorf("got %v, %v", config.Spec, emitted)

@@ -75,11 +75,11 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 	create(cluster, "x")
 	for name, status := range map[string]dependencyv1alpha1.AddOnInstallationStatus{
 		"placed": {ClusterUID: "u"}, "kept": {ClusterUID: "u", Phase: dependencyv1alpha1.PhaseKept}, "detached": {ClusterUID: "before"},
-		"shared": {ClusterUID: "u"}, "unlabelled": {ClusterUID: "u"},
+		"shared": {ClusterUID: "u"}, "unlabeled": {ClusterUID: "u"},
 	} {
 		stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}, Status: status}
 		create(stored, names.AddonManager)
-		if name != "unlabelled" {
+		if name != "unlabeled" {
 			apply(t, hub, name, fleet.InstallOwner(name))
 		}
 	}
@@ -90,8 +90,8 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 // apply has the managed cluster get the label of an add-on.
 func apply(t *testing.T, hub client.Client, addOn string, by client.FieldOwner) {
 	t.Helper()
-	labelled := client.ApplyConfigurationFromUnstructured(fleet.Labelled("cluster1", "u", addOn))
-	if err := hub.Apply(t.Context(), labelled, by); err != nil {
+	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled("cluster1", "u", addOn))
+	if err := hub.Apply(t.Context(), labeled, by); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -19,27 +19,27 @@ func (u *uninstallation) withdrawLabels(
 	ctx context.Context, stored map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus,
 ) (withdrawn, stay int, err error) {
 	for key, status := range stored {
-		labelled, err := u.isLabelled(ctx, key, status.ClusterUID)
+		labeled, err := u.isLabeled(ctx, key, status.ClusterUID)
 		if err != nil {
 			return withdrawn, stay, err
 		}
-		if labelled && status.Phase != dependencyv1alpha1.PhaseKept {
-			if labelled, err = u.withdrawLabel(ctx, key, status.ClusterUID); err != nil {
+		if labeled && status.Phase != dependencyv1alpha1.PhaseKept {
+			if labeled, err = u.withdrawLabel(ctx, key, status.ClusterUID); err != nil {
 				return withdrawn, stay, err
 			}
-			if !labelled {
+			if !labeled {
 				withdrawn++
 			}
 		}
-		if labelled {
+		if labeled {
 			stay++
 		}
 	}
 	return withdrawn, stay, nil
 }
 
-// isLabelled reports whether a managed cluster has the label of an add-on. One that has come under the name of another has none of Interlock.
-func (u *uninstallation) isLabelled(ctx context.Context, addOn types.NamespacedName, uid types.UID) (bool, error) {
+// isLabeled reports whether a managed cluster has the label of an add-on. One that has come under the name of another has none of Interlock.
+func (u *uninstallation) isLabeled(ctx context.Context, addOn types.NamespacedName, uid types.UID) (bool, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	switch err := u.hub.Get(ctx, client.ObjectKey{Name: addOn.Namespace}, cluster); {
 	case apierrors.IsNotFound(err):
@@ -51,8 +51,8 @@ func (u *uninstallation) isLabelled(ctx context.Context, addOn types.NamespacedN
 }
 
 // withdrawLabel withdraws a label, and returns whether the managed cluster still has it: another writer has set it, too.
-func (u *uninstallation) withdrawLabel(ctx context.Context, addOn types.NamespacedName, uid types.UID) (labelled bool, err error) {
-	cluster := fleet.Unlabelled(addOn.Namespace, uid)
+func (u *uninstallation) withdrawLabel(ctx context.Context, addOn types.NamespacedName, uid types.UID) (labeled bool, err error) {
+	cluster := fleet.Unlabeled(addOn.Namespace, uid)
 	if err := u.hub.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(addOn.Name)); err != nil {
 		return true, fmt.Errorf("withdraw the label of %s from ManagedCluster %s: %w", addOn.Name, addOn.Namespace, err)
 	}

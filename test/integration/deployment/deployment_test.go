@@ -380,7 +380,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
-		Expect(uninstall.Out).To(gbytes.Say("installed +1 ManagedClusterAddOns deleted, 0 handed over[^;]*; 1 labels of ManagedClusters withdrawn, 0 stay"))
+		Expect(uninstall.Out).To(gbytes.Say(
+			"installed +1 ManagedClusterAddOns deleted, 0 handed over[^;]*; 1 labels of ManagedClusters withdrawn, 0 stay"))
 		Eventually(gone).Should(BeTrue())
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
 		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))

@@ -80,8 +80,8 @@ func expectInstallations(ctx context.Context) {
 	}
 }
 
-// leaveInstalled leaves an add-on as if Interlock had created it, and the label of the managed cluster by which OCM installs another one. It
-// returns whether both are gone.
+// leaveInstalled leaves an add-on as if Interlock had created it, and the label of the managed cluster by which OCM installs another one.
+// It returns whether both are gone.
 func leaveInstalled(ctx context.Context) (gone func() bool) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -92,8 +92,8 @@ func leaveInstalled(ctx context.Context) (gone func() bool) {
 	of.APIVersion, of.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
 	Expect(admin.Get(ctx, client.ObjectKey{Name: cluster}, of)).To(Succeed())
 	const placed = "brought-by-label"
-	labelled := client.ApplyConfigurationFromUnstructured(fleet.Labelled(cluster, of.UID, placed))
-	Expect(admin.Apply(ctx, labelled, fleet.InstallOwner(placed))).To(Succeed())
+	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, of.UID, placed))
+	Expect(admin.Apply(ctx, labeled, fleet.InstallOwner(placed))).To(Succeed())
 	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, placed: ""} {
 		stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 		stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}

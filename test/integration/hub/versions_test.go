@@ -151,9 +151,9 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		alter(addOnTemplate(v5), types.NamespacedName{Name: v5}, false, func(t *unstructured.Unstructured) {
 			t.SetLabels(map[string]string{"irrelevant": "label"})
 		})
-		relabelled := unique("template")
-		create(addOnTemplate(relabelled))
-		relabel(relabelled, "1.0.0")
+		relabeled := unique("template")
+		create(addOnTemplate(relabeled))
+		relabel(relabeled, "1.0.0")
 		Consistently(manager.evaluations).Should(Equal(before), "templates that run nowhere, and one whose version stays")
 	})
 

@@ -61,7 +61,7 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		install(ctx, "east", "o-leaf")
 		install(ctx, "west", "o-leaf")
 		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east", "west"))
-		Consistently(labelled(ctx, "o-base")).Should(ConsistOf("west"))
+		Consistently(labeled(ctx, "o-base")).Should(ConsistOf("west"))
 	})
 
 	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, on string) {
@@ -76,12 +76,12 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 
 		merge(ctx, registered, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
 		Consistently(uid(ctx, on, base)).Should(Equal(before))
-		Expect(labelled(ctx, base)()).To(ConsistOf(on))
+		Expect(labeled(ctx, base)()).To(ConsistOf(on))
 
 		By("being replaced")
 		Expect(hub.Client.Delete(ctx, registered)).To(Succeed())
 		Eventually(uid(ctx, on, base)).Should(BeEmpty(), "the garbage collector removes it")
-		Consistently(labelled(ctx, base)).Should(ConsistOf(on))
+		Consistently(labeled(ctx, base)).Should(ConsistOf(on))
 		register(ctx, base, strategy, "[]", "")
 		Eventually(uid(ctx, on, base)).ShouldNot(BeEmpty())
 		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
@@ -91,7 +91,7 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		uninstall(ctx, on, leaf)
 		Eventually(installed(ctx, base)).Should(BeEmpty())
 		Eventually(phase(ctx, on, base)).Should(BeEmpty())
-		Expect(labelled(ctx, base)()).To(BeEmpty())
+		Expect(labeled(ctx, base)()).To(BeEmpty())
 	}, onBoth())
 
 	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, on string) {
@@ -129,6 +129,6 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		install(ctx, "east", "n-leaf")
 		Eventually(message(ctx, "east", "n-leaf")).Should(ContainSubstring(
 			"Placement places/n-base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost"))
-		Expect(labelled(ctx, "n-base")()).To(BeEmpty())
+		Expect(labeled(ctx, "n-base")()).To(BeEmpty())
 	})
 })

@@ -143,8 +143,8 @@ func register(ctx context.Context, name, strategy, dependencies, annotations str
 // places is a namespace with Placements.
 const places = "places"
 
-// consenting creates the two Placements by which the owner of an add-on lets Interlock install it, and returns an install strategy that lists
-// them.
+// consenting creates the two Placements by which the owner of an add-on lets Interlock install it, and returns an install strategy that
+// lists them.
 func consenting(ctx context.Context, addOn string) string {
 	GinkgoHelper()
 	var listed []string
@@ -162,8 +162,8 @@ func place(ctx context.Context, name, selector, tolerations string) {
 		spec: {tolerations: `+tolerations+`, predicates: [{requiredClusterSelector: {labelSelector: `+selector+`}}]}}`)
 }
 
-// labelled returns the managed clusters that have the label of an add-on.
-func labelled(ctx context.Context, addOn string) func() ([]string, error) {
+// labeled returns the managed clusters that have the label of an add-on.
+func labeled(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (clusters []string, err error) {
 		var all clusterv1.ManagedClusterList
 		err = hub.Client.List(ctx, &all, client.HasLabels{catalog.InstallLabel(addOn)})

@@ -173,8 +173,8 @@ var _ = Describe("deploy/plugin-reader", func() {
 			spec: {customizedVariables: [{name: app, value: "no"}]}}`)
 		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: on-demand,
 			annotations: {dependency.addon.open-cluster-management.io/install-on-demand: "true"}}, spec: {}}`)
-		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: certs-by-label}, spec: {
-			installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}}}`)
+		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: certs-by-label},
+			spec: {installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}}}`)
 		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnInstallation, metadata: {name: on-demand},
 			spec: {requestedBy: [{addOn: needy, removal: Keep}]}}`)
 		in(ctx, "", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: edge},

@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -25,13 +24,13 @@ func managedCluster(name string, labels map[string]string) *unstructured.Unstruc
 var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, func() {
 	const (
 		label = "install.dependency.addon.open-cluster-management.io/base"
-		own   = "system:open-cluster-management:labelled:agent1"
+		own   = "system:open-cluster-management:labeled:agent1"
 	)
 	adding, removing := merge(`{"metadata":{"labels":{"`+label+`":"true"}}}`), merge(`{"metadata":{"labels":{"`+label+`":null}}}`)
-	cluster := managedCluster("labelled", nil)
+	cluster := managedCluster("labeled", nil)
 
 	BeforeAll(func(ctx context.Context) {
-		Expect(admin.Create(ctx, managedCluster("labelled", map[string]string{"tier": "edge"}))).To(Succeed())
+		Expect(admin.Create(ctx, managedCluster("labeled", map[string]string{"tier": "edge"}))).To(Succeed())
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "own-cluster"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclusters"}, Verbs: []string{"*"}},
 		}}
@@ -48,13 +47,14 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 
 	It("the agent of a managed cluster changes none, and whatever else it may", func(ctx context.Context) {
 		acting := as(own)
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`))).To(Succeed())
+		other := merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`)
+		Expect(acting.Patch(ctx, cluster.DeepCopy(), other)).To(Succeed())
 		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{label: "true"}))).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{"mine": "1"}))).To(Succeed())
 		Expect(as(manager).Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"`+label+`":"x"}}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"leaseDurationSeconds":40}}`)))).To(Succeed())
+		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"spec":{"leaseDurationSeconds":40}}`))).To(Succeed())
 	})
 
 	DescribeTable("Interlock changes these, and nothing else", func(ctx context.Context, user string) {
@@ -62,7 +62,8 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
 		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
 		for _, change := range []string{
-			`{"metadata":{"labels":{"tier":"core"}}}`, `{"metadata":{"labels":{"tier":null}}}`, `{"metadata":{"labels":{"` + label + `":"true","x":"y"}}}`,
+			`{"metadata":{"labels":{"tier":"core"}}}`, `{"metadata":{"labels":{"tier":null}}}`,
+			`{"metadata":{"labels":{"` + label + `":"true","x":"y"}}}`,
 			`{"metadata":{"annotations":{"a":"b"}}}`, `{"spec":{"hubAcceptsClient":true}}`, `{"spec":{"taints":[{"key":"a","effect":"NoSelect"}]}}`,
 			`{"metadata":{"finalizers":["a.b/c"]}}`,
 		} {

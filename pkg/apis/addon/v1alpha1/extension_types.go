@@ -100,6 +100,9 @@ const ApproveInstallAnnotation = "dependency.addon.open-cluster-management.io/ap
 // it removed by one change, where it would otherwise wait for an approval.
 const ApproveRemovalAnnotation = "dependency.addon.open-cluster-management.io/approve-removal"
 
+// SettingsConfigPrefix begins the names of the AddOnDeploymentConfigs in which Interlock keeps settings. The name of the add-on follows.
+const SettingsConfigPrefix = "interlock-"
+
 // InstallLabelPrefix, with the name of an add-on, is the label of the ManagedClusters on which Interlock has the add-on installed. Its value
 // is InstallLabelValue. The owner of an add-on consents by Placements that select the label.
 const (

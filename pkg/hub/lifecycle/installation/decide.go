@@ -146,7 +146,7 @@ func stillConsents(declared *evaluation.Evaluator, registered *addonv1alpha1.Clu
 	if !byLabel {
 		return install.OnDemand
 	}
-	return !slices.ContainsFunc(declared.Labelled(registered.Name).Placements, func(one types.NamespacedName) bool {
+	return !slices.ContainsFunc(declared.Labeled(registered.Name).Placements, func(one types.NamespacedName) bool {
 		return !slices.Contains(install.Placements, one)
 	})
 }

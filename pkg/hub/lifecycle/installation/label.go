@@ -16,8 +16,8 @@ import (
 
 // loadLimit reads whether the label is on as many managed clusters as the owner's Placement can select.
 func (r *Reconciler) loadLimit(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
-	limit := declared.Labelled(of.key.Name).Limit()
-	if !of.ByLabel || of.Labelled || limit <= 0 {
+	limit := declared.Labeled(of.key.Name).Limit()
+	if !of.ByLabel || of.Labeled || limit <= 0 {
 		return nil
 	}
 	var on clusterv1.ManagedClusterList
@@ -56,10 +56,10 @@ func (r *Reconciler) label(ctx context.Context, of *subject, decision *installat
 
 // applyLabel applies the label, or withdraws it, on the managed cluster with the UID that was decided on. It returns whether the managed
 // cluster has the label then.
-func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labelled bool, err error) {
-	cluster := fleet.Unlabelled(of.key.Namespace, of.ClusterUID)
+func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labeled bool, err error) {
+	cluster := fleet.Unlabeled(of.key.Namespace, of.ClusterUID)
 	if set {
-		cluster = fleet.Labelled(of.key.Namespace, of.ClusterUID, of.key.Name)
+		cluster = fleet.Labeled(of.key.Namespace, of.ClusterUID, of.key.Name)
 	}
 	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(of.key.Name)); err != nil {
 		return false, fmt.Errorf("apply the label of %s to ManagedCluster %s: %w", of.key.Name, of.key.Namespace, err)

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,15 +64,15 @@ func (b *bench) place(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case b.labelled(t, i) && installed == nil:
+		case b.labeled(t, i) && installed == nil:
 			b.create(t, addOn(i, "base"))
-		case !b.labelled(t, i) && installed != nil:
+		case !b.labeled(t, i) && installed != nil:
 			b.delete(t, installed)
 		}
 	}
 }
 
-func (b *bench) labelled(t *testing.T, i int) bool {
+func (b *bench) labeled(t *testing.T, i int) bool {
 	t.Helper()
 	cluster := &clusterv1.ManagedCluster{}
 	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(clusterOf(i)), cluster); err != nil {
@@ -101,13 +102,13 @@ func TestItInstallsAndRemovesByLabel(t *testing.T) {
 	}
 	b.delete(t, addOn(0, "leaf"))
 	b.settle(t)
-	if b.stored(t) != "Unused" || !b.labelled(t, 0) {
+	if b.stored(t) != "Unused" || !b.labeled(t, 0) {
 		t.Errorf("stored %s", b.stored(t))
 	}
 	if _, err := b.round(t, time.Hour); err != nil {
 		t.Error(err)
 	}
-	if b.labelled(t, 0) {
+	if b.labeled(t, 0) {
 		t.Error("the label is left")
 	}
 	if b.settle(t); b.stored(t) != "" || b.installed(t) != 0 {
@@ -127,7 +128,7 @@ func TestACrashAtAnyWriteOfALabel(t *testing.T) {
 			t.Run(when+write, func(t *testing.T) {
 				b := newLabelBench(t, 1, 2)
 				endsAtAnyWrite(t, b, when+write)
-				if b.labelled(t, 0) {
+				if b.labeled(t, 0) {
 					t.Error("the label is left")
 				}
 			})
@@ -143,7 +144,7 @@ func TestALabelThatIsTakenAway(t *testing.T) {
 		b.setLabel(t, 0, false)
 		b.settle(t)
 	}
-	if b.stored(t) != "GivenUp" || b.labelled(t, 0) || b.installed(t) != 0 {
+	if b.stored(t) != "GivenUp" || b.labeled(t, 0) || b.installed(t) != 0 {
 		t.Errorf("stored %s", b.stored(t))
 	}
 	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventInstalls, EventGivenUp}) {
@@ -157,15 +158,16 @@ func TestAnOwnerPausesAndReplaces(t *testing.T) {
 	b.settle(t)
 	leaf := fixture.Specified(t, "leaf", needing)
 	b.register(t, b.placed(t, "{installStrategy: {type: Manual}}"), leaf)
-	if writes := b.settle(t); len(writes) > 0 || !b.labelled(t, 0) || b.stored(t) != "Installed" {
+	if writes := b.settle(t); len(writes) > 0 || !b.labeled(t, 0) || b.stored(t) != "Installed" {
 		t.Errorf("paused: %q, stored %s", writes, b.stored(t))
 	}
 	b.register(t, leaf)
 	b.delete(t, addOn(0, "base"))
-	if b.settle(t); !b.labelled(t, 0) {
+	if b.settle(t); !b.labeled(t, 0) {
 		t.Errorf("deleted: stored %s", b.stored(t))
 	}
-	b.register(t, b.placed(t, "{installStrategy: {type: Placements, placements: [{namespace: places, name: base-0}, {namespace: places, name: base-1}]}}"), leaf)
+	b.register(t, b.placed(t, "{installStrategy: {type: Placements, "+
+		"placements: [{namespace: places, name: base-0}, {namespace: places, name: base-1}]}}"), leaf)
 	if b.settle(t); b.installed(t) != 1 || b.stored(t) != "Installed" || slices.Contains(b.emitted(), EventGivenUp) {
 		t.Errorf("registered again: stored %s, %d are installed", b.stored(t), b.installed(t))
 	}
@@ -176,7 +178,7 @@ func TestALabelOfTwoWriters(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.settle(t)
 	applied := &unstructured.Unstructured{}
-	applied.SetGroupVersionKind(clusterv1.SchemeGroupVersion.WithKind("ManagedCluster"))
+	applied.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
 	applied.SetName(clusterOf(0).Name)
 	applied.SetLabels(map[string]string{label: addonv1alpha1.InstallLabelValue})
 	if err := b.hub.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("gitops")); err != nil {
@@ -187,12 +189,13 @@ func TestALabelOfTwoWriters(t *testing.T) {
 	if _, err := b.round(t, time.Hour); err != nil {
 		t.Error(err)
 	}
-	if b.settle(t); b.stored(t) != "Kept" || !b.labelled(t, 0) || b.installed(t) != 1 {
+	if b.settle(t); b.stored(t) != "Kept" || !b.labeled(t, 0) || b.installed(t) != 1 {
 		t.Errorf("stored %s", b.stored(t))
 	}
 }
 
-// With one Placement, an add-on is installed on 100 managed clusters: Open Cluster Management may uninstall it for a moment where it has more.
+// With one Placement, an add-on is installed on 100 managed clusters: Open Cluster Management may uninstall it for a moment where it has
+// more.
 func TestOnePlacementIsLimited(t *testing.T) {
 	b := newLabelBench(t, 102, 1)
 	for range 12 {

@@ -89,9 +89,9 @@ func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject
 		!r.FirstPass.Await(cluster.Name, r.Changed, of.key):
 		of.Cluster = installation.ClusterDoubtful
 	}
-	of.ClusterUID, of.Labelled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
+	of.ClusterUID, of.Labeled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
 	consent := declared.Consent(of.key.Name)
-	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labelled
+	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labeled
 }
 
 // loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.

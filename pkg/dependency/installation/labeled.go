@@ -9,17 +9,17 @@ import (
 // leaving is how long Open Cluster Management may take to remove an add-on from a managed cluster whose label is gone.
 const leaving = time.Minute
 
-// decideLabelled decides where Open Cluster Management installs the add-on on managed clusters that have the label, and removes it where the
+// decideLabeled decides where Open Cluster Management installs the add-on on managed clusters that have the label, and removes it where the
 // label is gone. What Interlock has done is the label, whatever becomes of the ManagedClusterAddOn meanwhile: one that is deleted, or goes with
 // its registration, is made again.
-func (f Facts) decideLabelled(now time.Time) Decision {
+func (f Facts) decideLabeled(now time.Time) Decision {
 	stored := *f.Stored
 	if len(f.Requests) > 0 {
 		stored.Requests = f.Requests
 	}
 	switch {
-	case !f.Labelled:
-		return f.decideUnlabelled(stored, now)
+	case !f.Labeled:
+		return f.decideUnlabeled(stored, now)
 	case stored.Phase == dependencyv1alpha1.PhaseKept, f.AddOn != nil && f.AddOn.Deleted:
 		return Decision{Desired: &stored}
 	case f.AddOn == nil && (stored.Phase == dependencyv1alpha1.PhaseInstalling || stored.Phase == dependencyv1alpha1.PhaseGivenUp):
@@ -43,8 +43,8 @@ func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
 	return f.decideUse(stored, now)
 }
 
-// decideUnlabelled decides where the label is gone, or not written yet. If Interlock has not withdrawn it, another writer has.
-func (f Facts) decideUnlabelled(stored Installation, now time.Time) Decision {
+// decideUnlabeled decides where the label is gone, or not written yet. If Interlock has not withdrawn it, another writer has.
+func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
 	switch again := stored.Since.Add(leaving); {
 	case len(f.Requests) == 0, stored.Phase == dependencyv1alpha1.PhaseRemoving, stored.Phase == dependencyv1alpha1.PhaseKept:
 		return Decision{}

@@ -21,8 +21,8 @@ type Placements struct {
 	Unread bool
 }
 
-// Labelled is on how many managed clusters an owner lets Interlock have an add-on installed by InstallLabel.
-type Labelled struct {
+// Labeled is on how many managed clusters an owner lets Interlock have an add-on installed by InstallLabel.
+type Labeled struct {
 	// Placements are those of the add-on, ascending, that select the label as they have to.
 	Placements []types.NamespacedName
 	// Problem is why a Placement that selects the label does not count; empty: none does not.
@@ -32,11 +32,11 @@ type Labelled struct {
 // Consented returns the catalog with the consent that Placements give. It is unknown in a catalog without them.
 func (c *Catalog) Consented(placements Placements) *Catalog {
 	consented := *c
-	consented.labelled = nil
+	consented.labeled = nil
 	if placements.Unread {
 		return &consented
 	}
-	consented.labelled = map[string]Labelled{}
+	consented.labeled = map[string]Labeled{}
 	for addOn, install := range c.installs {
 		if !install.Placed {
 			continue
@@ -44,24 +44,24 @@ func (c *Catalog) Consented(placements Placements) *Catalog {
 		listed := func(one *clusterv1beta1.Placement) bool {
 			return slices.Contains(install.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
 		}
-		if by := labelledBy(placements.Items, listed, addOn); len(by.Placements) > 0 || by.Problem != "" {
-			consented.labelled[addOn] = by
+		if by := labeledBy(placements.Items, listed, addOn); len(by.Placements) > 0 || by.Problem != "" {
+			consented.labeled[addOn] = by
 		}
 	}
 	return &consented
 }
 
-// Labelled returns how the Placements of a registered add-on let Interlock install it.
-func (c *Catalog) Labelled(addOn string) Labelled { return c.labelled[addOn] }
+// Labeled returns how the Placements of a registered add-on let Interlock install it.
+func (c *Catalog) Labeled(addOn string) Labeled { return c.labeled[addOn] }
 
 // InstallLabel is the label of the managed clusters on which Interlock has an add-on installed.
 func InstallLabel(addOn string) string { return addonv1alpha1.InstallLabelPrefix + addOn }
 
-// labelledBy finds how those Placements that are listed select the label of an add-on.
-func labelledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta1.Placement) bool, addOn string) (found Labelled) {
+// labeledBy finds how those Placements that are listed select the label of an add-on.
+func labeledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta1.Placement) bool, addOn string) (found Labeled) {
 	for i := range placements {
 		one := &placements[i]
-		switch problem := wronglyLabelled(&one.Spec); {
+		switch problem := wronglyLabeled(&one.Spec); {
 		case !listed(one) || !selectsLabel(&one.Spec, InstallLabel(addOn)):
 		case problem != "":
 			found.Problem = "Placement " + one.Namespace + "/" + one.Name + " " + problem
@@ -73,13 +73,13 @@ func labelledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1bet
 	return found
 }
 
-func (l Labelled) equal(other Labelled) bool {
+func (l Labeled) equal(other Labeled) bool {
 	return l.Problem == other.Problem && slices.Equal(l.Placements, other.Placements)
 }
 
 // Limit is on how many managed clusters the add-on may be installed by the label; 0: on none, and -1: on all. With two Placements, each
 // cluster is always in a decision of one of them.
-func (l Labelled) Limit() int {
+func (l Labeled) Limit() int {
 	switch len(l.Placements) {
 	case 0:
 		return 0
@@ -102,8 +102,8 @@ func selectsLabel(spec *clusterv1beta1.PlacementSpec, label string) bool {
 	})
 }
 
-// wronglyLabelled returns why a Placement would remove an add-on from managed clusters that have the label; empty: it does not.
-func wronglyLabelled(spec *clusterv1beta1.PlacementSpec) string {
+// wronglyLabeled returns why a Placement would remove an add-on from managed clusters that have the label; empty: it does not.
+func wronglyLabeled(spec *clusterv1beta1.PlacementSpec) string {
 	tolerates := slices.ContainsFunc(spec.Tolerations, func(of clusterv1beta1.Toleration) bool {
 		return of.Operator == clusterv1beta1.TolerationOpExists && of.Key == "" && of.Value == "" && of.Effect == "" && of.TolerationSeconds == nil
 	})
