@@ -24,7 +24,7 @@ const MaxSteps = 30_000
 // ErrTooManySteps is the error of a search that finds neither a solution nor a conflict within MaxSteps.
 var ErrTooManySteps = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
 
-// Release is one version of an add-on.
+// Release is a version of an add-on.
 type Release struct {
 	AddOn, Version string
 	Registration   addonv1alpha1.ClusterManagementAddOn
