@@ -144,7 +144,7 @@ func (r *Reconciler) checkRecords(ctx context.Context, crd *unstructured.Unstruc
 	return r.Records(ctx)
 }
 
-// decideOn decides while grafting is on. It probes the webhook only if a graft needs it.
+// decideOn decides as if grafting is on. It probes the webhook only if a graft needs it.
 func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructured) decision {
 	survey, err := crdgraft.Inspect(crd.Object, r.schemas.properties)
 	if err != nil {

@@ -153,7 +153,7 @@ func TestAGraftIsRestoredAtGrowingIntervals(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
 	b.overwrite(t)
-	b.expect(t, ReasonGrafted, true) // the first time at once
+	b.expect(t, ReasonGrafted, true) // the first restore is immediate
 	if n := b.contested(t); n != 0 {
 		t.Errorf("contested %v times after one overwrite", n)
 	}

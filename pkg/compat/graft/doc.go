@@ -8,5 +8,5 @@
 // spec.dependencies, with all fields of Interlock, in every version that is
 // served or stored. On such a hub it gives the CRD back by itself (reason
 // CRDHasFields). The package can be deleted once no supported OCM lacks the
-// field. `addon-manager uninstall` must give back grafts for another release.
+// field. `addon-manager uninstall` must give back grafts for one more release.
 package graft

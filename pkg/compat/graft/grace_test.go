@@ -63,7 +63,7 @@ func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
 
 			b.respond = refuse
 			b.clock.Step(grace)
-			b.expect(t, ReasonNotServed, true) // a new failure: the one before does not count
+			b.expect(t, ReasonNotServed, true) // a new failure starts a new grace period
 			b.clock.Step(grace + time.Second)
 			b.expect(t, ReasonNotServed, false)
 		})

@@ -86,7 +86,7 @@ func compareForms(t *testing.T, policy *guardpolicy.Policy, storedJSON, update [
 	}
 }
 
-// object decodes JSON as the API server does, with the kind that it needs.
+// object decodes JSON like the API server, and sets the kind.
 func object(t *testing.T, content []byte) *unstructured.Unstructured {
 	t.Helper()
 	decoded := &unstructured.Unstructured{Object: map[string]any{}}

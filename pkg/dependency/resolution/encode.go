@@ -105,7 +105,7 @@ func (s *search) subsetLiteral(id int, accepted bitset) literal {
 }
 
 // followVariable derives literals from the meaning of a true literal. Clauses do not have these implications: there would be a
-// clause for each pair of releases. It returns the contradiction, if any.
+// clause for each pair of releases. It returns the conflict, if any.
 func (s *search) followVariable(l literal) *clause {
 	v := &s.variables[l.variable()]
 	switch {

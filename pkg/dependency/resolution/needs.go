@@ -41,7 +41,7 @@ func (s *search) met(key needKey, need *constraint) bool {
 	})
 }
 
-// pick chooses the first possible target of a need. It returns the contradiction if no target is possible.
+// pick chooses the first possible target of a need. It returns the conflict, if any.
 func (s *search) pick(key needKey) *clause {
 	need := s.constraint(key)
 	firstTarget := s.firstTargetVariable(key)
@@ -68,7 +68,7 @@ func (s *search) pick(key needKey) *clause {
 		}
 		return nil
 	}
-	// The clauses contradict a choice that excludes all targets, so the search does not get here. If it does, it gives up
+	// The clauses exclude a choice that excludes all targets, so the search does not get here. If it does, it gives up
 	// instead of repeating for ever.
 	s.steps = s.limit + 1
 	return nil

@@ -1,10 +1,10 @@
 package resolution
 
-// stepsToRehearse is the number of contradictions after which choices are rehearsed. Most catalogs have a solution before.
+// stepsToRehearse is the number of conflicts after which choices are rehearsed. Most catalogs have a solution before.
 const stepsToRehearse = 30
 
 // rehearsal is a trial of a choice: it finds out whether any solution has the choice, before the search makes the later choices
-// in their order. That order may be the worst one to find out. A rehearsal first chooses the add-ons that contradictions are about.
+// in their order. That order may be the worst one to find out. A rehearsal first chooses the add-ons that conflicts are about.
 type rehearsal struct {
 	// rehearsing is true during a rehearsal. Choices after baseLevel, and after the first baseChoices ones, are undone at its end.
 	rehearsing             bool
@@ -13,7 +13,7 @@ type rehearsal struct {
 	rehearsals int
 	// solution is the result of the last successful rehearsal: a release by add-on. It has all choices before the next one.
 	solution map[int]int
-	// weights counts the contradictions about each add-on. weight is the weight of the next one: later ones count more.
+	// weights counts the conflicts about each add-on. weight is the weight of the next one: later ones count more.
 	weights []float64
 	weight  float64
 	// triedReleases is the release plus one that was tried last, by add-on.
@@ -68,7 +68,7 @@ func (s *search) weigh(learned *clause) {
 	}
 }
 
-// nextHardest returns the add-on to choose next in a rehearsal: many contradictions are about it, and few of its releases are
+// nextHardest returns the add-on to choose next in a rehearsal: many conflicts are about it, and few of its releases are
 // left. It returns unset if all are chosen.
 func (s *search) nextHardest() int {
 	next, highest := unset, -1.0

@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxSteps is the limit of a search. It counts contradictions and not time, so the result is the same on every machine.
+// MaxSteps is the limit of a search. It counts conflicts of the solver and not time, so the result is the same on every machine.
 const MaxSteps = 30_000
 
 // ErrTooManySteps is the error of a search that finds neither a solution nor a conflict within MaxSteps.
@@ -135,9 +135,9 @@ type problem struct {
 	sourcesByNumber []source
 	// activeSources limits searches to some declarations, to find a minimal conflict. All declarations count while it is nil.
 	activeSources map[source]bool
-	// steps counts the contradictions in all searches. All searches together end at twice the limit, each one at the limit.
+	// steps counts the conflicts of the solver in all searches. All searches together end at twice the limit, each one at the limit.
 	steps, limit int
-	// rehearseAfter is the number of contradictions in a search after which it rehearses choices.
+	// rehearseAfter is the number of conflicts in a search after which it rehearses choices.
 	rehearseAfter int
 }
 

@@ -1,6 +1,6 @@
 package resolution
 
-// search makes choices, one after another, in the documented order. Clauses that it learns from contradictions exclude no
+// search makes choices, one after another, in the documented order. Clauses that it learns from conflicts exclude no
 // solution, so its first solution is the first one in the documented order. It encodes the declaration of a release as clauses
 // only when it chooses the release, or no other release of the add-on is left. Most releases of a catalog are never encoded.
 type search struct {
@@ -24,7 +24,7 @@ type search struct {
 	rehearsal
 	// involved has the declarations that exclude a solution.
 	involved map[source]bool
-	// steps counts the contradictions in this search. problem.steps counts them in the earlier searches.
+	// steps counts the conflicts in this search. problem.steps counts them in the earlier searches.
 	steps int
 }
 
@@ -125,7 +125,7 @@ func (s *search) run() bool {
 	return false
 }
 
-// propagate derives all literals that follow from the true ones. It returns the first contradiction, if any.
+// propagate derives all literals that follow from the true ones. It returns the first conflict, if any.
 func (s *search) propagate() *clause {
 	for s.propagated < len(s.trail) {
 		l := s.trail[s.propagated]
@@ -141,8 +141,8 @@ func (s *search) propagate() *clause {
 	return nil
 }
 
-// resolve learns a clause from a contradiction, and undoes the decisions that the clause makes useless. It returns false
-// if the contradiction rests on no decision. Then there is no solution.
+// resolve learns a clause from a conflict, and undoes the decisions that the clause makes useless. It returns false
+// if the conflict rests on no decision. Then there is no solution.
 func (s *search) resolve(conflict *clause) bool {
 	s.steps++
 	conflictLevel := s.conflictLevel(conflict)
@@ -206,7 +206,7 @@ func (s *search) dropChoice() {
 	s.choices = s.choices[:len(s.choices)-1]
 }
 
-// proceed makes the next choice. It returns the contradiction, if any, and true if no choice is left to make.
+// proceed makes the next choice. It returns the conflict, if any, and true if no choice is left to make.
 func (s *search) proceed() (*clause, bool) {
 	if s.probedAddOn != unset {
 		s.probe()

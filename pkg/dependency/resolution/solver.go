@@ -9,7 +9,8 @@ func (l literal) not() literal  { return l ^ 1 }
 func (l literal) negated() bool { return l&1 == 1 }
 func (l literal) variable() int { return int(l >> 1) }
 
-// clause is a list of literals. At least one of them has to be true. sources has the declarations that it follows from.
+// clause is a list of literals. At least one of them has to be true. sources has the declarations that it follows from. A clause
+// whose literals are all false is a conflict. It becomes a Conflict, the error of Resolve, only if it rests on no decision.
 type clause struct {
 	literals []literal
 	sources  bitset
@@ -31,8 +32,8 @@ type watch struct {
 	blocker literal
 }
 
-// solver derives literals from clauses and decisions. When a decision leads to a contradiction, it adds a clause with the cause
-// (conflict-driven clause learning), so the same contradiction never happens again.
+// solver derives literals from clauses and decisions. When a decision leads to a conflict, it adds a clause with the cause
+// (conflict-driven clause learning), so the same conflict never happens again.
 type solver struct {
 	// values has 1 for a true literal, -1 for a false one, and 0 for an open one.
 	values []int8
@@ -75,7 +76,7 @@ func (s *solver) decide(l literal) {
 	s.assign(l, reason{literal: noLiteral})
 }
 
-// imply makes a literal true for a reason. If the literal is false already, it returns the clause of the contradiction.
+// imply makes a literal true for a reason. If the literal is false already, it returns the clause of the conflict.
 func (s *solver) imply(l literal, cause reason) *clause {
 	switch {
 	case s.isTrue(l):
@@ -141,7 +142,7 @@ func (s *solver) rank(l literal) int {
 	return s.level() + 1
 }
 
-// checkWatches checks the clauses that watch a literal, after it has become false. It returns the contradiction, if any.
+// checkWatches checks the clauses that watch a literal, after it has become false. It returns the conflict, if any.
 func (s *solver) checkWatches(l literal) *clause {
 	watches := s.watches[l]
 	kept := watches[:0]
@@ -179,7 +180,7 @@ func (s *solver) rewatch(watched *clause) bool {
 	return false
 }
 
-// conflictLevel returns the level of the last decision that a contradiction rests on.
+// conflictLevel returns the level of the last decision that a conflict rests on.
 func (s *solver) conflictLevel(conflict *clause) int {
 	level := 0
 	for _, l := range conflict.literals {
@@ -188,7 +189,7 @@ func (s *solver) conflictLevel(conflict *clause) int {
 	return level
 }
 
-// learn returns the clause that is the cause of a contradiction, and the level at which its first literal follows from the clause.
+// learn returns the clause that is the cause of a conflict, and the level at which its first literal follows from the clause.
 // It replaces the literals that follow from the last decision by their reasons, until one literal of that level is left.
 func (s *solver) learn(conflict *clause) (*clause, int) {
 	learned := &clause{literals: []literal{noLiteral}}

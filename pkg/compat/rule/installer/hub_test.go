@@ -44,13 +44,13 @@ type fakeHub struct {
 	clock     *clocktesting.FakeClock
 	logger    logr.Logger
 
-	policies string // version in which policies are served; none if empty
-	// actsOn are the kinds that it acts on when they are installed.
+	policies string // the served version of policies, or empty
+	// actsOn has the kinds that it acts on when they are installed.
 	actsOn map[string]bool
-	// refusals are errors by verb and kind, such as "apply MutatingAdmissionPolicy".
+	// refusals has errors by verb and kind, such as "apply MutatingAdmissionPolicy".
 	refusals  map[string]error
 	discovery error
-	// writes are those that it got, without dry runs.
+	// writes has the writes that it received, without dry runs.
 	writes  []string
 	probes  int
 	watched string // the version in which policies are watched
@@ -113,7 +113,7 @@ func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.
 	if err := h.refusals["apply "+applied.GetKind()]; err != nil {
 		return err
 	}
-	// Unlike the fake client, an API server stores nothing where nothing changed.
+	// Unlike the fake client, an API server does not store an unchanged object again.
 	if stored, ok := h.stored[applied.GetKind()]; ok && stored.content == string(content) && h.storedKinds()[applied.GetKind()] {
 		object.(metav1.Object).SetResourceVersion(stored.resourceVersion)
 		return nil
@@ -249,7 +249,7 @@ func anAddOn() client.Object {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
 }
 
-// deployed is the configuration that is installed together with addon-manager webhook.
+// deployed returns the configuration that is installed together with addon-manager webhook.
 func deployed(authority string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: endpoint.ConfigurationName},

@@ -1,8 +1,8 @@
 // Package installer installs an admission rule on the hub, in one of its two forms. It restores the rule after other
 // writers change it, reports whether the API server acts on it, and removes it.
 //
-// The package is needed as long as a rule: see packages guard and gate. `addon-manager uninstall` must remove a
-// rule for another release.
+// The package is needed as long as any rule: see packages guard and gate. `addon-manager uninstall` must remove a
+// rule for one more release.
 package installer
 
 import (

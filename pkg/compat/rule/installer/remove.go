@@ -27,7 +27,7 @@ func Remove(ctx context.Context, installed *rule.Rule, hub client.Client, served
 }
 
 // removeNotWanted deletes the objects of the forms that are not wanted. If the mode
-// selects a form, the other form stays until the selected one is in force.
+// selects a form, the other form stays while the selected form is installed and not in force.
 func (i *Installer) removeNotWanted(ctx context.Context, version string, policy, webhook status) error {
 	var kinds []string
 	if policy.phase == notWanted && webhook.final() {

@@ -21,7 +21,7 @@ func TestRemove(t *testing.T) {
 		t.Fatalf("%v", h.storedKinds())
 	}
 	h.writes = nil
-	for range 2 { // the second time there is nothing left
+	for range 2 { // the second call has nothing to remove
 		if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil {
 			t.Fatal(err)
 		}
