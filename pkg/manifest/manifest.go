@@ -22,7 +22,7 @@ import (
 type Manifest struct {
 	Path  string
 	AddOn addonv1alpha1.ClusterManagementAddOn
-	// Wrong has the fields that an API server would refuse or drop, except those of the declaration.
+	// Wrong has the fields that an API server would refuse or drop, except fields of the declaration.
 	Wrong []review.Judgement
 	// Line returns the line of a field in the file, from 1, or of the nearest field around it. It returns 0
 	// if the line is unknown.

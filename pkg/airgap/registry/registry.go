@@ -47,7 +47,7 @@ func (c Client) Reference(reference string) (name.Reference, error) {
 	return parsed, err
 }
 
-// Image reads the reference of an image in a manifest. The registry is Docker Hub if the reference has none.
+// Image reads the reference of an image in a manifest. Without a registry in it, the image is on Docker Hub.
 func (c Client) Image(reference string) (name.Reference, error) {
 	return c.parse(reference, name.WeakValidation)
 }
