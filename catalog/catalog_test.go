@@ -35,7 +35,7 @@ func TestLintFindsNothing(t *testing.T) {
 		others := map[string]addonv1alpha1.ClusterManagementAddOn{}
 		for i := range entries {
 			if entries[i].Name != one.Name {
-				others[entries[i].Name] = entries[i].Of.Registration
+				others[entries[i].Name] = entries[i].Input.Registration
 			}
 		}
 		for _, object := range one.Manifests {
@@ -94,7 +94,7 @@ func TestEveryDeclarationHasAPermanentLink(t *testing.T) {
 		}
 	}
 	for _, one := range read(t) {
-		for _, declared := range declares(&one.Of) {
+		for _, declared := range declares(&one.Input) {
 			what := fmt.Sprintf("%s %s %s", one.Name, one.Version, declared)
 			if shown[what] != 1 {
 				t.Errorf("%s: it has %d rows", what, shown[what])
@@ -165,7 +165,7 @@ func expectSatisfied(t *testing.T, entries []index.Entry, kind *index.LockedKind
 	for i := range kind.AddOns {
 		locked := &kind.AddOns[i]
 		at := slices.IndexFunc(entries, func(one index.Entry) bool { return one.Name == locked.Name && one.Version == locked.Version })
-		registration := &entries[at].Of.Registration
+		registration := &entries[at].Input.Registration
 		registrations = append(registrations, *registration)
 		on.APIs = append(on.APIs, declaration.Read(registration).Provides...)
 		on.AddOns = append(on.AddOns, declarationtest.AddOn{Name: locked.Name})
@@ -227,7 +227,7 @@ func TestVersionsThatDiffer(t *testing.T) {
 	} {
 		var releases []resolution.Release
 		for i := range entries {
-			releases = append(releases, entries[i].Of)
+			releases = append(releases, entries[i].Input)
 		}
 		found, err := resolution.Resolve(releases, c.wishes, resolution.Kind{OCM: c.ocm})
 		if got := describe(found, err); !strings.HasPrefix(got, c.want) {

@@ -108,7 +108,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"Act on what add-ons declare of their lifecycle: with ordering: Install, hold installations back until their dependencies are satisfied; with install: Auto, have dependencies installed. addon-manager webhook needs it too.")
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),
 		`Form of the guard, which keeps Available from being True while a Required dependency fails: "policy" installs a MutatingAdmissionPolicy. "webhook" uses addon-manager webhook. "auto" installs the policy where the hub acts on it, else the webhook where it is deployed. "off" installs nothing and removes an earlier guard.`)
-	flags.BoolVar(&o.graft.On, flagGraft, false,
+	flags.BoolVar(&o.graft.Enabled, flagGraft, false,
 		"Add spec.dependencies to OCM's CRD of ClusterManagementAddOns, and let addon-manager webhook convert them as soon as it responds. false gives a grafted CRD back. Without this flag, grafting stays on where it was on, and a CRD that was not grafted is left as it is.")
 	flags.DurationVar(&o.graft.Grace, flagGraftGrace, 10*time.Minute,
 		"How long the conversion may fail before the CRD is given back. spec.dependencies is then hidden until conversion is served again.")

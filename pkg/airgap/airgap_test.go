@@ -52,10 +52,10 @@ spec:
 
 const wishes = "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: gateway}]\n"
 
-// releasesOf are the releases 1.0.0 and 2.0.0 of gateway, with an image.
+// releasesOf returns the releases 1.0.0 and 2.0.0 of gateway with an image.
 func releasesOf(t *testing.T, image string) []index.Entry {
 	t.Helper()
-	var all []index.Entry
+	var releases []index.Entry
 	for _, version := range []string{"1.0.0", "2.0.0"} {
 		content := strings.NewReplacer("VERSION", version, "IMAGE", image).Replace(gateway)
 		objects, err := manifest.Objects([]string{"-"}, strings.NewReader(content))
@@ -66,12 +66,12 @@ func releasesOf(t *testing.T, image string) []index.Entry {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, entries...)
+		releases = append(releases, entries...)
 	}
-	return all
+	return releases
 }
 
-// contentOf is a package of the highest of releases.
+// contentOf returns a package with the highest release.
 func contentOf(t *testing.T, entries []index.Entry) *Content {
 	t.Helper()
 	want, err := index.DecodeWishes([]byte(wishes))
@@ -142,7 +142,7 @@ func TestAPackageHasWhatTheLockNames(t *testing.T) {
 	if diff := cmp.Diff(want, read.Images); diff != "" {
 		t.Error(diff)
 	}
-	if again := archiveOf(t, pack(t, contentOf(t, releasesOf(t, "quay.io/a/b:1")), key)); !bytes.Equal(archive, again) {
+	if repeated := archiveOf(t, pack(t, contentOf(t, releasesOf(t, "quay.io/a/b:1")), key)); !bytes.Equal(archive, repeated) {
 		t.Error("the same input gave other bytes")
 	}
 	if !bytes.Equal(archive, archiveOf(t, read)) {
@@ -182,16 +182,16 @@ func TestReadRefusesAnotherPackage(t *testing.T) {
 		"another lock": {change: func(c *Content) { c.Description.Lock = "" }, want: "its wishes or its lock are not those of its configuration"},
 		"wishes that the lock does not satisfy": {
 			change: func(c *Content) {
-				rewish(c, strings.Replace(wishes, "{name: gateway}", "{name: gateway, version: < 2}", 1))
+				setWishes(c, strings.Replace(wishes, "{name: gateway}", "{name: gateway, version: < 2}", 1))
 			},
 			want: "addons.lock: it does not satisfy the wishes: on clusters of kind default, this wish cannot be satisfied",
 		},
 		"wishes for other clusters": {
-			change: func(c *Content) { rewish(c, wishes+"clusterKinds: [{name: default, kubernetes: 1.32.0}]\n") },
+			change: func(c *Content) { setWishes(c, wishes+"clusterKinds: [{name: default, kubernetes: 1.32.0}]\n") },
 			want:   "clusters of kind default are others than those of the wishes",
 		},
 		"wishes for more clusters": {
-			change: func(c *Content) { rewish(c, wishes+"clusterKinds: [{name: default}, {name: edge}]\n") },
+			change: func(c *Content) { setWishes(c, wishes+"clusterKinds: [{name: default}, {name: edge}]\n") },
 			want:   "it is for other kinds of clusters than the wishes",
 		},
 		"another kind":   {change: func(c *Content) { c.Kind = "List" }, want: `its configuration is of kind "List"`},
@@ -199,9 +199,9 @@ func TestReadRefusesAnotherPackage(t *testing.T) {
 		"no lock":        {change: func(c *Content) { c.Locked.Lock = nil }, want: "addons.lock"},
 		"another type":   {manifest: func(m *v1.Manifest) { m.Config.MediaType = "application/x" }, want: "it is no package of add-ons"},
 		"a name twice":   {manifest: func(m *v1.Manifest) { m.Layers = append(m.Layers, m.Layers[0]) }, want: "it is there twice"},
-		"another name":   {manifest: retitled(2, "addons/gateway/9.9.9.yaml"), want: "gateway 2.0.0 belongs to addons/gateway/2.0.0.yaml"},
-		"a path outside": {manifest: retitled(2, "../../.bashrc"), want: "gateway 2.0.0 belongs to addons/gateway/2.0.0.yaml"},
-		"another file":   {manifest: retitled(0, "README.md"), want: `"README.md": a package has no such file`},
+		"another name":   {manifest: renameFile(2, "addons/gateway/9.9.9.yaml"), want: "gateway 2.0.0 belongs to addons/gateway/2.0.0.yaml"},
+		"a path outside": {manifest: renameFile(2, "../../.bashrc"), want: "gateway 2.0.0 belongs to addons/gateway/2.0.0.yaml"},
+		"another file":   {manifest: renameFile(0, "README.md"), want: `"README.md": a package has no such file`},
 		"a large file":   {manifest: func(m *v1.Manifest) { m.Layers[0].Size = maxSize }, want: "it has more than"},
 		"a negative one": {manifest: func(m *v1.Manifest) { m.Layers[0].Size = -1 }, want: "it has more than"},
 	} {
@@ -211,35 +211,35 @@ func TestReadRefusesAnotherPackage(t *testing.T) {
 				tt.change(content)
 			}
 			blobs := layout.Blobs{}
-			of, err := content.Manifest(blobs)
+			artifact, err := content.Manifest(blobs)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if tt.manifest != nil {
-				of = changed(t, blobs, of, tt.manifest)
+				artifact = changeManifest(t, blobs, artifact, tt.manifest)
 			}
-			if _, err := Read(blobs, of); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := Read(blobs, artifact); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
 	}
 }
 
-// rewish gives a package other wishes.
-func rewish(c *Content, other string) {
-	c.Locked.Wishes = []byte(other)
+// setWishes replaces the wishes of a package.
+func setWishes(c *Content, file string) {
+	c.Locked.Wishes = []byte(file)
 	c.Description.Wishes = digestOf(c.Locked.Wishes)
 }
 
-// retitled gives a file of a package another name.
-func retitled(layer int, name string) func(*v1.Manifest) {
+// renameFile renames a file of a package.
+func renameFile(layer int, name string) func(*v1.Manifest) {
 	return func(m *v1.Manifest) { m.Layers[layer].Annotations = map[string]string{title: name} }
 }
 
-// changed is a manifest with a change.
-func changed(t *testing.T, blobs layout.Blobs, of v1.Descriptor, change func(*v1.Manifest)) v1.Descriptor {
+// changeManifest returns a changed copy of a manifest.
+func changeManifest(t *testing.T, blobs layout.Blobs, manifest v1.Descriptor, change func(*v1.Manifest)) v1.Descriptor {
 	t.Helper()
-	raw, err := blobs.Read(of)
+	raw, err := blobs.Read(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,14 +248,14 @@ func changed(t *testing.T, blobs layout.Blobs, of v1.Descriptor, change func(*v1
 		t.Fatal(err)
 	}
 	change(&parsed)
-	made, err := blobs.AddJSON(of.MediaType, parsed)
+	added, err := blobs.AddJSON(manifest.MediaType, parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return added
 }
 
-// Whichever byte of an archive is changed: it is refused, or nothing of the package differs.
+// A change of any byte of an archive is refused, or does not change the package.
 func TestEachByteIsChecked(t *testing.T) {
 	public, key := generate(t)
 	packed := pack(t, contentOf(t, releasesOf(t, "quay.io/a/b:1")), key)
@@ -265,21 +265,22 @@ func TestEachByteIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused, tried := 0, 0
-	for at := range archive {
-		if at%31 != 0 { // all of them take too long
+	for i := range archive {
+		if i%31 != 0 { // all bytes would take too long
 			continue
 		}
 		tried++
-		archive[at] ^= 1
+		archive[i] ^= 1
 		read, err := Source{Key: public}.ReadArchive(bytes.NewReader(archive), int64(len(archive)))
-		archive[at] ^= 1
+		archive[i] ^= 1
 		if err != nil {
 			refused++
 			continue
 		}
 		got, err := read.Files()
-		if err != nil || read.Of.Digest != packed.Of.Digest || !cmp.Equal(got, want, cmp.AllowUnexported(File{})) || len(read.Packed) > 0 {
-			t.Fatalf("byte %d was changed, and so is the package: %v", at, err)
+		equal := cmp.Equal(got, want, cmp.AllowUnexported(File{}))
+		if err != nil || read.Artifact.Digest != packed.Artifact.Digest || !equal || len(read.PackedImages) > 0 {
+			t.Fatalf("byte %d was changed, and so is the package: %v", i, err)
 		}
 	}
 	if refused < tried/2 {
@@ -289,7 +290,7 @@ func TestEachByteIsChecked(t *testing.T) {
 
 func TestSignaturesAreRequired(t *testing.T) {
 	public, key := generate(t)
-	other, _ := generate(t)
+	wrongKey, _ := generate(t)
 	content := contentOf(t, releasesOf(t, "a"))
 	for name, tt := range map[string]struct {
 		packed *Package
@@ -298,8 +299,8 @@ func TestSignaturesAreRequired(t *testing.T) {
 	}{
 		"signed":              {pack(t, content, key), public, nil},
 		"not signed":          {pack(t, content, nil), public, signature.ErrUnsigned},
-		"by another key":      {pack(t, content, key), other, signature.ErrWrong},
-		"for another package": {moved(t, content, key), public, signature.ErrWrong},
+		"by another key":      {pack(t, content, key), wrongKey, signature.ErrWrong},
+		"for another package": {withSignatureOfAnother(t, content, key), public, signature.ErrWrong},
 	} {
 		path := filepath.Join(t.TempDir(), "a.tar")
 		if err := tt.packed.WriteFile(path); err != nil {
@@ -318,12 +319,12 @@ func TestSignaturesAreRequired(t *testing.T) {
 	}
 }
 
-// moved is a package with the signature of another one.
-func moved(t *testing.T, content *Content, key crypto.Signer) *Package {
+// withSignatureOfAnother returns a package with the signature of another package.
+func withSignatureOfAnother(t *testing.T, content *Content, key crypto.Signer) *Package {
 	t.Helper()
-	packed, other := pack(t, content, nil), pack(t, contentOf(t, releasesOf(t, "b")), key)
-	maps.Copy(packed.Blobs, other.Blobs)
-	packed.Signatures = other.Signatures
+	packed, signed := pack(t, content, nil), pack(t, contentOf(t, releasesOf(t, "b")), key)
+	maps.Copy(packed.Blobs, signed.Blobs)
+	packed.Signatures = signed.Signatures
 	return packed
 }
 
@@ -334,8 +335,8 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	if err := packed.WriteFile(filepath.Join(folder, "a.tar")); err == nil {
 		t.Error("a package without one of its files was written")
 	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Error(left, err)
+	if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
+		t.Error(files, err)
 	}
 }
 
@@ -352,21 +353,21 @@ func FuzzReadArchive(f *testing.F) {
 		if err := read.check(); err != nil {
 			t.Error(err)
 		}
-		if again, err := readArchive(archiveOf(t, read)); err != nil || again.Of.Digest != read.Of.Digest {
+		if rewritten, err := readArchive(archiveOf(t, read)); err != nil || rewritten.Artifact.Digest != read.Artifact.Digest {
 			t.Errorf("what was read is written as something else: %v", err)
 		}
 	})
 }
 
-// With right digests, and any content.
+// FuzzRead reads packages with valid digests and any content.
 func FuzzRead(f *testing.F) {
 	t := &testing.T{}
 	content, blobs := contentOf(t, releasesOf(t, "quay.io/a/b:1")), layout.Blobs{}
-	of, err := content.Manifest(blobs)
+	artifact, err := content.Manifest(blobs)
 	if err != nil {
 		f.Fatal(err)
 	}
-	raw, err := blobs.Read(of)
+	raw, err := blobs.Read(artifact)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -381,16 +382,16 @@ func FuzzRead(f *testing.F) {
 	f.Add(raw, description, content.Locked.Wishes, content.Locked.Lock, release)
 	f.Fuzz(func(t *testing.T, raw, description, wishes, lock, release []byte) {
 		blobs := layout.Blobs{}
-		for _, one := range [][]byte{description, wishes, lock, release} {
-			if _, err := blobs.Add("", one); err != nil {
+		for _, file := range [][]byte{description, wishes, lock, release} {
+			if _, err := blobs.Add("", file); err != nil {
 				t.Fatal(err)
 			}
 		}
-		of, err := blobs.Add("application/vnd.oci.image.manifest.v1+json", raw)
+		artifact, err := blobs.Add("application/vnd.oci.image.manifest.v1+json", raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := Read(blobs, of)
+		read, err := Read(blobs, artifact)
 		if err != nil {
 			return
 		}

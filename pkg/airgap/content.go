@@ -1,5 +1,5 @@
-// Package airgap packs what a lock names into one artifact, to be carried to where the network does not reach: the wishes,
-// the lock, its releases, and which images they name.
+// Package airgap packs the releases of a lock into one artifact, for hubs without access to the network. A package has the
+// wishes, the lock, its releases, and a list of their images.
 package airgap
 
 import (
@@ -23,7 +23,7 @@ import (
 // Kind is the kind of the file that describes a package.
 const Kind = "AddOnPackage"
 
-// Media types of a package: of its configuration, by which it is known, and of its files.
+// Media types of the configuration and the files of a package. The type of the configuration identifies a package.
 const (
 	ConfigType  types.MediaType = "application/vnd.open-cluster-management.interlock.package.v1+json"
 	wishesType  types.MediaType = "application/vnd.open-cluster-management.interlock.wishes.v1+yaml"
@@ -31,52 +31,52 @@ const (
 	releaseType types.MediaType = "application/vnd.open-cluster-management.interlock.release.v1+yaml"
 )
 
-// Names of files in a package. Releases have those that they have in an index.
+// Names of files in a package. Releases have the same names as in an index.
 const (
 	WishesFile = "addons.yaml"
 	LockFile   = "addons.lock"
-	// title is the annotation of a blob with the name of its file, as other tools know it.
+	// title is the annotation of a blob with the name of its file. It is a standard annotation of OCI images.
 	title = "org.opencontainers.image.title"
 )
 
-// maxSize bounds all files of a package together, in bytes.
+// maxSize is the maximum size of all files of a package together, in bytes.
 const maxSize = 256 << 20
 
-// Description is what a package says of itself.
+// Description is the configuration of a package.
 type Description struct {
 	metav1.TypeMeta `json:",inline"`
-	// Wishes and Lock are the digests of these files. The lock was resolved of the wishes, from an index with more releases.
+	// Wishes and Lock are the digests of these files. The lock was resolved from the wishes and an index with more releases.
 	Wishes string `json:"wishes"`
 	Lock   string `json:"lock"`
-	// Images are those that the manifests name, by their references.
+	// Images has the images that the manifests name, by their references.
 	Images []Image `json:"images"`
 }
 
-// Image is one that manifests name.
+// Image is a container image that manifests name.
 type Image struct {
-	// Image is the reference as the manifests have it.
+	// Image is the reference in the manifests.
 	Image string `json:"image"`
-	// Digest is the one of the reference, or the one that the registry had when the image was packed.
+	// Digest is the digest in the reference, or the digest in the registry when the image was packed.
 	Digest string `json:"digest,omitempty"`
-	// NamedBy are the releases that name it.
+	// NamedBy has the releases that name the image.
 	NamedBy []string `json:"namedBy"`
 }
 
-// Locked are wishes, and the lock that was resolved of them.
+// Locked has the files of the wishes, and of the lock that was resolved from them.
 type Locked struct{ Wishes, Lock []byte }
 
-// For reports whether the lock was resolved of these wishes.
-func (l *Locked) For(wishes []byte) bool { return bytes.Equal(l.Wishes, wishes) }
+// ResolvedFrom reports whether the lock was resolved from the wishes.
+func (l *Locked) ResolvedFrom(wishes []byte) bool { return bytes.Equal(l.Wishes, wishes) }
 
-// Content is what a package has.
+// Content is the content of a package.
 type Content struct {
 	Description
 	Locked
-	// Entries are the releases that the lock names, and no others.
+	// Entries has exactly the releases that the lock names.
 	Entries []index.Entry
 }
 
-// New makes a package of the releases that a lock names.
+// New makes a package from the releases that a lock names.
 func New(wishes, lock []byte, entries []index.Entry) (*Content, error) {
 	c := &Content{Locked: Locked{wishes, lock}}
 	decoded, err := index.DecodeLock(lock)
@@ -113,8 +113,8 @@ func (c *Content) check() error {
 	if c.Description.Wishes != digestOf(c.Locked.Wishes) || c.Description.Lock != digestOf(c.Locked.Lock) {
 		return errors.New("its wishes or its lock are not those of its configuration")
 	}
-	named := imagesOf(c.Entries)
-	if !slices.EqualFunc(named, c.Images, func(a, b Image) bool {
+	images := imagesOf(c.Entries)
+	if !slices.EqualFunc(images, c.Images, func(a, b Image) bool {
 		return a.Image == b.Image && slices.Equal(a.NamedBy, b.NamedBy) && (a.Digest == "" || a.Digest == b.Digest)
 	}) {
 		return errors.New("its images are not those that its releases name")
@@ -128,7 +128,8 @@ func typeOf() metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: Kind}
 }
 
-// Manifest adds the files of a package to blobs, and returns the descriptor of its manifest. The same package gives the same one.
+// Manifest adds the files of a package to blobs, and returns the descriptor of its manifest. The same package gives the same
+// descriptor.
 func (c *Content) Manifest(blobs layout.Blobs) (v1.Descriptor, error) {
 	config, err := blobs.AddJSON(ConfigType, c.Description)
 	if err != nil {
@@ -158,7 +159,7 @@ type File struct {
 	mediaType types.MediaType
 }
 
-// Files are the wishes, the lock, and the releases by name and version.
+// Files returns the wishes, the lock, and the releases by name and version.
 func (c *Content) Files() ([]File, error) {
 	files := []File{{WishesFile, c.Locked.Wishes, wishesType}, {LockFile, c.Locked.Lock, lockType}}
 	for i := range c.Entries {
@@ -173,8 +174,8 @@ func (c *Content) Files() ([]File, error) {
 }
 
 // Read reads and checks the package of a manifest.
-func Read(blobs layout.Blobs, of v1.Descriptor) (*Content, error) {
-	raw, err := blobs.Read(of)
+func Read(blobs layout.Blobs, artifact v1.Descriptor) (*Content, error) {
+	raw, err := blobs.Read(artifact)
 	if err != nil {
 		return nil, err
 	}
@@ -220,18 +221,18 @@ func (c *Content) readFiles(blobs layout.Blobs, layers []v1.Descriptor) error {
 	return nil
 }
 
-// readFile adds a file. Its name has to be the one that its content leads to.
-func (c *Content) readFile(blobs layout.Blobs, of v1.Descriptor, name string) error {
-	content, err := blobs.Read(of)
+// readFile adds a file. It refuses a name that does not follow from the type and the content.
+func (c *Content) readFile(blobs layout.Blobs, layer v1.Descriptor, name string) error {
+	content, err := blobs.Read(layer)
 	if err != nil {
 		return err
 	}
 	switch {
-	case of.MediaType == wishesType && name == WishesFile:
+	case layer.MediaType == wishesType && name == WishesFile:
 		c.Locked.Wishes = content
-	case of.MediaType == lockType && name == LockFile:
+	case layer.MediaType == lockType && name == LockFile:
 		c.Locked.Lock = content
-	case of.MediaType == releaseType:
+	case layer.MediaType == releaseType:
 		entry, err := index.DecodeRelease(content)
 		if err != nil {
 			return err

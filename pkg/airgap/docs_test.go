@@ -13,7 +13,7 @@ func TestThePageHasWhatIsStored(t *testing.T) {
 	}
 	for _, name := range []string{
 		string(ConfigType), string(wishesType), string(lockType), string(releaseType),
-		title, kindAnnotation, kindSigned, kindSignatures, referenceOf,
+		title, kindAnnotation, kindSigned, kindSignatures, referenceAnnotation,
 		WishesFile, LockFile, DescriptionFile,
 	} {
 		if !strings.Contains(string(page), "`"+name+"`") {

@@ -12,18 +12,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
-// DescriptionFile is the file of a folder with what the package says of itself.
+// DescriptionFile is the file of a folder with the Description of its package.
 const DescriptionFile = "package.yaml"
 
-// ErrNotEmpty is returned where a folder has files already.
+// ErrNotEmpty is the error for a folder that has files already.
 var ErrNotEmpty = errors.New("is not empty: name a new folder")
 
-// WriteFolder writes the files of a package to a new folder, as a whole: an index, with the wishes and the lock.
+// WriteFolder writes the files of a package to a new folder: an index, the wishes and the lock. It writes all of them, or none.
 func (c *Content) WriteFolder(folder string) error {
 	if content, err := os.ReadDir(folder); len(content) > 0 {
 		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // a file, which would be lost
+		return err // it may be a file, and would be lost
 	}
 	files, err := c.Files()
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *Content) WriteFolder(folder string) error {
 	}, os.Remove)
 }
 
-// LockedIn returns the wishes and the lock of a folder that WriteFolder has written; nil for another folder, or where one of the
-// two was changed since.
+// LockedIn returns the wishes and the lock of a folder that WriteFolder has written. It returns nil for other folders, and if
+// either file was changed since.
 func LockedIn(folder string) (*Locked, error) {
 	var read [3][]byte
 	for i, name := range []string{DescriptionFile, WishesFile, LockFile} {
@@ -56,12 +56,12 @@ func LockedIn(folder string) (*Locked, error) {
 		}
 		read[i] = content
 	}
-	var of Description
-	if err := yaml.Unmarshal(read[0], &of); err != nil {
+	var description Description
+	if err := yaml.Unmarshal(read[0], &description); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(folder, DescriptionFile), err)
 	}
-	if of.Wishes != digestOf(read[1]) || of.Lock != digestOf(read[2]) {
-		return nil, nil // it is for no wishes any more
+	if description.Wishes != digestOf(read[1]) || description.Lock != digestOf(read[2]) {
+		return nil, nil // the lock and the wishes no longer belong together
 	}
 	return &Locked{read[1], read[2]}, nil
 }

@@ -10,75 +10,75 @@ import (
 	"open-cluster-management.io/interlock/pkg/index"
 )
 
-// imagesOf finds the images that the manifests of releases name, by their references.
+// imagesOf returns the images that the manifests of releases name, by their references.
 func imagesOf(entries []index.Entry) []Image {
-	by := map[string][]string{}
+	releases := map[string][]string{}
 	for i := range entries {
-		one := &entries[i]
-		found := map[string]bool{}
-		for _, manifest := range one.Manifests {
-			addImages(manifest, found)
+		entry := &entries[i]
+		references := map[string]bool{}
+		for _, manifest := range entry.Manifests {
+			addImages(manifest, references)
 		}
-		for reference := range found {
-			by[reference] = append(by[reference], one.Name+" "+one.Version)
+		for reference := range references {
+			releases[reference] = append(releases[reference], entry.Name+" "+entry.Version)
 		}
 	}
 	images := []Image{}
-	for _, reference := range slices.Sorted(maps.Keys(by)) {
-		one := Image{Image: reference, NamedBy: by[reference]}
-		if _, digest, named := strings.Cut(reference, "@"); named {
-			one.Digest = digest
+	for _, reference := range slices.Sorted(maps.Keys(releases)) {
+		image := Image{Image: reference, NamedBy: releases[reference]}
+		if _, digest, ok := strings.Cut(reference, "@"); ok {
+			image.Digest = digest
 		}
-		images = append(images, one)
+		images = append(images, image)
 	}
 	return images
 }
 
-// addImages adds the images of all pods in a value: an AddOnTemplate has whole manifests inside.
-func addImages(value any, to map[string]bool) {
+// addImages adds the images of all pods in a value. It searches in depth, because an AddOnTemplate contains whole manifests.
+func addImages(value any, references map[string]bool) {
 	switch value := value.(type) {
 	case []any:
-		for _, one := range value {
-			addImages(one, to)
+		for _, item := range value {
+			addImages(item, references)
 		}
 	case map[string]any:
-		for key, one := range value {
+		for key, field := range value {
 			switch key {
 			case "containers", "initContainers", "ephemeralContainers":
-				addField(one, to, "image")
+				addField(field, references, "image")
 			case "volumes":
-				addField(one, to, "image", "reference")
+				addField(field, references, "image", "reference")
 			}
-			addImages(one, to)
+			addImages(field, references)
 		}
 	}
 }
 
-// addField adds a field of each object of a list.
-func addField(list any, to map[string]bool, path ...string) {
-	objects, _ := list.([]any)
-	for _, one := range objects {
+// addField adds the field at a path in each object of a list.
+func addField(list any, references map[string]bool, path ...string) {
+	items, _ := list.([]any)
+	for _, value := range items {
 		for _, name := range path {
-			object, _ := one.(map[string]any)
-			one = object[name]
+			object, _ := value.(map[string]any)
+			value = object[name]
 		}
-		if image, is := one.(string); is && image != "" {
-			to[image] = true
+		if reference, ok := value.(string); ok && reference != "" {
+			references[reference] = true
 		}
 	}
 }
 
-// Variable reports whether the reference depends on a variable of its AddOnTemplate: it names no image by itself.
+// Variable reports whether the reference contains a variable of its AddOnTemplate. Then the manifests do not determine the image.
 func (i *Image) Variable() bool { return strings.Contains(i.Image, "{{") }
 
-// has reports whether a package names an image, with this digest.
-func (d *Description) has(reference, digest string) bool {
-	return slices.ContainsFunc(d.Images, func(one Image) bool { return one.Image == reference && one.Digest == digest })
+// names reports whether a package names an image with the digest.
+func (d *Description) names(reference, digest string) bool {
+	return slices.ContainsFunc(d.Images, func(image Image) bool { return image.Image == reference && image.Digest == digest })
 }
 
-// Target is where an image is pushed to: below a registry or a repository, with the path and the tag or digest that it has in
-// its own registry. Mirrors of registries have images so.
-func Target(image, below string) (string, error) {
+// Target returns the reference to push an image to: the path and the tag or digest of the image in its own registry, under a
+// prefix, which is a registry or a repository. Mirrors of registries use the same layout.
+func Target(image, prefix string) (string, error) {
 	reference, err := name.ParseReference(image)
 	if err != nil {
 		return "", err
@@ -87,5 +87,5 @@ func Target(image, below string) (string, error) {
 	if _, isDigest := reference.(name.Digest); isDigest {
 		separator = "@"
 	}
-	return below + "/" + reference.Context().RepositoryStr() + separator + reference.Identifier(), nil
+	return prefix + "/" + reference.Context().RepositoryStr() + separator + reference.Identifier(), nil
 }

@@ -21,28 +21,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
-// Annotations of the index of an archive: those that cosign knows a signed artifact and its signatures by, and the reference of
-// an image.
+// Annotations in the index of an archive. cosign identifies a signed artifact and its signatures by the kind. Images have their
+// references.
 const (
-	kindAnnotation = "kind"
-	kindSigned     = "dev.cosignproject.cosign/image"
-	kindSignatures = "dev.cosignproject.cosign/sigs"
-	referenceOf    = "org.opencontainers.image.ref.name"
+	kindAnnotation      = "kind"
+	kindSigned          = "dev.cosignproject.cosign/image"
+	kindSignatures      = "dev.cosignproject.cosign/sigs"
+	referenceAnnotation = "org.opencontainers.image.ref.name"
 )
 
-// Scheme begins the reference of a package in a registry, where a path could be meant.
+// Scheme is the prefix of references that could also be paths.
 const Scheme = "oci://"
 
-// Package is a package, with what it is stored as.
+// Package is a package with its blobs.
 type Package struct {
 	Content
-	// Of is its manifest, and Signatures that of its signatures; nil: it is not signed.
-	Of         v1.Descriptor
+	// Artifact describes the manifest of the package.
+	Artifact v1.Descriptor
+	// Signatures describes the manifest of the signatures. It is nil for an unsigned package.
 	Signatures *v1.Descriptor
-	// Packed are the images that an archive has, by their references.
-	Packed []v1.Descriptor
-	Blobs  layout.Blobs
-	file   io.Closer
+	// PackedImages has the images in the archive. Each has its reference as an annotation.
+	PackedImages []v1.Descriptor
+	Blobs        layout.Blobs
+	file         io.Closer
 }
 
 // Close closes the archive.
@@ -53,74 +54,76 @@ func (p *Package) Close() error {
 	return p.file.Close()
 }
 
-// Pack stores a package, and signs it with a key; nil: it is not signed.
+// Pack adds a package to blobs, and signs it with the key, unless the key is nil.
 func Pack(content *Content, blobs layout.Blobs, key crypto.Signer) (*Package, error) {
 	p := &Package{Content: *content, Blobs: blobs}
 	var err error
-	if p.Of, err = content.Manifest(blobs); err != nil || key == nil {
+	if p.Artifact, err = content.Manifest(blobs); err != nil || key == nil {
 		return p, err
 	}
-	signatures, err := signature.Sign(blobs, p.Of.Digest, key)
+	signatures, err := signature.Sign(blobs, p.Artifact.Digest, key)
 	p.Signatures = &signatures
 	return p, err
 }
 
-// Fetch adds the images of a package to its blobs, and records their digests: those that the manifests name, or else those that
-// the registries have now. Images with variables are left out.
-func (c *Content) Fetch(ctx context.Context, from registry.Client, to layout.Blobs) (packed []v1.Descriptor, err error) {
+// Fetch adds the images of a package to blobs, and sets their digests: the digest in the reference, or the current digest in the
+// registry. It skips images with variables.
+func (c *Content) Fetch(ctx context.Context, client registry.Client, blobs layout.Blobs) ([]v1.Descriptor, error) {
+	var fetched []v1.Descriptor
 	for i := range c.Images {
-		one := &c.Images[i]
-		if one.Variable() {
+		image := &c.Images[i]
+		if image.Variable() {
 			continue
 		}
-		reference, err := from.Image(one.Image)
+		reference, err := client.Image(image.Image)
 		if err != nil {
 			return nil, err
 		}
-		of, err := from.Get(ctx, reference, to)
+		descriptor, err := client.Get(ctx, reference, blobs)
 		if err != nil {
-			return nil, fmt.Errorf("image %s: %w", text.Excerpt(one.Image), err)
+			return nil, fmt.Errorf("image %s: %w", text.Excerpt(image.Image), err)
 		}
-		one.Digest = of.Digest.String()
-		of.Annotations = map[string]string{referenceOf: one.Image}
-		packed = append(packed, of)
+		image.Digest = descriptor.Digest.String()
+		descriptor.Annotations = map[string]string{referenceAnnotation: image.Image}
+		fetched = append(fetched, descriptor)
 	}
-	return packed, nil
+	return fetched, nil
 }
 
 // Write writes a package as an archive.
-func (p *Package) Write(to io.Writer) error {
-	signed := p.Of
+func (p *Package) Write(writer io.Writer) error {
+	signed := p.Artifact
 	signed.Annotations = map[string]string{kindAnnotation: kindSigned}
-	all := []v1.Descriptor{signed}
+	manifests := []v1.Descriptor{signed}
 	if p.Signatures != nil {
 		signatures := *p.Signatures
 		signatures.Annotations = map[string]string{kindAnnotation: kindSignatures}
-		all = append(all, signatures)
+		manifests = append(manifests, signatures)
 	}
-	return layout.Write(to, append(all, p.Packed...), p.Blobs)
+	return layout.Write(writer, append(manifests, p.PackedImages...), p.Blobs)
 }
 
-// WriteFile writes it as a file, as a whole.
+// WriteFile writes a package as an archive file. After an error there is no file.
 func (p *Package) WriteFile(path string) error { return wholefile.Write(path, p.Write) }
 
-// Source is where packages are read from.
+// Source reads packages.
 type Source struct {
 	registry.Client
-	// Key is the one that a package has to be signed with; nil: any package is accepted.
+	// Key is the key that a package has to be signed with. A nil key accepts any package, signed or not.
 	Key crypto.PublicKey
 }
 
-// Open reads a package from an archive, or from a registry. It has to be closed.
-func (s Source) Open(ctx context.Context, from string) (*Package, error) {
-	reference, isReference := strings.CutPrefix(from, Scheme)
-	if _, err := os.Stat(from); !isReference && (strings.HasSuffix(from, ".tar") || !errors.Is(err, fs.ErrNotExist)) {
-		return s.OpenArchive(from)
+// Open reads a package from an archive or a registry. The caller has to close it.
+func (s Source) Open(ctx context.Context, pathOrReference string) (*Package, error) {
+	reference, isReference := strings.CutPrefix(pathOrReference, Scheme)
+	_, err := os.Stat(pathOrReference)
+	if !isReference && (strings.HasSuffix(pathOrReference, ".tar") || !errors.Is(err, fs.ErrNotExist)) {
+		return s.OpenArchive(pathOrReference)
 	}
 	return s.pull(ctx, reference)
 }
 
-// OpenArchive reads a package from a file. It has to be closed.
+// OpenArchive reads a package from a file. The caller has to close it.
 func (s Source) OpenArchive(path string) (*Package, error) {
 	file, err := regularfile.Open(path)
 	if err != nil {
@@ -138,57 +141,58 @@ func (s Source) OpenArchive(path string) (*Package, error) {
 	return p, nil
 }
 
-// ReadArchive reads a package from an archive. Each file in it has to be one of the package, and as its digest says.
+// ReadArchive reads a package from an archive. It refuses files that are no part of the package, and content with another digest.
 func (s Source) ReadArchive(file io.ReaderAt, size int64) (*Package, error) {
-	stored, blobs, err := layout.Read(file, size)
+	manifests, blobs, err := layout.Read(file, size)
 	if err != nil {
 		return nil, err
 	}
 	p := &Package{Blobs: blobs}
 	var signed []v1.Descriptor
-	for _, one := range stored {
-		switch one.Annotations[kindAnnotation] {
+	for _, descriptor := range manifests {
+		switch descriptor.Annotations[kindAnnotation] {
 		case kindSigned:
-			signed = append(signed, one)
+			signed = append(signed, descriptor)
 		case kindSignatures:
 			if p.Signatures != nil {
 				return nil, errors.New("it has signatures twice")
 			}
-			p.Signatures = &one
+			p.Signatures = &descriptor
 		default:
-			p.Packed = append(p.Packed, one)
+			p.PackedImages = append(p.PackedImages, descriptor)
 		}
 	}
 	if len(signed) != 1 {
 		return nil, fmt.Errorf("it has %d packages, and must have one", len(signed))
 	}
-	p.Of = signed[0]
+	p.Artifact = signed[0]
 	if err := s.read(p); err != nil {
 		return nil, err
 	}
-	for _, one := range p.Packed {
-		if !p.has(one.Annotations[referenceOf], one.Digest.String()) {
-			return nil, fmt.Errorf("it has an image %q that the package does not name", text.Excerpt(one.Annotations[referenceOf]))
+	for _, image := range p.PackedImages {
+		reference := image.Annotations[referenceAnnotation]
+		if !p.names(reference, image.Digest.String()) {
+			return nil, fmt.Errorf("it has an image %q that the package does not name", text.Excerpt(reference))
 		}
 	}
 	return p, nil
 }
 
 // pull reads a package from a registry, with its signatures and without images.
-func (s Source) pull(ctx context.Context, from string) (*Package, error) {
-	reference, err := s.Reference(from)
+func (s Source) pull(ctx context.Context, unparsed string) (*Package, error) {
+	reference, err := s.Reference(unparsed)
 	if err != nil {
 		return nil, err
 	}
 	p := &Package{Blobs: layout.Blobs{}}
-	if p.Of, err = s.GetOne(ctx, reference, p.Blobs); err != nil {
+	if p.Artifact, err = s.GetOne(ctx, reference, p.Blobs); err != nil {
 		return nil, err
 	}
-	signatures, found, err := s.GetSignatures(ctx, reference.Context(), p.Of.Digest, p.Blobs)
+	signatures, ok, err := s.GetSignatures(ctx, reference.Context(), p.Artifact.Digest, p.Blobs)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its signatures: %w", reference, err)
 	}
-	if found {
+	if ok {
 		p.Signatures = &signatures
 	}
 	if err := s.read(p); err != nil {
@@ -197,42 +201,43 @@ func (s Source) pull(ctx context.Context, from string) (*Package, error) {
 	return p, nil
 }
 
-// read verifies the signature first, so that nothing is decoded that was not signed.
+// read reads the content of a package. It verifies the signature first, so it decodes only signed content.
 func (s Source) read(p *Package) error {
 	if s.Key != nil && p.Signatures == nil {
 		return signature.ErrUnsigned
 	}
 	if s.Key != nil {
-		if err := signature.Verify(p.Blobs, *p.Signatures, p.Of.Digest, s.Key); err != nil {
+		if err := signature.Verify(p.Blobs, *p.Signatures, p.Artifact.Digest, s.Key); err != nil {
 			return err
 		}
 	}
-	content, err := Read(p.Blobs, p.Of)
+	content, err := Read(p.Blobs, p.Artifact)
 	if err == nil {
 		p.Content = *content
 	}
 	return err
 }
 
-// Push writes the images of a package, its signatures, and then itself.
-func (p *Package) Push(ctx context.Context, to registry.Client, reference name.Reference, images string) error {
-	for _, one := range p.Packed {
-		target, err := Target(one.Annotations[referenceOf], images)
+// Push writes the images of a package under a prefix, then its signatures, and the package last.
+func (p *Package) Push(ctx context.Context, client registry.Client, reference name.Reference, imagePrefix string) error {
+	for _, image := range p.PackedImages {
+		target, err := Target(image.Annotations[referenceAnnotation], imagePrefix)
 		if err != nil {
 			return err
 		}
-		at, err := to.Image(target)
+		imageReference, err := client.Image(target)
 		if err != nil {
 			return err
 		}
-		if err := to.Put(ctx, at, one, p.Blobs); err != nil {
-			return fmt.Errorf("image %s: %w", at, err)
+		if err := client.Put(ctx, imageReference, image, p.Blobs); err != nil {
+			return fmt.Errorf("image %s: %w", imageReference, err)
 		}
 	}
 	if p.Signatures != nil {
-		if err := to.Put(ctx, reference.Context().Tag(signature.Tag(p.Of.Digest)), *p.Signatures, p.Blobs); err != nil {
+		tag := reference.Context().Tag(signature.Tag(p.Artifact.Digest))
+		if err := client.Put(ctx, tag, *p.Signatures, p.Blobs); err != nil {
 			return fmt.Errorf("signatures: %w", err)
 		}
 	}
-	return to.Put(ctx, reference, p.Of, p.Blobs)
+	return client.Put(ctx, reference, p.Artifact, p.Blobs)
 }

@@ -22,28 +22,28 @@ import (
 	"open-cluster-management.io/interlock/pkg/airgap/registry"
 )
 
-// serving is a registry on loopback, which remembers what was requested of it, and may answer something else.
-type serving struct {
+// fakeRegistry is a registry on loopback that records its requests, and may respond with wrong content.
+type fakeRegistry struct {
 	http.Handler
 	host     string
 	mutex    sync.Mutex
 	requests []string
-	// instead answers a request if it returns true.
-	instead func(http.ResponseWriter, *http.Request) bool
+	// override responds to a request if it returns true.
+	override func(http.ResponseWriter, *http.Request) bool
 }
 
-func (s *serving) ServeHTTP(to http.ResponseWriter, request *http.Request) {
+func (s *fakeRegistry) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	s.mutex.Lock()
 	s.requests = append(s.requests, request.Method+" "+request.URL.Path)
 	s.mutex.Unlock()
-	if s.instead == nil || !s.instead(to, request) {
-		s.Handler.ServeHTTP(to, request)
+	if s.override == nil || !s.override(writer, request) {
+		s.Handler.ServeHTTP(writer, request)
 	}
 }
 
-func serve(t *testing.T) *serving {
+func serve(t *testing.T) *fakeRegistry {
 	t.Helper()
-	s := &serving{Handler: ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))}
+	s := &fakeRegistry{Handler: ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
@@ -57,13 +57,13 @@ func serve(t *testing.T) *serving {
 var insecure = registry.Client{Insecure: true}
 
 // push pushes a package as addons:1.0.0.
-func push(t *testing.T, to *serving, packed *Package) name.Reference {
+func push(t *testing.T, target *fakeRegistry, packed *Package) name.Reference {
 	t.Helper()
-	reference, err := insecure.Reference(to.host + "/some/addons:1.0.0")
+	reference, err := insecure.Reference(target.host + "/some/addons:1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := packed.Push(t.Context(), insecure, reference, to.host); err != nil {
+	if err := packed.Push(t.Context(), insecure, reference, target.host); err != nil {
 		t.Fatal(err)
 	}
 	return reference
@@ -74,23 +74,23 @@ func TestAPackageIsPulledAsItWasPushed(t *testing.T) {
 	inner := serve(t)
 	packed := pack(t, contentOf(t, releasesOf(t, "a")), key)
 	reference := push(t, inner, packed)
-	byDigest := reference.Context().Digest(packed.Of.Digest.String()).String()
-	for _, from := range []string{reference.String(), Scheme + reference.String(), byDigest} {
-		pulled, err := Source{insecure, public}.Open(t.Context(), from)
+	byDigest := reference.Context().Digest(packed.Artifact.Digest.String()).String()
+	for _, source := range []string{reference.String(), Scheme + reference.String(), byDigest} {
+		pulled, err := Source{insecure, public}.Open(t.Context(), source)
 		if err != nil {
-			t.Fatal(from, err)
+			t.Fatal(source, err)
 		}
 		if !bytes.Equal(archiveOf(t, packed), archiveOf(t, pulled)) {
-			t.Errorf("%s is another package", from)
+			t.Errorf("%s is another package", source)
 		}
 	}
-	other := reference.Context().Digest("sha256:" + strings.Repeat("0", 64)).String()
-	if _, err := (Source{Client: insecure}).Open(t.Context(), other); err == nil {
+	wrongDigest := reference.Context().Digest("sha256:" + strings.Repeat("0", 64)).String()
+	if _, err := (Source{Client: insecure}).Open(t.Context(), wrongDigest); err == nil {
 		t.Error("another digest was accepted")
 	}
 }
 
-// With images: from their registry into the archive, and from there into another registry.
+// Images are packed from their registry into the archive, and pushed from there into a second registry.
 func TestImagesAreCarriedOver(t *testing.T) {
 	outer, inner := serve(t), serve(t)
 	platforms, err := random.Index(512, 2, 2)
@@ -114,7 +114,7 @@ func TestImagesAreCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed.Packed = images
+	packed.PackedImages = images
 	path := filepath.Join(t.TempDir(), "a.tar")
 	if err := packed.WriteFile(path); err != nil {
 		t.Fatal(err)
@@ -128,17 +128,17 @@ func TestImagesAreCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(carried.Packed) != 1 || carried.Images[0].Digest != want.String() {
-		t.Errorf("%d images, the first %+v", len(carried.Packed), carried.Images[0])
+	if len(carried.PackedImages) != 1 || carried.Images[0].Digest != want.String() {
+		t.Errorf("%d images, the first %+v", len(carried.PackedImages), carried.Images[0])
 	}
 	push(t, inner, carried)
-	there, err := insecure.Image(inner.host + "/team/agent:1")
+	target, err := insecure.Image(inner.host + "/team/agent:1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := remote.Index(there); err != nil {
+	if pushed, err := remote.Index(target); err != nil {
 		t.Error(err)
-	} else if digest, err := found.Digest(); err != nil || digest != want {
+	} else if digest, err := pushed.Digest(); err != nil || digest != want {
 		t.Errorf("%s, %v, want %s", digest, err, want)
 	}
 	inner.requests = nil
@@ -146,13 +146,13 @@ func TestImagesAreCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range inner.requests {
-		if strings.Contains(one, "team/agent") {
-			t.Errorf("pulling a package requested %s", one)
+	for _, request := range inner.requests {
+		if strings.Contains(request, "team/agent") {
+			t.Errorf("pulling a package requested %s", request)
 		}
 	}
-	if len(pulled.Packed) != 0 || pulled.Images[0].Digest != want.String() {
-		t.Errorf("%d images, the first %+v", len(pulled.Packed), pulled.Images[0])
+	if len(pulled.PackedImages) != 0 || pulled.Images[0].Digest != want.String() {
+		t.Errorf("%d images, the first %+v", len(pulled.PackedImages), pulled.Images[0])
 	}
 }
 
@@ -167,8 +167,8 @@ func TestAnArchiveWithAnImageThatIsNotNamedIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, reference := range []string{"", "quay.io/a:1", "quay.io/b:1"} {
-		image.Annotations = map[string]string{referenceOf: reference}
-		packed.Packed = []v1.Descriptor{image}
+		image.Annotations = map[string]string{referenceAnnotation: reference}
+		packed.PackedImages = []v1.Descriptor{image}
 		if _, err := readArchive(archiveOf(t, packed)); err == nil || !strings.Contains(err.Error(), "that the package does not name") {
 			t.Error(reference, err)
 		}
@@ -177,32 +177,32 @@ func TestAnArchiveWithAnImageThatIsNotNamedIsRefused(t *testing.T) {
 
 func TestARegistryThatLies(t *testing.T) {
 	packed := pack(t, contentOf(t, releasesOf(t, "a")), nil)
-	answer := func(path string, content string, mediaType string) func(http.ResponseWriter, *http.Request) bool {
-		return func(to http.ResponseWriter, request *http.Request) bool {
+	respond := func(path string, content string, mediaType string) func(http.ResponseWriter, *http.Request) bool {
+		return func(writer http.ResponseWriter, request *http.Request) bool {
 			if !strings.Contains(request.URL.Path, path) {
 				return false
 			}
-			to.Header().Set("Content-Type", mediaType)
-			_, _ = io.WriteString(to, content) // the client may have gone
+			writer.Header().Set("Content-Type", mediaType)
+			_, _ = io.WriteString(writer, content) // the client may have gone
 			return true
 		}
 	}
 	const manifest, index = "application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.index.v1+json"
 	for name, tt := range map[string]struct {
-		instead func(http.ResponseWriter, *http.Request) bool
-		want    string
+		override func(http.ResponseWriter, *http.Request) bool
+		want     string
 	}{
-		"another blob": {answer("/blobs/", "something else", "application/octet-stream"), "error verifying sha256 checksum"},
-		"an image":     {answer("/manifests/1.0.0", `{"schemaVersion":2,"config":{},"layers":[]}`, manifest), "it is no package of add-ons"},
-		"an index":     {answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[]}`, index), "it is no package of add-ons"},
+		"another blob": {respond("/blobs/", "something else", "application/octet-stream"), "error verifying sha256 checksum"},
+		"an image":     {respond("/manifests/1.0.0", `{"schemaVersion":2,"config":{},"layers":[]}`, manifest), "it is no package of add-ons"},
+		"an index":     {respond("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[]}`, index), "it is no package of add-ons"},
 		"an index of some": {
-			answer("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[{"mediaType":"`+manifest+`"}]}`, index), "must not refer",
+			respond("/manifests/1.0.0", `{"schemaVersion":2,"manifests":[{"mediaType":"`+manifest+`"}]}`, index), "must not refer",
 		},
-		"no manifest": {answer("/manifests/1.0.0", "<html>", "text/html"), "its manifest"},
-		"a large one": {answer("/manifests/1.0.0", strings.Repeat(" ", 5<<20), manifest), "are refused"},
-		"a redirection to elsewhere": {func(to http.ResponseWriter, request *http.Request) bool {
+		"no manifest": {respond("/manifests/1.0.0", "<html>", "text/html"), "its manifest"},
+		"a large one": {respond("/manifests/1.0.0", strings.Repeat(" ", 5<<20), manifest), "are refused"},
+		"a redirection to elsewhere": {func(writer http.ResponseWriter, request *http.Request) bool {
 			if strings.Contains(request.URL.Path, "/blobs/") {
-				http.Redirect(to, request, "http://registry.example.com/", http.StatusTemporaryRedirect)
+				http.Redirect(writer, request, "http://registry.example.com/", http.StatusTemporaryRedirect)
 				return true
 			}
 			return false
@@ -211,7 +211,7 @@ func TestARegistryThatLies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := serve(t)
 			reference := push(t, registry, packed)
-			registry.instead = tt.instead
+			registry.override = tt.override
 			if _, err := (Source{Client: insecure}).Open(t.Context(), reference.String()); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

@@ -1,4 +1,4 @@
-// Package chart renders Helm charts, as helm template does without values and without a cluster.
+// Package chart renders Helm charts. Like helm template, it needs neither values nor a cluster.
 package chart
 
 import (
@@ -22,43 +22,45 @@ import (
 type Rendered struct {
 	Name, Version string
 	Objects       []manifest.Object
-	// Dependencies are the names of the charts that it depends on.
+	// Dependencies has the names of the charts that it depends on.
 	Dependencies []string
 }
 
 // Render renders the chart in a folder or an archive, with its own values.
-func Render(from string) (*Rendered, error) {
-	loaded, err := loader.Load(from)
+func Render(chartPath string) (*Rendered, error) {
+	loaded, err := loader.Load(chartPath)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
+		return nil, fmt.Errorf("%s: %w", chartPath, err)
 	}
 	rendered := &Rendered{Name: loaded.Name(), Version: loaded.Metadata.Version}
-	for _, one := range loaded.Metadata.Dependencies {
-		rendered.Dependencies = append(rendered.Dependencies, one.Name)
+	for _, dependency := range loaded.Metadata.Dependencies {
+		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)
 	}
 	if missing := missingIn(loaded); len(missing) > 0 {
 		return nil, fmt.Errorf("%s: found in Chart.yaml, but missing in charts/ directory: %s: run helm dependency update",
-			from, strings.Join(missing, ", "))
+			chartPath, strings.Join(missing, ", "))
 	}
 	content, err := render(loaded)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
+		return nil, fmt.Errorf("%s: %w", chartPath, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		objects, err := manifest.Decode(name, content[name])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", from, name, err)
+			return nil, fmt.Errorf("%s: %s: %w", chartPath, name, err)
 		}
 		rendered.Objects = append(rendered.Objects, objects...)
 	}
 	return rendered, nil
 }
 
-// missingIn are the charts that a chart depends on, and does not contain.
-func missingIn(loaded *chartv2.Chart) (missing []string) {
-	for _, one := range loaded.Metadata.Dependencies {
-		if !slices.ContainsFunc(loaded.Dependencies(), func(other *chartv2.Chart) bool { return other.Name() == one.Name }) {
-			missing = append(missing, one.Name)
+// missingIn returns the charts that a chart depends on and does not contain.
+func missingIn(loaded *chartv2.Chart) []string {
+	var missing []string
+	for _, dependency := range loaded.Metadata.Dependencies {
+		isDependency := func(contained *chartv2.Chart) bool { return contained.Name() == dependency.Name }
+		if !slices.ContainsFunc(loaded.Dependencies(), isDependency) {
+			missing = append(missing, dependency.Name)
 		}
 	}
 	return missing
@@ -70,12 +72,12 @@ func render(loaded *chartv2.Chart) (map[string][]byte, error) {
 	for _, crd := range loaded.CRDObjects() {
 		content[crd.Name] = crd.File.Data
 	}
-	none := common.Values{}
-	if err := chartutil.ProcessDependencies(loaded, none); err != nil {
+	noValues := common.Values{}
+	if err := chartutil.ProcessDependencies(loaded, noValues); err != nil {
 		return nil, err
 	}
 	options := common.ReleaseOptions{Name: loaded.Name(), Namespace: "default", Revision: 1, IsInstall: true}
-	values, err := util.ToRenderValues(loaded, none, options, nil)
+	values, err := util.ToRenderValues(loaded, noValues, options, nil)
 	if err != nil {
 		return nil, err
 	}

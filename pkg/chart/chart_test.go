@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// folder writes a chart: lines "== PATH" begin its files.
+// folder writes a chart. A line "== PATH" begins a file.
 func folder(t *testing.T, files string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "gateway")
-	for _, one := range strings.Split(files, "== ")[1:] {
-		name, content, _ := strings.Cut(one, "\n")
+	for _, file := range strings.Split(files, "== ")[1:] {
+		name, content, _ := strings.Cut(file, "\n")
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func folder(t *testing.T, files string) string {
 	return root
 }
 
-// archived packs a chart, as helm package does.
+// archived packs a chart like helm package.
 func archived(t *testing.T, root string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gateway.tgz")
@@ -93,10 +93,10 @@ kind: ConfigMap
 metadata: {name: b}
 `
 
-// What Helm says of charts and their dependencies, in its words.
+// The cases of Helm's documentation of charts and their dependencies, in its words.
 func TestRender(t *testing.T) {
-	depends := func(on string) string {
-		return strings.Replace(gateway, "version: 1.4.0\n", "version: 1.4.0\ndependencies:\n- "+on+"\n", 1)
+	depends := func(dependency string) string {
+		return strings.Replace(gateway, "version: 1.4.0\n", "version: 1.4.0\ndependencies:\n- "+dependency+"\n", 1)
 	}
 	const own = "gateway 1.4.0: CustomResourceDefinition gateways.example.com, ClusterManagementAddOn cluster-gateway"
 	for name, c := range map[string]struct{ files, want string }{
@@ -139,9 +139,9 @@ func describe(rendered *Rendered, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	var all []string
-	for _, one := range rendered.Objects {
-		all = append(all, one.GetKind()+" "+one.GetName())
+	var objects []string
+	for _, object := range rendered.Objects {
+		objects = append(objects, object.GetKind()+" "+object.GetName())
 	}
-	return rendered.Name + " " + rendered.Version + ": " + strings.Join(all, ", ")
+	return rendered.Name + " " + rendered.Version + ": " + strings.Join(objects, ", ")
 }

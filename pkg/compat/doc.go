@@ -1,5 +1,5 @@
-// Package compat groups what exists only while OCM lacks the add-on dependency
-// proposal. Each package says what ends it:
+// Package compat groups the packages that are needed only while OCM lacks the add-on
+// dependency proposal. Each package documents when it can be deleted:
 //
 //   - graft and crdgraft end when every supported OCM ships spec.dependencies
 //     with all fields of Interlock.

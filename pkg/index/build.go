@@ -16,41 +16,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// templateConfig supports AddOnTemplates.
+// templateConfig is the supported configuration of an add-on with AddOnTemplates.
 var templateConfig = ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
 
-// Build makes releases of manifests: one for each ClusterManagementAddOn. An AddOnTemplate belongs to the add-on that it
+// Build makes releases from manifests: one for each ClusterManagementAddOn. An AddOnTemplate belongs to the add-on that it
 // names, and any other object to the add-on of its file, or of its folder. set has versions for add-ons whose manifests
-// report none.
+// report no version.
 func Build(objects []manifest.Object, source string, set map[string]string) ([]Entry, error) {
-	registered := slices.DeleteFunc(slices.Clone(objects), func(one manifest.Object) bool { return !isKind(one.Object, registrationKind) })
-	if len(registered) == 0 {
+	isOther := func(object manifest.Object) bool { return !isKind(object.Object, registrationKind) }
+	registrations := slices.DeleteFunc(slices.Clone(objects), isOther)
+	if len(registrations) == 0 {
 		return nil, fmt.Errorf("there is no %s", registrationKind)
 	}
-	by := map[string][]manifest.Object{}
-	for _, one := range registered {
-		if by[one.GetName()] != nil {
-			return nil, fmt.Errorf("%s: %q is registered in %s too", one.Path, text.Name(one.GetName()), by[one.GetName()][0].Path)
+	byAddOn := map[string][]manifest.Object{}
+	for _, registration := range registrations {
+		name := registration.GetName()
+		if byAddOn[name] != nil {
+			return nil, fmt.Errorf("%s: %q is registered in %s too", registration.Path, text.Name(name), byAddOn[name][0].Path)
 		}
-		by[one.GetName()] = []manifest.Object{one}
+		byAddOn[name] = []manifest.Object{registration}
 	}
 	var errs []error
-	for _, one := range objects {
-		if isKind(one.Object, registrationKind) {
+	for _, object := range objects {
+		if isKind(object.Object, registrationKind) {
 			continue
 		}
-		owner, err := ownerOf(one, registered)
+		owner, err := ownerOf(object, registrations)
 		if err != nil {
 			errs = append(errs, err)
 		} else if owner != "" {
-			by[owner] = append(by[owner], one)
+			byAddOn[owner] = append(byAddOn[owner], object)
 		}
 	}
 	var entries []Entry
-	for _, one := range registered {
-		entry, err := makeEntry(one.GetName(), source, by[one.GetName()], set)
+	for _, registration := range registrations {
+		name := registration.GetName()
+		entry, err := makeEntry(name, source, byAddOn[name], set)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: add-on %q: %w", one.Path, text.Name(one.GetName()), err))
+			errs = append(errs, fmt.Errorf("%s: add-on %q: %w", registration.Path, text.Name(name), err))
 		}
 		entries = append(entries, entry)
 	}
@@ -58,39 +61,42 @@ func Build(objects []manifest.Object, source string, set map[string]string) ([]E
 	return entries, errors.Join(errs...)
 }
 
-// AddOns are the names of the add-ons that manifests register.
-func AddOns(objects []manifest.Object) (names []string) {
-	for _, one := range objects {
-		if isKind(one.Object, registrationKind) {
-			names = append(names, one.GetName())
+// AddOns returns the names of the add-ons that manifests register.
+func AddOns(objects []manifest.Object) []string {
+	var names []string
+	for _, object := range objects {
+		if isKind(object.Object, registrationKind) {
+			names = append(names, object.GetName())
 		}
 	}
 	return names
 }
 
-// ownerOf returns the add-on that an object belongs to; empty for a template of another add-on.
-func ownerOf(one manifest.Object, registered []manifest.Object) (string, error) {
-	if isKind(one.Object, templateKind) {
-		owner, _, _ := unstructured.NestedString(one.Object, "spec", "addonName")
-		if !slices.ContainsFunc(registered, func(r manifest.Object) bool { return r.GetName() == owner }) {
+// ownerOf returns the add-on that an object belongs to: the add-on of its file, of its folder, or the only one. The error names two
+// add-ons that an object may belong to.
+func ownerOf(object manifest.Object, registrations []manifest.Object) (string, error) {
+	if isKind(object.Object, templateKind) {
+		owner, _, _ := unstructured.NestedString(object.Object, "spec", "addonName")
+		if !slices.ContainsFunc(registrations, func(r manifest.Object) bool { return r.GetName() == owner }) {
 			return "", fmt.Errorf("%s: AddOnTemplate %q: spec.addonName: %q has no %s here",
-				one.Path, text.Name(one.GetName()), text.Excerpt(owner), registrationKind)
+				object.Path, text.Name(object.GetName()), text.Excerpt(owner), registrationKind)
 		}
 		return owner, nil
 	}
-	for _, together := range []func(manifest.Object) bool{
-		func(r manifest.Object) bool { return r.Path == one.Path },
-		func(r manifest.Object) bool { return filepath.Dir(r.Path) == filepath.Dir(one.Path) },
+	for _, isNear := range []func(manifest.Object) bool{
+		func(r manifest.Object) bool { return r.Path == object.Path },
+		func(r manifest.Object) bool { return filepath.Dir(r.Path) == filepath.Dir(object.Path) },
 		func(manifest.Object) bool { return true },
 	} {
-		near := slices.DeleteFunc(slices.Clone(registered), func(r manifest.Object) bool { return !together(r) })
-		switch len(near) {
+		owners := slices.DeleteFunc(slices.Clone(registrations), func(r manifest.Object) bool { return !isNear(r) })
+		switch len(owners) {
 		case 0:
 		case 1:
-			return near[0].GetName(), nil
+			return owners[0].GetName(), nil
 		default:
 			return "", fmt.Errorf("%s: %s %q may belong to %s or %s: put it into the file or the folder of one of them",
-				one.Path, text.Name(one.GetKind()), text.Name(one.GetName()), text.Name(near[0].GetName()), text.Name(near[1].GetName()))
+				object.Path, text.Name(object.GetKind()), text.Name(object.GetName()),
+				text.Name(owners[0].GetName()), text.Name(owners[1].GetName()))
 		}
 	}
 	return "", nil
@@ -100,15 +106,15 @@ func ownerOf(one manifest.Object, registered []manifest.Object) (string, error) 
 func makeEntry(name, source string, objects []manifest.Object, set map[string]string) (Entry, error) {
 	release := Release{TypeMeta: typeOf(ReleaseKind), Name: name, Source: source}
 	registration := objects[0].DeepCopy()
-	chosen, err := templateNamed(registration.Object, objects)
+	template, err := runningTemplate(registration.Object, objects)
 	if err != nil {
 		return Entry{}, err
 	}
-	for _, one := range objects {
-		if isKind(one.Object, templateKind) && one.GetName() != chosen {
+	for _, object := range objects {
+		if isKind(object.Object, templateKind) && object.GetName() != template {
 			continue
 		}
-		release.Manifests = append(release.Manifests, ownPart(one.DeepCopy()).Object)
+		release.Manifests = append(release.Manifests, withoutHubFields(object.DeepCopy()).Object)
 	}
 	slices.SortStableFunc(release.Manifests, compareManifests)
 	_, reported, err := release.read()
@@ -119,9 +125,9 @@ func makeEntry(name, source string, objects []manifest.Object, set map[string]st
 		return Entry{}, noVersion{name}
 	}
 	if reported == "" {
-		for _, one := range release.Manifests {
-			if isKind(one, registrationKind) {
-				object := unstructured.Unstructured{Object: one}
+		for _, m := range release.Manifests {
+			if isKind(m, registrationKind) {
+				object := unstructured.Unstructured{Object: m}
 				annotations := object.GetAnnotations()
 				if annotations == nil {
 					annotations = map[string]string{}
@@ -134,11 +140,11 @@ func makeEntry(name, source string, objects []manifest.Object, set map[string]st
 	if release.Digest, err = release.digest(); err != nil {
 		return Entry{}, err
 	}
-	of, err := release.check()
+	input, err := release.check()
 	if err != nil {
 		return Entry{}, err
 	}
-	return Entry{release, *of}, nil
+	return Entry{release, *input}, nil
 }
 
 // noVersion is the error for an add-on whose manifests report no version.
@@ -148,19 +154,19 @@ func (noVersion) Error() string {
 	return "it reports no version: set the annotation " + addonv1alpha1.AddOnVersionAnnotation
 }
 
-// Unversioned returns the name of the add-on where the error is that its manifests report no version.
-func Unversioned(err error) (name string, is bool) {
+// Unversioned returns the name of an add-on whose manifests report no version, if that is the error.
+func Unversioned(err error) (string, bool) {
 	var missing noVersion
-	is = errors.As(err, &missing)
-	return missing.name, is
+	ok := errors.As(err, &missing)
+	return missing.name, ok
 }
 
-// templateNamed returns the AddOnTemplate that runs: the only one, or the one that the registration names.
-func templateNamed(registration map[string]any, objects []manifest.Object) (string, error) {
+// runningTemplate returns the name of the AddOnTemplate that runs: the only template, or the default configuration.
+func runningTemplate(registration map[string]any, objects []manifest.Object) (string, error) {
 	var templates []string
-	for _, one := range objects {
-		if isKind(one.Object, templateKind) {
-			templates = append(templates, one.GetName())
+	for _, object := range objects {
+		if isKind(object.Object, templateKind) {
+			templates = append(templates, object.GetName())
 		}
 	}
 	if len(templates) == 0 {
@@ -169,21 +175,21 @@ func templateNamed(registration map[string]any, objects []manifest.Object) (stri
 	if len(templates) == 1 {
 		return templates[0], nil
 	}
-	for _, one := range defaultsOf(registration) {
-		if one.resource == declaration.Templates.Resource && slices.Contains(templates, one.name) {
-			return one.name, nil
+	for _, config := range defaultsOf(registration) {
+		if config.resource == declaration.Templates.Resource && slices.Contains(templates, config.name) {
+			return config.name, nil
 		}
 	}
 	return "", fmt.Errorf("it has %d AddOnTemplates: name one as its default configuration", len(templates))
 }
 
-// ownPart removes what a hub adds to an object.
-func ownPart(object *unstructured.Unstructured) *unstructured.Unstructured {
+// withoutHubFields removes the fields that a hub adds to an object.
+func withoutHubFields(object *unstructured.Unstructured) *unstructured.Unstructured {
 	unstructured.RemoveNestedField(object.Object, "status")
-	for _, added := range []string{
+	for _, name := range []string{
 		"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "ownerReferences", "finalizers",
 	} {
-		unstructured.RemoveNestedField(object.Object, "metadata", added)
+		unstructured.RemoveNestedField(object.Object, "metadata", name)
 	}
 	annotations := object.GetAnnotations()
 	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
@@ -195,9 +201,9 @@ func ownPart(object *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 func compareManifests(a, b map[string]any) int {
-	of := func(manifest map[string]any) []string {
+	key := func(manifest map[string]any) []string {
 		object := unstructured.Unstructured{Object: manifest}
 		return []string{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
 	}
-	return slices.Compare(of(a), of(b))
+	return slices.Compare(key(a), key(b))
 }

@@ -12,64 +12,67 @@ import (
 // configurations is the resource of AddOnDeploymentConfigs.
 const configurations = "addondeploymentconfigs"
 
-// reference is a configuration that a ClusterManagementAddOn names.
+// reference identifies a configuration that a ClusterManagementAddOn names.
 type reference struct{ group, resource, namespace, name string }
 
-// defaultsOf are the default configurations of a ClusterManagementAddOn, of either version of its API.
+// defaultsOf returns the default configurations of a ClusterManagementAddOn. It reads both versions of its API.
 func defaultsOf(registration map[string]any) []reference {
 	supported, _, _ := unstructured.NestedSlice(registration, "spec", "supportedConfigs")
 	defaults, _, _ := unstructured.NestedSlice(registration, "spec", "defaultConfigs")
 	return referencesOf(append(supported, defaults...))
 }
 
-// configsOfPlacements are the configurations of add-ons that placements install.
-func configsOfPlacements(registration map[string]any) (all []reference) {
+// placementConfigs returns the configurations of a ClusterManagementAddOn for Placements.
+func placementConfigs(registration map[string]any) []reference {
+	var references []reference
 	placements, _, _ := unstructured.NestedSlice(registration, "spec", "installStrategy", "placements")
-	for _, one := range placements {
-		placement, _ := one.(map[string]any)
+	for _, item := range placements {
+		placement, _ := item.(map[string]any)
 		configs, _, _ := unstructured.NestedSlice(placement, "configs")
-		all = append(all, referencesOf(configs)...)
+		references = append(references, referencesOf(configs)...)
 	}
-	return all
+	return references
 }
 
-func referencesOf(configs []any) (all []reference) {
-	for _, one := range configs {
-		config, _ := one.(map[string]any)
-		var found reference
-		found.group, _ = config["group"].(string)
-		found.resource, _ = config["resource"].(string)
-		if byDefault, is := config["defaultConfig"].(map[string]any); is {
-			config = byDefault
+func referencesOf(configs []any) []reference {
+	var references []reference
+	for _, item := range configs {
+		config, _ := item.(map[string]any)
+		var r reference
+		r.group, _ = config["group"].(string)
+		r.resource, _ = config["resource"].(string)
+		if defaultConfig, ok := config["defaultConfig"].(map[string]any); ok {
+			config = defaultConfig
 		}
-		found.namespace, _ = config["namespace"].(string)
-		if found.name, _ = config["name"].(string); found.name != "" {
-			all = append(all, found)
+		r.namespace, _ = config["namespace"].(string)
+		if r.name, _ = config["name"].(string); r.name != "" {
+			references = append(references, r)
 		}
 	}
-	return all
+	return references
 }
 
-// DefaultTemplates are the names of the AddOnTemplates that a ClusterManagementAddOn names by default.
-func DefaultTemplates(registration *unstructured.Unstructured) (names []string) {
-	for _, one := range defaultsOf(registration.Object) {
-		if one.group == declaration.Templates.Group && one.resource == declaration.Templates.Resource {
-			names = append(names, one.name)
+// DefaultTemplates returns the names of the AddOnTemplates in the default configurations of a ClusterManagementAddOn.
+func DefaultTemplates(registration *unstructured.Unstructured) []string {
+	var names []string
+	for _, config := range defaultsOf(registration.Object) {
+		if config.group == declaration.Templates.Group && config.resource == declaration.Templates.Resource {
+			names = append(names, config.name)
 		}
 	}
 	return names
 }
 
-// Configures reports whether a ClusterManagementAddOn names an AddOnDeploymentConfig: by default, or for a Placement.
+// Configures reports whether a ClusterManagementAddOn uses an AddOnDeploymentConfig: by default, or for a Placement.
 func Configures(config, registration *unstructured.Unstructured) bool {
-	named := reference{addonv1alpha1.GroupVersion.Group, configurations, config.GetNamespace(), config.GetName()}
-	return slices.Contains(append(defaultsOf(registration.Object), configsOfPlacements(registration.Object)...), named)
+	wanted := reference{addonv1alpha1.GroupVersion.Group, configurations, config.GetNamespace(), config.GetName()}
+	return slices.Contains(append(defaultsOf(registration.Object), placementConfigs(registration.Object)...), wanted)
 }
 
 // HasConfigurations reports whether a ClusterManagementAddOn names any AddOnDeploymentConfig.
 func HasConfigurations(registration *unstructured.Unstructured) bool {
-	all := append(defaultsOf(registration.Object), configsOfPlacements(registration.Object)...)
-	return slices.ContainsFunc(all, func(one reference) bool {
-		return one.group == addonv1alpha1.GroupVersion.Group && one.resource == configurations
+	references := append(defaultsOf(registration.Object), placementConfigs(registration.Object)...)
+	return slices.ContainsFunc(references, func(config reference) bool {
+		return config.group == addonv1alpha1.GroupVersion.Group && config.resource == configurations
 	})
 }

@@ -13,8 +13,8 @@ func TestConfigures(t *testing.T) {
 	config.SetName("settings")
 	const resource = "group: addon.open-cluster-management.io, resource: addondeploymentconfigs"
 	for name, c := range map[string]struct {
-		spec            string
-		configures, any bool
+		spec                          string
+		configures, hasConfigurations bool
 	}{
 		"nothing":                {"{}", false, false},
 		"supported only":         {"{supportedConfigs: [{" + resource + "}]}", false, false},
@@ -41,7 +41,7 @@ func TestConfigures(t *testing.T) {
 		if got := Configures(config, registration); got != c.configures {
 			t.Errorf("%s: configures: %t", name, got)
 		}
-		if got := HasConfigurations(registration); got != c.any {
+		if got := HasConfigurations(registration); got != c.hasConfigurations {
 			t.Errorf("%s: has any: %t", name, got)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package index has the files of offline resolution: a folder with the releases of add-ons, what users want of them, and
-// what was chosen.
+// Package index reads and writes the files of offline resolution: the index, a folder with the releases of add-ons, the wishes of
+// users, and the lock with the chosen releases.
 package index

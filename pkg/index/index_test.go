@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/manifest"
 )
 
-// manifestOf is a registration, with the version and the dependencies that it declares, if any.
+// manifestOf returns a registration. An empty version or dependencies set no annotation.
 func manifestOf(name, version, dependencies string) string {
 	annotations := map[bool]string{true: fmt.Sprintf("    dependency.addon.open-cluster-management.io/version: %q\n"+
 		"", version)}[version != ""]
@@ -29,7 +29,7 @@ func templateOf(name, addOn, version string) string {
 		", labels: {app.kubernetes.io/version: " + version + "}}\nspec: {addonName: " + addOn + "}\n"
 }
 
-// objects reads manifests, each of a file of its own.
+// objects reads the manifests in files.
 func objects(t testing.TB, files map[string]string) []manifest.Object {
 	t.Helper()
 	folder := t.TempDir()
@@ -112,8 +112,8 @@ func TestBuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			entries, err := index.Build(objects(t, test.files), "x", map[string]string{"flagged": "3.2.1"})
 			var got []string
-			for _, one := range entries {
-				got = append(got, fmt.Sprintf("%s %s (%d)", one.Name, one.Version, len(one.Manifests)))
+			for _, entry := range entries {
+				got = append(got, fmt.Sprintf("%s %s (%d)", entry.Name, entry.Version, len(entry.Manifests)))
 			}
 			if err != nil {
 				got = []string{err.Error()}
@@ -125,21 +125,21 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// made makes an index of a registration, and returns its folder.
-func made(t testing.TB, registration string) string {
+// newIndex makes an index of a registration, and returns its folder.
+func newIndex(t testing.TB, registration string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "index")
-	for _, one := range entriesOf(t, registration) {
-		if written, err := index.Write(folder, &one.Release); err != nil || !written {
+	for _, entry := range entriesOf(t, registration) {
+		if written, err := index.Write(folder, &entry.Release); err != nil || !written {
 			t.Fatal(written, err)
 		}
 	}
 	return folder
 }
 
-// A release that was changed by hand is refused, whatever was changed.
+// A release that was changed by hand is refused. Every change is detected.
 func TestAChangedReleaseIsRefused(t *testing.T) {
-	for name, test := range map[string]struct{ from, to, want string }{
+	for name, test := range map[string]struct{ old, replacement, want string }{
 		"another declaration":     {">= 1", ">= 2", "digest: the file was changed after it was made"},
 		"another version":         {"version: 1.0.0", "version: 1.0.1", "digest: the file was changed after it was made"},
 		"another digest":          {"sha256:", "sha256:0", "digest: the file was changed after it was made"},
@@ -155,16 +155,16 @@ func TestAChangedReleaseIsRefused(t *testing.T) {
 		"a source, which is a note": {"source: x", "source: z", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := made(t, manifestOf("a", "1.0.0", "[{name: b, version: '>= 1'}]"))
+			folder := newIndex(t, manifestOf("a", "1.0.0", "[{name: b, version: '>= 1'}]"))
 			path := filepath.Join(folder, "addons", "a", "1.0.0.yaml")
 			content, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Contains(content, []byte(test.from)) {
-				t.Fatalf("no %q in %s", test.from, content)
+			if !bytes.Contains(content, []byte(test.old)) {
+				t.Fatalf("no %q in %s", test.old, content)
 			}
-			write(t, folder, map[string]string{"addons/a/1.0.0.yaml": strings.Replace(string(content), test.from, test.to, 1)})
+			write(t, folder, map[string]string{"addons/a/1.0.0.yaml": strings.Replace(string(content), test.old, test.replacement, 1)})
 			_, err = index.Read(folder)
 			if test.want == "" {
 				if err != nil {
@@ -180,7 +180,7 @@ func TestAChangedReleaseIsRefused(t *testing.T) {
 }
 
 func TestAFileInAnotherPlaceIsRefused(t *testing.T) {
-	folder := made(t, manifestOf("a", "1.0.0", ""))
+	folder := newIndex(t, manifestOf("a", "1.0.0", ""))
 	if err := os.Rename(filepath.Join(folder, "addons/a/1.0.0.yaml"), filepath.Join(folder, "addons/a/2.0.0.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +192,9 @@ func TestAFileInAnotherPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// A version does not change once it is there: locks name its digest.
+// A version of an index never changes, because locks name its digest.
 func TestAVersionStaysAsItIs(t *testing.T) {
-	folder := made(t, manifestOf("a", "1.0.0", ""))
+	folder := newIndex(t, manifestOf("a", "1.0.0", ""))
 	for dependencies, want := range map[string]string{"": "", "[{name: b}]": "a 1.0.0 is there with another content"} {
 		entries, err := index.Build(objects(t, map[string]string{"a.yaml": manifestOf("a", "1.0.0", dependencies)}), "y", nil)
 		if err != nil {
@@ -230,7 +230,7 @@ func TestWishesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// What is refused is refused with an error, whatever the content of a file is.
+// Read and ReadWishes return an error for any invalid content of a file.
 func FuzzRead(f *testing.F) {
 	f.Add("apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: a}]")
 	f.Add("apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnRelease\nname: a\nmanifests: [{kind: x}]")

@@ -14,20 +14,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// LockKind is the kind of the file that says what was chosen.
+// LockKind is the kind of the file with the chosen releases.
 const LockKind = "AddOnLock"
 
-// Lock is what was chosen for each kind of managed clusters. It is the same for the same wishes and index.
+// Lock has the chosen releases for each kind of managed clusters. The same wishes and index give the same lock.
 type Lock struct {
 	metav1.TypeMeta `json:",inline"`
 	ClusterKinds    []LockedKind `json:"clusterKinds"`
 }
 
-// LockedKind is what was chosen for a kind of clusters.
+// LockedKind has the chosen releases for a kind of clusters.
 type LockedKind struct {
 	ClusterKind `json:",inline"`
 	AddOns      []LockedAddOn `json:"addOns"`
-	// Assumptions are what has to be true of the clusters besides, for people.
+	// Assumptions are conditions on the clusters that the choice relies on and could not check. Only people read them.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
@@ -37,11 +37,11 @@ type LockedAddOn struct {
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
 	Source  string `json:"source,omitempty"`
-	// Needs are the chosen add-ons that come first.
+	// Needs has the chosen add-ons that have to be installed before this one.
 	Needs []string `json:"needs,omitempty"`
-	// Because are the reasons for the choice, for people.
+	// Because has the reasons for the choice. Only people read them.
 	Because []string `json:"because"`
-	// PassedOver are higher versions, the highest three.
+	// PassedOver has the highest three of the higher versions.
 	PassedOver []PassedOver `json:"passedOver,omitempty"`
 }
 
@@ -51,16 +51,16 @@ type PassedOver struct {
 	Because string `json:"because"`
 }
 
-// Resolve chooses versions for each kind of clusters. Its error has the conflicts of all of them.
+// Resolve chooses versions for each kind of clusters. Its error has the conflicts of all kinds.
 func Resolve(entries []Entry, wishes *Wishes) (*Lock, error) {
 	releases := make([]resolution.Release, 0, len(entries))
 	for i := range entries {
-		releases = append(releases, entries[i].Of)
+		releases = append(releases, entries[i].Input)
 	}
 	lock := &Lock{TypeMeta: typeOf(LockKind)}
 	var errs []error
 	for _, kind := range wishes.ClusterKinds {
-		found, err := resolution.Resolve(releases, wishes.of(kind.Name), resolution.Kind(kind))
+		result, err := resolution.Resolve(releases, wishes.forKind(kind.Name), resolution.Kind(kind))
 		if err != nil {
 			if !errors.As(err, new(*resolution.Conflict)) {
 				err = fmt.Errorf("clusters of kind %s: %w", kind.Name, err)
@@ -68,45 +68,45 @@ func Resolve(entries []Entry, wishes *Wishes) (*Lock, error) {
 			errs = append(errs, err)
 			continue
 		}
-		lock.ClusterKinds = append(lock.ClusterKinds, lockedKind(kind, found, entries))
+		lock.ClusterKinds = append(lock.ClusterKinds, lockedKind(kind, result, entries))
 	}
 	slices.SortFunc(lock.ClusterKinds, func(a, b LockedKind) int { return cmp.Compare(a.Name, b.Name) })
 	return lock, errors.Join(errs...)
 }
 
-func lockedKind(kind ClusterKind, found *resolution.Resolution, entries []Entry) LockedKind {
-	locked := LockedKind{ClusterKind: kind, AddOns: []LockedAddOn{}, Assumptions: found.Assumptions}
-	for _, choice := range found.Choices {
-		one := LockedAddOn{Name: choice.AddOn, Version: choice.Version, Needs: choice.Needs, Because: choice.Because}
+func lockedKind(kind ClusterKind, result *resolution.Resolution, entries []Entry) LockedKind {
+	locked := LockedKind{ClusterKind: kind, AddOns: []LockedAddOn{}, Assumptions: result.Assumptions}
+	for _, choice := range result.Choices {
+		addOn := LockedAddOn{Name: choice.AddOn, Version: choice.Version, Needs: choice.Needs, Because: choice.Because}
 		if entry := find(entries, choice.AddOn, choice.Version); entry != nil {
-			one.Digest, one.Source = entry.Digest, entry.Source
+			addOn.Digest, addOn.Source = entry.Digest, entry.Source
 		}
-		for _, passed := range choice.PassedOver {
-			one.PassedOver = append(one.PassedOver, PassedOver(passed))
+		for _, version := range choice.PassedOver {
+			addOn.PassedOver = append(addOn.PassedOver, PassedOver(version))
 		}
-		locked.AddOns = append(locked.AddOns, one)
+		locked.AddOns = append(locked.AddOns, addOn)
 	}
 	return locked
 }
 
 func find(entries []Entry, name, version string) *Entry {
-	at := slices.IndexFunc(entries, func(one Entry) bool { return one.Name == name && one.Version == version })
-	if at < 0 {
+	i := slices.IndexFunc(entries, func(entry Entry) bool { return entry.Name == name && entry.Version == version })
+	if i < 0 {
 		return nil
 	}
-	return &entries[at]
+	return &entries[i]
 }
 
-// note begins the file of a lock.
-const note = "# Written by kubectl addon resolve. Change the wishes instead of this file.\n"
+// header is the first line of the file of a lock.
+const header = "# Written by kubectl addon resolve. Change the wishes instead of this file.\n"
 
-// Bytes is the lock as a file.
+// Bytes returns the content of the lock's file.
 func (l *Lock) Bytes() ([]byte, error) {
 	content, err := yaml.Marshal(l)
-	return append([]byte(note), content...), err
+	return append([]byte(header), content...), err
 }
 
-// DecodeLock reads a lock that is no file.
+// DecodeLock reads the content of a lock's file.
 func DecodeLock(content []byte) (*Lock, error) {
 	var lock Lock
 	return &lock, decode(content, LockKind, &lock)
@@ -115,14 +115,13 @@ func DecodeLock(content []byte) (*Lock, error) {
 // Locked returns the releases of an index that the lock names, in the order of the index.
 func (l *Lock) Locked(entries []Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry Entry) bool {
-		return !slices.ContainsFunc(l.ClusterKinds, func(kind LockedKind) bool {
-			return slices.ContainsFunc(kind.AddOns, func(one LockedAddOn) bool { return one.Name == entry.Name && one.Version == entry.Version })
-		})
+		isLocked := func(addOn LockedAddOn) bool { return addOn.Name == entry.Name && addOn.Version == entry.Version }
+		return !slices.ContainsFunc(l.ClusterKinds, func(kind LockedKind) bool { return slices.ContainsFunc(kind.AddOns, isLocked) })
 	})
 }
 
-// Satisfies returns an error unless the locked releases, without all others, satisfy the wishes. It does not find out whether
-// other releases would be higher.
+// Satisfies returns an error unless the locked releases alone satisfy the wishes. It does not check whether the index has higher
+// releases that do.
 func (l *Lock) Satisfies(wishes *Wishes, entries []Entry) error {
 	if len(l.ClusterKinds) != len(wishes.ClusterKinds) {
 		return errors.New("it is for other kinds of clusters than the wishes")

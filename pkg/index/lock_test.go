@@ -10,14 +10,15 @@ import (
 )
 
 // entriesOf builds entries of registrations.
-func entriesOf(t testing.TB, registrations ...string) (entries []index.Entry) {
+func entriesOf(t testing.TB, registrations ...string) []index.Entry {
 	t.Helper()
-	for _, one := range registrations {
-		made, err := index.Build(objects(t, map[string]string{"a.yaml": one}), "x", nil)
+	var entries []index.Entry
+	for _, registration := range registrations {
+		built, err := index.Build(objects(t, map[string]string{"a.yaml": registration}), "x", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries = append(entries, made...)
+		entries = append(entries, built...)
 	}
 	return entries
 }
@@ -34,7 +35,7 @@ func wishesOf(t testing.TB, content string) *index.Wishes {
 	return wishes
 }
 
-// The lock is the same for the same input, in whatever order that is.
+// The lock does not depend on the order of its input.
 func TestTheLockDoesNotDependOnOrder(t *testing.T) {
 	entries := entriesOf(t, manifestOf("a", "1.0.0", "[{name: b}, {name: c, version: '< 2'}]"), manifestOf("b", "1.0.0", "[{name: c}]"),
 		manifestOf("c", "1.0.0", ""), manifestOf("c", "2.0.0", ""))
@@ -63,46 +64,46 @@ func TestTheLockDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// What the article on Helm's dependencies says, of an add-on in a folder instead of a chart.
+// The cases of Helm's article on dependencies, for add-ons in folders instead of charts.
 func TestHelmDependencies(t *testing.T) {
 	released := entriesOf(t, manifestOf("b", "1.0.0", ""), manifestOf("b", "2.0.0", ""), manifestOf("extra", "1.0.0", ""))
-	const all = "addOns: [{name: a}]"
+	const wishA = "addOns: [{name: a}]"
 	for name, test := range map[string]struct {
 		wishes    string
 		workspace []string
 		want      string
 	}{
-		"direct dependencies are available": {all, []string{manifestOf("a", "1.0.0", "[{name: b, version: 1.x}]")}, "a 1.0.0 b 1.0.0"},
+		"direct dependencies are available": {wishA, []string{manifestOf("a", "1.0.0", "[{name: b, version: 1.x}]")}, "a 1.0.0 b 1.0.0"},
 		"transitive ones too, which Helm does not resolve": {
-			all, []string{manifestOf("a", "1.0.0", "[{name: c}]"), manifestOf("c", "1.0.0", "[{name: b}]")}, "a 1.0.0 b 2.0.0 c 1.0.0",
+			wishA, []string{manifestOf("a", "1.0.0", "[{name: c}]"), manifestOf("c", "1.0.0", "[{name: b}]")}, "a 1.0.0 b 2.0.0 c 1.0.0",
 		},
-		"a version or a range": {all, []string{manifestOf("a", "1.0.0", "[{name: b, version: 2.0.0}]")}, "a 1.0.0 b 2.0.0"},
+		"a version or a range": {wishA, []string{manifestOf("a", "1.0.0", "[{name: b, version: 2.0.0}]")}, "a 1.0.0 b 2.0.0"},
 		"a local chart is used in its one version": {
-			all,
+			wishA,
 			[]string{manifestOf("a", "1.0.0", "[{name: b}]"), manifestOf("b", "1.5.0", "")},
 			"a 1.0.0 b 1.5.0",
 		},
 		"can't get a valid version for dependency b": {
-			all,
+			wishA,
 			[]string{manifestOf("a", "1.0.0", "[{name: b, version: '>= 2'}]"), manifestOf("b", "1.5.0", "")},
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires b in version '>= 2'. The " +
 				"index has a 1.0.0; b 1.5.0",
 		},
 		"improper constraint": {
-			all,
+			wishA,
 			[]string{manifestOf("a", "1.0.0", "[{name: b, version: x y}]")},
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 has a declaration that cannot be used: ",
 		},
 		"found in Chart.yaml, but missing in charts/": {
-			all,
+			wishA,
 			[]string{manifestOf("a", "1.0.0", "[{name: some-dependency-chart}]")},
 			"on clusters of kind default, this wish cannot be satisfied: a is wanted; a 1.0.0 requires some-dependency-chart. " +
 				"The index has a 1.0.0; no some-dependency-chart",
 		},
-		"a chart that is there and not declared is not installed": {all, []string{manifestOf("a", "1.0.0", "[]")}, "a 1.0.0"},
-		"an alias": {all, []string{manifestOf("a", "1.0.0", "[{name: database, addOn: b}]")}, "a 1.0.0 b 2.0.0"},
+		"a chart that is there and not declared is not installed": {wishA, []string{manifestOf("a", "1.0.0", "[]")}, "a 1.0.0"},
+		"an alias": {wishA, []string{manifestOf("a", "1.0.0", "[{name: database, addOn: b}]")}, "a 1.0.0 b 2.0.0"},
 		"a condition": {
-			all + "\nclusterKinds: [{name: default, labels: {front-end: 'no'}}]",
+			wishA + "\nclusterKinds: [{name: default, labels: {front-end: 'no'}}]",
 			[]string{manifestOf("a", "1.0.0", "[{name: b, when: {clusterSelector: {matchLabels: {front-end: 'yes'}}}}]")},
 			"a 1.0.0",
 		},
@@ -113,8 +114,8 @@ func TestHelmDependencies(t *testing.T) {
 			if err != nil {
 				got = []string{err.Error()}
 			} else {
-				for _, one := range lock.ClusterKinds[0].AddOns {
-					got = append(got, one.Name+" "+one.Version)
+				for _, addOn := range lock.ClusterKinds[0].AddOns {
+					got = append(got, addOn.Name+" "+addOn.Version)
 				}
 			}
 			if joined := strings.Join(got, " "); joined != test.want && (err == nil || !strings.HasSuffix(test.want, ": "+
@@ -125,7 +126,7 @@ func TestHelmDependencies(t *testing.T) {
 	}
 }
 
-// A file is replaced as a whole, and nothing else is left in its folder.
+// A file is replaced as a whole. Its folder has no other file afterwards.
 func TestReplace(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "addons.lock")

@@ -9,34 +9,35 @@ import (
 type Move struct {
 	ClusterKind string `json:"clusterKind"`
 	AddOn       string `json:"addOn"`
-	// From and To are versions; empty: it is not chosen.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-	// Because are the reasons, for people.
+	// OldVersion is empty for an add-on that was not chosen before, and NewVersion for one that no longer is.
+	OldVersion string `json:"from,omitempty"`
+	NewVersion string `json:"to,omitempty"`
+	// Because has the reasons. Only people read them.
 	Because []string `json:"because"`
 }
 
-// Moves returns what differs between two locks, by kind and add-on.
-func Moves(before, after *Lock) []Move {
+// Moves returns the differences between two locks, by kind and add-on.
+func Moves(oldLock, newLock *Lock) []Move {
 	moves := []Move{}
-	for _, kind := range before.ClusterKinds {
+	for _, kind := range oldLock.ClusterKinds {
 		for i := range kind.AddOns {
-			if one := &kind.AddOns[i]; after.locked(kind.Name, one.Name) == nil {
-				moves = append(moves, Move{kind.Name, one.Name, one.Version, "", []string{"no wish and no chosen add-on needs it"}})
+			if addOn := &kind.AddOns[i]; newLock.locked(kind.Name, addOn.Name) == nil {
+				moves = append(moves, Move{kind.Name, addOn.Name, addOn.Version, "", []string{"no wish and no chosen add-on needs it"}})
 			}
 		}
 	}
-	for _, kind := range after.ClusterKinds {
+	for _, kind := range newLock.ClusterKinds {
 		for i := range kind.AddOns {
-			to := &kind.AddOns[i]
-			from := before.locked(kind.Name, to.Name)
+			addOn := &kind.AddOns[i]
+			old := oldLock.locked(kind.Name, addOn.Name)
 			switch {
-			case from == nil:
-				moves = append(moves, Move{kind.Name, to.Name, "", to.Version, to.Because})
-			case from.Version != to.Version:
-				moves = append(moves, Move{kind.Name, to.Name, from.Version, to.Version, to.reasons(from.Version)})
-			case from.Digest != to.Digest:
-				moves = append(moves, Move{kind.Name, to.Name, from.Version, to.Version, []string{"the release has another content under the same version"}})
+			case old == nil:
+				moves = append(moves, Move{kind.Name, addOn.Name, "", addOn.Version, addOn.Because})
+			case old.Version != addOn.Version:
+				moves = append(moves, Move{kind.Name, addOn.Name, old.Version, addOn.Version, addOn.reasons(old.Version)})
+			case old.Digest != addOn.Digest:
+				reason := "the release has another content under the same version"
+				moves = append(moves, Move{kind.Name, addOn.Name, old.Version, addOn.Version, []string{reason}})
 			}
 		}
 	}
@@ -46,30 +47,30 @@ func Moves(before, after *Lock) []Move {
 	return moves
 }
 
-// reasons are those for the choice, after the one for which the former version is passed over.
-func (l *LockedAddOn) reasons(former string) []string {
+// reasons returns the reason against the old version, if it is passed over, and then the reasons for the choice.
+func (l *LockedAddOn) reasons(oldVersion string) []string {
 	var reasons []string
-	for _, passed := range l.PassedOver {
-		if passed.Version == former {
-			reasons = append(reasons, former+" is passed over: "+passed.Because)
+	for _, higher := range l.PassedOver {
+		if higher.Version == oldVersion {
+			reasons = append(reasons, oldVersion+" is passed over: "+higher.Because)
 		}
 	}
 	return append(reasons, l.Because...)
 }
 
-// locked is the release of an add-on for clusters of a kind; nil: it is not chosen.
+// locked returns the release of an add-on for clusters of a kind, or nil if the add-on is not chosen.
 func (l *Lock) locked(kind, addOn string) *LockedAddOn {
-	for i := range l.ClusterKinds {
-		if l.ClusterKinds[i].Name != kind {
+	for k := range l.ClusterKinds {
+		if l.ClusterKinds[k].Name != kind {
 			continue
 		}
-		addOns := l.ClusterKinds[i].AddOns
-		if at := slices.IndexFunc(addOns, func(one LockedAddOn) bool { return one.Name == addOn }); at >= 0 {
-			return &addOns[at]
+		addOns := l.ClusterKinds[k].AddOns
+		if i := slices.IndexFunc(addOns, func(locked LockedAddOn) bool { return locked.Name == addOn }); i >= 0 {
+			return &addOns[i]
 		}
 	}
 	return nil
 }
 
-// Find returns the release of an add-on in a version; nil: there is none.
+// Find returns the release of an add-on in a version, or nil.
 func Find(entries []Entry, name, version string) *Entry { return find(entries, name, version) }

@@ -14,15 +14,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Planned is an add-on with its manifests, in the layer in which it is applied: after all that it needs.
+// Planned is an add-on with its manifests. Its layer is applied after the layers of all add-ons that it needs.
 type Planned struct {
 	Name      string
 	Layer     int
 	Manifests []map[string]any
 }
 
-// Plan returns the add-ons of the locked kinds of clusters, by layer and name. Its error is about a release that is not
-// the locked one, or an object that two kinds of clusters want to be different: a hub has it once.
+// Plan returns the add-ons of the locked kinds of clusters, by layer and name. Its error names a release that differs from the
+// lock, or an object that differs between two kinds of clusters: a hub has it only once.
 func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 	if err := errors.Join(Check(lock, entries)...); err != nil {
 		return nil, err
@@ -31,40 +31,40 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 	owners := map[string]string{}
 	objects := map[string]map[string]map[string]any{} // by add-on and identity
 	for _, kind := range lock.ClusterKinds {
-		for _, one := range kind.AddOns {
-			edges[one.Name] = append(edges[one.Name], one.Needs...)
-			if objects[one.Name] == nil {
-				objects[one.Name] = map[string]map[string]any{}
+		for _, addOn := range kind.AddOns {
+			edges[addOn.Name] = append(edges[addOn.Name], addOn.Needs...)
+			if objects[addOn.Name] == nil {
+				objects[addOn.Name] = map[string]map[string]any{}
 			}
-			for _, manifest := range find(entries, one.Name, one.Version).Manifests {
+			for _, manifest := range find(entries, addOn.Name, addOn.Version).Manifests {
 				identity := identityOf(manifest)
-				owner := fmt.Sprintf("%s %s for clusters of kind %s", one.Name, one.Version, text.Name(kind.Name))
+				owner := fmt.Sprintf("%s %s for clusters of kind %s", addOn.Name, addOn.Version, text.Name(kind.Name))
 				if differs(objects, identity, manifest) {
 					return nil, fmt.Errorf("%s is another one of %s than of %s, and a hub has it once: "+
 						"want versions that are the same, or build one kind with --cluster-kind", identity, owner, owners[identity])
 				}
-				objects[one.Name][identity], owners[identity] = manifest, owner
+				objects[addOn.Name][identity], owners[identity] = manifest, owner
 			}
 		}
 	}
 	layers := graph.New(edges).Depths()
 	var planned []Planned
 	for name := range edges {
-		one := Planned{Name: name, Layer: layers[name]}
+		addOn := Planned{Name: name, Layer: layers[name]}
 		for _, identity := range slices.Sorted(maps.Keys(objects[name])) {
-			one.Manifests = append(one.Manifests, objects[name][identity])
+			addOn.Manifests = append(addOn.Manifests, objects[name][identity])
 		}
-		slices.SortStableFunc(one.Manifests, compareManifests)
-		planned = append(planned, one)
+		slices.SortStableFunc(addOn.Manifests, compareManifests)
+		planned = append(planned, addOn)
 	}
 	slices.SortFunc(planned, func(a, b Planned) int { return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name)) })
 	return planned, nil
 }
 
-// differs reports whether an add-on has another object of that identity.
+// differs reports whether any add-on has a different manifest for the object with the identity.
 func differs(objects map[string]map[string]map[string]any, identity string, manifest map[string]any) bool {
-	for _, of := range objects {
-		if other := of[identity]; other != nil && !reflect.DeepEqual(other, manifest) {
+	for _, manifests := range objects {
+		if planned := manifests[identity]; planned != nil && !reflect.DeepEqual(planned, manifest) {
 			return true
 		}
 	}
@@ -80,32 +80,33 @@ func identityOf(manifest map[string]any) string {
 	return object.GroupVersionKind().GroupKind().String() + " " + name
 }
 
-// Check returns what differs between a lock and the releases of an index.
-func Check(lock *Lock, entries []Entry) (differences []error) {
+// Check returns the differences between a lock and the releases of an index.
+func Check(lock *Lock, entries []Entry) []error {
+	var differences []error
 	for _, kind := range lock.ClusterKinds {
-		for _, one := range kind.AddOns {
-			entry := find(entries, one.Name, one.Version)
+		for _, addOn := range kind.AddOns {
+			entry := find(entries, addOn.Name, addOn.Version)
 			switch {
 			case entry == nil:
 				differences = append(differences, fmt.Errorf("clusters of kind %s: %s %s is locked, and the index has no such release",
-					text.Name(kind.Name), text.Name(one.Name), text.Excerpt(one.Version)))
-			case entry.Digest != one.Digest:
+					text.Name(kind.Name), text.Name(addOn.Name), text.Excerpt(addOn.Version)))
+			case entry.Digest != addOn.Digest:
 				differences = append(differences, fmt.Errorf("clusters of kind %s: %s %s is locked with digest %s, and that of the index has %s",
-					text.Name(kind.Name), one.Name, one.Version, text.Excerpt(one.Digest), entry.Digest))
+					text.Name(kind.Name), addOn.Name, addOn.Version, text.Excerpt(addOn.Digest), entry.Digest))
 			}
 		}
 	}
 	return differences
 }
 
-// Only returns the lock of one kind of clusters; all of them without a name.
+// Only returns the lock of one kind of clusters. An empty kind selects all.
 func (l *Lock) Only(kind string) (*Lock, error) {
 	if kind == "" {
 		return l, nil
 	}
-	for _, one := range l.ClusterKinds {
-		if one.Name == kind {
-			return &Lock{l.TypeMeta, []LockedKind{one}}, nil
+	for _, locked := range l.ClusterKinds {
+		if locked.Name == kind {
+			return &Lock{l.TypeMeta, []LockedKind{locked}}, nil
 		}
 	}
 	return nil, fmt.Errorf("the lock has no kind of clusters %q", text.Excerpt(kind))

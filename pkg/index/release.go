@@ -30,23 +30,23 @@ import (
 // ReleaseKind is the kind of a file addons/NAME/VERSION.yaml of an index.
 const ReleaseKind = "AddOnRelease"
 
-// folder is where an index has its releases.
+// folder is the folder of the releases in an index.
 const folder = "addons"
 
-// Release is one version of an add-on, with its manifests.
+// Release is a version of an add-on, with its manifests.
 type Release struct {
 	metav1.TypeMeta `json:",inline"`
 	Name            string `json:"name"`
 	Version         string `json:"version"`
-	// Source is where the manifests are from, for people.
+	// Source is the origin of the manifests. Only people read it.
 	Source string `json:"source,omitempty"`
-	// Digest is that of name, version and manifests.
+	// Digest is the digest of name, version and manifests.
 	Digest string `json:"digest"`
 	// Manifests are the objects on the hub: the ClusterManagementAddOn, its AddOnTemplate and others.
 	Manifests []map[string]any `json:"manifests"`
 }
 
-// digest hashes what is installed. JSON has the members of objects in one order.
+// digest returns the digest of the name, the version and the manifests. JSON encodes the members of objects in a fixed order.
 func (r *Release) digest() (string, error) {
 	raw, err := gojson.Marshal([]any{r.Name, r.Version, r.Manifests})
 	if err != nil {
@@ -55,7 +55,8 @@ func (r *Release) digest() (string, error) {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw)), nil
 }
 
-// check returns an error unless the release can be used. It is the one that the digest was made of.
+// check returns the release as an input of resolution, or an error if it cannot be used: it is invalid, or was changed after its
+// digest was made.
 func (r *Release) check() (*resolution.Release, error) {
 	if errs := validation.IsDNS1123Subdomain(r.Name); len(errs) > 0 {
 		return nil, fmt.Errorf("name: %q: %s", text.Excerpt(r.Name), errs[0])
@@ -71,51 +72,52 @@ func (r *Release) check() (*resolution.Release, error) {
 		return nil, fmt.Errorf("digest: the file was changed after it was made: it says %q, and its content has %s; "+
 			"make it again with kubectl addon index build", text.Excerpt(r.Digest), digest)
 	}
-	of, reported, err := r.read()
+	input, reported, err := r.read()
 	if err == nil && reported != r.Version {
 		err = fmt.Errorf("version: %q: the manifests report %q", r.Version, text.Excerpt(reported))
 	}
-	return of, err
+	return input, err
 }
 
-// read finds the ClusterManagementAddOn and the AddOnTemplate among the manifests, and the version that they report.
-func (r *Release) read() (of *resolution.Release, version string, err error) {
-	of = &resolution.Release{AddOn: r.Name, Version: r.Version}
-	found := false
+// read returns the release as an input of resolution, and the version that its ClusterManagementAddOn and AddOnTemplate report.
+func (r *Release) read() (*resolution.Release, string, error) {
+	input := &resolution.Release{AddOn: r.Name, Version: r.Version}
+	registered := false
 	for i, manifest := range r.Manifests {
-		at := fmt.Sprintf("manifests[%d]", i)
+		field := fmt.Sprintf("manifests[%d]", i)
+		var err error
 		switch {
 		case isKind(manifest, registrationKind):
-			if found {
-				return nil, "", fmt.Errorf("%s: there is another %s before", at, registrationKind)
+			if registered {
+				return nil, "", fmt.Errorf("%s: there is another %s before", field, registrationKind)
 			}
-			found = true
-			if of.Registration, err = registrationOf(manifest); err == nil && of.Registration.Name != r.Name {
-				err = fmt.Errorf("metadata.name: %q: the release is of %q", text.Excerpt(of.Registration.Name), r.Name)
+			registered = true
+			if input.Registration, err = registrationOf(manifest); err == nil && input.Registration.Name != r.Name {
+				err = fmt.Errorf("metadata.name: %q: the release is of %q", text.Excerpt(input.Registration.Name), r.Name)
 			}
 		case isKind(manifest, templateKind):
-			if of.Template != nil {
-				return nil, "", fmt.Errorf("%s: there is another %s before", at, templateKind)
+			if input.Template != nil {
+				return nil, "", fmt.Errorf("%s: there is another %s before", field, templateKind)
 			}
-			if of.Template, err = templateOf(manifest); err == nil && of.Template.Spec.AddonName != r.Name {
-				err = fmt.Errorf("spec.addonName: %q: the release is of %q", text.Excerpt(of.Template.Spec.AddonName), r.Name)
+			if input.Template, err = templateOf(manifest); err == nil && input.Template.Spec.AddonName != r.Name {
+				err = fmt.Errorf("spec.addonName: %q: the release is of %q", text.Excerpt(input.Template.Spec.AddonName), r.Name)
 			}
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", at, err)
+			return nil, "", fmt.Errorf("%s: %w", field, err)
 		}
 	}
-	if !found {
+	if !registered {
 		return nil, "", fmt.Errorf("manifests: there is no %s", registrationKind)
 	}
-	sources := versions.Sources{Registration: versions.In(of.Registration.Annotations)}
-	if of.Template != nil && declaration.UsesTemplates(&of.Registration) {
-		sources.Template.Running = versions.OfTemplate(of.Template.Annotations, of.Template.Labels)
+	sources := versions.Sources{Registration: versions.In(input.Registration.Annotations)}
+	if input.Template != nil && declaration.UsesTemplates(&input.Registration) {
+		sources.Template.Running = versions.OfTemplate(input.Template.Annotations, input.Template.Labels)
 	}
 	if sources.UseOCM() {
 		return nil, "", fmt.Errorf("its version is %s, that of Open Cluster Management: an index needs a version of its own", versions.OCM)
 	}
-	return of, versions.Running(sources).Number, nil
+	return input, versions.Running(sources).Number, nil
 }
 
 const (
@@ -128,23 +130,23 @@ func isKind(manifest map[string]any, kind string) bool {
 	return manifest["kind"] == kind && strings.HasPrefix(version, addonv1alpha1.GroupVersion.Group+"/")
 }
 
-// registrationOf reads a ClusterManagementAddOn of either version of its API.
-func registrationOf(manifest map[string]any) (addOn addonv1alpha1.ClusterManagementAddOn, err error) {
+// registrationOf reads a ClusterManagementAddOn. It reads both versions of its API.
+func registrationOf(manifest map[string]any) (addonv1alpha1.ClusterManagementAddOn, error) {
+	var addOn addonv1alpha1.ClusterManagementAddOn
 	if err := convert(manifest, &addOn); err != nil {
 		return addOn, err
 	}
 	spec, _ := manifest["spec"].(map[string]any)
-	if configs, is := spec["defaultConfigs"].([]any); is { // as v1beta1 has them
-		for _, one := range configs {
-			if config, _ := one.(map[string]any); config["resource"] == declaration.Templates.Resource {
-				addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, templateConfig) //nolint:staticcheck // what v1alpha1 has
-			}
+	configs, _ := spec["defaultConfigs"].([]any) // the field of v1beta1
+	for _, item := range configs {
+		if config, _ := item.(map[string]any); config["resource"] == declaration.Templates.Resource {
+			addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, templateConfig) //nolint:staticcheck // the field of v1alpha1
 		}
 	}
 	return addOn, nil
 }
 
-// templateOf reads of an AddOnTemplate what declares. What it deploys is not decoded.
+// templateOf reads the declaration of an AddOnTemplate. It does not decode the manifests that the template deploys.
 func templateOf(manifest map[string]any) (*addonv1alpha1.AddOnTemplate, error) {
 	var read struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -158,27 +160,27 @@ func templateOf(manifest map[string]any) (*addonv1alpha1.AddOnTemplate, error) {
 	return template, err
 }
 
-func convert(manifest map[string]any, into any) error {
+func convert(manifest map[string]any, object any) error {
 	raw, err := gojson.Marshal(manifest)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, into)
+	return json.Unmarshal(raw, object)
 }
 
-// Entry is a release of an index that can be used.
+// Entry is a release of an index that passed all checks.
 type Entry struct {
 	Release
-	// Of is what it declares.
-	Of resolution.Release
+	// Input is the release as an input of resolution.
+	Input resolution.Release
 }
 
-// Read reads all releases of an index, by name and version. A file that was changed by hand is refused.
+// Read reads all releases of an index, by name and version. It refuses a file that was changed by hand.
 func Read(index string) ([]Entry, error) {
 	root := filepath.Join(index, folder)
 	var entries []Entry
 	err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
-		if err != nil || file.IsDir() || strings.HasPrefix(file.Name(), ".") { // as an interrupted write leaves it
+		if err != nil || file.IsDir() || strings.HasPrefix(file.Name(), ".") { // an interrupted write leaves such a file
 			return err
 		}
 		entry, err := readRelease(root, path)
@@ -191,47 +193,50 @@ func Read(index string) ([]Entry, error) {
 	return entries, err
 }
 
-func readRelease(root, path string) (entry Entry, err error) {
+func readRelease(root, path string) (Entry, error) {
+	var entry Entry
 	if err := readFile(path, ReleaseKind, &entry.Release); err != nil {
 		return entry, err
 	}
-	of, err := entry.check()
+	input, err := entry.check()
 	if err != nil {
 		return entry, fmt.Errorf("%s: %w", path, err)
 	}
 	if want := filepath.Join(root, entry.path()); want != path {
 		return entry, fmt.Errorf("%s: %s %s belongs to %s", path, entry.Name, entry.Version, want)
 	}
-	entry.Of = *of
+	entry.Input = *input
 	return entry, nil
 }
 
-// DecodeRelease reads a release that is no file.
-func DecodeRelease(content []byte) (entry Entry, err error) {
+// DecodeRelease reads the content of a release's file.
+func DecodeRelease(content []byte) (Entry, error) {
+	var entry Entry
 	if err := decode(content, ReleaseKind, &entry.Release); err != nil {
 		return entry, err
 	}
-	of, err := entry.check()
+	input, err := entry.check()
 	if err == nil {
-		entry.Of = *of
+		entry.Input = *input
 	}
 	return entry, err
 }
 
-// Path is the file of the release in an index, with slashes.
+// Path returns the path of the release's file in an index, with slashes.
 func (r *Release) Path() string { return path.Join(folder, r.Name, r.Version+".yaml") }
 
-// Bytes is the release as a file.
+// Bytes returns the content of the release's file.
 func (r *Release) Bytes() ([]byte, error) { return yaml.Marshal(r) }
 
 func (r *Release) path() string { return filepath.Join(r.Name, r.Version+".yaml") }
 
-// Write adds a release to an index. A version that is there with another content is an error, because locks name it.
-func Write(index string, release *Release) (written bool, err error) {
+// Write adds a release to an index. It returns false if the index has the release already. It refuses to change a version that the
+// index has, because locks name its digest.
+func Write(index string, release *Release) (bool, error) {
 	path := filepath.Join(index, folder, release.path())
-	var before Release
-	switch err := readFile(path, ReleaseKind, &before); {
-	case err == nil && before.Digest == release.Digest:
+	var stored Release
+	switch err := readFile(path, ReleaseKind, &stored); {
+	case err == nil && stored.Digest == release.Digest:
 		return false, nil
 	case err == nil:
 		return false, fmt.Errorf("%s: %s %s is there with another content: give it another version, or remove the file",
@@ -249,17 +254,17 @@ func Write(index string, release *Release) (written bool, err error) {
 	return true, Replace(path, content)
 }
 
-// Replace writes a file as a whole: a reader sees the former content or this one.
+// Replace writes a file as a whole: a reader sees the former content or the new content.
 func Replace(path string, content []byte) error {
-	return wholefile.Write(path, func(to io.Writer) error {
-		_, err := to.Write(content)
+	return wholefile.Write(path, func(file io.Writer) error {
+		_, err := file.Write(content)
 		return err
 	})
 }
 
-// Workspace are entries that are taken instead of all releases of their add-ons.
+// Workspace returns the entries of an index, but for the add-ons of a workspace only its own entries.
 func Workspace(entries, workspace []Entry) []Entry {
-	return append(slices.DeleteFunc(slices.Clone(entries), func(one Entry) bool {
-		return slices.ContainsFunc(workspace, func(other Entry) bool { return other.Name == one.Name })
+	return append(slices.DeleteFunc(slices.Clone(entries), func(entry Entry) bool {
+		return slices.ContainsFunc(workspace, func(local Entry) bool { return local.Name == entry.Name })
 	}), workspace...)
 }

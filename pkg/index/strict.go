@@ -15,16 +15,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxFile is how large a file may be, in bytes.
+// maxFile is the maximum size of a file in bytes.
 const maxFile = 16 << 20
 
 // readFile reads a file into an object of a kind. Its error names the file and the field.
-func readFile(path, kind string, into any) error {
+func readFile(path, kind string, object any) error {
 	content, err := contentOf(path)
 	if err != nil {
 		return err
 	}
-	if err := decode(content, kind, into); err != nil {
+	if err := decode(content, kind, object); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -43,26 +43,26 @@ func contentOf(path string) (content []byte, err error) {
 	return content, err
 }
 
-// decode reads YAML or JSON as strictly as an API server: no unknown or repeated field.
-func decode(content []byte, kind string, into any) error {
+// decode reads YAML or JSON into an object. Like an API server, it refuses unknown and repeated fields.
+func decode(content []byte, kind string, object any) error {
 	raw, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
 		return err
 	}
-	var of metav1.TypeMeta
-	if err := gojson.Unmarshal(raw, &of); err != nil {
+	var typeMeta metav1.TypeMeta
+	if err := gojson.Unmarshal(raw, &typeMeta); err != nil {
 		return errors.New("it must be an object")
 	}
-	if want := typeOf(kind); of != want {
+	if want := typeOf(kind); typeMeta != want {
 		return fmt.Errorf("apiVersion and kind: must be %s and %s, not %q and %q",
-			want.APIVersion, kind, text.Excerpt(of.APIVersion), text.Excerpt(of.Kind))
+			want.APIVersion, kind, text.Excerpt(typeMeta.APIVersion), text.Excerpt(typeMeta.Kind))
 	}
-	strict, err := json.UnmarshalStrict(raw, into)
+	strictErrs, err := json.UnmarshalStrict(raw, object)
 	var mistyped *gojson.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
 		return fmt.Errorf("%s: must be of type %s, not %s", mistyped.Field, mistyped.Type, mistyped.Value)
 	}
-	return errors.Join(append(strict, err)...)
+	return errors.Join(append(strictErrs, err)...)
 }
 
 func typeOf(kind string) metav1.TypeMeta {

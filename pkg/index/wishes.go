@@ -11,44 +11,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// WishesKind is the kind of the file that says what users want.
+// WishesKind is the kind of the file with the wishes of users.
 const WishesKind = "AddOnWishes"
 
-// DefaultKind is the name of the kind of clusters where the wishes name none.
+// DefaultKind is the name of the only kind of clusters, if the wishes name no kind.
 const DefaultKind = "default"
 
-// Wishes are the add-ons that are wanted, and the kinds of managed clusters that they are for.
+// Wishes are the add-ons that users want, and the kinds of managed clusters that the add-ons are for.
 type Wishes struct {
 	metav1.TypeMeta `json:",inline"`
 	AddOns          []Wish `json:"addOns"`
-	// ClusterKinds are resolved one by one. Without any, there is one kind, and nothing is known about it.
+	// ClusterKinds are resolved separately. Without any, there is a single kind without labels, claims, versions or APIs.
 	ClusterKinds []ClusterKind `json:"clusterKinds,omitempty"`
 }
 
-// Wish is an add-on that is wanted.
+// Wish is an add-on that users want.
 type Wish struct {
 	Name        string                               `json:"name"`
 	Version     string                               `json:"version,omitempty"`
 	Prereleases *addonv1alpha1.DependencyPrereleases `json:"prereleases,omitempty"`
-	// OnlyIfNeeded: it limits the versions of an add-on that another one needs.
+	// OnlyIfNeeded limits the versions of an add-on without choosing it. Only the need of another add-on chooses it.
 	OnlyIfNeeded bool `json:"onlyIfNeeded,omitempty"`
-	// ClusterKinds are those that the wish is for; none: all.
+	// ClusterKinds has the kinds that the wish is for. An empty list means all.
 	ClusterKinds []string `json:"clusterKinds,omitempty"`
 }
 
-// ClusterKind is what is the same for managed clusters of one kind.
+// ClusterKind is a group of managed clusters that have the same labels, claims, versions and APIs.
 type ClusterKind struct {
 	Name   string            `json:"name"`
 	Labels map[string]string `json:"labels,omitempty"`
 	Claims map[string]string `json:"claims,omitempty"`
-	// Kubernetes is their version, OCM that of the hub.
+	// Kubernetes is the version of the clusters, and OCM the version on the hub.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	OCM        string `json:"ocm,omitempty"`
-	// APIs are those that the clusters serve without any add-on.
+	// APIs are the APIs that the clusters serve without any add-on.
 	APIs []addonv1alpha1.AddonAPI `json:"apis,omitempty"`
 }
 
-// ReadWishes reads and checks a file. It returns its content too.
+// ReadWishes reads and checks the file of wishes. It also returns its content.
 func ReadWishes(path string) (*Wishes, []byte, error) {
 	content, err := contentOf(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func ReadWishes(path string) (*Wishes, []byte, error) {
 	return wishes, content, nil
 }
 
-// DecodeWishes reads and checks wishes that are no file.
+// DecodeWishes reads and checks the content of a file of wishes.
 func DecodeWishes(content []byte) (*Wishes, error) {
 	var wishes Wishes
 	if err := decode(content, WishesKind, &wishes); err != nil {
@@ -80,20 +80,20 @@ func (w *Wishes) check() error {
 	if len(w.AddOns) == 0 {
 		return fmt.Errorf("addOns: name at least one add-on")
 	}
-	known := map[string]bool{}
+	kinds := map[string]bool{}
 	for i, kind := range w.ClusterKinds {
-		if kind.Name == "" || known[kind.Name] {
+		if kind.Name == "" || kinds[kind.Name] {
 			return fmt.Errorf("clusterKinds[%d].name: %q: must be a name that no other kind has", i, text.Excerpt(kind.Name))
 		}
-		known[kind.Name] = true
+		kinds[kind.Name] = true
 	}
 	for i := range w.AddOns {
-		one := &w.AddOns[i]
-		if one.Name == "" {
+		addOn := &w.AddOns[i]
+		if addOn.Name == "" {
 			return fmt.Errorf("addOns[%d].name: name an add-on", i)
 		}
-		for j, name := range one.ClusterKinds {
-			if !known[name] {
+		for j, name := range addOn.ClusterKinds {
+			if !kinds[name] {
 				return fmt.Errorf("addOns[%d].clusterKinds[%d]: %q: there is no such kind of clusters", i, j, text.Excerpt(name))
 			}
 		}
@@ -101,13 +101,13 @@ func (w *Wishes) check() error {
 	return nil
 }
 
-// of returns the wishes for a kind of clusters.
-func (w *Wishes) of(kind string) []resolution.Wish {
+// forKind returns the wishes for a kind of clusters.
+func (w *Wishes) forKind(kind string) []resolution.Wish {
 	var wishes []resolution.Wish
 	for i := range w.AddOns {
-		if one := &w.AddOns[i]; len(one.ClusterKinds) == 0 || slices.Contains(one.ClusterKinds, kind) {
+		if addOn := &w.AddOns[i]; len(addOn.ClusterKinds) == 0 || slices.Contains(addOn.ClusterKinds, kind) {
 			wishes = append(wishes, resolution.Wish{
-				AddOn: one.Name, Version: one.Version, Prereleases: one.Prereleases, OnlyIfNeeded: one.OnlyIfNeeded,
+				AddOn: addOn.Name, Version: addOn.Version, Prereleases: addOn.Prereleases, OnlyIfNeeded: addOn.OnlyIfNeeded,
 			})
 		}
 	}

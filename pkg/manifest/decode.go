@@ -23,75 +23,83 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// object is one that is judged, as JSON.
+// object is an object to judge, in JSON.
 type object struct {
 	metav1.TypeMeta
 	raw []byte
 }
 
-// decode reads the objects of a file, up to what is no YAML or JSON.
-func decode(path string, content []byte) (read Files) {
+// decode reads the objects of a file, up to the first error of syntax.
+func decode(path string, content []byte) Files {
+	var read Files
 	objects, err := objectsOf(content)
 	nodes, syntaxErr := nodesOf(content)
-	for i, one := range objects {
-		at := place{path: path}
-		if len(nodes) == len(objects) { // JSON that is no YAML has no nodes
-			at.node = nodes[i]
+	for i, o := range objects {
+		origin := place{path: path}
+		if len(nodes) == len(objects) { // JSON that is not valid YAML has no nodes
+			origin.node = nodes[i]
 		}
-		read.decodeObject(one, at)
+		read.decodeObject(o, origin)
 	}
 	if err != nil {
 		line := 0
 		if syntaxErr != nil && !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
-			err, line = syntaxErr, syntaxLine(syntaxErr) // its lines are those of the file, not of a document
+			err, line = syntaxErr, syntaxLine(syntaxErr) // its lines count from the beginning of the file, not of a document
 		}
 		read.Broken = append(read.Broken, broken(path, line, err))
 	}
 	return read
 }
 
-// embedded are names of Go structs in a path: fields of an API begin with a small letter.
+// embedded matches names of embedded Go structs in a path: fields of an API begin with a small letter.
 var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
 
-// decodeObject adds an object that isJudged.
-func (f *Files) decodeObject(one object, at place) {
-	if isTemplate(one.TypeMeta) {
-		f.decodeTemplate(one, at)
+// decodeObject adds an object that isJudged accepts.
+func (f *Files) decodeObject(o object, origin place) {
+	if isTemplate(o.TypeMeta) {
+		f.decodeTemplate(o, origin)
 		return
 	}
-	if isPolicy(one.TypeMeta) {
-		f.decodePolicy(one, at)
+	if isPolicy(o.TypeMeta) {
+		f.decodePolicy(o, origin)
 		return
 	}
-	if one.Kind != addOnKind {
-		for _, wrong := range judgeKind(one.TypeMeta) {
+	if o.Kind != addOnKind {
+		for _, judged := range judgeKind(o.TypeMeta) {
 			f.Broken = append(f.Broken, report.LintFinding{
-				Path: at.path, Line: at.line(wrong.Field), Severity: report.SeverityError, Rule: wrong.Rule, Field: wrong.Field, Message: wrong.Message,
+				Path:     origin.path,
+				Line:     origin.line(judged.Field),
+				Severity: report.SeverityError,
+				Rule:     judged.Rule,
+				Field:    judged.Field,
+				Message:  judged.Message,
 			})
 		}
 		return
 	}
-	manifest := Manifest{Path: at.path, Line: at.line, Wrong: at.doubled()}
-	judged, err := judge(one.raw, one.TypeMeta, at.node == nil)
+	manifest := Manifest{Path: origin.path, Line: origin.line, Wrong: origin.duplicates()}
+	judged, err := judge(o.raw, o.TypeMeta, origin.node == nil)
 	if err == nil {
-		err = decodeRegistration(one, &manifest.AddOn)
+		err = decodeRegistration(o, &manifest.AddOn)
 	}
-	var wrongType *gojson.UnmarshalTypeError
+	var typeErr *gojson.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrongType):
-		field := embedded.ReplaceAllString(wrongType.Field, "")
-		f.Broken = append(f.Broken, broken(at.path, at.line(field), fmt.Errorf("%s: its value cannot be of type %s", field, wrongType.Value)))
+	case errors.As(err, &typeErr):
+		field := embedded.ReplaceAllString(typeErr.Field, "")
+		err = fmt.Errorf("%s: its value cannot be of type %s", field, typeErr.Value)
+		f.Broken = append(f.Broken, broken(origin.path, origin.line(field), err))
 	case err != nil:
-		f.Broken = append(f.Broken, broken(at.path, at.line(""), err))
+		f.Broken = append(f.Broken, broken(origin.path, origin.line(""), err))
 	default:
 		manifest.Wrong = append(manifest.Wrong, judged...)
 		f.Manifests = append(f.Manifests, manifest)
 	}
 }
 
-// decodeRegistration decodes a ClusterManagementAddOn of either version. The default configs of v1beta1 are supported configs in v1alpha1.
-func decodeRegistration(one object, into *addonv1alpha1.ClusterManagementAddOn) error {
-	if err := json.Unmarshal(one.raw, into); err != nil || one.APIVersion != ocmv1beta1.GroupVersion.String() {
+// decodeRegistration decodes a ClusterManagementAddOn. It reads both versions of its API. The default configs of v1beta1 are supported
+// configs in v1alpha1.
+func decodeRegistration(o object, addOn *addonv1alpha1.ClusterManagementAddOn) error {
+	if err := json.Unmarshal(o.raw, addOn); err != nil || o.APIVersion != ocmv1beta1.GroupVersion.String() {
 		return err
 	}
 	var beta struct {
@@ -99,12 +107,12 @@ func decodeRegistration(one object, into *addonv1alpha1.ClusterManagementAddOn) 
 			DefaultConfigs []ocmv1beta1.AddOnConfig `json:"defaultConfigs"`
 		} `json:"spec"`
 	}
-	if err := json.Unmarshal(one.raw, &beta); err != nil {
+	if err := json.Unmarshal(o.raw, &beta); err != nil {
 		return err
 	}
 	for _, config := range beta.Spec.DefaultConfigs {
 		//nolint:staticcheck // v1alpha1 has no other field for it
-		into.Spec.SupportedConfigs = append(into.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
+		addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
 			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource(config.ConfigGroupResource),
 			DefaultConfig:       &ocmv1alpha1.ConfigReferent{Namespace: config.Namespace, Name: config.Name},
 		})
@@ -112,57 +120,59 @@ func decodeRegistration(one object, into *addonv1alpha1.ClusterManagementAddOn) 
 	return nil
 }
 
-// decodeTemplate adds an AddOnTemplate, also to those that are checked if it declares something. What it deploys is not decoded.
-func (f *Files) decodeTemplate(one object, at place) {
+// decodeTemplate adds an AddOnTemplate. A template with a declaration is also added to the templates to check. Its manifests are not
+// decoded.
+func (f *Files) decodeTemplate(o object, origin place) {
 	var read struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
 			AddonName string `json:"addonName"`
 		} `json:"spec"`
 	}
-	if err := json.Unmarshal(one.raw, &read); err != nil {
-		f.Broken = append(f.Broken, broken(at.path, at.line(""), err))
+	if err := json.Unmarshal(o.raw, &read); err != nil {
+		f.Broken = append(f.Broken, broken(origin.path, origin.line(""), err))
 		return
 	}
-	template := Template{Path: at.path, Line: at.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
+	template := Template{Path: origin.path, Line: origin.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
 	template.Template.Spec.AddonName = read.Spec.AddonName
 	f.AddOnTemplates = append(f.AddOnTemplates, *fleet.LeanTemplate(&template.Template))
-	if _, declares := declaration.ReadTemplate(&template.Template); declares {
+	if _, ok := declaration.ReadTemplate(&template.Template); ok {
 		f.Templates = append(f.Templates, template)
 	}
 }
 
-// objectsOf returns the objects that are judged, and an error for what is no YAML or JSON.
-func objectsOf(content []byte) (all []object, err error) {
+// objectsOf returns the objects to judge, up to the first error of syntax.
+func objectsOf(content []byte) ([]object, error) {
+	var objects []object
 	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
 		var document runtime.RawExtension
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-			return all, nil
+			return objects, nil
 		} else if err != nil {
-			return all, err
+			return objects, err
 		}
-		objects, err := objectsIn(document.Raw, metav1.TypeMeta{})
-		if all = append(all, objects...); err != nil {
-			return all, err
+		decoded, err := objectsIn(document.Raw, metav1.TypeMeta{})
+		if objects = append(objects, decoded...); err != nil {
+			return objects, err
 		}
 	}
 }
 
-// objectsIn returns the objects of a document, which may be a list. An item of a list may
+// objectsIn returns the objects to judge in a document: the document itself, or the items of a list. An item of a list may
 // leave out the kind and the version that the list implies.
-func objectsIn(raw []byte, implied metav1.TypeMeta) (all []object, err error) {
+func objectsIn(raw []byte, implied metav1.TypeMeta) ([]object, error) {
 	if !bytes.HasPrefix(raw, []byte("{")) {
-		return nil, nil // no object, such as a list of patches
+		return nil, nil // the document is not an object. It may be a list of patches
 	}
-	of := implied
-	if err := json.Unmarshal(raw, &of); err != nil {
+	typeMeta := implied
+	if err := json.Unmarshal(raw, &typeMeta); err != nil {
 		return nil, err
 	}
-	if !isList(of) {
-		if isJudged(of) {
-			all = []object{{of, raw}}
+	if !isList(typeMeta) {
+		if isJudged(typeMeta) {
+			return []object{{typeMeta, raw}}, nil
 		}
-		return all, nil
+		return nil, nil
 	}
 	var list struct {
 		Items []runtime.RawExtension `json:"items"`
@@ -170,22 +180,27 @@ func objectsIn(raw []byte, implied metav1.TypeMeta) (all []object, err error) {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, err
 	}
+	var objects []object
 	for _, item := range list.Items {
-		objects, err := objectsIn(item.Raw, impliedBy(of))
-		if all = append(all, objects...); err != nil {
-			return all, err
+		decoded, err := objectsIn(item.Raw, impliedBy(typeMeta))
+		if objects = append(objects, decoded...); err != nil {
+			return objects, err
 		}
 	}
-	return all, nil
+	return objects, nil
 }
 
 const listKind = "List"
 
-func isList(of metav1.TypeMeta) bool {
-	return of.Kind == listKind || of.Kind == addOnKind+listKind || of.Kind == templateKind+listKind || of.Kind == dependencyv1alpha1.PolicyKind.Kind+listKind
+func isList(typeMeta metav1.TypeMeta) bool {
+	switch typeMeta.Kind {
+	case listKind, addOnKind + listKind, templateKind + listKind, dependencyv1alpha1.PolicyKind.Kind + listKind:
+		return true
+	}
+	return false
 }
 
-// impliedBy is what the items of a list are without a kind of their own.
+// impliedBy returns the kind and the version of items of a list that have none of their own.
 func impliedBy(list metav1.TypeMeta) metav1.TypeMeta {
 	if list.Kind == listKind {
 		return metav1.TypeMeta{}

@@ -28,7 +28,7 @@ type stricterCheck struct {
 	check  *regexp.Regexp
 }
 
-// stricter are the checks that only Interlock makes, of both forms, each with its reason. The CRD accepts what
+// stricter has the checks of both forms that only Interlock makes, each with its reason. The CRD accepts the values that
 // they refuse. There is no check that only the CRD makes.
 var stricter = []stricterCheck{
 	{"no schema can state what a range of versions is", regexp.MustCompile(`: must be a range`)},
@@ -47,7 +47,7 @@ type forms struct {
 	t      *testing.T
 	schema crdSchema
 	rules  *cel.Validator
-	// uses counts what each of stricter has refused.
+	// uses counts the refusals of each check in stricter.
 	uses []int
 }
 
@@ -61,7 +61,7 @@ func newForms(t *testing.T) *forms {
 	return &forms{t, schema, cel.NewValidator(schema.structural, true, celconfig.PerCallLimit), make([]int, len(stricter))}
 }
 
-// compare fails where an API server and Interlock do not agree on a declaration.
+// compare fails if an API server and Interlock do not agree on a declaration.
 func (f *forms) compare(name, declared string) {
 	f.t.Helper()
 	inCRD, inAnnotation := f.refusedByCRD(declared), refused(fixture.Annotated("x", declared))
@@ -70,12 +70,12 @@ func (f *forms) compare(name, declared string) {
 	case inAnnotation == "":
 		f.t.Errorf("%s: the CRD alone refuses it: %q", name, inCRD)
 	default:
-		listed := slices.IndexFunc(stricter, func(s stricterCheck) bool { return s.check.MatchString(inAnnotation) })
-		if listed < 0 {
+		i := slices.IndexFunc(stricter, func(s stricterCheck) bool { return s.check.MatchString(inAnnotation) })
+		if i < 0 {
 			f.t.Errorf("%s: the annotation alone is refused: %s", name, inAnnotation)
 			return
 		}
-		f.uses[listed]++
+		f.uses[i]++
 		var addOn addonv1alpha1.ClusterManagementAddOn
 		if err := yaml.Unmarshal([]byte(declared), &addOn.Spec); err != nil || refused(addOn) == "" {
 			f.t.Errorf("%s: the annotation is refused, and the field is used: %s %v", name, inAnnotation, err)
@@ -83,7 +83,7 @@ func (f *forms) compare(name, declared string) {
 	}
 }
 
-// comparePairs compares an entry with each two properties.
+// comparePairs compares an entry with each pair of properties.
 func (f *forms) comparePairs(entry string) {
 	f.t.Helper()
 	for i, first := range properties {
@@ -96,7 +96,7 @@ func (f *forms) comparePairs(entry string) {
 	}
 }
 
-// compareVaried compares variations of a declaration that is accepted.
+// compareVaried compares variations of an accepted declaration.
 func (f *forms) compareVaried(declared string) {
 	f.t.Helper()
 	if refusal := refused(fixture.Annotated("x", declared)); refusal != "" || len(f.refusedByCRD(declared)) > 0 {
@@ -115,8 +115,8 @@ func (f *forms) compareVaried(declared string) {
 	})
 }
 
-// refusedByCRD are the errors of an API server with fieldValidation=Strict for a spec.
-func (f *forms) refusedByCRD(declared string) (refusals []string) {
+// refusedByCRD returns the errors of an API server with fieldValidation=Strict for a spec.
+func (f *forms) refusedByCRD(declared string) []string {
 	f.t.Helper()
 	var spec map[string]any
 	if err := yaml.Unmarshal([]byte(declared), &spec); err != nil {
@@ -124,7 +124,7 @@ func (f *forms) refusedByCRD(declared string) (refusals []string) {
 	}
 	object := map[string]any{"spec": spec}
 	tracked := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	refusals = pruning.PruneWithOptions(object, f.schema.structural, true, tracked)
+	refusals := pruning.PruneWithOptions(object, f.schema.structural, true, tracked)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, f.schema.structural)
 	defaulting.Default(object, f.schema.structural)
 	errs := validation.ValidateCustomResource(nil, object, f.schema.validator)
@@ -138,7 +138,8 @@ func (f *forms) refusedByCRD(declared string) (refusals []string) {
 	return refusals
 }
 
-// refused is why Interlock refuses a declaration; empty: it does not. One for another version of Interlock is accepted.
+// refused returns the reason why Interlock refuses a declaration, or an empty string. A declaration for another version of
+// Interlock is accepted.
 func refused(addOn addonv1alpha1.ClusterManagementAddOn) string {
 	if read := declaration.Read(&addOn); read.Invalid && read.Problems[0].Reason == declaration.ProblemInvalid {
 		return read.Problems[0].Message
@@ -146,7 +147,7 @@ func refused(addOn addonv1alpha1.ClusterManagementAddOn) string {
 	return ""
 }
 
-// accepted are declarations that have every field.
+// accepted has valid declarations. Together they have every field.
 var accepted = []string{
 	`
 dependencies:
@@ -248,26 +249,27 @@ var single = []string{
 }
 
 // numbered repeats a text with a number in it.
-func numbered(format string, count int) (list string) {
+func numbered(format string, count int) string {
+	list := ""
 	for i := range count {
 		list += fmt.Sprintf(format+",", i)
 	}
 	return list
 }
 
-// A declaration is accepted or refused alike by field, by an API server with the CRD, and by annotation.
+// A declaration is accepted or refused alike in the field, in the annotation, and by an API server with the CRD.
 func TestBothFormsAcceptTheSame(t *testing.T) {
-	both := newForms(t)
+	f := newForms(t)
 	for _, declared := range single {
-		both.compare(fmt.Sprintf("%.200s", declared), declared)
+		f.compare(fmt.Sprintf("%.200s", declared), declared)
 	}
 	for _, entry := range []string{"name: a", `name: a, version: "1"`, "name: a, install: Auto"} {
-		both.comparePairs(entry)
+		f.comparePairs(entry)
 	}
 	for _, declared := range accepted {
-		both.compareVaried(declared)
+		f.compareVaried(declared)
 	}
-	for i, uses := range both.uses {
+	for i, uses := range f.uses {
 		if uses == 0 {
 			t.Errorf("no declaration is refused by Interlock alone because %s", stricter[i].reason)
 		}
@@ -277,23 +279,23 @@ func TestBothFormsAcceptTheSame(t *testing.T) {
 // vary replaces, adds, removes and repeats each value within a value, one at a time, and calls check after each change.
 func vary(path string, value any, set func(any), check func(name string)) {
 	if path != "" {
-		for _, other := range values {
-			set(other)
-			check(fmt.Sprintf("%s = %.60q", path, fmt.Sprint(other)))
+		for _, replacement := range values {
+			set(replacement)
+			check(fmt.Sprintf("%s = %.60q", path, fmt.Sprint(replacement)))
 		}
 		set(value)
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			within := value[name]
-			vary(path+"."+name, within, func(changed any) { value[name] = changed }, check)
+			member := value[name]
+			vary(path+"."+name, member, func(changed any) { value[name] = changed }, check)
 			delete(value, name)
 			check(path + "." + name + " removed")
-			value[strings.ToUpper(name)] = within
+			value[strings.ToUpper(name)] = member
 			check(path + "." + name + " in capitals")
 			delete(value, strings.ToUpper(name))
-			value[name] = within
+			value[name] = member
 		}
 	case []any:
 		for i := range value {

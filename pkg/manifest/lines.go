@@ -15,13 +15,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 )
 
-// place is where an object is: in a file, at a node of its YAML; nil where it is not known.
+// place is the place of an object in a file.
 type place struct {
 	path string
+	// node is the object's node in the YAML. It is nil for JSON that is not valid YAML.
 	node *yaml.Node
 }
 
-// line is that of a field, or 0.
+// line returns the line of a field, or 0.
 func (p place) line(field string) int {
 	if p.node == nil {
 		return 0
@@ -29,16 +30,17 @@ func (p place) line(field string) int {
 	return lineOf(p.node, field)
 }
 
-// doubled judges the fields that the object has twice.
-func (p place) doubled() []review.Judgement {
+// duplicates judges the fields that the object has twice.
+func (p place) duplicates() []review.Judgement {
 	if p.node == nil {
 		return nil
 	}
-	return doubledIn(p.node, "")
+	return duplicatesIn(p.node, "")
 }
 
 // nodesOf returns the nodes of the objects that objectsOf returns, up to an error of syntax.
-func nodesOf(content []byte) (nodes []*yaml.Node, err error) {
+func nodesOf(content []byte) ([]*yaml.Node, error) {
+	var nodes []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
 		var document yaml.Node
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
@@ -51,33 +53,34 @@ func nodesOf(content []byte) (nodes []*yaml.Node, err error) {
 }
 
 // nodesIn returns the nodes of a document in the order of objectsIn.
-func nodesIn(node *yaml.Node, implied metav1.TypeMeta) (found []*yaml.Node) {
+func nodesIn(node *yaml.Node, implied metav1.TypeMeta) []*yaml.Node {
 	if node.Kind == yaml.DocumentNode && len(node.Content) == 1 {
 		return nodesIn(node.Content[0], implied)
 	}
-	of := implied
-	if _, own := member(node, "kind"); own != nil {
-		of.Kind = own.Value
+	typeMeta := implied
+	if _, kind := member(node, "kind"); kind != nil {
+		typeMeta.Kind = kind.Value
 	}
-	if _, own := member(node, "apiVersion"); own != nil {
-		of.APIVersion = own.Value
+	if _, version := member(node, "apiVersion"); version != nil {
+		typeMeta.APIVersion = version.Value
 	}
-	if isList(of) {
+	var nodes []*yaml.Node
+	if isList(typeMeta) {
 		if _, items := member(node, "items"); items != nil {
 			for _, item := range items.Content {
-				found = append(found, nodesIn(item, impliedBy(of))...)
+				nodes = append(nodes, nodesIn(item, impliedBy(typeMeta))...)
 			}
 		}
-		return found
+		return nodes
 	}
-	if node.Kind == yaml.MappingNode && isJudged(of) {
-		found = []*yaml.Node{node}
+	if node.Kind == yaml.MappingNode && isJudged(typeMeta) {
+		nodes = []*yaml.Node{node}
 	}
-	return found
+	return nodes
 }
 
-// member returns the key and the value of a member of an object, nil where there is none. Of
-// several with the name, the last one counts.
+// member returns the key and the value of a member of an object, or nil. If several members have
+// the name, it returns the last one.
 func member(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -93,12 +96,13 @@ func member(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return key, value
 }
 
-// doubledIn judges what a node at a path has twice, and all below it. YAML that is made JSON
-// has only the last one.
-func doubledIn(node *yaml.Node, path string) (judged []review.Judgement) {
+// duplicatesIn judges the duplicate fields in the node at a path, at any depth. It has to search the YAML, because its conversion
+// to JSON drops all but the last one.
+func duplicatesIn(node *yaml.Node, path string) []review.Judgement {
+	var judged []review.Judgement
 	if node.Kind == yaml.SequenceNode {
 		for i, item := range node.Content {
-			judged = append(judged, doubledIn(item, fmt.Sprintf("%s[%d]", path, i))...)
+			judged = append(judged, duplicatesIn(item, fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	}
 	if node.Kind != yaml.MappingNode {
@@ -112,23 +116,24 @@ func doubledIn(node *yaml.Node, path string) (judged []review.Judgement) {
 			field = path + "[" + name + "]"
 		}
 		if times[name]++; times[name] == 2 {
-			judged = append(judged, judgeField(field, fmt.Sprintf("duplicate field %q: only the last one counts, and an API server may refuse it", field)))
+			message := fmt.Sprintf("duplicate field %q: only the last one counts, and an API server may refuse it", field)
+			judged = append(judged, judgeField(field, message))
 		}
-		judged = append(judged, doubledIn(node.Content[i+1], field)...)
+		judged = append(judged, duplicatesIn(node.Content[i+1], field)...)
 	}
 	return judged
 }
 
-// step is one part of a path such as spec.requirements.claims[a.b], or an index.
+// step matches a part of a path such as spec.requirements.claims[a.b]: a name, or an index or a key in brackets.
 var step = regexp.MustCompile(`\[([^]]*)\]|[^.[\]]+`)
 
-// lineOf follows a path as far as it leads.
+// lineOf returns the line of the field at a path, or of the deepest part of the path that exists.
 func lineOf(node *yaml.Node, field string) int {
 	line := node.Line
-	for _, found := range step.FindAllStringSubmatch(field, -1) {
-		name := found[0]
-		if found[1] != "" {
-			name = found[1]
+	for _, match := range step.FindAllStringSubmatch(field, -1) {
+		name := match[0]
+		if match[1] != "" {
+			name = match[1]
 		}
 		key, value := member(node, name)
 		if index, err := strconv.Atoi(name); err == nil && node.Kind == yaml.SequenceNode && index < len(node.Content) {
@@ -144,12 +149,13 @@ func lineOf(node *yaml.Node, field string) int {
 
 var lineInError = regexp.MustCompile(`\bline (\d+)`)
 
-// syntaxLine is the line that an error of the YAML decoder names, or 0. Its errors are texts, without a field for the line.
+// syntaxLine returns the line that an error of the YAML decoder names, or 0. It parses the message, because the error has no field
+// for the line.
 func syntaxLine(err error) int {
-	found := lineInError.FindStringSubmatch(err.Error())
-	if found == nil {
+	match := lineInError.FindStringSubmatch(err.Error())
+	if match == nil {
 		return 0
 	}
-	line, _ := strconv.Atoi(found[1]) // its digits
+	line, _ := strconv.Atoi(match[1]) // it has only digits
 	return line
 }

@@ -1,4 +1,4 @@
-// Package manifest reads ClusterManagementAddOns from the files of their authors, and policies from those of
+// Package manifest reads ClusterManagementAddOns from the files of their authors, and policies from the files of
 // administrators.
 package manifest
 
@@ -18,46 +18,46 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// Manifest is a ClusterManagementAddOn of a file.
+// Manifest is a ClusterManagementAddOn in a file.
 type Manifest struct {
 	Path  string
 	AddOn addonv1alpha1.ClusterManagementAddOn
-	// Wrong is what an API server refuses or drops of it, besides what it declares.
+	// Wrong has the fields that an API server would refuse or drop, except fields of the declaration.
 	Wrong []review.Judgement
-	// Line is the line of a field in the file, from 1, or of the nearest one around it; 0
-	// where it is not known.
+	// Line returns the line of a field in the file, from 1, or of the nearest field around it. It returns 0
+	// if the line is unknown.
 	Line func(field string) int
 }
 
-// Template is an AddOnTemplate of a file that declares something.
+// Template is an AddOnTemplate in a file that has a declaration.
 type Template struct {
 	Path     string
 	Template addonv1alpha1.AddOnTemplate
-	// Line is as that of a Manifest.
+	// Line returns the line of a field, as Manifest.Line does.
 	Line func(field string) int
 }
 
-// Policy is an AddOnDependencyPolicy of a file.
+// Policy is an AddOnDependencyPolicy in a file.
 type Policy struct {
 	Path   string
 	Policy dependencyv1alpha1.AddOnDependencyPolicy
 }
 
-// Files are what was read of files.
+// Files has the objects in files.
 type Files struct {
 	Manifests []Manifest
 	Templates []Template
-	// AddOnTemplates are all of them, with their versions, and those that declare nothing.
+	// AddOnTemplates has all AddOnTemplates with their versions, including templates without a declaration.
 	AddOnTemplates []addonv1alpha1.AddOnTemplate
-	// Policies are those that can be used.
+	// Policies has the valid policies.
 	Policies []Policy
-	// Skipped are errors on templates in folders, which are no manifests yet.
+	// Skipped has the errors of text templates in folders: these become manifests only when they are rendered.
 	Skipped []error
-	// Broken are files, and objects in them, that cannot be decoded.
+	// Broken has findings on files and objects that cannot be decoded.
 	Broken []report.LintFinding
 }
 
-// Err is an error if anything is broken.
+// Err returns the first error of Broken.
 func (f *Files) Err() error {
 	if len(f.Broken) == 0 {
 		return nil
@@ -66,63 +66,63 @@ func (f *Files) Err() error {
 	return fmt.Errorf("%s: %s", first.Path, first.Message)
 }
 
-// Lint judges what was read, together with the registrations of a hub, if any.
+// Lint judges the objects in the files, together with the registrations of a hub.
 func (f *Files) Lint(hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *report.Lint {
-	declared := f.Declared()
-	found := report.FindLint(declared, hub, isLive)
-	found.Items = append(found.Items, report.FindTemplateLint(f.DeclaredTemplates(), report.Among(declared, hub), isLive)...)
-	found.Items = append(found.Items, f.Broken...)
-	return found
+	registrations := f.Declared()
+	lint := report.FindLint(registrations, hub, isLive)
+	lint.Items = append(lint.Items, report.FindTemplateLint(f.DeclaredTemplates(), report.Among(registrations, hub), isLive)...)
+	lint.Items = append(lint.Items, f.Broken...)
+	return lint
 }
 
-// Declared are the registrations that were read.
+// Declared returns the registrations in the files.
 func (f *Files) Declared() []report.Declared {
-	declared := make([]report.Declared, 0, len(f.Manifests))
-	for _, one := range f.Manifests {
-		declared = append(declared, report.Declared(one))
+	registrations := make([]report.Declared, 0, len(f.Manifests))
+	for _, manifest := range f.Manifests {
+		registrations = append(registrations, report.Declared(manifest))
 	}
-	return declared
+	return registrations
 }
 
-// DeclaredTemplates are the AddOnTemplates that declare something.
+// DeclaredTemplates returns the AddOnTemplates with a declaration.
 func (f *Files) DeclaredTemplates() []report.DeclaredTemplate {
-	declared := make([]report.DeclaredTemplate, 0, len(f.Templates))
-	for _, one := range f.Templates {
-		declared = append(declared, report.DeclaredTemplate(one))
+	templates := make([]report.DeclaredTemplate, 0, len(f.Templates))
+	for _, template := range f.Templates {
+		templates = append(templates, report.DeclaredTemplate(template))
 	}
-	return declared
+	return templates
 }
 
-// Read reads files, - for standard input, and all manifests in folders. It leaves out objects of other
-// kinds, and AddOnTemplates that declare nothing. Its error is about a path that
-// cannot be read, or has no object.
-func Read(paths []string, in io.Reader) (*Files, error) {
-	all := &Files{}
+// Read reads files, and all manifests in folders. The path - is standard input. It leaves out objects of other
+// kinds, and AddOnTemplates without a declaration. Its error names a path that cannot be read, or has no object.
+func Read(paths []string, stdin io.Reader) (*Files, error) {
+	read := &Files{}
 	for _, path := range paths {
 		files, err := filesIn(path)
 		if err != nil {
-			return all, err
+			return read, err
 		}
-		before := all.count()
+		count := read.count()
 		for _, file := range files {
-			content, err := regularfile.ReadAll(file, in)
+			content, err := regularfile.ReadAll(file, stdin)
 			if err != nil && file == path {
-				return all, fmt.Errorf("%s: %w", file, err)
+				return read, fmt.Errorf("%s: %w", file, err)
 			}
-			all.add(file, content, err, file == path)
+			read.add(file, content, err, file == path)
 		}
-		if all.count() == before {
-			return all, fmt.Errorf("%s has no %s", path, addOnKind)
+		if read.count() == count {
+			return read, fmt.Errorf("%s has no %s", path, addOnKind)
 		}
 	}
-	return all, nil
+	return read, nil
 }
 
 func (f *Files) count() int {
 	return len(f.Manifests) + len(f.Templates) + len(f.Policies) + len(f.Broken)
 }
 
-// add adds a file, or why it cannot be read. A template is broken only if it is named.
+// add adds the objects of a file, or the error of reading it. A text template in a folder is skipped. It is broken only if the user
+// names the file.
 func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	var read Files
 	if err == nil {
@@ -130,7 +130,7 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	} else {
 		read.Broken = []report.LintFinding{broken(path, 0, err)}
 	}
-	if len(read.Broken) > 0 && !isNamed && bytes.Contains(content, []byte("{{")) { // as in a chart
+	if len(read.Broken) > 0 && !isNamed && bytes.Contains(content, []byte("{{")) { // a template of a chart
 		f.Skipped = append(f.Skipped, fmt.Errorf("skipped the template %w", read.Err()))
 		return
 	}
@@ -145,7 +145,7 @@ func broken(path string, line int, err error) report.LintFinding {
 	return report.LintFinding{Path: path, Line: line, Severity: report.SeverityError, Rule: report.RuleUnreadable, Message: err.Error()}
 }
 
-// filesIn returns a file itself, and the manifests in a folder.
+// filesIn returns the manifests in a folder, or the path of a file itself.
 func filesIn(path string) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil

@@ -13,11 +13,11 @@ import (
 
 func read(t *testing.T, content string) []Manifest {
 	t.Helper()
-	all, err := Read([]string{"-"}, strings.NewReader(content))
-	if err := cmp.Or(err, all.Err()); err != nil {
+	files, err := Read([]string{"-"}, strings.NewReader(content))
+	if err := cmp.Or(err, files.Err()); err != nil {
 		t.Fatal(err)
 	}
-	return all.Manifests
+	return files.Manifests
 }
 
 func TestLines(t *testing.T) {
@@ -42,20 +42,20 @@ items:
   spec: {requirements: {claims: {
     a.b/c: ""}}}
 `
-	all := read(t, content)
-	if len(all) != 2 {
-		t.Fatal(all)
+	manifests := read(t, content)
+	if len(manifests) != 2 {
+		t.Fatal(manifests)
 	}
 	for field, want := range map[string]int{
 		"": 4, "metadata.name": 6, "spec.dependencies": 11, "spec.dependencies[0]": 12, "spec.dependencies[0].version": 13,
 		"spec.dependencies[1].name": 14, "spec.dependencies[7].name": 11, "spec.provides": 10,
 		"metadata.annotations[addon.open-cluster-management.io/dependencies][0].name": 8,
 	} {
-		if got := all[0].Line(field); got != want {
+		if got := manifests[0].Line(field); got != want {
 			t.Errorf("%s: line %d, not %d", field, got, want)
 		}
 	}
-	if got := all[1].Line("spec.requirements.claims[a.b/c]"); got != 20 {
+	if got := manifests[1].Line("spec.requirements.claims[a.b/c]"); got != 20 {
 		t.Error(got)
 	}
 	tabs := read(t, "{\n\t\"kind\": \"ClusterManagementAddOn\"\n}\n{\n\t\"kind\": \"ClusterManagementAddOn\"\n}\n")
@@ -73,8 +73,8 @@ func TestDefaultConfigs(t *testing.T) {
 		v1beta1 + "spec: {}": nil,
 		v1alpha1 + "spec: {defaultConfigs: [" + templates + "]}": nil, // it has no such field
 	} {
-		all := read(t, "{"+content+", kind: ClusterManagementAddOn}")
-		if got := declaration.NamedTemplates(&all[0].AddOn); !slices.Equal(got, want) {
+		manifests := read(t, "{"+content+", kind: ClusterManagementAddOn}")
+		if got := declaration.NamedTemplates(&manifests[0].AddOn); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", content, got)
 		}
 	}
@@ -86,11 +86,11 @@ func TestDefaultConfigs(t *testing.T) {
 
 // spell lists judgements.
 func spell(judged []review.Judgement) string {
-	var all []string
-	for _, one := range judged {
-		all = append(all, fmt.Sprintf("%s %s", one.Rule, one.Field))
+	var items []string
+	for _, judgement := range judged {
+		items = append(items, fmt.Sprintf("%s %s", judgement.Rule, judgement.Field))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(items, ", ")
 }
 
 const (
@@ -144,8 +144,8 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// JSON with tabs is no YAML, so it has no nodes.
-func TestDoubledFieldsOfJSON(t *testing.T) {
+// JSON with tabs is not valid YAML, so it has no nodes.
+func TestDuplicateFieldsOfJSON(t *testing.T) {
 	content := "{\n\t\"kind\": \"ClusterManagementAddOn\", \"apiVersion\": \"addon.open-cluster-management.io/v1alpha1\",\n" +
 		"\t\"spec\": {\"dependencies\": [{\"name\": \"a\"}], \"dependencies\": []}}"
 	for _, text := range []string{content, strings.ReplaceAll(content, "\t", "")} {
@@ -155,7 +155,7 @@ func TestDoubledFieldsOfJSON(t *testing.T) {
 	}
 }
 
-// What is broken in a file hides nothing that can be read.
+// A broken object does not hide the other objects of its file.
 func TestBroken(t *testing.T) {
 	good := "kind: ClusterManagementAddOn\napiVersion: addon.open-cluster-management.io/v1alpha1\nmetadata: {name: good}\n---\n"
 	for name, test := range map[string]struct{ content, want string }{
@@ -178,19 +178,19 @@ func TestBroken(t *testing.T) {
 		"nothing between markers": {good + "---\n---\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, err := Read([]string{"-"}, strings.NewReader(test.content))
+			files, err := Read([]string{"-"}, strings.NewReader(test.content))
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := ""
-			for _, one := range all.Broken {
-				got += fmt.Sprintf("%d: %s: %s", one.Line, one.Rule, one.Message)
+			for _, finding := range files.Broken {
+				got += fmt.Sprintf("%d: %s: %s", finding.Line, finding.Rule, finding.Message)
 			}
 			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if strings.Contains(test.content, good) && (len(all.Manifests) != 1 || all.Manifests[0].AddOn.Name != "good") {
-				t.Errorf("read %v", all.Manifests)
+			if strings.Contains(test.content, good) && (len(files.Manifests) != 1 || files.Manifests[0].AddOn.Name != "good") {
+				t.Errorf("read %v", files.Manifests)
 			}
 		})
 	}

@@ -14,49 +14,51 @@ import (
 	"open-cluster-management.io/interlock/pkg/regularfile"
 )
 
-// Object is an object of a file, of any kind.
+// Object is an object of any kind in a file.
 type Object struct {
 	Path string
 	unstructured.Unstructured
 }
 
-// Objects reads all objects in files, - for standard input, and in folders.
-func Objects(paths []string, in io.Reader) ([]Object, error) {
-	var all []Object
+// Objects reads all objects in files and folders. The path - is standard input.
+func Objects(paths []string, stdin io.Reader) ([]Object, error) {
+	var objects []Object
 	for _, path := range paths {
 		files, err := filesIn(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			content, err := regularfile.ReadAll(file, in)
+			content, err := regularfile.ReadAll(file, stdin)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			objects, err := Decode(file, content)
+			decoded, err := Decode(file, content)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			all = append(all, objects...)
+			objects = append(objects, decoded...)
 		}
 	}
-	return all, nil
+	return objects, nil
 }
 
-// Decode reads all objects of a file with that content.
-func Decode(path string, content []byte) (all []Object, err error) {
-	objects, err := objectsOfAnyKind(content)
-	for _, one := range objects {
-		all = append(all, Object{path, one})
+// Decode reads all objects in the content of a file.
+func Decode(path string, content []byte) ([]Object, error) {
+	decoded, err := objectsOfAnyKind(content)
+	var objects []Object
+	for _, object := range decoded {
+		objects = append(objects, Object{path, object})
 	}
-	return all, err
+	return objects, err
 }
 
-func objectsOfAnyKind(content []byte) (all []unstructured.Unstructured, err error) {
+func objectsOfAnyKind(content []byte) ([]unstructured.Unstructured, error) {
+	var objects []unstructured.Unstructured
 	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
 		var document runtime.RawExtension
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-			return all, nil
+			return objects, nil
 		} else if err != nil {
 			return nil, err
 		}
@@ -68,13 +70,13 @@ func objectsOfAnyKind(content []byte) (all []unstructured.Unstructured, err erro
 			return nil, err
 		}
 		if _, isList := object.Object["items"].([]any); !isList || !strings.HasSuffix(object.GetKind(), listKind) {
-			all = append(all, object)
+			objects = append(objects, object)
 			continue
 		}
 		list, err := object.ToList()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, list.Items...)
+		objects = append(objects, list.Items...)
 	}
 }

@@ -13,22 +13,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// decodePolicy adds an AddOnDependencyPolicy, or what is wrong with it.
-func (f *Files) decodePolicy(one object, at place) {
-	read := Policy{Path: at.path}
-	unknown, err := kjson.UnmarshalStrict(one.raw, &read.Policy, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
-	var wrong []report.LintFinding
-	if err := cmp.Or(err, errors.Join(unknown...)); err != nil {
-		wrong = append(wrong, broken(at.path, at.line(""), err))
+// decodePolicy adds an AddOnDependencyPolicy, or its errors.
+func (f *Files) decodePolicy(o object, origin place) {
+	read := Policy{Path: origin.path}
+	strictErrs, err := kjson.UnmarshalStrict(o.raw, &read.Policy, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
+	var findings []report.LintFinding
+	if err := cmp.Or(err, errors.Join(strictErrs...)); err != nil {
+		findings = append(findings, broken(origin.path, origin.line(""), err))
 	}
-	for _, because := range policy.Wrong(&read.Policy, time.Now()) {
-		wrong = append(wrong, report.LintFinding{
-			Path: at.path, Line: at.line(policy.OverridesPath.String()), Severity: report.SeverityError, Rule: report.RuleInvalidPolicy,
-			Message: fmt.Sprintf("AddOnDependencyPolicy %q: %s", text.Name(read.Policy.Name), because),
+	for _, reason := range policy.Wrong(&read.Policy, time.Now()) {
+		findings = append(findings, report.LintFinding{
+			Path:     origin.path,
+			Line:     origin.line(policy.OverridesPath.String()),
+			Severity: report.SeverityError,
+			Rule:     report.RuleInvalidPolicy,
+			Message:  fmt.Sprintf("AddOnDependencyPolicy %q: %s", text.Name(read.Policy.Name), reason),
 		})
 	}
-	if len(wrong) == 0 {
+	if len(findings) == 0 {
 		f.Policies = append(f.Policies, read)
 	}
-	f.Broken = append(f.Broken, wrong...)
+	f.Broken = append(f.Broken, findings...)
 }

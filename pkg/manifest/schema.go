@@ -30,7 +30,7 @@ type crdSchema struct {
 	validator  validation.SchemaValidator
 }
 
-// crdSchemas are those of all versions of the CRD, by their names.
+// crdSchemas returns the schemas of all versions of the CRD, by version.
 var crdSchemas = sync.OnceValues(func() (map[string]crdSchema, error) {
 	raw, err := manifests.CRDs.ReadFile(crdFile)
 	if err != nil {
@@ -43,7 +43,8 @@ var crdSchemas = sync.OnceValues(func() (map[string]crdSchema, error) {
 	schemas := map[string]crdSchema{}
 	for _, version := range crd.Spec.Versions {
 		var props apiextensions.JSONSchemaProps
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &props, nil); err != nil {
+		schema := version.Schema.OpenAPIV3Schema
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &props, nil); err != nil {
 			return nil, err
 		}
 		structural, err := structuralschema.NewStructural(&props)
@@ -59,15 +60,15 @@ var crdSchemas = sync.OnceValues(func() (map[string]crdSchema, error) {
 	return schemas, nil
 })
 
-// judgeValues returns what an API server refuses of OCM's fields: the values of an object
-// that the schema of its version does not allow, once defaults are set.
-func judgeValues(object []byte, version string) (judged []review.Judgement, err error) {
+// judgeValues judges the values of OCM's fields like an API server: it sets defaults, and returns the values that the schema of
+// the version refuses.
+func judgeValues(object []byte, version string) ([]review.Judgement, error) {
 	schemas, err := crdSchemas()
 	if err != nil {
 		return nil, fmt.Errorf("manifests/%s: %w", crdFile, err)
 	}
-	of, known := schemas[version]
-	if !known {
+	schema, ok := schemas[version]
+	if !ok {
 		return nil, nil
 	}
 	var content map[string]any
@@ -75,15 +76,16 @@ func judgeValues(object []byte, version string) (judged []review.Judgement, err 
 		return nil, err
 	}
 	if spec, ok := content["spec"].(map[string]any); ok {
-		for _, field := range addonv1alpha1.GraftedSpecFields() { // review judges them, with better messages
+		for _, field := range addonv1alpha1.GraftedSpecFields() { // package review judges them, with better messages
 			delete(spec, field)
 		}
 	}
-	defaulting.PruneNonNullableNullsWithoutDefaults(content, of.structural)
-	defaulting.Default(content, of.structural)
-	for _, wrong := range validation.ValidateCustomResource(nil, content, of.validator) {
-		field := strings.TrimPrefix(wrong.Field, "<nil>") // of no single field
-		judged = append(judged, review.Judgement{Rule: report.RuleInvalidValue, Wrong: true, Field: field, Message: wrong.Error()})
+	defaulting.PruneNonNullableNullsWithoutDefaults(content, schema.structural)
+	defaulting.Default(content, schema.structural)
+	var judged []review.Judgement
+	for _, err := range validation.ValidateCustomResource(nil, content, schema.validator) {
+		field := strings.TrimPrefix(err.Field, "<nil>") // an error may be about no single field
+		judged = append(judged, review.Judgement{Rule: report.RuleInvalidValue, Wrong: true, Field: field, Message: err.Error()})
 	}
 	slices.SortStableFunc(judged, func(a, b review.Judgement) int { return cmp.Compare(a.Field, b.Field) })
 	return judged, nil

@@ -22,7 +22,7 @@ import (
 
 const addOnKind = "ClusterManagementAddOn"
 
-// ocm has the kinds of OCM's group for add-ons, in their versions.
+// ocm has the kinds in OCM's API group for add-ons, in all versions.
 var ocm = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(ocmaddonv1alpha1.Install(scheme))
@@ -33,55 +33,58 @@ var ocm = func() *runtime.Scheme {
 const templateKind = "AddOnTemplate"
 
 // isTemplate reports whether an object is an AddOnTemplate.
-func isTemplate(of metav1.TypeMeta) bool {
-	return of.Kind == templateKind && ocm.Recognizes(of.GroupVersionKind())
+func isTemplate(typeMeta metav1.TypeMeta) bool {
+	return typeMeta.Kind == templateKind && ocm.Recognizes(typeMeta.GroupVersionKind())
 }
 
 // isPolicy reports whether an object is an AddOnDependencyPolicy.
-func isPolicy(of metav1.TypeMeta) bool { return of.GroupVersionKind() == dependencyv1alpha1.PolicyKind }
-
-// isJudged reports whether an object is a ClusterManagementAddOn, an AddOnTemplate or an AddOnDependencyPolicy, or
-// probably meant to be one of the first two: of OCM's group for add-ons, and of no kind and version that OCM has.
-func isJudged(of metav1.TypeMeta) bool {
-	kind := of.GroupVersionKind()
-	return kind.Kind == addOnKind || isTemplate(of) || isPolicy(of) || kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
+func isPolicy(typeMeta metav1.TypeMeta) bool {
+	return typeMeta.GroupVersionKind() == dependencyv1alpha1.PolicyKind
 }
 
-// judgeKind judges what isJudged accepts.
-func judgeKind(of metav1.TypeMeta) []review.Judgement {
-	if ocm.Recognizes(of.GroupVersionKind()) {
+// isJudged reports whether an object is a ClusterManagementAddOn, an AddOnTemplate or an AddOnDependencyPolicy. It also accepts
+// unknown kinds and versions of OCM's API group for add-ons: these probably are mistakes for the first two kinds.
+func isJudged(typeMeta metav1.TypeMeta) bool {
+	kind := typeMeta.GroupVersionKind()
+	unknown := kind.Group == addonv1alpha1.GroupVersion.Group && !ocm.Recognizes(kind)
+	return kind.Kind == addOnKind || isTemplate(typeMeta) || isPolicy(typeMeta) || unknown
+}
+
+// judgeKind judges the kind and the version of an object that isJudged accepts.
+func judgeKind(typeMeta metav1.TypeMeta) []review.Judgement {
+	if ocm.Recognizes(typeMeta.GroupVersionKind()) {
 		return nil
 	}
-	at, value := "apiVersion", of.APIVersion
-	if of.Kind != addOnKind {
-		at, value = "kind", of.Kind
+	field, value := "apiVersion", typeMeta.APIVersion
+	if typeMeta.Kind != addOnKind {
+		field, value = "kind", typeMeta.Kind
 	}
 	return []review.Judgement{{
-		Rule: report.RuleUnknownKind, Wrong: true, Field: at,
-		Message: fmt.Sprintf("%s: %q: OCM has no such one; a %s is of %s or %s", at, text.Excerpt(value), addOnKind,
+		Rule: report.RuleUnknownKind, Wrong: true, Field: field,
+		Message: fmt.Sprintf("%s: %q: OCM has no such one; a %s is of %s or %s", field, text.Excerpt(value), addOnKind,
 			addonv1alpha1.GroupVersion, addonv1beta1.GroupVersion),
 	}}
 }
 
-// judgeFields judges each field that the version of the object does not have or, with
-// countTwice, that the object has twice. It decodes as an API server does with fieldValidation=Strict, into the types that the CRD
-// is generated from.
-func judgeFields(object []byte, version string, countTwice bool) (judged []review.Judgement, err error) {
-	var into any = &addonv1alpha1.ClusterManagementAddOn{}
+// judgeFields judges unknown fields of a version, and duplicate fields if findDuplicates is true. Like an API server with
+// fieldValidation=Strict, it decodes into the types that the CRD is generated from.
+func judgeFields(object []byte, version string, findDuplicates bool) ([]review.Judgement, error) {
+	var decoded any = &addonv1alpha1.ClusterManagementAddOn{}
 	if version == addonv1beta1.GroupVersion.Version {
-		into = &addonv1beta1.ClusterManagementAddOn{}
+		decoded = &addonv1beta1.ClusterManagementAddOn{}
 	}
-	strict := []kjson.StrictOption{kjson.DisallowUnknownFields}
-	if countTwice {
-		strict = append(strict, kjson.DisallowDuplicateFields)
+	options := []kjson.StrictOption{kjson.DisallowUnknownFields}
+	if findDuplicates {
+		options = append(options, kjson.DisallowDuplicateFields)
 	}
-	unknown, err := kjson.UnmarshalStrict(object, into, strict...)
-	for _, wrong := range unknown {
+	strictErrs, err := kjson.UnmarshalStrict(object, decoded, options...)
+	var judged []review.Judgement
+	for _, strictErr := range strictErrs {
 		field := ""
-		if at := interface{ FieldPath() string }(nil); errors.As(wrong, &at) {
-			field = at.FieldPath()
+		if fieldErr := interface{ FieldPath() string }(nil); errors.As(strictErr, &fieldErr) {
+			field = fieldErr.FieldPath()
 		}
-		judged = append(judged, judgeField(field, wrong.Error()+": an API server refuses or drops it"))
+		judged = append(judged, judgeField(field, strictErr.Error()+": an API server refuses or drops it"))
 	}
 	return judged, err
 }
@@ -90,12 +93,12 @@ func judgeField(field, message string) review.Judgement {
 	return review.Judgement{Rule: report.RuleUnknownField, Wrong: true, Field: field, Message: message}
 }
 
-// judge judges what an API server refuses of a ClusterManagementAddOn in JSON. It returns an
-// error if it cannot be decoded. countTwice is as for judgeFields.
-func judge(object []byte, of metav1.TypeMeta, countTwice bool) ([]review.Judgement, error) {
-	version := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).Version
-	judged := judgeKind(of)
-	fields, err := judgeFields(object, version, countTwice)
+// judge judges a ClusterManagementAddOn in JSON like an API server. It returns an error if the object cannot be decoded.
+// Duplicate fields are judged only if findDuplicates is true.
+func judge(object []byte, typeMeta metav1.TypeMeta, findDuplicates bool) ([]review.Judgement, error) {
+	version := schema.FromAPIVersionAndKind(typeMeta.APIVersion, typeMeta.Kind).Version
+	judged := judgeKind(typeMeta)
+	fields, err := judgeFields(object, version, findDuplicates)
 	if err != nil {
 		return nil, err
 	}

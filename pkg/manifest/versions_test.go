@@ -16,7 +16,7 @@ import (
 	addonv1beta1 "open-cluster-management.io/interlock/pkg/apis/addon/v1beta1"
 )
 
-// A field of one version alone would be lost in the other, without an error.
+// A field in only one version would be lost in the other, without an error.
 func TestBothVersionsDeclareTheSameFields(t *testing.T) {
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
 		alpha := tagged(t, reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec](), name)
@@ -42,7 +42,7 @@ func tagged(t *testing.T, spec reflect.Type, name string) reflect.StructField {
 	return reflect.StructField{}
 }
 
-// What is declared is written alike in both versions, and kept from one to the other.
+// Both versions write a declaration alike, and conversion between them keeps it.
 func TestBothVersionsSerializeTheSame(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(0.3).NumElements(0, 3).Funcs(
 		// Its random values are no times that JSON can keep.

@@ -18,59 +18,59 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Files of a layout, and what its first one has.
+// Files of a layout, and the content of versionFile.
 const (
 	versionFile = "oci-layout"
 	indexFile   = "index.json"
 	blobsFolder = "blobs/sha256/"
 	version     = `{"imageLayoutVersion":"1.0.0"}`
-	// maxFiles bounds what is remembered of an archive.
+	// maxFiles is the maximum number of files in an archive. It limits the memory of Read.
 	maxFiles = 100_000
 )
 
-// Write writes an archive with an index, and with all that it leads to.
-func Write(to io.Writer, index []v1.Descriptor, blobs Blobs) error {
+// Write writes an archive with an index, and with all blobs that it refers to, directly or not.
+func Write(writer io.Writer, index []v1.Descriptor, blobs Blobs) error {
 	raw, err := json.Marshal(v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: index})
 	if err != nil {
 		return err
 	}
-	var all []v1.Descriptor
-	if err := blobs.Walk(index, func(one v1.Descriptor) error {
-		all = append(all, one)
+	var descriptors []v1.Descriptor
+	if err := blobs.Walk(index, func(descriptor v1.Descriptor) error {
+		descriptors = append(descriptors, descriptor)
 		return nil
 	}); err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b v1.Descriptor) int { return cmp.Compare(a.Digest.Hex, b.Digest.Hex) })
-	archive := tar.NewWriter(to)
+	slices.SortFunc(descriptors, func(a, b v1.Descriptor) int { return cmp.Compare(a.Digest.Hex, b.Digest.Hex) })
+	archive := tar.NewWriter(writer)
 	for _, file := range [][2]string{{versionFile, version}, {indexFile, string(raw)}} {
 		if err := writeFile(archive, file[0], int64(len(file[1])), strings.NewReader(file[1])); err != nil {
 			return err
 		}
 	}
-	for _, one := range all {
-		if err := writeBlob(archive, one, blobs[one.Digest]); err != nil {
-			return fmt.Errorf("%s: %w", one.Digest, err)
+	for _, descriptor := range descriptors {
+		if err := writeBlob(archive, descriptor, blobs[descriptor.Digest]); err != nil {
+			return fmt.Errorf("%s: %w", descriptor.Digest, err)
 		}
 	}
 	return archive.Close()
 }
 
-func writeBlob(archive *tar.Writer, of v1.Descriptor, blob Blob) (err error) {
+func writeBlob(archive *tar.Writer, descriptor v1.Descriptor, blob Blob) (err error) {
 	content, err := blob.Open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
-	checked, err := check(content, of)
+	checked, err := check(content, descriptor)
 	if err != nil {
 		return err
 	}
-	return writeFile(archive, blobsFolder+of.Digest.Hex, of.Size, checked)
+	return writeFile(archive, blobsFolder+descriptor.Digest.Hex, descriptor.Size, checked)
 }
 
 func writeFile(archive *tar.Writer, name string, size int64, content io.Reader) error {
-	// No time, owner or mode of this machine: the same content gives the same bytes.
+	// Without the time, owner and mode of this machine, the same content gives the same bytes.
 	header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0)}
 	if err := archive.WriteHeader(header); err != nil {
 		return err
@@ -79,8 +79,9 @@ func writeFile(archive *tar.Writer, name string, size int64, content io.Reader) 
 	return err
 }
 
-// Read reads an archive. It has an error unless each file is what its name says, and the index leads to each of them.
-func Read(file io.ReaderAt, size int64) (index []v1.Descriptor, blobs Blobs, err error) {
+// Read reads the index and the blobs of an archive. It refuses blobs that differ from the digests in their names, and files that
+// the index does not refer to.
+func Read(file io.ReaderAt, size int64) ([]v1.Descriptor, Blobs, error) {
 	files, err := readFiles(file, size)
 	if err != nil {
 		return nil, nil, err
@@ -96,13 +97,13 @@ func Read(file io.ReaderAt, size int64) (index []v1.Descriptor, blobs Blobs, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", indexFile, err)
 	}
-	blobs, err = files.blobs()
+	blobs, err := files.blobs()
 	if err != nil {
 		return nil, nil, err
 	}
 	reached := map[v1.Hash]bool{}
-	if err := blobs.Walk(manifest.Manifests, func(one v1.Descriptor) error {
-		reached[one.Digest] = true
+	if err := blobs.Walk(manifest.Manifests, func(descriptor v1.Descriptor) error {
+		reached[descriptor.Digest] = true
 		return nil
 	}); err != nil {
 		return nil, nil, err
@@ -115,16 +116,16 @@ func Read(file io.ReaderAt, size int64) (index []v1.Descriptor, blobs Blobs, err
 	return manifest.Manifests, blobs, nil
 }
 
-// files are the sections of an archive, by name.
+// files has the sections of an archive by the names of their files.
 type files map[string]*io.SectionReader
 
 func readFiles(file io.ReaderAt, size int64) (files, error) {
 	whole := io.NewSectionReader(file, 0, size)
-	found := files{}
+	sections := files{}
 	for archive := tar.NewReader(whole); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return found, onlyZeros(whole)
+			return sections, checkZeros(whole)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("it is no archive of a package: %w", err)
@@ -133,26 +134,26 @@ func readFiles(file io.ReaderAt, size int64) (files, error) {
 		if header.Typeflag == tar.TypeDir && strings.HasPrefix(blobsFolder, name) {
 			continue
 		}
-		// Contents are read from the file and not by the reader of archives, so that no header makes more of them than there is.
+		// Content is read from the file, and not by the tar reader. So a header cannot promise more content than the file has.
 		start, err := whole.Seek(0, io.SeekCurrent)
 		switch hex, isBlob := strings.CutPrefix(name, blobsFolder); {
 		case err != nil:
 			return nil, err
 		case header.Typeflag != tar.TypeReg || name != versionFile && name != indexFile && (!isBlob || !isDigest(hex)):
 			return nil, fmt.Errorf("%q: a package has no such file", text.Excerpt(name))
-		case found[name] != nil:
+		case sections[name] != nil:
 			return nil, fmt.Errorf("%q: it is there twice", text.Excerpt(name))
 		case header.Size > size-start:
 			return nil, fmt.Errorf("%q: the archive ends before it does", text.Excerpt(name))
-		case len(found) == maxFiles:
+		case len(sections) == maxFiles:
 			return nil, fmt.Errorf("it has more than %d files", maxFiles)
 		}
-		found[name] = io.NewSectionReader(file, start, header.Size)
+		sections[name] = io.NewSectionReader(file, start, header.Size)
 	}
 }
 
-// onlyZeros returns an error unless the rest of an archive is empty.
-func onlyZeros(rest io.Reader) error {
+// checkZeros returns an error unless the rest of an archive has only zero bytes.
+func checkZeros(rest io.Reader) error {
 	buffer := make([]byte, 4096)
 	for {
 		n, err := rest.Read(buffer)
@@ -185,7 +186,7 @@ func (f files) text(name string) (string, error) {
 	return string(content), err
 }
 
-// blobs compares each file with its name.
+// blobs returns the blobs in the files. It compares the content of each blob with the digest in its name.
 func (f files) blobs() (Blobs, error) {
 	blobs := Blobs{}
 	for name, file := range f {

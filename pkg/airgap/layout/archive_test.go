@@ -14,8 +14,8 @@ import (
 
 const someType types.MediaType = "application/x-some"
 
-// stored is an archive with one manifest, a configuration and a layer.
-func stored(t *testing.T) ([]v1.Descriptor, Blobs) {
+// newLayout returns the index and the blobs of a layout with one manifest, a configuration and a layer.
+func newLayout(t *testing.T) ([]v1.Descriptor, Blobs) {
 	t.Helper()
 	blobs := Blobs{}
 	config, err := blobs.Add(someType, []byte("{}"))
@@ -35,7 +35,7 @@ func stored(t *testing.T) ([]v1.Descriptor, Blobs) {
 	return []v1.Descriptor{manifest}, blobs
 }
 
-func written(t *testing.T, index []v1.Descriptor, blobs Blobs) []byte {
+func write(t *testing.T, index []v1.Descriptor, blobs Blobs) []byte {
 	t.Helper()
 	var archive bytes.Buffer
 	if err := Write(&archive, index, blobs); err != nil {
@@ -45,13 +45,13 @@ func written(t *testing.T, index []v1.Descriptor, blobs Blobs) []byte {
 }
 
 func TestArchiveIsReadAsItWasWritten(t *testing.T) {
-	index, blobs := stored(t)
+	index, blobs := newLayout(t)
 	if _, err := blobs.Add(someType, []byte("nothing refers to this")); err != nil {
 		t.Fatal(err)
 	}
-	archive := written(t, index, blobs)
+	archive := write(t, index, blobs)
 	for range 10 {
-		if !bytes.Equal(archive, written(t, index, blobs)) {
+		if !bytes.Equal(archive, write(t, index, blobs)) {
 			t.Fatal("the same content gave other bytes")
 		}
 	}
@@ -59,14 +59,14 @@ func TestArchiveIsReadAsItWasWritten(t *testing.T) {
 	if err != nil || len(readIndex) != 1 || len(readBlobs) != 3 {
 		t.Fatalf("%d descriptors, %d blobs, %v", len(readIndex), len(readBlobs), err)
 	}
-	if !bytes.Equal(archive, written(t, readIndex, readBlobs)) {
+	if !bytes.Equal(archive, write(t, readIndex, readBlobs)) {
 		t.Error("it was read as something else")
 	}
 }
 
-func TestWriteRefusesWhatIsNotItsDigest(t *testing.T) {
+func TestWriteRefusesContentWithAnotherDigest(t *testing.T) {
 	for name, content := range map[string]string{"other": "CONTENT", "shorter": "conten", "longer": "contents"} {
-		index, blobs := stored(t)
+		index, blobs := newLayout(t)
 		for digest, blob := range blobs {
 			if blob.Size == int64(len("content")) {
 				blob.Open = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
@@ -79,38 +79,39 @@ func TestWriteRefusesWhatIsNotItsDigest(t *testing.T) {
 	}
 }
 
-// file is one in an archive.
+// file is a file in an archive.
 type file struct {
 	header  tar.Header
 	content string
 }
 
-func filesIn(t *testing.T, archive []byte) (all []file) {
+func filesIn(t *testing.T, archive []byte) []file {
 	t.Helper()
+	var files []file
 	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return all
+			return files
 		}
 		content, readErr := io.ReadAll(reader)
 		if err := errors.Join(err, readErr); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, file{*header, string(content)})
+		files = append(files, file{*header, string(content)})
 	}
 }
 
-func archiveOf(t *testing.T, all []file) []byte {
+func archiveOf(t *testing.T, files []file) []byte {
 	t.Helper()
 	var archive bytes.Buffer
 	writer := tar.NewWriter(&archive)
-	for _, one := range all {
-		if one.header.Typeflag == tar.TypeReg {
-			one.header.Size = int64(len(one.content))
+	for _, f := range files {
+		if f.header.Typeflag == tar.TypeReg {
+			f.header.Size = int64(len(f.content))
 		}
-		err := writer.WriteHeader(&one.header)
+		err := writer.WriteHeader(&f.header)
 		if err == nil {
-			_, err = io.WriteString(writer, one.content)
+			_, err = io.WriteString(writer, f.content)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -123,12 +124,12 @@ func archiveOf(t *testing.T, all []file) []byte {
 }
 
 func TestReadRefuses(t *testing.T) {
-	named := func(name string, kind byte) file {
+	emptyFile := func(name string, kind byte) file {
 		return file{tar.Header{Name: name, Typeflag: kind, Mode: 0o644, Linkname: "/etc/passwd"}, ""}
 	}
-	blobNamed := func(all []file, content string) int {
-		for i := range all {
-			if all[i].content == content {
+	indexOf := func(files []file, content string) int {
+		for i := range files {
+			if files[i].content == content {
 				return i
 			}
 		}
@@ -136,58 +137,61 @@ func TestReadRefuses(t *testing.T) {
 		return 0
 	}
 	for name, tt := range map[string]struct {
-		change func(all []file) []file
+		change func(files []file) []file
 		want   string
 	}{
 		"nothing": {func([]file) []file { return nil }, "it has no file oci-layout"},
-		"another version": {func(all []file) []file {
-			all[0].content = `{"imageLayoutVersion":"2.0.0"}`
-			return all
+		"another version": {func(files []file) []file {
+			files[0].content = `{"imageLayoutVersion":"2.0.0"}`
+			return files
 		}, `oci-layout: must be {"imageLayoutVersion":"1.0.0"}`},
-		"changed content": {func(all []file) []file {
-			all[blobNamed(all, "content")].content = "CONTENT"
-			return all
+		"changed content": {func(files []file) []file {
+			files[indexOf(files, "content")].content = "CONTENT"
+			return files
 		}, "its content was changed"},
-		"a missing blob": {func(all []file) []file {
-			at := blobNamed(all, "content")
-			return append(all[:at], all[at+1:]...)
+		"a missing blob": {func(files []file) []file {
+			i := indexOf(files, "content")
+			return append(files[:i], files[i+1:]...)
 		}, "is missing"},
-		"a blob that nothing refers to": {func(all []file) []file {
-			empty := named(blobsFolder+"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", tar.TypeReg)
-			return append(all, empty)
+		"a blob that nothing refers to": {func(files []file) []file {
+			empty := emptyFile(blobsFolder+"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", tar.TypeReg)
+			return append(files, empty)
 		}, "nothing in the archive refers to this file"},
-		"a file twice": {func(all []file) []file { return append(all, all[1]) }, `"index.json": it is there twice`},
-		"another file": {func(all []file) []file { return append(all, named("README.md", tar.TypeReg)) }, "a package has no such file"},
+		"a file twice": {func(files []file) []file { return append(files, files[1]) }, `"index.json": it is there twice`},
+		"another file": {func(files []file) []file { return append(files, emptyFile("README.md", tar.TypeReg)) }, "a package has no such file"},
 		"a path that leads out": {
-			func(all []file) []file { return append(all, named("../../etc/passwd", tar.TypeReg)) },
+			func(files []file) []file { return append(files, emptyFile("../../etc/passwd", tar.TypeReg)) },
 			"a package has no such file",
 		},
 		"an absolute path": {
-			func(all []file) []file { return append(all, named("/etc/passwd", tar.TypeReg)) },
+			func(files []file) []file { return append(files, emptyFile("/etc/passwd", tar.TypeReg)) },
 			"a package has no such file",
 		},
 		"a path below blobs": {
-			func(all []file) []file { return append(all, named(blobsFolder+"../x", tar.TypeReg)) },
+			func(files []file) []file { return append(files, emptyFile(blobsFolder+"../x", tar.TypeReg)) },
 			"a package has no such file",
 		},
-		"a symbolic link": {func(all []file) []file { return append(all, named("index.json", tar.TypeSymlink)) }, "a package has no such file"},
-		"another folder":  {func(all []file) []file { return append(all, named("other/", tar.TypeDir)) }, "a package has no such file"},
-		"an index that is none": {func(all []file) []file {
-			all[1].content = "[]"
-			return all
+		"a symbolic link": {
+			func(files []file) []file { return append(files, emptyFile("index.json", tar.TypeSymlink)) },
+			"a package has no such file",
+		},
+		"another folder": {func(files []file) []file { return append(files, emptyFile("other/", tar.TypeDir)) }, "a package has no such file"},
+		"an index that is none": {func(files []file) []file {
+			files[1].content = "[]"
+			return files
 		}, "index.json"},
-		"a large index": {func(all []file) []file {
-			all[1].content = strings.Repeat(" ", maxManifest+1)
-			return all
+		"a large index": {func(files []file) []file {
+			files[1].content = strings.Repeat(" ", maxManifest+1)
+			return files
 		}, "index.json: it has more than"},
-		"another size": {func(all []file) []file {
-			all[1].content = strings.Replace(all[1].content, `"size":`, `"size":1`, 1)
-			return all
+		"another size": {func(files []file) []file {
+			files[1].content = strings.Replace(files[1].content, `"size":`, `"size":1`, 1)
+			return files
 		}, "and its manifest says"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			index, blobs := stored(t)
-			archive := archiveOf(t, tt.change(filesIn(t, written(t, index, blobs))))
+			index, blobs := newLayout(t)
+			archive := archiveOf(t, tt.change(filesIn(t, write(t, index, blobs))))
 			if _, _, err := Read(bytes.NewReader(archive), int64(len(archive))); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -196,10 +200,10 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestReadRefusesWhatIsNoWholeArchive(t *testing.T) {
-	index, blobs := stored(t)
-	archive := written(t, index, blobs)
-	behind := append(bytes.Clone(archive), "more"...)
-	_, _, err := Read(bytes.NewReader(behind), int64(len(behind)))
+	index, blobs := newLayout(t)
+	archive := write(t, index, blobs)
+	extended := append(bytes.Clone(archive), "more"...)
+	_, _, err := Read(bytes.NewReader(extended), int64(len(extended)))
 	if err == nil || !strings.Contains(err.Error(), "there is more behind the end") {
 		t.Error(err)
 	}
@@ -231,16 +235,17 @@ func TestLargeContentIsNotRead(t *testing.T) {
 // Manifests that refer to each other in a chain are not followed for ever.
 func TestChainsOfManifestsEnd(t *testing.T) {
 	blobs := Blobs{}
-	one, err := blobs.Add(someType, []byte("x"))
+	descriptor, err := blobs.Add(someType, []byte("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range maxDepth + 1 {
-		if one, err = blobs.AddJSON(types.OCIImageIndex, v1.IndexManifest{SchemaVersion: 2, Manifests: []v1.Descriptor{one}}); err != nil {
+		index := v1.IndexManifest{SchemaVersion: 2, Manifests: []v1.Descriptor{descriptor}}
+		if descriptor, err = blobs.AddJSON(types.OCIImageIndex, index); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := Write(io.Discard, []v1.Descriptor{one}, blobs); err == nil || !strings.Contains(err.Error(), "too often") {
+	if err := Write(io.Discard, []v1.Descriptor{descriptor}, blobs); err == nil || !strings.Contains(err.Error(), "too often") {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package layout reads and writes archives of OCI image layouts. The same content gives the same bytes, and an archive has
-// nothing but what its index leads to.
+// Package layout reads and writes archives of OCI image layouts. The same content gives the same bytes. An archive has only files
+// that its index refers to, directly or not.
 package layout
 
 import (
@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// MaxRead is the largest content that is read into memory, in bytes.
+	// MaxRead is the maximum size of content that is read into memory, in bytes.
 	MaxRead = 16 << 20
-	// maxManifest is the largest manifest. Registries accept no larger ones.
+	// maxManifest is the maximum size of a manifest in bytes. Registries have the same limit.
 	maxManifest = 4 << 20
-	// maxDepth is how many manifests lead to a blob: an index of indexes is as deep as images are.
+	// maxDepth is the maximum number of manifests on the way to a blob. Images need no more than an index of indexes.
 	maxDepth = 4
 )
 
@@ -28,7 +28,7 @@ type Blob struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Blobs are contents by their digests.
+// Blobs has blobs by their digests.
 type Blobs map[v1.Hash]Blob
 
 // Add adds content that is in memory, and returns its descriptor.
@@ -41,7 +41,7 @@ func (b Blobs) Add(mediaType types.MediaType, content []byte) (v1.Descriptor, er
 	return v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest}, nil
 }
 
-// AddJSON adds an object.
+// AddJSON adds an object as JSON, and returns its descriptor.
 func (b Blobs) AddJSON(mediaType types.MediaType, object any) (v1.Descriptor, error) {
 	content, err := json.Marshal(object)
 	if err != nil {
@@ -50,98 +50,100 @@ func (b Blobs) AddJSON(mediaType types.MediaType, object any) (v1.Descriptor, er
 	return b.Add(mediaType, content)
 }
 
-// Read reads content into memory. It is the one that the descriptor names, in digest and size.
-func (b Blobs) Read(of v1.Descriptor) (content []byte, err error) {
+// Read reads the content of a descriptor into memory. It refuses content with another digest or size.
+func (b Blobs) Read(descriptor v1.Descriptor) (content []byte, err error) {
 	limit := int64(MaxRead)
-	if of.MediaType.IsIndex() || of.MediaType.IsImage() {
+	if descriptor.MediaType.IsIndex() || descriptor.MediaType.IsImage() {
 		limit = maxManifest
 	}
-	if of.Size > limit {
-		return nil, fmt.Errorf("%s: it has %d bytes, and more than %d are refused", of.Digest, of.Size, limit)
+	if descriptor.Size > limit {
+		return nil, fmt.Errorf("%s: it has %d bytes, and more than %d are refused", descriptor.Digest, descriptor.Size, limit)
 	}
-	blob, err := b.of(of)
+	blob, err := b.find(descriptor)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := blob.Open()
+	reader, err := blob.Open()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", of.Digest, err)
+		return nil, fmt.Errorf("%s: %w", descriptor.Digest, err)
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(opened, of.Size+1))
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	content, err = io.ReadAll(io.LimitReader(reader, descriptor.Size+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", of.Digest, err)
+		return nil, fmt.Errorf("%s: %w", descriptor.Digest, err)
 	}
 	digest, _, err := v1.SHA256(bytes.NewReader(content))
-	if err == nil && digest != of.Digest {
-		err = fmt.Errorf("%s: its content was changed: it has digest %s", of.Digest, digest)
+	if err == nil && digest != descriptor.Digest {
+		err = fmt.Errorf("%s: its content was changed: it has digest %s", descriptor.Digest, digest)
 	}
 	return content, err
 }
 
-// of returns the blob of a descriptor.
-func (b Blobs) of(one v1.Descriptor) (Blob, error) {
-	blob, is := b[one.Digest]
+// find returns the blob of a descriptor.
+func (b Blobs) find(descriptor v1.Descriptor) (Blob, error) {
+	blob, ok := b[descriptor.Digest]
 	switch {
-	case !is:
-		return blob, fmt.Errorf("%s is missing", one.Digest)
-	case one.Size != blob.Size:
-		return blob, fmt.Errorf("%s: it has %d bytes, and its manifest says %d", one.Digest, blob.Size, one.Size)
+	case !ok:
+		return blob, fmt.Errorf("%s is missing", descriptor.Digest)
+	case descriptor.Size != blob.Size:
+		return blob, fmt.Errorf("%s: it has %d bytes, and its manifest says %d", descriptor.Digest, blob.Size, descriptor.Size)
 	default:
 		return blob, nil
 	}
 }
 
-// Walk calls visit with all that descriptors lead to: with what a manifest refers to before the manifest, and once with each.
-func (b Blobs) Walk(from []v1.Descriptor, visit func(v1.Descriptor) error) error {
-	return b.walk(from, visit, map[v1.Hash]bool{}, maxDepth)
+// Walk calls visit once for each descriptor that roots refer to, directly or not, and for the roots. It visits the children of a
+// manifest before the manifest.
+func (b Blobs) Walk(roots []v1.Descriptor, visit func(v1.Descriptor) error) error {
+	return b.walk(roots, visit, map[v1.Hash]bool{}, maxDepth)
 }
 
-func (b Blobs) walk(from []v1.Descriptor, visit func(v1.Descriptor) error, seen map[v1.Hash]bool, depth int) error {
+func (b Blobs) walk(descriptors []v1.Descriptor, visit func(v1.Descriptor) error, visited map[v1.Hash]bool, depth int) error {
 	if depth == 0 {
 		return errors.New("manifests refer to manifests too often")
 	}
-	for _, one := range from {
-		if _, err := b.of(one); err != nil {
+	for _, descriptor := range descriptors {
+		if _, err := b.find(descriptor); err != nil {
 			return err
 		}
-		if seen[one.Digest] {
+		if visited[descriptor.Digest] {
 			continue
 		}
-		seen[one.Digest] = true
-		children, err := b.Children(one)
+		visited[descriptor.Digest] = true
+		children, err := b.Children(descriptor)
 		if err != nil {
 			return err
 		}
-		if err := b.walk(children, visit, seen, depth-1); err != nil {
+		if err := b.walk(children, visit, visited, depth-1); err != nil {
 			return err
 		}
-		if err := visit(one); err != nil {
+		if err := visit(descriptor); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Children returns what a manifest refers to; nothing for other content. Layers that images take from elsewhere are left out.
-func (b Blobs) Children(of v1.Descriptor) ([]v1.Descriptor, error) {
-	if !of.MediaType.IsIndex() && !of.MediaType.IsImage() {
+// Children returns the descriptors in a manifest. It returns none for other content, and leaves out layers that an image downloads
+// from elsewhere.
+func (b Blobs) Children(parent v1.Descriptor) ([]v1.Descriptor, error) {
+	if !parent.MediaType.IsIndex() && !parent.MediaType.IsImage() {
 		return nil, nil
 	}
-	content, err := b.Read(of)
+	content, err := b.Read(parent)
 	if err != nil {
 		return nil, err
 	}
-	if of.MediaType.IsIndex() {
+	if parent.MediaType.IsIndex() {
 		index, err := v1.ParseIndexManifest(bytes.NewReader(content))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", of.Digest, err)
+			return nil, fmt.Errorf("%s: %w", parent.Digest, err)
 		}
 		return index.Manifests, nil
 	}
 	manifest, err := v1.ParseManifest(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", of.Digest, err)
+		return nil, fmt.Errorf("%s: %w", parent.Digest, err)
 	}
 	children := []v1.Descriptor{manifest.Config}
 	for _, layer := range manifest.Layers {

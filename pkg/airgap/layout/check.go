@@ -11,25 +11,25 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// checked is a reader that fails where its content ends, unless it has the wanted digest and size.
-type checked struct {
-	from io.Reader
-	want v1.Descriptor
-	sum  hash.Hash
-	read int64
+// checkedReader is a reader that fails at the end of its content, unless the content has the wanted digest and size.
+type checkedReader struct {
+	reader io.Reader
+	want   v1.Descriptor
+	sum    hash.Hash
+	read   int64
 }
 
-func check(from io.Reader, want v1.Descriptor) (io.Reader, error) {
+func check(reader io.Reader, want v1.Descriptor) (io.Reader, error) {
 	if want.Digest.Algorithm != "sha256" {
 		return nil, fmt.Errorf("digests of %q are not supported", want.Digest.Algorithm)
 	}
-	return &checked{from: from, want: want, sum: sha256.New()}, nil
+	return &checkedReader{reader: reader, want: want, sum: sha256.New()}, nil
 }
 
 // Read implements io.Reader.
-func (c *checked) Read(into []byte) (int, error) {
-	n, err := c.from.Read(into)
-	c.sum.Write(into[:n])
+func (c *checkedReader) Read(buffer []byte) (int, error) {
+	n, err := c.reader.Read(buffer)
+	c.sum.Write(buffer[:n])
 	if c.read += int64(n); c.read > c.want.Size {
 		return n, fmt.Errorf("it has more than %d bytes", c.want.Size)
 	}

@@ -23,15 +23,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxDepth is how deep manifests refer to manifests: those of images for several platforms do once.
+// maxDepth is the maximum number of manifests on the way to a blob. Images for several platforms need two.
 const maxDepth = 3
 
-// ErrNoTag is returned for a reference that names neither a tag nor a digest.
+// ErrNoTag is the error for a reference without a tag or a digest.
 var ErrNoTag = errors.New("a tag or digest is missing, as in registry.example.com/addons:1.0.0")
 
 // Client reads and writes artifacts.
 type Client struct {
-	// Insecure: registries on loopback may have no TLS.
+	// Insecure allows registries on loopback to have no TLS.
 	Insecure bool
 }
 
@@ -47,21 +47,21 @@ func (c Client) Reference(reference string) (name.Reference, error) {
 	return parsed, err
 }
 
-// Image reads the reference of an image, as manifests have them: without a registry, it is of Docker Hub.
+// Image reads the reference of an image in a manifest. Without a registry in it, the image is on Docker Hub.
 func (c Client) Image(reference string) (name.Reference, error) {
 	return c.parse(reference, name.WeakValidation)
 }
 
-// parse reads a reference. TLS is left out for registries on loopback only.
-func (c Client) parse(reference string, validation name.Option) (parsed name.Reference, err error) {
-	parsed, err = parse(reference, validation)
+// parse reads a reference. Only registries on loopback may be used without TLS.
+func (c Client) parse(reference string, validation name.Option) (name.Reference, error) {
+	parsed, err := parse(reference, validation)
 	if err == nil && c.Insecure && isLoopback(hostOf(parsed)) {
 		parsed, err = parse(reference, validation, name.Insecure)
 	}
 	return parsed, err
 }
 
-// parse is name.ParseReference, which does not say what is wrong.
+// parse replaces name.ParseReference, because its error does not name the mistake.
 func parse(reference string, options ...name.Option) (name.Reference, error) {
 	if strings.Contains(reference, "@") {
 		return name.NewDigest(reference, options...)
@@ -81,38 +81,38 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// These are how long a registry may take until it begins to answer a request that it has as a whole. One may copy what was
-// uploaded before it answers.
+// Timeouts for the beginning of a response, after the whole request was sent. A registry may copy uploaded content before it
+// responds.
 const (
-	readPatience  = 30 * time.Second
-	writePatience = 5 * time.Minute
+	readTimeout  = 30 * time.Second
+	writeTimeout = 5 * time.Minute
 )
 
-// limited is a transport that waits for an answer no longer than that.
-func limited(patience time.Duration) http.RoundTripper {
+// newTransport returns a transport that waits for the beginning of a response no longer than the timeout.
+func newTransport(timeout time.Duration) http.RoundTripper {
 	transport := remote.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = patience
+	transport.ResponseHeaderTimeout = timeout
 	return transport
 }
 
-// All clients have the same transports, so that they share connections.
-var reading, writing = limited(readPatience), limited(writePatience)
+// All clients use the same transports, so that they share connections.
+var readTransport, writeTransport = newTransport(readTimeout), newTransport(writeTimeout)
 
-// guarded sends nothing without TLS, other than to loopback where that is allowed: neither at first, nor after a redirection.
-type guarded struct {
+// tlsTransport refuses requests without TLS, also after a redirection. insecure allows them to loopback.
+type tlsTransport struct {
 	http.RoundTripper
 	insecure bool
 }
 
 // RoundTrip implements http.RoundTripper.
-func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
-	allowed := request.URL.Scheme == "https" || g.insecure && isLoopback(request.URL.Hostname())
+func (t tlsTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	allowed := request.URL.Scheme == "https" || t.insecure && isLoopback(request.URL.Hostname())
 	if !allowed {
 		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
 	}
-	response, err := g.RoundTripper.RoundTrip(request)
-	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && request.Context().Err() == nil {
-		// Without the type of the error, the library does not try again.
+	response, err := t.RoundTripper.RoundTrip(request)
+	if netErr := net.Error(nil); errors.As(err, &netErr) && netErr.Timeout() && request.Context().Err() == nil {
+		// The library retries errors of type net.Error, so the type is hidden here.
 		err = fmt.Errorf("%s %s: no answer in time: %w", request.Method, request.URL.Redacted(), err)
 	}
 	return response, err
@@ -121,54 +121,54 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 func (c Client) options(ctx context.Context, transport http.RoundTripper) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithUserAgent("kubectl-addon"),
-		remote.WithTransport(guarded{transport, c.Insecure}),
+		remote.WithTransport(tlsTransport{transport, c.Insecure}),
 	}
 }
 
-// Get adds what a reference leads to: its manifests at once, and other content when it is opened.
-func (c Client) Get(ctx context.Context, reference name.Reference, to layout.Blobs) (v1.Descriptor, error) {
-	puller, err := remote.NewPuller(c.options(ctx, reading)...)
+// Get adds the artifact of a reference to blobs. It reads manifests immediately, and other content when its blob is opened.
+func (c Client) Get(ctx context.Context, reference name.Reference, blobs layout.Blobs) (v1.Descriptor, error) {
+	puller, err := remote.NewPuller(c.options(ctx, readTransport)...)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	return get(ctx, puller, reference, to, maxDepth)
+	return get(ctx, puller, reference, blobs, maxDepth)
 }
 
-// GetOne is Get for an artifact that is one manifest.
-func (c Client) GetOne(ctx context.Context, reference name.Reference, to layout.Blobs) (v1.Descriptor, error) {
-	puller, err := remote.NewPuller(c.options(ctx, reading)...)
+// GetOne is Get for an artifact that has only one manifest.
+func (c Client) GetOne(ctx context.Context, reference name.Reference, blobs layout.Blobs) (v1.Descriptor, error) {
+	puller, err := remote.NewPuller(c.options(ctx, readTransport)...)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	return get(ctx, puller, reference, to, 1)
+	return get(ctx, puller, reference, blobs, 1)
 }
 
-// get reads manifests, and those that they refer to up to a depth.
-func get(ctx context.Context, puller *remote.Puller, reference name.Reference, to layout.Blobs, depth int) (v1.Descriptor, error) {
+// get adds a manifest, and the manifests that it refers to, up to a depth.
+func get(ctx context.Context, puller *remote.Puller, reference name.Reference, blobs layout.Blobs, depth int) (v1.Descriptor, error) {
 	if depth == 0 {
 		return v1.Descriptor{}, fmt.Errorf("%s: a manifest must not refer to this one", reference)
 	}
-	found, err := puller.Get(ctx, reference)
+	response, err := puller.Get(ctx, reference)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	of, err := to.Add(found.MediaType, found.Manifest)
+	descriptor, err := blobs.Add(response.MediaType, response.Manifest)
 	if err != nil {
-		return of, err
+		return descriptor, err
 	}
-	children, err := to.Children(of)
+	children, err := blobs.Children(descriptor)
 	if err != nil {
-		return of, err
+		return descriptor, err
 	}
 	for _, child := range children {
 		digest := reference.Context().Digest(child.Digest.String())
 		if child.MediaType.IsIndex() || child.MediaType.IsImage() {
-			if _, err := get(ctx, puller, digest, to, depth-1); err != nil {
-				return of, err
+			if _, err := get(ctx, puller, digest, blobs, depth-1); err != nil {
+				return descriptor, err
 			}
 			continue
 		}
-		to[child.Digest] = layout.Blob{Size: child.Size, Open: func() (io.ReadCloser, error) {
+		blobs[child.Digest] = layout.Blob{Size: child.Size, Open: func() (io.ReadCloser, error) {
 			layer, err := puller.Layer(ctx, digest)
 			if err != nil {
 				return nil, err
@@ -176,44 +176,44 @@ func get(ctx context.Context, puller *remote.Puller, reference name.Reference, t
 			return layer.Compressed()
 		}}
 	}
-	return of, nil
+	return descriptor, nil
 }
 
-// GetSignatures adds the signatures of an artifact. found is false where there are none.
+// GetSignatures adds the signatures of the artifact with a digest. It returns false if the artifact is not signed.
 func (c Client) GetSignatures(
-	ctx context.Context, repository name.Repository, of v1.Hash, to layout.Blobs,
-) (signatures v1.Descriptor, found bool, err error) {
-	signatures, err = c.GetOne(ctx, repository.Tag(signature.Tag(of)), to)
+	ctx context.Context, repository name.Repository, digest v1.Hash, blobs layout.Blobs,
+) (v1.Descriptor, bool, error) {
+	signatures, err := c.GetOne(ctx, repository.Tag(signature.Tag(digest)), blobs)
 	if failed := new(transport.Error); errors.As(err, &failed) && failed.StatusCode == http.StatusNotFound {
 		return signatures, false, nil
 	}
 	return signatures, err == nil, err
 }
 
-// Put writes what a descriptor leads to, and its manifest last, under a reference.
-func (c Client) Put(ctx context.Context, reference name.Reference, of v1.Descriptor, from layout.Blobs) error {
-	pusher, err := remote.NewPusher(c.options(ctx, writing)...)
+// Put writes an artifact under a reference: the blobs that it refers to, directly or not, and its manifest last.
+func (c Client) Put(ctx context.Context, reference name.Reference, artifact v1.Descriptor, blobs layout.Blobs) error {
+	pusher, err := remote.NewPusher(c.options(ctx, writeTransport)...)
 	if err != nil {
 		return err
 	}
 	repository := reference.Context()
-	return from.Walk([]v1.Descriptor{of}, func(one v1.Descriptor) error {
-		if !one.MediaType.IsIndex() && !one.MediaType.IsImage() {
-			return pusher.Upload(ctx, repository, layer{one, from[one.Digest]})
+	return blobs.Walk([]v1.Descriptor{artifact}, func(descriptor v1.Descriptor) error {
+		if !descriptor.MediaType.IsIndex() && !descriptor.MediaType.IsImage() {
+			return pusher.Upload(ctx, repository, layer{descriptor, blobs[descriptor.Digest]})
 		}
-		content, err := from.Read(one)
+		content, err := blobs.Read(descriptor)
 		if err != nil {
 			return err
 		}
-		to := name.Reference(repository.Digest(one.Digest.String()))
-		if one.Digest == of.Digest {
-			to = reference
+		target := name.Reference(repository.Digest(descriptor.Digest.String()))
+		if descriptor.Digest == artifact.Digest {
+			target = reference
 		}
-		return pusher.Put(ctx, to, manifest{content, one.MediaType})
+		return pusher.Put(ctx, target, manifest{content, descriptor.MediaType})
 	})
 }
 
-// manifest is one that is written as it is.
+// manifest is a manifest that is written without decoding it.
 type manifest struct {
 	content   []byte
 	mediaType types.MediaType
@@ -222,29 +222,29 @@ type manifest struct {
 // RawManifest implements remote.Taggable.
 func (m manifest) RawManifest() ([]byte, error) { return m.content, nil }
 
-// MediaType is the one under which it is written.
+// MediaType returns the type that the registry stores with the manifest.
 func (m manifest) MediaType() (types.MediaType, error) { return m.mediaType, nil }
 
-// layer is a blob as the library uploads them.
+// layer is a blob to upload.
 type layer struct {
-	of   v1.Descriptor
-	blob layout.Blob
+	descriptor v1.Descriptor
+	blob       layout.Blob
 }
 
-// Digest implements v1.Layer, as do the other methods.
-func (l layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
+// Digest implements v1.Layer. The other methods do too.
+func (l layer) Digest() (v1.Hash, error) { return l.descriptor.Digest, nil }
 
-// DiffID is the digest of what is in it.
-func (l layer) DiffID() (v1.Hash, error) { return l.of.Digest, nil }
+// DiffID returns the digest of the blob. It should be the digest of the uncompressed content, but uploads do not use it.
+func (l layer) DiffID() (v1.Hash, error) { return l.descriptor.Digest, nil }
 
-// Compressed opens it.
+// Compressed opens the blob.
 func (l layer) Compressed() (io.ReadCloser, error) { return l.blob.Open() }
 
-// Uncompressed opens it: nothing is decompressed here.
+// Uncompressed opens the blob without decompressing it.
 func (l layer) Uncompressed() (io.ReadCloser, error) { return l.blob.Open() }
 
-// Size is its number of bytes.
-func (l layer) Size() (int64, error) { return l.of.Size, nil }
+// Size returns the number of bytes.
+func (l layer) Size() (int64, error) { return l.descriptor.Size, nil }
 
-// MediaType is the one that its manifest names.
-func (l layer) MediaType() (types.MediaType, error) { return l.of.MediaType, nil }
+// MediaType returns the type in the manifest of the artifact.
+func (l layer) MediaType() (types.MediaType, error) { return l.descriptor.MediaType, nil }

@@ -16,7 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxKey is how large the file of a key may be, in bytes.
+// maxKey is the maximum size of the file of a key in bytes.
 const maxKey = 64 << 10
 
 var errNoKey = errors.New("it must be a key of ECDSA with the curve P-256, or of Ed25519")
@@ -39,8 +39,8 @@ func PrivateKey(path string) (crypto.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	signer, is := key.(crypto.Signer)
-	if !is || !supported(signer.Public()) {
+	signer, ok := key.(crypto.Signer)
+	if !ok || !supported(signer.Public()) {
 		return nil, fmt.Errorf("%s: %w", path, errNoKey)
 	}
 	return signer, nil

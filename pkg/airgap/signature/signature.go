@@ -21,25 +21,26 @@ import (
 )
 
 const (
-	// MediaType is that of a signed payload.
+	// MediaType is the media type of a signed payload.
 	MediaType types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"
-	// annotation of a payload has its signature.
+	// annotation is the annotation of a payload with its signature.
 	annotation = "dev.cosignproject.cosign/signature"
-	// typeOfPayload is what a payload says that it is.
+	// typeOfPayload is the type that is written in a payload.
 	typeOfPayload = "cosign container image signature"
-	// reference is where a payload says that the artifact is. It is signed before it is pushed anywhere, and no verifier reads it.
+	// reference is the reference of the artifact in a payload. The artifact is signed before it is pushed, so the reference is
+	// not known yet. No verifier reads it.
 	reference = "interlock.invalid/package"
-	// maxSignatures bounds the work for a manifest of signatures.
+	// maxSignatures is the maximum number of signatures in a manifest. It limits the work of Verify.
 	maxSignatures = 100
 )
 
-// ErrUnsigned is returned where a signature is wanted, and there is none.
+// ErrUnsigned is the error for an artifact without a signature.
 var ErrUnsigned = errors.New("it is not signed")
 
-// ErrWrong is returned where no signature is one of the key.
+// ErrWrong is the error for an artifact without a signature of the key.
 var ErrWrong = errors.New("no signature was made with this key")
 
-// payload is what is signed, as containers/image defines it.
+// payload is the signed document. containers/image defines its format.
 type payload struct {
 	Critical struct {
 		Identity struct {
@@ -53,10 +54,10 @@ type payload struct {
 	Optional map[string]any `json:"optional"`
 }
 
-// Tag is the tag of the signatures of a manifest.
+// Tag returns the tag of the signatures of a manifest.
 func Tag(digest v1.Hash) string { return strings.ReplaceAll(digest.String(), ":", "-") + ".sig" }
 
-// Sign adds a manifest with a signature to blobs, and returns its descriptor. The same key and digest give the same one.
+// Sign adds a manifest with a signature to blobs, and returns its descriptor. The same key and digest give the same descriptor.
 func Sign(blobs layout.Blobs, digest v1.Hash, key crypto.Signer) (v1.Descriptor, error) {
 	var signed payload
 	signed.Critical.Identity.Reference, signed.Critical.Image.Digest, signed.Critical.Type = reference, digest.String(), typeOfPayload
@@ -84,7 +85,7 @@ func Sign(blobs layout.Blobs, digest v1.Hash, key crypto.Signer) (v1.Descriptor,
 	})
 }
 
-// sign is deterministic: of ECDSA as of RFC 6979.
+// sign returns a deterministic signature. For ECDSA, RFC 6979 defines it.
 func sign(key crypto.Signer, content []byte) ([]byte, error) {
 	switch key.Public().(type) {
 	case *ecdsa.PublicKey:
@@ -97,7 +98,7 @@ func sign(key crypto.Signer, content []byte) ([]byte, error) {
 	}
 }
 
-// Verify returns an error unless one of the signatures in a manifest is that of a key, for a digest.
+// Verify returns an error unless a manifest has a signature of the digest that was made with the key.
 func Verify(blobs layout.Blobs, signatures v1.Descriptor, digest v1.Hash, key crypto.PublicKey) error {
 	content, err := blobs.Read(signatures)
 	if err != nil {
@@ -113,7 +114,7 @@ func Verify(blobs layout.Blobs, signatures v1.Descriptor, digest v1.Hash, key cr
 	for _, layer := range manifest.Layers {
 		signature, err := base64.StdEncoding.DecodeString(layer.Annotations[annotation])
 		if err != nil || layer.MediaType != MediaType {
-			continue // what another tool has added is no reason to refuse a good one
+			continue // another tool may have added this layer; a later one may be valid
 		}
 		content, err := blobs.Read(layer)
 		if err != nil {
@@ -138,7 +139,7 @@ func verify(key crypto.PublicKey, content, signature []byte) bool {
 	}
 }
 
-// isFor reports whether a payload is of the manifest with a digest.
+// isFor reports whether a payload is for the manifest with the digest.
 func isFor(content []byte, digest v1.Hash) bool {
 	var signed payload
 	err := json.Unmarshal(content, &signed)

@@ -23,7 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/airgap/layout"
 )
 
-// What cosign v2.5.0 and sigstore v1.9.1 made: static.NewSignature and mutate.AppendSignatures, of a payload that an ECDSASigner
+// Output of cosign v2.5.0 and sigstore v1.9.1: static.NewSignature and mutate.AppendSignatures, for a payload that an ECDSASigner
 // has signed.
 const (
 	cosignDigest   = "sha256:bca0f91859cd4cf9670f689056525c46b2346a26b232ad21d0045fcfb2d116e9"
@@ -60,13 +60,13 @@ func TestSignaturesOfCosignAreVerified(t *testing.T) {
 	if err := Verify(blobs, signatures, digestOf(t, cosignDigest), key); err != nil {
 		t.Error(err)
 	}
-	other := strings.Replace(cosignDigest, "bca0", "bca1", 1)
-	if err := Verify(blobs, signatures, digestOf(t, other), key); !errors.Is(err, ErrWrong) {
+	wrongDigest := strings.Replace(cosignDigest, "bca0", "bca1", 1)
+	if err := Verify(blobs, signatures, digestOf(t, wrongDigest), key); !errors.Is(err, ErrWrong) {
 		t.Errorf("the signature of another artifact was accepted: %v", err)
 	}
 }
 
-// The manifest differs from that of cosign in the reference that is signed, and so in digests and signature.
+// The manifest differs from cosign's manifest in the signed reference, and therefore in digests and signature.
 func TestSignaturesAreAsCosignMakesThem(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -119,8 +119,8 @@ func TestSignAndVerify(t *testing.T) {
 	}
 	digest := digestOf(t, cosignDigest)
 	for name, tt := range map[string]struct {
-		key   crypto.Signer
-		other crypto.PublicKey
+		key      crypto.Signer
+		wrongKey crypto.PublicKey
 	}{
 		"ECDSA":   {onP256, public},
 		"Ed25519": {ofEdwards, onP256.Public()},
@@ -131,13 +131,13 @@ func TestSignAndVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := Sign(blobs, digest, tt.key); err != nil || again.Digest != signed.Digest {
+			if repeated, err := Sign(blobs, digest, tt.key); err != nil || repeated.Digest != signed.Digest {
 				t.Errorf("the same key and digest gave another signature: %v", err)
 			}
 			if err := Verify(blobs, signed, digest, tt.key.Public()); err != nil {
 				t.Error(err)
 			}
-			if err := Verify(blobs, signed, digest, tt.other); !errors.Is(err, ErrWrong) {
+			if err := Verify(blobs, signed, digest, tt.wrongKey); !errors.Is(err, ErrWrong) {
 				t.Errorf("another key was accepted: %v", err)
 			}
 		})
@@ -207,9 +207,9 @@ func add(t *testing.T, blobs layout.Blobs, mediaType types.MediaType, content st
 	return added
 }
 
-func contentOf(t *testing.T, blobs layout.Blobs, of v1.Descriptor) string {
+func contentOf(t *testing.T, blobs layout.Blobs, descriptor v1.Descriptor) string {
 	t.Helper()
-	content, err := blobs.Read(of)
+	content, err := blobs.Read(descriptor)
 	if err != nil {
 		t.Fatal(err)
 	}

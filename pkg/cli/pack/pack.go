@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	packed.Packed = images
+	packed.PackedImages = images
 	if err := packed.WriteFile(o.to); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (o *options) content(ctx context.Context) (*airgap.Content, error) {
 }
 
 func (o *options) report(packed *airgap.Package) {
-	fmt.Fprintln(o.Out, packed.Of.Digest)
+	fmt.Fprintln(o.Out, packed.Artifact.Digest)
 	for i := range packed.Images {
 		if one := &packed.Images[i]; one.Variable() {
 			fmt.Fprintf(o.ErrOut, "The image %q has a variable, so it is not packed.\n", text.Excerpt(one.Image))
@@ -124,5 +124,5 @@ func (o *options) report(packed *airgap.Package) {
 		signed = "signed"
 	}
 	fmt.Fprintf(o.ErrOut, "%s has %s and names %s, of which it has %d. It is %s.\n", o.to,
-		text.Count(len(packed.Entries), "release"), text.Count(len(packed.Images), "image"), len(packed.Packed), signed)
+		text.Count(len(packed.Entries), "release"), text.Count(len(packed.Images), "image"), len(packed.PackedImages), signed)
 }

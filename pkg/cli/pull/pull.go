@@ -72,7 +72,7 @@ func (o *options) run(ctx context.Context, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Out, pulled.Of.Digest)
+	fmt.Fprintln(o.Out, pulled.Artifact.Digest)
 	signed := "Its signature was not checked: name a key with --key"
 	if o.Key != "" {
 		signed = "It is signed with the key"

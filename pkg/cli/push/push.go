@@ -74,7 +74,7 @@ func (o *options) run(ctx context.Context, file string, to name.Reference) (err 
 	if err := packed.Push(ctx, o.from.Client, to, strings.TrimSuffix(images, "/")); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Out, to.Context().Digest(packed.Of.Digest.String()))
-	fmt.Fprintf(o.ErrOut, "%s was pushed with %s.\n", to, text.Count(len(packed.Packed), "image"))
+	fmt.Fprintln(o.Out, to.Context().Digest(packed.Artifact.Digest.String()))
+	fmt.Fprintf(o.ErrOut, "%s was pushed with %s.\n", to, text.Count(len(packed.PackedImages), "image"))
 	return nil
 }

@@ -118,7 +118,7 @@ func (f *Files) Resolve(ctx context.Context) (*index.Lock, []index.Entry, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if packed := f.found.locked; packed != nil && packed.For(f.Content) && len(f.Workspace) == 0 {
+	if packed := f.found.locked; packed != nil && packed.ResolvedFrom(f.Content) && len(f.Workspace) == 0 {
 		lock, err := index.DecodeLock(packed.Lock)
 		return lock, entries, err
 	}

@@ -24,7 +24,7 @@ func trials(moves []index.Move, lock *index.Lock, entries []index.Entry) map[str
 		by[move.ClusterKind] = add(by[move.ClusterKind], move, entries)
 		if moveForAll(move, lock) {
 			everywhere := *move
-			everywhere.From = move.To // nothing is installed there for it
+			everywhere.OldVersion = move.NewVersion // nothing is installed there for it
 			by[""] = add(by[""], &everywhere, entries)
 		}
 	}
@@ -33,29 +33,29 @@ func trials(moves []index.Move, lock *index.Lock, entries []index.Entry) map[str
 
 // moveForAll reports whether all kinds that have an add-on have it in the version that it moves to.
 func moveForAll(move *index.Move, lock *index.Lock) bool {
-	return move.To != "" && !slices.ContainsFunc(lock.ClusterKinds, func(kind index.LockedKind) bool {
+	return move.NewVersion != "" && !slices.ContainsFunc(lock.ClusterKinds, func(kind index.LockedKind) bool {
 		return slices.ContainsFunc(kind.AddOns, func(one index.LockedAddOn) bool {
-			return one.Name == move.AddOn && one.Version != move.To
+			return one.Name == move.AddOn && one.Version != move.NewVersion
 		})
 	})
 }
 
 // add adds a move to what is tried.
 func add(trial report.Trial, move *index.Move, entries []index.Entry) report.Trial {
-	if move.To == "" {
+	if move.NewVersion == "" {
 		trial.Remove = append(trial.Remove, move.AddOn)
 		return trial
 	}
-	release := index.Find(entries, move.AddOn, move.To)
+	release := index.Find(entries, move.AddOn, move.NewVersion)
 	if release == nil || slices.ContainsFunc(trial.Registrations, func(of addonv1alpha1.ClusterManagementAddOn) bool { return of.Name == move.AddOn }) {
 		return trial
 	}
-	if move.From == "" {
+	if move.OldVersion == "" {
 		trial.Install = append(trial.Install, move.AddOn)
 	}
-	trial.Registrations = append(trial.Registrations, release.Of.Registration)
-	trial.Versions = with(trial.Versions, move.AddOn, move.To)
-	if template := release.Of.Template; template != nil && declaration.UsesTemplates(&release.Of.Registration) {
+	trial.Registrations = append(trial.Registrations, release.Input.Registration)
+	trial.Versions = with(trial.Versions, move.AddOn, move.NewVersion)
+	if template := release.Input.Template; template != nil && declaration.UsesTemplates(&release.Input.Registration) {
 		trial.Templates = append(trial.Templates, *template)
 		trial.Change.Templates = with(trial.Change.Templates, move.AddOn, template.Name)
 	}

@@ -153,7 +153,7 @@ func (o *options) show() error {
 	for i := range o.found.Moves {
 		one := &o.found.Moves[i]
 		moves = append(moves, []string{
-			text.Name(one.ClusterKind), text.Name(one.AddOn), text.Excerpt(one.From), text.Excerpt(one.To),
+			text.Name(one.ClusterKind), text.Name(one.AddOn), text.Excerpt(one.OldVersion), text.Excerpt(one.NewVersion),
 			text.OneLine(strings.Join(one.Because, "; ")),
 		})
 	}

@@ -15,7 +15,7 @@ const (
 	beta  = `"apiVersion":"addon.open-cluster-management.io/v1beta1","kind":"ClusterManagementAddOn","metadata":{"name":"gateway"}`
 )
 
-// fields are the fields of one JSON object as they were written.
+// fields has the fields of a JSON object without decoding them.
 type fields map[string]json.RawMessage
 
 // Convert returns an object in the desired version.
@@ -25,9 +25,9 @@ func Convert(object []byte, desired string) ([]byte, error) {
 		return nil, err
 	}
 	var converted bytes.Buffer
-	to := output{bufio.NewWriter(&converted)}
-	convert.write(to, object)
-	err = to.Flush()
+	out := output{bufio.NewWriter(&converted)}
+	convert.write(out, object)
+	err = out.Flush()
 	return converted.Bytes(), err
 }
 
@@ -45,7 +45,7 @@ func decoded(t *testing.T, text []byte) any {
 func TestConvert(t *testing.T) {
 	for _, test := range []struct {
 		name        string
-		alpha, beta string // what follows alpha and beta above
+		alpha, beta string // the parts after the constants alpha and beta
 	}{
 		{"no spec: none is invented", ``, ``},
 		{"an empty spec stays empty", `,"spec":{}`, `,"spec":{}`},
@@ -108,15 +108,15 @@ func TestConvert(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			stored, other := "{"+alpha+test.alpha+"}", "{"+beta+test.beta+"}"
+			stored, converted := "{"+alpha+test.alpha+"}", "{"+beta+test.beta+"}"
 			got, err := Convert([]byte(stored), v1beta1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(decoded(t, []byte(other)), decoded(t, got)); diff != "" {
+			if diff := cmp.Diff(decoded(t, []byte(converted)), decoded(t, got)); diff != "" {
 				t.Errorf("to v1beta1 (-want +got):\n%s", diff)
 			}
-			got, err = Convert([]byte(other), v1alpha1)
+			got, err = Convert([]byte(converted), v1alpha1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,8 +127,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// What one version's types know, and the other's do not or know as something
-// else, has no place there.
+// A field that the target version lacks, or has as another type, is dropped.
 func TestConvertDropsWhatHasNoPlace(t *testing.T) {
 	for _, test := range []struct{ name, object, desired, want string }{
 		{

@@ -15,11 +15,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
-// Path is where `addon-manager webhook` serves the handler.
+// Path is the path at which `addon-manager webhook` serves the handler.
 const Path = "/convert"
 
-// written is how much of a response is written at once, in bytes.
-const written = 32 << 10
+// bufferSize is the size of the parts in which a response is written, in bytes.
+const bufferSize = 32 << 10
 
 // NewHandler returns a handler of the API server's ConversionReviews (v1) of
 // ClusterManagementAddOns. It has no state, so any number of replicas can serve it.
@@ -45,7 +45,7 @@ func NewHandler(log logr.Logger) http.Handler {
 	})
 }
 
-// request has parts of a ConversionReview.
+// request has the parts of a ConversionReview that the handler reads.
 type request struct {
 	uid, objects []byte
 	desired      string
@@ -53,7 +53,7 @@ type request struct {
 
 func readRequest(body io.Reader) (request, error) {
 	var content []byte
-	if read, ok := body.(interface{ Bytes() []byte }); ok { // package limits has read it: no second copy
+	if read, ok := body.(interface{ Bytes() []byte }); ok { // package limits has read the body already
 		content = read.Bytes()
 	} else {
 		var err error
@@ -77,8 +77,7 @@ func readRequest(body io.Reader) (request, error) {
 	}, nil
 }
 
-// check fails where an object cannot be converted: then none may be, as the API server
-// requires.
+// check returns an error if any object cannot be converted. The API server then accepts no objects.
 func (r request) check() error {
 	for object := range rawjson.Elements(r.objects) {
 		if _, err := converter(object, r.desired); err != nil {
@@ -98,31 +97,31 @@ func (r request) respond(writer io.Writer, refused error) error {
 	if err != nil {
 		return err
 	}
-	parts := &parts{to: writer}
-	to := output{bufio.NewWriterSize(parts, written)}
-	to.put(`{"apiVersion":"`, apiextensionsv1.SchemeGroupVersion.String(), `","kind":"ConversionReview","response":{"result":`)
-	to.copy(encoded)
+	parts := &parts{writer: writer}
+	out := output{bufio.NewWriterSize(parts, bufferSize)}
+	out.put(`{"apiVersion":"`, apiextensionsv1.SchemeGroupVersion.String(), `","kind":"ConversionReview","response":{"result":`)
+	out.copy(encoded)
 	if r.uid != nil {
-		to.put(`,"uid":`)
-		to.copy(r.uid)
+		out.put(`,"uid":`)
+		out.copy(r.uid)
 	}
 	separator := `,"convertedObjects":[`
 	for object := range rawjson.Elements(r.objects) {
-		to.put(separator)
+		out.put(separator)
 		separator = ","
 		convert, err := converter(object, r.desired)
-		if err != nil { // check has found none
+		if err != nil { // cannot happen after check
 			return err
 		}
-		convert.write(to, object)
-		if _, err := to.Write(nil); err != nil { // no one reads the response
+		convert.write(out, object)
+		if _, err := out.Write(nil); err != nil { // no one reads the response
 			return err
 		}
 	}
 	if separator != "," {
-		to.put(separator)
+		out.put(separator)
 	}
-	to.put("]}}")
+	out.put("]}}")
 	parts.last = true
-	return to.Flush()
+	return out.Flush()
 }

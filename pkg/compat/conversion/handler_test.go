@@ -88,8 +88,8 @@ func TestHandlerRefusesWhatIsNoReview(t *testing.T) {
 	}
 }
 
-// The API server stores each of these: 1.5 MiB, whatever it is made of. One that could
-// not be converted would fail every list and watch of v1beta1.
+// An API server can store each of these objects of 1.5 MiB. An object that cannot
+// be converted would fail every list and watch of v1beta1.
 func TestHandlerConvertsWhateverIsStored(t *testing.T) {
 	const stored = 3 << 19
 	fill := func(start, unit, end string) string { return start + strings.Repeat(unit, stored/len(unit)) + end }
@@ -104,8 +104,8 @@ func TestHandlerConvertsWhateverIsStored(t *testing.T) {
 		"members":             fill(`,"metadata":{"name":"x","labels":{`, `"abc":"",`, `"a":""}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			there := converted(t, post(review("{"+alpha+rest+"}")))
-			back := converted(t, post(strings.Replace(review(string(there)), `io/v1beta1"`, `io/v1alpha1"`, 1)))
+			beta := converted(t, post(review("{"+alpha+rest+"}")))
+			back := converted(t, post(strings.Replace(review(string(beta)), `io/v1beta1"`, `io/v1alpha1"`, 1)))
 			if want := "{" + alpha + rest + "}"; string(back) != want {
 				t.Errorf("%d bytes became %d: %.300s", len(want), len(back), back)
 			}
@@ -126,7 +126,8 @@ func converted(t *testing.T, recorder *httptest.ResponseRecorder) []byte {
 func TestHandlerTakesLittleMemory(t *testing.T) {
 	const (
 		size = 1 << 20
-		most = 8 // times its length. A decoded value takes 200 times its length
+		// factor is the maximum memory for a byte of the request. A decoded value takes 200 times its length.
+		factor = 8
 	)
 	fill := func(start, unit, end string) string { return start + strings.Repeat(unit, size/len(unit)) + end }
 	for name, body := range map[string]string{
@@ -143,11 +144,11 @@ func TestHandlerTakesLittleMemory(t *testing.T) {
 			request := httptest.NewRequest(http.MethodPost, Path, nil)
 			request.Body = arrived{bytes.NewBufferString(body)}
 			writer := &discarding{header: http.Header{}}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
+			var start, end runtime.MemStats
+			runtime.ReadMemStats(&start)
 			NewHandler(logr.Discard()).ServeHTTP(writer, request)
-			runtime.ReadMemStats(&after)
-			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(most*len(body)) { // nearly all of it garbage at once
+			runtime.ReadMemStats(&end)
+			if took := end.TotalAlloc - start.TotalAlloc; took > uint64(factor*len(body)) { // nearly all of it is garbage immediately
 				t.Errorf("it took %d KiB for a body of %d KiB", took>>10, len(body)>>10)
 			}
 		})

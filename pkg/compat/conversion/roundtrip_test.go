@@ -20,7 +20,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// objects is how many are converted there and back in each direction.
+// objects is the number of round trips in each direction.
 const objects = 10_000
 
 func TestRoundTripFromStorage(t *testing.T) {
@@ -44,9 +44,9 @@ func TestToV1Alpha1IsOCMsConversion(t *testing.T) {
 }
 
 // sameAsOCM converts random objects of type In, and compares the results with
-// those of the api module. It fails when the types of another version of the
-// module differ in a further field.
-func sameAsOCM[In, Out, Scope any](t *testing.T, version, other string, convert func(*In, *Out, Scope) error) {
+// the conversion of the api module. So it fails if the types of a new version of the
+// module differ in another field.
+func sameAsOCM[In, Out, Scope any](t *testing.T, source, target string, convert func(*In, *Out, Scope) error) {
 	t.Helper()
 	filler := fuzzer.FuzzerFor(
 		fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, dropped),
@@ -56,8 +56,8 @@ func sameAsOCM[In, Out, Scope any](t *testing.T, version, other string, convert 
 	for i := range objects {
 		typed := new(In)
 		filler.Fill(typed)
-		object := withKind(t, typed, version)
-		converted, err := Convert(object, other)
+		object := withKind(t, typed, source)
+		converted, err := Convert(object, target)
 		if err != nil {
 			t.Fatalf("object %d: %v\n%s", i, err, object)
 		}
@@ -66,7 +66,7 @@ func sameAsOCM[In, Out, Scope any](t *testing.T, version, other string, convert 
 		if err := convert(decode[In](t, object), &result, scope); err != nil {
 			t.Fatal(err)
 		}
-		want, got := decode[Out](t, withKind(t, &result, other)), decode[Out](t, converted)
+		want, got := decode[Out](t, withKind(t, &result, target)), decode[Out](t, converted)
 		if !equality.Semantic.DeepEqual(want, got) {
 			t.Fatalf("object %d (-want +got):\n%s", i, cmp.Diff(want, got))
 		}
@@ -89,7 +89,7 @@ func decode[T any](t *testing.T, raw []byte) *T {
 	return typed
 }
 
-// dropped leaves out what OCM's own conversion drops or names: a deprecated
+// dropped leaves out the fields that OCM's own conversion drops or changes: a deprecated
 // field, and default configurations without a name, which no schema allows.
 func dropped(serializer.CodecFactory) []any {
 	return []any{
@@ -109,9 +109,9 @@ func dropped(serializer.CodecFactory) []any {
 	}
 }
 
-// roundTrip converts random objects of type T to the other version and back.
-// What T knows must be equal, the rest must be the same bytes.
-func roundTrip[T any](t *testing.T, version, other string) {
+// roundTrip converts random objects of type T to the target version and back.
+// Fields of T must be equal, and all other fields must have the same bytes.
+func roundTrip[T any](t *testing.T, source, target string) {
 	t.Helper()
 	random := rand.New(rand.NewSource(1))
 	filler := fuzzer.FuzzerFor(
@@ -122,17 +122,17 @@ func roundTrip[T any](t *testing.T, version, other string) {
 	for i := range objects {
 		typed := new(T)
 		filler.Fill(typed)
-		object := compose(t, random, typed, version)
+		object := compose(t, random, typed, source)
 
-		there, err := Convert(object, other)
+		converted, err := Convert(object, target)
 		if err != nil {
 			t.Fatalf("object %d: %v\n%s", i, err, object)
 		}
-		back, err := Convert(there, version)
+		back, err := Convert(converted, source)
 		if err != nil {
-			t.Fatalf("object %d, back: %v\n%s", i, err, there)
+			t.Fatalf("object %d, back: %v\n%s", i, err, converted)
 		}
-		sameUntyped(t, object, there)
+		sameUntyped(t, object, converted)
 		sameUntyped(t, object, back)
 		want, got := new(T), new(T)
 		if err := json.Unmarshal(object, want); err != nil {
@@ -147,9 +147,9 @@ func roundTrip[T any](t *testing.T, version, other string) {
 	}
 }
 
-// compose makes the JSON of an object: what is typed, with random values of
-// Interlock's fields and of unknown fields; every tenth object
-// without spec, every tenth without status, and some with null for either.
+// compose makes the JSON of an object: the typed fields, and random values of
+// Interlock's fields and of unknown fields. Every tenth object has no spec, every
+// tenth no status, and some have null for either.
 func compose(t *testing.T, random *rand.Rand, typed any, version string) []byte {
 	t.Helper()
 	content := asFields(t, encode(t, typed))
@@ -180,8 +180,8 @@ const newer = "newer"
 
 func newerField(random *rand.Rand) string { return fmt.Sprint(newer, random.Intn(3)) }
 
-// addNewer adds unknown fields at any depth, and sets known ones to null. The
-// two structs that v1beta1 has at no place cannot keep any.
+// addNewer adds unknown fields at any depth, and sets known ones to null. It skips
+// two structs that v1beta1 does not have, because they cannot keep any.
 func addNewer(random *rand.Rand, node any) {
 	switch node := node.(type) {
 	case []any:
@@ -204,14 +204,14 @@ func addNewer(random *rand.Rand, node any) {
 	}
 }
 
-// newerOf collects the unknown fields by their path, which is the same in both
-// versions but for the two lists that are renamed.
-func newerOf(t *testing.T, path string, node any, found map[string]string) map[string]string {
+// newerOf collects the unknown fields by their path. It maps the two renamed lists to their names in v1beta1, so that paths
+// are the same in both versions.
+func newerOf(t *testing.T, path string, node any, fields map[string]string) map[string]string {
 	t.Helper()
 	switch node := node.(type) {
 	case []any:
 		for i, element := range node {
-			newerOf(t, fmt.Sprint(path, "[", i, "]"), element, found)
+			newerOf(t, fmt.Sprint(path, "[", i, "]"), element, fields)
 		}
 	case map[string]any:
 		for name, value := range node {
@@ -222,16 +222,16 @@ func newerOf(t *testing.T, path string, node any, found map[string]string) map[s
 				name = "defaultConfigReferences"
 			}
 			if strings.HasPrefix(name, newer) {
-				found[path+"."+name] = string(encode(t, value))
+				fields[path+"."+name] = string(encode(t, value))
 				continue
 			}
-			newerOf(t, path+"."+name, value, found)
+			newerOf(t, path+"."+name, value, fields)
 		}
 	}
-	return found
+	return fields
 }
 
-// anything is any JSON value: the CRD's schema decides what is allowed, not conversion.
+// anything returns a random JSON value. Conversion must keep every value, because only the CRD's schema limits them.
 func anything(random *rand.Rand, depth int) any {
 	switch kind := random.Intn(7); {
 	case kind == 0:
@@ -257,33 +257,33 @@ func anything(random *rand.Rand, depth int) any {
 	}
 }
 
-// sameUntyped compares what conversion must not touch, byte by byte.
-func sameUntyped(t *testing.T, before, after []byte) {
+// sameUntyped compares the bytes of the fields that conversion must not change.
+func sameUntyped(t *testing.T, original, converted []byte) {
 	t.Helper()
-	want, got := newerOf(t, "", decoded(t, before), map[string]string{}), newerOf(t, "", decoded(t, after), map[string]string{})
+	want, got := newerOf(t, "", decoded(t, original), map[string]string{}), newerOf(t, "", decoded(t, converted), map[string]string{})
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("unknown fields (-before +after):\n%s\n%s", diff, before)
+		t.Fatalf("unknown fields (-before +after):\n%s\n%s", diff, original)
 	}
-	a, b := asFields(t, before), asFields(t, after)
+	a, b := asFields(t, original), asFields(t, converted)
 	for _, name := range []string{"metadata", "kind"} {
 		if string(a[name]) != string(b[name]) {
 			t.Fatalf("%s: before %s, after %s", name, a[name], b[name])
 		}
 	}
 	for _, name := range []string{"spec", "status"} {
-		_, had := a[name]
-		if _, has := b[name]; had != has {
-			t.Fatalf("%s: present before %t, after %t", name, had, has)
+		_, inOriginal := a[name]
+		if _, inConverted := b[name]; inOriginal != inConverted {
+			t.Fatalf("%s: present before %t, after %t", name, inOriginal, inConverted)
 		}
 	}
 	if a["spec"] == nil || string(a["spec"]) == "null" {
 		return
 	}
-	before, after = a["spec"], b["spec"]
-	a, b = asFields(t, before), asFields(t, after)
+	original, converted = a["spec"], b["spec"]
+	a, b = asFields(t, original), asFields(t, converted)
 	for _, name := range addonv1alpha1.GraftedSpecFields() {
-		_, had := a[name]
-		if _, has := b[name]; had != has || string(a[name]) != string(b[name]) {
+		_, inOriginal := a[name]
+		if _, inConverted := b[name]; inOriginal != inConverted || string(a[name]) != string(b[name]) {
 			t.Fatalf("spec.%s: before %s, after %s", name, a[name], b[name])
 		}
 	}

@@ -7,23 +7,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
-// parts writes a response in parts. After each but the last it waits until it may make the
-// next one (package limits).
+// parts writes a response in parts. After each part but the last one, it waits until package limits allows
+// the next one.
 type parts struct {
-	to   io.Writer
-	last bool
+	writer io.Writer
+	last   bool
 }
 
 // Write implements io.Writer.
 func (p *parts) Write(part []byte) (int, error) {
-	count, err := p.to.Write(part)
-	if limited, ok := p.to.(interface{ Continue() error }); ok && err == nil && !p.last {
+	count, err := p.writer.Write(part)
+	if limited, ok := p.writer.(interface{ Continue() error }); ok && err == nil && !p.last {
 		err = limited.Continue()
 	}
 	return count, err
 }
 
-// output is where objects are written. It keeps its first error until it is flushed.
+// output is a buffer for converted objects. It keeps its first error until it is flushed.
 type output struct{ *bufio.Writer }
 
 func (o output) put(parts ...string) {
@@ -34,86 +34,86 @@ func (o output) put(parts ...string) {
 
 func (o output) copy(value []byte) { _, _ = o.Write(value) }
 
-// change writes a value in another version.
-type change func(to output, value []byte)
+// change converts a value to another version, and writes it.
+type change func(out output, value []byte)
 
-// member says what becomes of a member of an object.
+// member is the conversion of a member of an object.
 type member struct {
-	// name is the one in the other version; nil: there is none.
+	// name is the name in the target version. It is nil for a member that the target does not have.
 	name []byte
-	// change is nil for a value that stays as it is.
+	// change is nil for a value that does not change.
 	change change
 }
 
-// members are those that change. All others are copied.
+// members has the members that change, by name. All others are copied.
 type members map[string]member
 
-// write copies what is not an object, and no schema accepts.
-func (m members) write(to output, value []byte) {
+// write converts an object, and writes it. It copies other values, although no schema accepts them.
+func (m members) write(out output, value []byte) {
 	if !rawjson.IsObject(value) {
-		to.copy(value)
+		out.copy(value)
 		return
 	}
-	result := newObject(to)
+	result := newObject(out)
 	for name, value := range rawjson.Members(value) {
-		switch known, listed := m[string(name)]; {
-		case !listed:
+		switch converted, ok := m[string(name)]; {
+		case !ok:
 			result.member(name, value)
-		case known.name == nil:
-		case known.change == nil:
-			result.member(known.name, value)
+		case converted.name == nil:
+		case converted.change == nil:
+			result.member(converted.name, value)
 		default:
-			result.name(known.name)
-			known.change(to, value)
+			result.name(converted.name)
+			converted.change(out, value)
 		}
 	}
 	result.end()
 }
 
-// elements changes each object of a list.
-func elements(of change) change {
-	return func(to output, value []byte) {
+// elements returns a change of each object in a list.
+func elements(convert change) change {
+	return func(out output, value []byte) {
 		if len(value) == 0 || value[0] != '[' {
-			to.copy(value)
+			out.copy(value)
 			return
 		}
 		separator := "["
 		for element := range rawjson.Elements(value) {
-			to.put(separator)
+			out.put(separator)
 			if separator = ","; rawjson.IsObject(element) {
-				of(to, element)
+				convert(out, element)
 			} else {
-				to.copy(element)
+				out.copy(element)
 			}
 		}
 		if separator == "[" {
-			to.put("[")
+			out.put("[")
 		}
-		to.put("]")
+		out.put("]")
 	}
 }
 
-// object is one that is being written.
+// object writes the members of an object.
 type object struct {
-	to        output
+	out       output
 	separator string
 }
 
-func newObject(to output) *object {
-	to.put("{")
-	return &object{to: to}
+func newObject(out output) *object {
+	out.put("{")
+	return &object{out: out}
 }
 
 func (o *object) name(name []byte) {
-	o.to.put(o.separator, `"`)
-	o.to.copy(name)
-	o.to.put(`":`)
+	o.out.put(o.separator, `"`)
+	o.out.copy(name)
+	o.out.put(`":`)
 	o.separator = ","
 }
 
 func (o *object) member(name, value []byte) {
 	o.name(name)
-	o.to.copy(value)
+	o.out.copy(value)
 }
 
-func (o *object) end() { o.to.put("}") }
+func (o *object) end() { o.out.put("}") }

@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Fields are fields of spec by version and path, such as dependencies[].when, with
-// the digests of their schemas.
+// Fields has the digests of the schemas of fields of spec, by version and path. A path is, for example,
+// dependencies[].when.
 type Fields map[string]map[string]string
 
 // String lists the fields for messages: v1beta1 spec.dependencies.
 func (f Fields) String() string {
-	var all []string
+	var fields []string
 	for _, version := range slices.Sorted(maps.Keys(f)) {
 		for _, path := range slices.Sorted(maps.Keys(f[version])) {
-			all = append(all, version+" spec."+path)
+			fields = append(fields, version+" spec."+path)
 		}
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(fields, ", ")
 }
 
 func (f Fields) set(version, path string, schema any) {
@@ -38,24 +38,31 @@ func (f Fields) set(version, path string, schema any) {
 // version that is served or stored. A field that exists stays as it is, and gets
 // the nested properties that it lacks.
 func AddFields(crd, properties map[string]any) (map[string]any, error) {
-	grafted, _, _, err := addFields(crd, properties)
-	return grafted, err
+	result, err := addFields(crd, properties)
+	return result.grafted, err
 }
 
 // HasFields reports whether the spec of every version that is served or stored
-// has all of the properties, with their nested ones.
+// has all of the properties, including nested ones.
 func HasFields(crd, properties map[string]any) bool {
-	_, lacking, _, err := addFields(crd, properties)
-	return err == nil && len(lacking) == 0
+	result, err := addFields(crd, properties)
+	return err == nil && len(result.added) == 0
 }
 
-func addFields(crd, properties map[string]any) (grafted map[string]any, added, native Fields, err error) {
-	grafted = runtime.DeepCopyJSON(crd)
-	versions, err := versionsOf(grafted)
+// addition is the result of adding fields to a CRD.
+type addition struct {
+	// grafted is a copy of the CRD with the fields.
+	grafted map[string]any
+	// added has the fields that the CRD lacked, and native the fields that it had.
+	added, native Fields
+}
+
+func addFields(crd, properties map[string]any) (addition, error) {
+	result := addition{grafted: runtime.DeepCopyJSON(crd), added: Fields{}, native: Fields{}}
+	versions, err := versionsOf(result.grafted)
 	if err != nil {
-		return nil, nil, nil, err
+		return addition{}, err
 	}
-	added, native = Fields{}, Fields{}
 	active := 0
 	for _, version := range versions {
 		if !version.active() {
@@ -64,24 +71,24 @@ func addFields(crd, properties map[string]any) (grafted map[string]any, added, n
 		active++
 		spec, err := version.specSchema()
 		if err != nil {
-			return nil, nil, nil, fmt.Errorf("CRD %s: %w", nameOf(crd), err)
+			return addition{}, fmt.Errorf("CRD %s: %w", nameOf(crd), err)
 		}
-		known, _ := spec["properties"].(map[string]any)
+		present, _ := spec["properties"].(map[string]any)
 		for name, property := range properties {
-			if existing, exists := known[name]; exists {
-				native.set(version.name(), name, existing)
+			if existing, exists := present[name]; exists {
+				result.native.set(version.name(), name, existing)
 			}
-			addProperty(spec, name, property, name, func(path string, schema any) { added.set(version.name(), path, schema) })
+			addProperty(spec, name, property, name, func(path string, schema any) { result.added.set(version.name(), path, schema) })
 		}
 	}
 	if active == 0 {
-		return nil, nil, nil, fmt.Errorf("CRD %s: no version is served or stored", nameOf(crd))
+		return addition{}, fmt.Errorf("CRD %s: no version is served or stored", nameOf(crd))
 	}
-	return grafted, added, native, nil
+	return result, nil
 }
 
-// addProperty adds the property, or what the existing one lacks of its nested
-// properties, and reports the path of each that it adds.
+// addProperty adds the property. If it exists, it adds the nested properties that are missing.
+// It calls added with the path of each addition.
 func addProperty(schema map[string]any, name string, property any, path string, added func(path string, schema any)) {
 	properties, ok := schema["properties"].(map[string]any)
 	if !ok {
@@ -120,22 +127,22 @@ const preserve = "x-kubernetes-preserve-unknown-fields"
 func (v crdVersion) removeFields(digests map[string]string) {
 	spec, err := v.specSchema()
 	if err != nil {
-		return // without a schema there is no field
+		return // a version without a schema has no fields
 	}
-	for path, written := range digests {
+	for path, writtenDigest := range digests {
 		schema, name := parentOf(spec, path)
 		properties, _ := schema["properties"].(map[string]any)
-		if property, exists := properties[name]; exists && digest(property) == written {
+		if property, exists := properties[name]; exists && digest(property) == writtenDigest {
 			delete(properties, name)
 			if len(properties) == 0 {
-				delete(schema, "properties") // the API server does not store an empty one
+				delete(schema, "properties") // the API server does not store an empty map
 			}
 		}
 	}
 }
 
 // parentOf returns the schema that has the property at the path, and its name.
-func parentOf(schema map[string]any, path string) (parent map[string]any, name string) {
+func parentOf(schema map[string]any, path string) (map[string]any, string) {
 	for {
 		step, rest, nested := strings.Cut(path, ".")
 		if !nested {
@@ -151,11 +158,11 @@ func parentOf(schema map[string]any, path string) (parent map[string]any, name s
 	}
 }
 
-// digest is equal for schemas with equal JSON values.
+// digest returns a digest that is equal for schemas with equal JSON values.
 func digest(schema any) string {
 	encoded, err := json.Marshal(schema) // sorts keys
 	if err != nil {
-		return "" // not JSON, so not from an API server: it matches no digest
+		return "" // a schema from an API server is always JSON; this matches no digest
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])

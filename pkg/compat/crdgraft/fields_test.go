@@ -50,11 +50,11 @@ func TestAddFieldsToReleasedCRDs(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", version, diff)
 				}
 			}
-			again, err := AddFields(grafted, properties)
+			repeated, err := AddFields(grafted, properties)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(grafted, again); diff != "" {
+			if diff := cmp.Diff(grafted, repeated); diff != "" {
 				t.Errorf("second graft changed something (-first +second):\n%s", diff)
 			}
 			removeFromSpec(t, grafted, "dependencies")
@@ -222,7 +222,7 @@ func removeFromSpec(t *testing.T, crd map[string]any, field string) {
 	}
 }
 
-// The field that the proposal would have OCM ship lacks what Interlock adds to it.
+// OCM's field according to the proposal lacks the nested fields of Interlock.
 func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
 	object := func(properties map[string]any) map[string]any {
 		return map[string]any{"type": "object", "properties": properties}
@@ -233,7 +233,7 @@ func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
 		"free": map[string]any{"type": "object", preserve: true}, "map": map[string]any{"type": "object", "additionalProperties": text},
 		"bare": map[string]any{"type": "object"}, "other": text,
 	})}
-	original := found(t, "1.4.0")
+	original := operatorCRD(t, "1.4.0")
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		setSpecProperty(t, original, version, "dependencies", theirs)
 	}
@@ -249,8 +249,8 @@ func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
 	}
 	const added = "v1alpha1 spec.dependencies[].bare.text, v1alpha1 spec.dependencies[].when, " +
 		"v1beta1 spec.dependencies[].bare.text, v1beta1 spec.dependencies[].when"
-	same(t, "added", added, survey.Added.String())
-	same(t, "native", "v1alpha1 spec.dependencies, v1beta1 spec.dependencies", survey.Native.String())
+	expectEqual(t, "added", added, survey.Added.String())
+	expectEqual(t, "native", "v1alpha1 spec.dependencies, v1beta1 spec.dependencies", survey.Native.String())
 
 	grafted := mustGraft(t, original, additions)
 	want := runtime.DeepCopyJSON(theirs)
@@ -260,9 +260,9 @@ func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "schema", want, got["dependencies"])
-	same(t, "grafting twice changes nothing", grafted, mustGraft(t, grafted, additions))
-	same(t, "removing gives back what was found", original, mustRemove(t, grafted))
+	expectEqual(t, "schema", want, got["dependencies"])
+	expectEqual(t, "grafting twice changes nothing", grafted, mustGraft(t, grafted, additions))
+	expectEqual(t, "removing gives back what was found", original, mustRemove(t, grafted))
 	if HasFields(original, additions.Properties) || !HasFields(grafted, additions.Properties) {
 		t.Error("a nested property that is missing is a missing field")
 	}
@@ -282,7 +282,7 @@ func TestGraftAddsNestedPropertiesToASmallerField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "schema", want, got["dependencies"])
+		expectEqual(t, "schema", want, got["dependencies"])
 	})
 }
 

@@ -25,8 +25,8 @@ func ours(ca string) Additions {
 	return Additions{Properties: dependencies(), Conversion: webhookTo("interlock-webhook", ca)}
 }
 
-// found is OCM's CRD as an operator of the version wrote it.
-func found(t *testing.T, version string) map[string]any {
+// operatorCRD returns OCM's CRD as an operator of the version writes it.
+func operatorCRD(t *testing.T, version string) map[string]any {
 	t.Helper()
 	crd := releasedCRD(t, v1beta1File)
 	annotate(crd, names.OCMVersion, version)
@@ -59,10 +59,10 @@ func mustRemove(t *testing.T, crd map[string]any) map[string]any {
 	return original
 }
 
-func same(t *testing.T, what string, want, got any) {
+func expectEqual(t *testing.T, subject string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
+		t.Errorf("%s (-want +got):\n%s", subject, diff)
 	}
 }
 
@@ -78,14 +78,14 @@ func TestGraftAndRemove(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			original := found(t, "1.3.1")
+			original := operatorCRD(t, "1.3.1")
 			change(original)
 			input := runtime.DeepCopyJSON(original)
 			grafted := mustGraft(t, input, ours("a"))
-			same(t, "the input is left as it is", original, input)
-			same(t, "grafting twice changes nothing", grafted, mustGraft(t, grafted, ours("a")))
-			same(t, "removing gives back what was found", original, mustRemove(t, grafted))
-			same(t, "removing twice changes nothing", original, mustRemove(t, mustRemove(t, grafted)))
+			expectEqual(t, "the input is left as it is", original, input)
+			expectEqual(t, "grafting twice changes nothing", grafted, mustGraft(t, grafted, ours("a")))
+			expectEqual(t, "removing gives back what was found", original, mustRemove(t, grafted))
+			expectEqual(t, "removing twice changes nothing", original, mustRemove(t, mustRemove(t, grafted)))
 			if !Grafted(grafted) || Grafted(original) {
 				t.Error("Grafted does not distinguish the two")
 			}
@@ -94,36 +94,36 @@ func TestGraftAndRemove(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, version, dependencies(), got)
+				expectEqual(t, version, dependencies(), got)
 			}
 			removeFromSpec(t, grafted, "dependencies")
 			for _, crd := range []map[string]any{grafted, original} {
 				unstructured.RemoveNestedField(crd, "spec", "conversion")
 				unstructured.RemoveNestedField(crd, "metadata", "annotations")
 			}
-			same(t, "nothing else was changed", original, grafted)
+			expectEqual(t, "nothing else was changed", original, grafted)
 		})
 	}
 }
 
 func TestGraftReplacesConversionOnlyWhereThereIsOne(t *testing.T) {
-	crd := found(t, "1.3.1")
-	same(t, "webhook", webhookTo("interlock-webhook", "a"), mustGraft(t, crd, ours("a"))["spec"].(map[string]any)["conversion"])
+	crd := operatorCRD(t, "1.3.1")
+	expectEqual(t, "webhook", webhookTo("interlock-webhook", "a"), mustGraft(t, crd, ours("a"))["spec"].(map[string]any)["conversion"])
 	if _, err := Graft(crd, Additions{Properties: dependencies()}); err == nil || !strings.Contains(err.Error(), "there is no other") {
 		t.Errorf("grafted although its conversion loses the fields: %v", err)
 	}
 	crd["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
-	same(t, "none", map[string]any{"strategy": "None"}, mustGraft(t, crd, ours("a"))["spec"].(map[string]any)["conversion"])
+	expectEqual(t, "none", map[string]any{"strategy": "None"}, mustGraft(t, crd, ours("a"))["spec"].(map[string]any)["conversion"])
 }
 
 func TestGraftFollowsWhatChanges(t *testing.T) {
-	original := found(t, "1.3.1")
+	original := operatorCRD(t, "1.3.1")
 	grafted := mustGraft(t, original, ours("a"))
 
 	t.Run("a new CA of ours", func(t *testing.T) {
 		renewed := mustGraft(t, grafted, ours("b"))
-		same(t, "stanza", webhookTo("interlock-webhook", "b"), renewed["spec"].(map[string]any)["conversion"])
-		same(t, "original", original, mustRemove(t, renewed))
+		expectEqual(t, "stanza", webhookTo("interlock-webhook", "b"), renewed["spec"].(map[string]any)["conversion"])
+		expectEqual(t, "original", original, mustRemove(t, renewed))
 	})
 	t.Run("a newer schema of ours", func(t *testing.T) {
 		newer := ours("a")
@@ -134,26 +134,26 @@ func TestGraftFollowsWhatChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "schema", newer.Properties, got)
-		same(t, "original", original, mustRemove(t, upgraded))
-		same(t, "back to the older one", grafted, mustGraft(t, upgraded, ours("a")))
+		expectEqual(t, "schema", newer.Properties, got)
+		expectEqual(t, "original", original, mustRemove(t, upgraded))
+		expectEqual(t, "back to the older one", grafted, mustGraft(t, upgraded, ours("a")))
 	})
 	t.Run("another place of our webhook", func(t *testing.T) {
 		moved := mustGraft(t, grafted, Additions{Properties: dependencies(), Conversion: webhookTo("elsewhere", "a")})
-		same(t, "original", original, mustRemove(t, moved))
+		expectEqual(t, "original", original, mustRemove(t, moved))
 	})
 	t.Run("an upgrade of the operator", func(t *testing.T) {
-		upgrade := found(t, "1.4.0")
-		again := mustGraft(t, upgrade, ours("a"))
-		if got := annotationOf(again, names.OCMVersion); got != "1.4.1" {
+		upgrade := operatorCRD(t, "1.4.0")
+		regrafted := mustGraft(t, upgrade, ours("a"))
+		if got := annotationOf(regrafted, names.OCMVersion); got != "1.4.1" {
 			t.Errorf("marked %s", got)
 		}
-		same(t, "original", upgrade, mustRemove(t, again))
+		expectEqual(t, "original", upgrade, mustRemove(t, regrafted))
 	})
 }
 
 func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
-	original := found(t, "1.3.1")
+	original := operatorCRD(t, "1.3.1")
 	for name, change := range map[string]func(crd map[string]any){
 		"version":    func(crd map[string]any) { annotate(crd, names.OCMVersion, "1.5.0") },
 		"conversion": func(crd map[string]any) { crd["spec"].(map[string]any)["conversion"] = webhookTo("ocm", "new") },
@@ -165,9 +165,9 @@ func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
 			want, grafted := runtime.DeepCopyJSON(original), mustGraft(t, original, ours("a"))
 			change(want)
 			change(grafted)
-			same(t, "removed", want, mustRemove(t, grafted))
+			expectEqual(t, "removed", want, mustRemove(t, grafted))
 			if name != "label" {
-				same(t, "grafted again", mustGraft(t, want, ours("a")), mustGraft(t, grafted, ours("a")))
+				expectEqual(t, "grafted again", mustGraft(t, want, ours("a")), mustGraft(t, grafted, ours("a")))
 			}
 		})
 	}
@@ -176,14 +176,14 @@ func TestRemoveLeavesWhatOthersHaveWrittenSince(t *testing.T) {
 		for _, crd := range []map[string]any{want, grafted} {
 			setField(t, crd, "dependencies", map[string]any{"type": "string"})
 		}
-		same(t, "a field that another writer has replaced stays", want, mustRemove(t, grafted))
+		expectEqual(t, "a field that another writer has replaced stays", want, mustRemove(t, grafted))
 	})
 }
 
 func TestGraftLeavesNativeFields(t *testing.T) {
-	native := found(t, "1.5.0")
+	native := operatorCRD(t, "1.5.0")
 	setField(t, native, "dependencies", map[string]any{"type": "array", "items": map[string]any{"type": "string"}})
-	same(t, "a CRD that has all fields takes no graft", native, mustGraft(t, native, ours("a")))
+	expectEqual(t, "a CRD that has all fields takes no graft", native, mustGraft(t, native, ours("a")))
 
 	partly := ours("a")
 	partly.Properties["requirements"] = map[string]any{"type": "object"}
@@ -197,11 +197,11 @@ func TestGraftLeavesNativeFields(t *testing.T) {
 	if got, want := survey.Added.String(), "v1alpha1 spec.requirements, v1beta1 spec.requirements"; got != want {
 		t.Errorf("added: %s", got)
 	}
-	same(t, "removed", native, mustRemove(t, mustGraft(t, native, partly)))
+	expectEqual(t, "removed", native, mustRemove(t, mustGraft(t, native, partly)))
 }
 
 func TestMark(t *testing.T) {
-	for found, want := range map[string]string{
+	for version, want := range map[string]string{
 		"":             "0.0.1",
 		"1.3.1":        "1.3.2",
 		"v1.3.1":       "1.3.2",
@@ -215,15 +215,15 @@ func TestMark(t *testing.T) {
 		"7":            "",
 		"1.x":          "",
 	} {
-		got, ok := mark(found)
+		got, ok := nextPatch(version)
 		if got != want || ok != (want != "") {
-			t.Errorf("mark(%q) = %q, %t; want %q", found, got, ok, want)
+			t.Errorf("nextPatch(%q) = %q, %t; want %q", version, got, ok, want)
 		}
 	}
 }
 
 func TestRecordThatCannotBeRead(t *testing.T) {
-	crd := found(t, "1.3.1")
+	crd := operatorCRD(t, "1.3.1")
 	annotate(crd, RecordAnnotation, "{")
 	for name, err := range map[string]error{
 		"Remove": func() error { _, err := Remove(crd); return err }(),
@@ -236,7 +236,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 }
 
 func TestLost(t *testing.T) {
-	known := mustGraft(t, found(t, "1.3.1"), ours("a"))
+	knownCRD := mustGraft(t, operatorCRD(t, "1.3.1"), ours("a"))
 	object := map[string]any{"type": "object"}
 	for name, tt := range map[string]struct {
 		change func(crd map[string]any)
@@ -280,13 +280,13 @@ func TestLost(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			crd := found(t, "1.3.1")
+			crd := operatorCRD(t, "1.3.1")
 			tt.change(crd)
-			got, err := Lost(crd, known)
+			got, err := Lost(crd, knownCRD)
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "lost", tt.lost, got)
+			expectEqual(t, "lost", tt.lost, got)
 		})
 	}
 }
@@ -310,7 +310,7 @@ func TestActiveVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "versions", []string{"v1alpha1", "v1beta1"}, got)
+	expectEqual(t, "versions", []string{"v1alpha1", "v1beta1"}, got)
 }
 
 // setField replaces the schema of a field of spec in every version.

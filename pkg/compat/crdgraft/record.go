@@ -12,41 +12,42 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// RecordAnnotation holds what a graft replaced, on the grafted CRD.
+// RecordAnnotation is the annotation of a grafted CRD with the record of the graft.
 const RecordAnnotation = names.GraftRecord
 
-// record holds what is needed to undo a graft. Each part also holds what the
-// graft wrote, so that a later change by another writer is recognized and kept.
+// record has the values that a graft replaced, to undo it. It also has the values that the graft
+// wrote, so that a later change by another writer is recognized and kept.
 type record struct {
-	// Fields are those that were added.
+	// Fields has the added fields.
 	Fields Fields `json:"fields"`
-	// Version and Conversion are nil where the graft did not change them.
+	// Version and Conversion are nil if the graft did not change them.
 	Version    *replacedVersion    `json:"version,omitempty"`
 	Conversion *replacedConversion `json:"conversion,omitempty"`
 }
 
 type replacedVersion struct {
-	Found   *string `json:"found,omitempty"` // nil: there was none
-	Written string  `json:"written"`
+	// Original is nil if the CRD had no version.
+	Original *string `json:"found,omitempty"`
+	Written  string  `json:"written"`
 }
 
 type replacedConversion struct {
-	Found map[string]any `json:"found"`
-	// Written lacks the CA, because that is renewed alone.
+	Original map[string]any `json:"found"`
+	// Written lacks the CA, because the CA is renewed without a new graft.
 	Written map[string]any `json:"written"`
 }
 
 func readRecord(crd map[string]any) (*record, error) {
-	text, found, err := unstructured.NestedString(crd, "metadata", "annotations", RecordAnnotation)
-	if err != nil || !found {
+	text, ok, err := unstructured.NestedString(crd, "metadata", "annotations", RecordAnnotation)
+	if err != nil || !ok {
 		return nil, err
 	}
-	taken := &record{}
-	if err := json.Unmarshal([]byte(text), taken); err != nil {
+	graft := &record{}
+	if err := json.Unmarshal([]byte(text), graft); err != nil {
 		return nil, fmt.Errorf("CRD %s: annotation %s cannot be read, so the graft cannot be undone. "+
 			"To start over, apply OCM's own CRD without the annotation: %w", nameOf(crd), RecordAnnotation, err)
 	}
-	return taken, nil
+	return graft, nil
 }
 
 func (r record) write(crd map[string]any) error {
@@ -59,27 +60,27 @@ func (r record) write(crd map[string]any) error {
 	return nil
 }
 
-// mark returns the version one patch above the given one. It returns false where
-// the operator cannot compare that with its own version. A missing version counts
+// nextPatch returns the version one patch above the original. It returns false for a version
+// that the operator cannot compare with its own. A missing version counts
 // as 0.0.0, so that the operator overwrites the CRD once.
-func mark(found string) (string, bool) {
-	if found == "" {
-		found = "0.0.0"
+func nextPatch(original string) (string, bool) {
+	if original == "" {
+		original = "0.0.0"
 	}
-	// The operator parses versions in the same way, and ignores what follows the
+	// The operator parses versions in the same way, and ignores a suffix after the
 	// numbers.
-	v, err := version.ParseGeneric(found)
+	v, err := version.ParseGeneric(original)
 	if err != nil {
 		return "", false
 	}
 	return fmt.Sprintf("%d.%d.%d", v.Major(), v.Minor(), v.Patch()+1), true
 }
 
-// replaceVersion marks the CRD. A version that the operator cannot parse stays:
-// it keeps the operator from writing.
+// replaceVersion raises the version of the CRD, so that OCM's operator does not overwrite it. It keeps a version
+// that the operator cannot parse: the operator then does not write either.
 func replaceVersion(crd map[string]any) *replacedVersion {
-	found, exists, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion)
-	higher, ok := mark(found)
+	original, exists, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion)
+	higher, ok := nextPatch(original)
 	if !ok {
 		return nil
 	}
@@ -87,23 +88,23 @@ func replaceVersion(crd map[string]any) *replacedVersion {
 	if !exists {
 		return &replacedVersion{Written: higher}
 	}
-	return &replacedVersion{Found: &found, Written: higher}
+	return &replacedVersion{Original: &original, Written: higher}
 }
 
 func (r *replacedVersion) restore(crd map[string]any) {
 	if r == nil {
 		return
 	}
-	if now, _, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion); now == r.Written {
-		setAnnotation(crd, names.OCMVersion, r.Found)
+	if current, _, _ := unstructured.NestedString(crd, "metadata", "annotations", names.OCMVersion); current == r.Written {
+		setAnnotation(crd, names.OCMVersion, r.Original)
 	}
 }
 
 func replaceConversion(crd, conversion map[string]any) *replacedConversion {
 	spec := crd["spec"].(map[string]any) // versionsOf has checked it
-	found, _ := spec["conversion"].(map[string]any)
+	original, _ := spec["conversion"].(map[string]any)
 	spec["conversion"] = runtime.DeepCopyJSON(conversion)
-	return &replacedConversion{Found: found, Written: withoutCA(conversion)}
+	return &replacedConversion{Original: original, Written: withoutCA(conversion)}
 }
 
 func (r *replacedConversion) restore(crd map[string]any) {
@@ -111,9 +112,9 @@ func (r *replacedConversion) restore(crd map[string]any) {
 		return
 	}
 	spec := crd["spec"].(map[string]any)
-	now, _ := spec["conversion"].(map[string]any)
-	if now == nil || reflect.DeepEqual(withoutCA(now), r.Written) {
-		spec["conversion"] = r.Found
+	current, _ := spec["conversion"].(map[string]any)
+	if current == nil || reflect.DeepEqual(withoutCA(current), r.Written) {
+		spec["conversion"] = r.Original
 	}
 }
 
@@ -123,7 +124,7 @@ func withoutCA(conversion map[string]any) map[string]any {
 	return bare
 }
 
-// setAnnotation sets or, given nil, removes an annotation.
+// setAnnotation sets an annotation. A nil value removes it.
 func setAnnotation(crd map[string]any, name string, value *string) {
 	object := unstructured.Unstructured{Object: crd}
 	annotations := object.GetAnnotations()

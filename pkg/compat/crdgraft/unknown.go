@@ -6,34 +6,34 @@ import (
 	"slices"
 )
 
-// Lost returns what a conversion that knows only the known CRD would lose of another
+// Lost returns the parts of a CRD that a conversion would lose if it knows only another
 // CRD: unknown versions, and unknown fields that differ between versions, such as
 // "v1beta1 spec.name". A conversion can copy fields that every version has with the
-// same schema. Of an unknown object it names only the object, not its fields.
-func Lost(crd, known map[string]any) ([]string, error) {
+// same schema. It names an unknown object, but not the fields in it.
+func Lost(crd, knownCRD map[string]any) ([]string, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
 		return nil, err
 	}
 	versions = slices.DeleteFunc(versions, func(v crdVersion) bool { return !v.active() })
-	knownVersions, err := versionsOf(known)
+	knownVersions, err := versionsOf(knownCRD)
 	if err != nil {
 		return nil, err
 	}
 	var lost []string
 	fields := map[string]map[string]any{} // by version and path
 	for _, version := range versions {
-		at := slices.IndexFunc(knownVersions, func(v crdVersion) bool { return v.name() == version.name() })
-		if at < 0 {
+		i := slices.IndexFunc(knownVersions, func(v crdVersion) bool { return v.name() == version.name() })
+		if i < 0 {
 			lost = append(lost, "version "+version.name())
 			continue
 		}
 		fields[version.name()] = map[string]any{}
-		collectUnknown(version.schema(), knownVersions[at].schema(), "", fields[version.name()])
+		collectUnknown(version.schema(), knownVersions[i].schema(), "", fields[version.name()])
 	}
 	for _, version := range versions {
 		for _, path := range slices.Sorted(maps.Keys(fields[version.name()])) {
-			if !everywhere(fields, path) {
+			if !sameInAll(fields, path) {
 				lost = append(lost, version.name()+" "+path)
 			}
 		}
@@ -41,12 +41,12 @@ func Lost(crd, known map[string]any) ([]string, error) {
 	return lost, nil
 }
 
-// everywhere reports whether all versions have the field with the same schema.
-func everywhere(fields map[string]map[string]any, path string) bool {
+// sameInAll reports whether all versions have the field with the same schema.
+func sameInAll(fields map[string]map[string]any, path string) bool {
 	var first any
-	for _, ofVersion := range fields {
-		schema, has := ofVersion[path]
-		if !has || first != nil && !reflect.DeepEqual(first, schema) {
+	for _, schemas := range fields {
+		schema, ok := schemas[path]
+		if !ok || first != nil && !reflect.DeepEqual(first, schema) {
 			return false
 		}
 		first = schema
@@ -60,24 +60,24 @@ func (v crdVersion) schema() map[string]any {
 	return schema
 }
 
-// collectUnknown adds the schemas that only the first schema has, by path.
-func collectUnknown(schema, known map[string]any, path string, into map[string]any) {
+// collectUnknown adds the fields that knownSchema lacks, by path.
+func collectUnknown(schema, knownSchema map[string]any, path string, unknown map[string]any) {
 	fields, _ := schema["properties"].(map[string]any)
-	knownFields, _ := known["properties"].(map[string]any)
+	knownFields, _ := knownSchema["properties"].(map[string]any)
 	for name, field := range fields {
-		at := join(path, name)
+		fieldPath := join(path, name)
 		knownField, isKnown := knownFields[name].(map[string]any)
 		if !isKnown {
-			into[at] = field
+			unknown[fieldPath] = field
 			continue
 		}
 		inner, _ := field.(map[string]any)
-		collectUnknown(inner, knownField, at, into)
+		collectUnknown(inner, knownField, fieldPath, unknown)
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {
 		inner, ok := schema[keyword].(map[string]any)
-		if knownInner, isKnown := known[keyword].(map[string]any); ok && isKnown {
-			collectUnknown(inner, knownInner, path+"[]", into)
+		if knownInner, isKnown := knownSchema[keyword].(map[string]any); ok && isKnown {
+			collectUnknown(inner, knownInner, path+"[]", unknown)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// SpecProperties returns a copy of the named properties' schemas in the spec of
-// one version. A graft adds them.
+// SpecProperties returns a copy of the schemas of properties in the spec of
+// a version. A graft adds them.
 func SpecProperties(crd map[string]any, version string, names ...string) (map[string]any, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
@@ -28,8 +28,8 @@ func SpecProperties(crd map[string]any, version string, names ...string) (map[st
 	return nil, fmt.Errorf("CRD %s: no version %q", nameOf(crd), version)
 }
 
-// ActiveVersions returns the names of the versions that are served or stored,
-// the stored one first.
+// ActiveVersions returns the names of the versions that are served or stored.
+// The stored version comes first.
 func ActiveVersions(crd map[string]any) ([]string, error) {
 	versions, err := versionsOf(crd)
 	if err != nil {
@@ -75,7 +75,7 @@ func versionsOf(crd map[string]any) ([]crdVersion, error) {
 	return versions, nil
 }
 
-// crdVersion is one entry of a CRD's spec.versions.
+// crdVersion is an entry of a CRD's spec.versions.
 type crdVersion map[string]any
 
 func (v crdVersion) name() string {
@@ -84,13 +84,13 @@ func (v crdVersion) name() string {
 }
 
 // active reports whether the version is served or stored. The API server prunes
-// by the schema of the storage version even where that is not served.
+// by the schema of the storage version even if the version is not served.
 func (v crdVersion) active() bool {
 	return v["served"] == true || v["storage"] == true
 }
 
-// specSchema returns the schema of spec, not a copy. Its error names the part of
-// the path that is missing.
+// specSchema returns the schema of spec without copying it. Its error names the missing part of
+// the path.
 func (v crdVersion) specSchema() (map[string]any, error) {
 	current, path := map[string]any(v), ""
 	for _, step := range []string{"schema", "openAPIV3Schema", "properties", "spec"} {
@@ -109,16 +109,16 @@ func (v crdVersion) properties(names []string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]any, len(names))
-	known, _ := spec["properties"].(map[string]any)
+	properties := make(map[string]any, len(names))
+	present, _ := spec["properties"].(map[string]any)
 	var missing []error
 	for _, name := range names {
-		schema, ok := known[name].(map[string]any)
+		schema, ok := present[name].(map[string]any)
 		if !ok {
 			missing = append(missing, fmt.Errorf("version %q has no schema for spec.%s", v.name(), name))
 			continue
 		}
-		found[name] = runtime.DeepCopyJSON(schema)
+		properties[name] = runtime.DeepCopyJSON(schema)
 	}
-	return found, errors.Join(missing...)
+	return properties, errors.Join(missing...)
 }

@@ -1,5 +1,5 @@
-// Package endpoint finds where `addon-manager webhook` is served. The graft and
-// the guard both point the API server to it. It ends with them.
+// Package endpoint finds the address of `addon-manager webhook`. The graft and
+// the guard both point the API server to it. It is needed as long as they are.
 package endpoint
 
 import (
@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConfigurationName names both webhook configurations of deploy/hub. The
-// ValidatingWebhookConfiguration says where the webhook is served, and has its CA:
-// pkg/hub/webhookca writes it there, or cert-manager.
+// ConfigurationName is the name of both webhook configurations of deploy/hub. The
+// ValidatingWebhookConfiguration has the address of the webhook, and its CA.
+// pkg/hub/webhookca or cert-manager writes the CA.
 const ConfigurationName = "interlock-webhook"
 
 // Kind is the kind of that configuration.
@@ -27,8 +27,8 @@ var Kind = admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingWebhoo
 // ErrNotDeployed means that the configuration is absent, or has no webhook with a CA.
 var ErrNotDeployed = errors.New("addon-manager webhook")
 
-// Find returns the configuration of a client of the path on the server that
-// serves the webhooks of the named ValidatingWebhookConfiguration.
+// Find returns the client configuration for a path on the server of the webhooks in a
+// ValidatingWebhookConfiguration.
 func Find(ctx context.Context, hub client.Reader, configuration, path string) (*admissionregistrationv1.WebhookClientConfig, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(Kind)
@@ -39,30 +39,31 @@ func Find(ctx context.Context, hub client.Reader, configuration, path string) (*
 	if err != nil {
 		return nil, fmt.Errorf("find where webhooks are served: %w", err)
 	}
-	found := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, found); err != nil {
+	webhooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, webhooks); err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", Kind.Kind, configuration, err)
 	}
-	if len(found.Webhooks) == 0 {
-		return nil, fmt.Errorf("%w is not deployed: %s %s has no webhooks, apply it as it is in deploy/hub", ErrNotDeployed, Kind.Kind, configuration)
+	if len(webhooks.Webhooks) == 0 {
+		return nil, fmt.Errorf("%w is not deployed: %s %s has no webhooks, apply it as it is in deploy/hub",
+			ErrNotDeployed, Kind.Kind, configuration)
 	}
-	for _, webhook := range found.Webhooks {
-		if config, err := beside(webhook.ClientConfig, path); err == nil && config != nil {
+	for _, webhook := range webhooks.Webhooks {
+		if config, err := withPath(webhook.ClientConfig, path); err == nil && config != nil {
 			return config, nil
 		}
 	}
 	return nil, fmt.Errorf("%w has not run: %s %s has no CA yet", ErrNotDeployed, Kind.Kind, configuration)
 }
 
-// beside returns the configuration of a client of another path on the same
-// server, or nil for a Service without a CA: its webhook has not run yet.
-func beside(other admissionregistrationv1.WebhookClientConfig, path string) (*admissionregistrationv1.WebhookClientConfig, error) {
-	config := other.DeepCopy()
+// withPath returns the client configuration for another path on the same
+// server. It returns nil for a Service without a CA: its webhook has not run yet.
+func withPath(original admissionregistrationv1.WebhookClientConfig, path string) (*admissionregistrationv1.WebhookClientConfig, error) {
+	config := original.DeepCopy()
 	switch {
-	case other.Service != nil && len(other.CABundle) > 0:
+	case original.Service != nil && len(original.CABundle) > 0:
 		config.Service.Path = ptr.To(path)
-	case other.URL != nil:
-		address, err := url.Parse(*other.URL)
+	case original.URL != nil:
+		address, err := url.Parse(*original.URL)
 		if err != nil {
 			return nil, err
 		}

@@ -21,45 +21,45 @@ func TestAnotherPathOfTheSameServer(t *testing.T) {
 		return &admissionregistrationv1.ServiceReference{Namespace: "interlock-system", Name: "webhook", Path: &path, Port: ptr.To(int32(8443))}
 	}
 	for _, test := range []struct {
-		name        string
-		other, want admissionregistrationv1.WebhookClientConfig
-		none, fails bool
+		name           string
+		original, want admissionregistrationv1.WebhookClientConfig
+		absent, fails  bool
 	}{
 		{
-			name:  "a Service",
-			other: admissionregistrationv1.WebhookClientConfig{Service: service("/validate"), CABundle: []byte("authority")},
-			want:  admissionregistrationv1.WebhookClientConfig{Service: service("/guard"), CABundle: []byte("authority")},
+			name:     "a Service",
+			original: admissionregistrationv1.WebhookClientConfig{Service: service("/validate"), CABundle: []byte("authority")},
+			want:     admissionregistrationv1.WebhookClientConfig{Service: service("/guard"), CABundle: []byte("authority")},
 		},
-		{name: "a Service that has not run", other: admissionregistrationv1.WebhookClientConfig{Service: service("/validate")}, none: true},
+		{name: "a Service that has not run", original: admissionregistrationv1.WebhookClientConfig{Service: service("/validate")}, absent: true},
 		{
 			name: "an address",
-			other: admissionregistrationv1.WebhookClientConfig{
+			original: admissionregistrationv1.WebhookClientConfig{
 				URL: ptr.To("https://webhook.example.com:8443/validate?x=y"), CABundle: []byte("authority"),
 			},
 			want: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com:8443/guard"), CABundle: []byte("authority")},
 		},
 		{
-			name:  "an address that needs no CA",
-			other: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com")},
-			want:  admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com/guard")},
+			name:     "an address that needs no CA",
+			original: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com")},
+			want:     admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://webhook.example.com/guard")},
 		},
-		{name: "no address", other: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://[")}, fails: true},
-		{name: "nothing", none: true},
+		{name: "no address", original: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://[")}, fails: true},
+		{name: "nothing", absent: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before := test.other.DeepCopy()
-			got, err := beside(test.other, "/guard")
+			stored := test.original.DeepCopy()
+			got, err := withPath(test.original, "/guard")
 			if (err != nil) != test.fails {
 				t.Fatal(err)
 			}
-			if test.none || test.fails {
+			if test.absent || test.fails {
 				if got != nil {
 					t.Errorf("%+v", got)
 				}
 			} else if diff := cmp.Diff(&test.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(before, &test.other); diff != "" {
+			if diff := cmp.Diff(stored, &test.original); diff != "" {
 				t.Errorf("the other webhook was changed: %s", diff)
 			}
 		})

@@ -1,8 +1,9 @@
-// Package gate holds one rule for all writers: while the gate of an add-on is closed, OCM does not begin to install it.
-// OCM deploys nothing of an add-on that has no condition RegistrationApplied, whatever its status: see agentdeploy in
-// addon-framework 1.3.0. So the rule leaves that condition out of what is stored. The rule exists as a MutatingAdmissionPolicy, and as a webhook with the function Mutate.
+// Package gate has the gate rule, which applies to all writers: while the gate of an add-on is closed, OCM does not begin to install
+// it. OCM deploys nothing for an add-on without the condition RegistrationApplied, whatever the condition's status is: see agentdeploy
+// in addon-framework 1.3.0. So the rule removes that condition before an add-on is stored. The rule exists as a
+// MutatingAdmissionPolicy, and as a webhook with the function Mutate.
 //
-// What ends it: OCM releases that hold an installation back themselves, by a field or a condition.
+// The package is needed until OCM itself can hold an installation back, by a field or a condition.
 package gate
 
 import (
@@ -23,10 +24,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// TypeRegistered is the condition without which OCM deploys nothing.
+// TypeRegistered is the condition that OCM needs before it deploys anything.
 const TypeRegistered = ocmv1alpha1.ManagedClusterAddOnRegistrationApplied
 
-// Path is where `addon-manager webhook` serves the rule.
+// Path is the path at which `addon-manager webhook` serves the rule.
 const Path = "/gate-registration"
 
 // Rule is the gate rule.
@@ -34,23 +35,22 @@ var Rule = rule.Rule{
 	Title: "Gate rule", Controller: "gate-rule", Name: names.Gate, Files: manifests.Gate, Folder: "gate", Path: Path,
 	Probed:  []metav1.Condition{{Type: TypeRegistered, Status: metav1.ConditionTrue, Reason: "Probe"}},
 	Changed: func(stored []metav1.Condition) bool { return meta.FindStatusCondition(stored, TypeRegistered) == nil },
-	Without: "Closed gates have no effect on this hub: OCM installs add-ons at once",
+	Warning: "Closed gates have no effect on this hub: OCM installs add-ons at once",
 }
 
 // NewWebhook returns the handler of the rule as a webhook.
 func NewWebhook() *webhook.Admission { return rule.NewWebhook(Mutate) }
 
-// written is what the rule reads of a ManagedClusterAddOn of either version.
-type written struct {
+// managedAddOn has the fields of a ManagedClusterAddOn that the rule reads. They are the same in both versions.
+type managedAddOn struct {
 	Metadata struct {
 		Annotations       map[string]string `json:"annotations"`
 		DeletionTimestamp *string           `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Status struct {
-		Conditions       []writtenCondition   `json:"conditions"`
-		ConfigReferences []stdjson.RawMessage `json:"configReferences"`
-		// RelatedObjects are the same in either version.
-		RelatedObjects []ocmv1alpha1.ObjectReference `json:"relatedObjects"`
+		Conditions       []writtenCondition            `json:"conditions"`
+		ConfigReferences []stdjson.RawMessage          `json:"configReferences"`
+		RelatedObjects   []ocmv1alpha1.ObjectReference `json:"relatedObjects"`
 	} `json:"status"`
 }
 
@@ -60,35 +60,36 @@ type writtenCondition struct {
 	Reason string `json:"reason"`
 }
 
-// Mutate returns the patch of after, the JSON of a ManagedClusterAddOn that is to replace before: without the condition
-// that starts the installation, while the gate is closed, and with the AddOnTemplate that runs, while another one waits. There is no
-// patch where the add-on is being deleted, so that OCM can finish that. The mutation of manifests/gate/policy.yaml does the same.
-func Mutate(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error) {
-	var stored, now written
-	if err := json.Unmarshal(after, &now); err != nil {
+// Mutate returns the patch of a ManagedClusterAddOn that replaces the stored one, both as JSON. While the gate is closed, the patch
+// removes the condition that starts the installation. While a new AddOnTemplate waits, it restores the reference to the running
+// template. There is no patch for an add-on that is being deleted, so that OCM can finish the deletion. The mutation of
+// manifests/gate/policy.yaml does the same.
+func Mutate(storedJSON, updatedJSON []byte, dryRun bool) ([]jsonpatch.Operation, error) {
+	var stored, updated managedAddOn
+	if err := json.Unmarshal(updatedJSON, &updated); err != nil {
 		return nil, fmt.Errorf("object to be written: %w", err)
 	}
-	if err := json.Unmarshal(before, &stored); err != nil {
+	if err := json.Unmarshal(storedJSON, &stored); err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
-	return append(leaveOut(&stored, &now, dryRun), putBack(&stored, &now)...), nil
+	return append(removeRegistered(&stored, &updated, dryRun), restoreTemplate(&stored, &updated)...), nil
 }
 
-// leaveOut returns the patch without RegistrationApplied. There is none where the installation has begun already.
-func leaveOut(stored, now *written, dryRun bool) []jsonpatch.Operation {
-	at := now.index(TypeRegistered)
-	if at < 0 {
+// removeRegistered returns the patch that removes RegistrationApplied. There is no patch once the installation has begun.
+func removeRegistered(stored, updated *managedAddOn, dryRun bool) []jsonpatch.Operation {
+	i := updated.index(TypeRegistered)
+	if i < 0 {
 		return nil
 	}
 	closed := stored.Metadata.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
 		stored.Metadata.DeletionTimestamp == nil && stored.index(TypeRegistered) < 0
-	if probed := dryRun && now.index(rule.TypeProbe) >= 0; !closed && !probed {
+	if probed := dryRun && updated.index(rule.TypeProbe) >= 0; !closed && !probed {
 		return nil
 	}
-	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", at)}}
+	return []jsonpatch.Operation{{Operation: "remove", Path: fmt.Sprintf("/status/conditions/%d", i)}}
 }
 
-// index returns the index of the condition of a type; a negative one: there is none.
-func (w *written) index(kind string) int {
-	return slices.IndexFunc(w.Status.Conditions, func(one writtenCondition) bool { return one.Type == kind })
+// index returns the index of the condition with a type, or a negative number.
+func (a *managedAddOn) index(conditionType string) int {
+	return slices.IndexFunc(a.Status.Conditions, func(c writtenCondition) bool { return c.Type == conditionType })
 }

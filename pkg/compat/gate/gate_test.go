@@ -39,12 +39,12 @@ func addOn(metadata string, conditions ...string) string {
 	return `{"metadata":{"name":"gateway"` + metadata + `},"status":{"conditions":[` + strings.Join(conditions, ",") + `]}}`
 }
 
-// mutations are the cases of both forms.
+// mutations has the cases of both forms.
 var mutations = []struct {
-	name          string
-	before, after string
-	dryRun        bool
-	removed       int // index of the condition that is left out; -1: none
+	name           string
+	stored, update string
+	dryRun         bool
+	removed        int // the index of the removed condition, or -1
 }{
 	{"closed: the condition is left out", addOn(closed), addOn(closed, condition(TypeRegistered, "True", "")), false, 0},
 	{
@@ -80,7 +80,7 @@ var mutations = []struct {
 func TestMutate(t *testing.T) {
 	for _, test := range mutations {
 		t.Run(test.name, func(t *testing.T) {
-			patch, err := Mutate([]byte(test.before), []byte(test.after), test.dryRun)
+			patch, err := Mutate([]byte(test.stored), []byte(test.update), test.dryRun)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// What the rule leaves of its probe is what shows that it is in force.
+// The rule recognizes its own effect on a probe.
 func TestTheEffectOfAProbeIsRecognized(t *testing.T) {
 	probe := Rule.Probe(rule.FormPolicy, metav1.Now())
 	if Rule.Changed(probe) || !Rule.Changed(nil) {
@@ -133,12 +133,12 @@ func TestPolicyDoesTheSame(t *testing.T) {
 	for _, test := range mutations {
 		t.Run(test.name, func(t *testing.T) {
 			policy.DryRun = test.dryRun
-			compareForms(t, policy, []byte(test.before), []byte(test.after))
+			compareForms(t, policy, []byte(test.stored), []byte(test.update))
 		})
 	}
 }
 
-// FuzzPolicyDoesTheSame builds objects of the bytes: the gate, and conditions in any order.
+// FuzzPolicyDoesTheSame builds objects from the bytes: the gate, and conditions in any order.
 func FuzzPolicyDoesTheSame(f *testing.F) {
 	policy := compiled(f)
 	f.Add([]byte{}, []byte{}, false)
@@ -146,21 +146,21 @@ func FuzzPolicyDoesTheSame(f *testing.F) {
 	f.Add([]byte{0, 5}, []byte{2, 6, 1}, true)
 	f.Add([]byte{1, 0, 13}, []byte{3, 0, 13}, false)
 	f.Add([]byte{1, 4, 13}, []byte{7, 0, 13, 3}, false)
-	f.Fuzz(func(t *testing.T, stored, now []byte, dryRun bool) {
+	f.Fuzz(func(t *testing.T, stored, update []byte, dryRun bool) {
 		policy.DryRun = dryRun
-		compareForms(t, policy, shaped(stored), shaped(now))
+		compareForms(t, policy, shaped(stored), shaped(update))
 	})
 }
 
-// FuzzMutateSurvives: no input makes it panic.
+// FuzzMutateSurvives checks that no input causes a panic.
 func FuzzMutateSurvives(f *testing.F) {
 	for _, test := range mutations {
-		f.Add([]byte(test.before), []byte(test.after), test.dryRun)
+		f.Add([]byte(test.stored), []byte(test.update), test.dryRun)
 	}
-	f.Fuzz(func(_ *testing.T, before, after []byte, dryRun bool) { _, _ = Mutate(before, after, dryRun) })
+	f.Fuzz(func(_ *testing.T, stored, update []byte, dryRun bool) { _, _ = Mutate(stored, update, dryRun) })
 }
 
-// shaped builds an object of bytes.
+// shaped builds an object from bytes.
 func shaped(bytes []byte) []byte {
 	var references []string
 	if len(bytes) > 2 {
@@ -203,21 +203,21 @@ func compiled(t testing.TB) *guardpolicy.Policy {
 	return policy
 }
 
-func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte) {
+func compareForms(t *testing.T, policy *guardpolicy.Policy, storedJSON, update []byte) {
 	t.Helper()
-	patch, err := Mutate(before, after, policy.DryRun)
+	patch, err := Mutate(storedJSON, update, policy.DryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, matched, err := policy.Mutate(t.Context(), object(t, before), object(t, after))
+	stored, matched, err := policy.Mutate(t.Context(), object(t, storedJSON), object(t, update))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := object(t, after)
+	want := object(t, update)
 	for _, operation := range patch {
 		var index int
 		if operation.Operation == "replace" {
-			putBackIn(t, want, operation)
+			restoreIn(t, want, operation)
 			continue
 		}
 		if _, err := fmt.Sscanf(operation.Path, "/status/conditions/%d", &index); err != nil {

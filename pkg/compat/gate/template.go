@@ -13,61 +13,62 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// Reference is the reference of a ManagedClusterAddOn of either version to its AddOnTemplate.
+// Reference is the reference of a ManagedClusterAddOn to an AddOnTemplate. It is the same in both versions.
 type Reference struct {
-	// Index is its place in status.configReferences, and Raw what is there.
+	// Index is the index in status.configReferences, and Raw the item there.
 	Index int
 	Raw   stdjson.RawMessage
-	// Desired is the name of the AddOnTemplate that OCM deploys, and Applied of the one that it has deployed; empty: none.
+	// Desired is the name of the AddOnTemplate to deploy. Applied is the name of the deployed one, or empty.
 	Desired, Applied string
 }
 
-// ReferenceIn returns the first reference to an AddOnTemplate that OCM deploys, or to the one of that name unless it is empty; nil: there
-// is none.
+// ReferenceIn returns the first reference to an AddOnTemplate with the name, or nil. An empty name means any template.
 func ReferenceIn(references []stdjson.RawMessage, name string) *Reference {
 	type hash struct {
 		Name string `json:"name"`
 	}
 	for i, raw := range references {
-		var one struct {
+		var reference struct {
 			Group    string `json:"group"`
 			Resource string `json:"resource"`
 			Desired  *hash  `json:"desiredConfig"`
 			Applied  hash   `json:"lastAppliedConfig"`
 		}
-		if err := json.Unmarshal(raw, &one); err != nil || one.Desired == nil ||
-			one.Group != declaration.Templates.Group || one.Resource != declaration.Templates.Resource ||
-			name != "" && one.Desired.Name != name {
+		if err := json.Unmarshal(raw, &reference); err != nil || reference.Desired == nil ||
+			reference.Group != declaration.Templates.Group || reference.Resource != declaration.Templates.Resource ||
+			name != "" && reference.Desired.Name != name {
 			continue
 		}
-		return &Reference{Index: i, Raw: raw, Desired: one.Desired.Name, Applied: one.Applied.Name}
+		return &Reference{Index: i, Raw: raw, Desired: reference.Desired.Name, Applied: reference.Applied.Name}
 	}
 	return nil
 }
 
-// PutBack returns the patch that replaces a reference by the stored one.
-func PutBack(now, stored *Reference) jsonpatch.Operation {
-	return jsonpatch.NewOperation("replace", fmt.Sprintf("/status/configReferences/%d", now.Index), stored.Raw)
+// Restore returns the patch that replaces an updated reference by the stored one.
+func Restore(updated, stored *Reference) jsonpatch.Operation {
+	return jsonpatch.NewOperation("replace", fmt.Sprintf("/status/configReferences/%d", updated.Index), stored.Raw)
 }
 
-// putBack returns the patch while the AddOnTemplate waits that is to be stored. The annotation of a user lets it pass.
-func putBack(stored, now *written) []jsonpatch.Operation {
-	waiting := stored.waiting()
+// restoreTemplate returns the patch that restores the running AddOnTemplate while a new one waits. A user can let the new one pass by
+// an annotation.
+func restoreTemplate(stored, updated *managedAddOn) []jsonpatch.Operation {
+	waiting := stored.waitingTemplate()
 	if waiting == "" || stored.Metadata.DeletionTimestamp != nil || stored.Metadata.Annotations[addonv1alpha1.UpgradeAnnotation] == waiting {
 		return nil
 	}
-	desired, runs := ReferenceIn(now.Status.ConfigReferences, waiting), ReferenceIn(stored.Status.ConfigReferences, "")
-	if desired == nil || runs == nil {
+	desired, running := ReferenceIn(updated.Status.ConfigReferences, waiting), ReferenceIn(stored.Status.ConfigReferences, "")
+	if desired == nil || running == nil {
 		return nil
 	}
-	return []jsonpatch.Operation{PutBack(desired, runs)}
+	return []jsonpatch.Operation{Restore(desired, running)}
 }
 
-// waiting returns the AddOnTemplate that waits; empty: none does.
-func (w *written) waiting() string {
-	for _, one := range w.Status.Conditions {
-		if one.Type == gate.ConditionUpgradable {
-			return gate.WaitingTemplate(&metav1.Condition{Status: metav1.ConditionStatus(one.Status), Reason: one.Reason}, w.Status.RelatedObjects)
+// waitingTemplate returns the name of the AddOnTemplate that waits, or an empty string.
+func (a *managedAddOn) waitingTemplate() string {
+	for _, c := range a.Status.Conditions {
+		if c.Type == gate.ConditionUpgradable {
+			upgradable := &metav1.Condition{Status: metav1.ConditionStatus(c.Status), Reason: c.Reason}
+			return gate.WaitingTemplate(upgradable, a.Status.RelatedObjects)
 		}
 	}
 	return ""

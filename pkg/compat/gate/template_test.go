@@ -19,12 +19,12 @@ const (
 const waits = `{"type":"Upgradable","status":"False","reason":"WaitingForDependencies","message":"in any words",` +
 	`"lastTransitionTime":"2026-03-01T10:00:00Z"}`
 
-// held is an add-on of which an AddOnTemplate waits.
+// held returns an add-on with an AddOnTemplate that waits.
 func held(metadata, template string, conditions ...string) string {
 	return related(addOn(metadata, append([]string{waits}, conditions...)...), template)
 }
 
-// related names an AddOnTemplate among the related objects of an add-on.
+// related adds an AddOnTemplate to the related objects of an add-on.
 func related(addOn, template string) string {
 	return strings.Replace(addOn, `"status":{`, `"status":{"relatedObjects":[`+
 		`{"group":"apps","resource":"deployments","namespace":"n","name":"v2"},`+
@@ -48,14 +48,14 @@ func deploying(addOn string, references ...string) string {
 	return strings.Replace(addOn, `"status":{`, `"status":{"configReferences":[`+strings.Join(references, ",")+`],`, 1)
 }
 
-// Both forms put the reference back to an AddOnTemplate that runs, while another one waits.
+// Both forms restore the reference to the running AddOnTemplate while another template waits.
 func TestTheTemplateThatRunsStays(t *testing.T) {
 	runs, next := reference("v1", "v1"), reference("v2", "")
 	v2 := deploying(held("", "v2"), runs)
 	policy := compiled(t)
 	for name, test := range map[string]struct {
-		before, after string
-		at            int // index of the reference that is put back; -1: none
+		stored, update string
+		restored       int // the index of the restored reference, or -1
 	}{
 		"Waits":              {v2, deploying(held("", "v2"), next), 0},
 		"BehindAnother":      {v2, deploying(held("", "v2"), config, next), 1},
@@ -83,35 +83,35 @@ func TestTheTemplateThatRunsStays(t *testing.T) {
 		"BehindAGateAsBefore": {deploying(held(closed, "v2"), runs), deploying(held(closed, "v2"), next), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			patch, err := Mutate([]byte(test.before), []byte(test.after), false)
+			patch, err := Mutate([]byte(test.stored), []byte(test.update), false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := fmt.Sprintf(
 				"/status/configReferences/%d",
-				test.at,
-			); (test.at < 0) != (len(patch) == 0) ||
+				test.restored,
+			); (test.restored < 0) != (len(patch) == 0) ||
 				len(patch) > 0 && patch[0].Path != want {
 				t.Errorf("patch %v, want %s", patch, want)
 			}
-			compareForms(t, policy, []byte(test.before), []byte(test.after))
+			compareForms(t, policy, []byte(test.stored), []byte(test.update))
 		})
 	}
 }
 
 func shapedReferences(b byte) []string {
-	all := []string{config, reference("v1", "v1"), reference("v2", ""), reference("v2", "v1"), reference("other", "")}
+	candidates := []string{config, reference("v1", "v1"), reference("v2", ""), reference("v2", "v1"), reference("other", "")}
 	var references []string
-	for i := range all {
+	for i := range candidates {
 		if b>>i&1 == 1 {
-			references = append(references, all[i])
+			references = append(references, candidates[i])
 		}
 	}
 	return references
 }
 
-// putBackIn applies one operation on references.
-func putBackIn(t *testing.T, to *unstructured.Unstructured, operation jsonpatch.Operation) {
+// restoreIn applies an operation on references.
+func restoreIn(t *testing.T, addOn *unstructured.Unstructured, operation jsonpatch.Operation) {
 	t.Helper()
 	var index int
 	if _, err := fmt.Sscanf(operation.Path, "/status/configReferences/%d", &index); err != nil {
@@ -121,9 +121,9 @@ func putBackIn(t *testing.T, to *unstructured.Unstructured, operation jsonpatch.
 	if err := json.Unmarshal(operation.Value.(json.RawMessage), &value); err != nil {
 		t.Fatal(err)
 	}
-	references, _, _ := unstructured.NestedSlice(to.Object, "status", "configReferences")
+	references, _, _ := unstructured.NestedSlice(addOn.Object, "status", "configReferences")
 	references[index] = value
-	if err := unstructured.SetNestedSlice(to.Object, references, "status", "configReferences"); err != nil {
+	if err := unstructured.SetNestedSlice(addOn.Object, references, "status", "configReferences"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,27 +17,27 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 )
 
-// CRDName names the only CRD that is grafted.
+// CRDName is the name of the only CRD that is grafted.
 const CRDName = "clustermanagementaddons.addon.open-cluster-management.io"
 
-// Settings say whether and how the CRD is grafted.
+// Settings are the settings of the graft.
 type Settings struct {
-	// On grafts the CRD. Off gives an earlier graft back.
-	On bool
-	// Keep, without On, grafts the CRD only where a graft or its mark is found. So
-	// turning grafting off takes a setting, and a deployment that lacks one changes
+	// Enabled grafts the CRD. If it and Keep are false, an earlier graft is given back.
+	Enabled bool
+	// Keep grafts the CRD only if there is a graft or its mark already. So
+	// turning grafting off needs an explicit setting, and a deployment without the setting changes
 	// nothing.
 	Keep bool
-	// Grace is how long the conversion may fail before the CRD is given back.
+	// Grace is the time that the conversion may fail before the CRD is given back.
 	Grace time.Duration
-	// Interval is how often the conversion is checked; 0 for the default.
+	// Interval is the interval between checks of the conversion. 0 means the default.
 	Interval time.Duration
-	// WebhookAddress, [host]:port, is where addon-manager reaches the webhook.
-	// Empty: by the webhook's Service, as the API server does.
+	// WebhookAddress, [host]:port, is the address of the webhook for addon-manager.
+	// If it is empty, addon-manager uses the webhook's Service, like the API server.
 	WebhookAddress string
 }
 
-// defaultInterval is as often as a kubelet probes.
+// defaultInterval is the same as the interval between a kubelet's probes.
 const defaultInterval = 10 * time.Second
 
 // Reconciler grafts the CRD or gives it back. It has a single key. Only Present
@@ -49,35 +49,35 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Recorder events.EventRecorder
 	Metrics  *Metrics
-	// Records fails unless what is declared by field is recorded, so that the CRD may
-	// be given back.
+	// Records returns an error unless all declarations in fields are recorded. The CRD may be
+	// given back only then.
 	Records func(context.Context) error
 	// Changed is called after the fields of the CRD have changed.
 	Changed func()
-	// Lease is that of the leader election, for MarkAnnotation; empty: there is none.
+	// Lease is the lease of the leader election, for MarkAnnotation. It is empty without leader election.
 	Lease client.ObjectKey
 
 	mark       mark
-	present    atomic.Bool // whether the CRD has the fields, as last observed
+	present    atomic.Bool // is true if the CRD was last observed to have the fields
 	schemas    schemas
 	prober     prober
-	overwrites backoff.Delay // of restoring a graft that another writer overwrites
-	attempts   backoff.Delay // of conversions that the API server could not use
+	overwrites backoff.Delay // delays restoring a graft that another writer overwrites
+	attempts   backoff.Delay // delays grafts with a conversion that the API server could not use
 	history    history
 	reported   Reason
 }
 
 // decision is the desired CRD and the reason for it.
 type decision struct {
-	// desired is nil where the CRD stays as it is.
+	// desired is nil if the CRD does not change.
 	desired map[string]any
 	reason  Reason
 	message string
-	// again is when to reconcile again without a change; 0: never.
-	again time.Duration
+	// requeueAfter is the time until the next reconcile. 0 means to wait for a change.
+	requeueAfter time.Duration
 }
 
-// Reconcile brings the CRD to what the settings demand and the conversion allows.
+// Reconcile grafts the CRD or gives it back, as the settings demand and the conversion allows.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	crd, err := readCRD(ctx, r.Client)
 	if apierrors.IsNotFound(err) || err == nil && crd.GetDeletionTimestamp() != nil {
@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	decided := r.postponeRemovals(crd, r.delayRestore(crd, r.decide(ctx, crd, wanted)))
 	wrote, err := update(ctx, r.Client, crd, decided.desired)
-	if apierrors.IsConflict(err) { // another writer was first: read what it wrote
+	if apierrors.IsConflict(err) { // another writer was first, so read the CRD again
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		r.Changed()
 	}
 	r.report(ctx, crd, decided, wrote)
-	return reconcile.Result{RequeueAfter: decided.again}, nil
+	return reconcile.Result{RequeueAfter: decided.requeueAfter}, nil
 }
 
 // Present reports whether grafting is on and the CRD has the fields.
@@ -115,42 +115,42 @@ func (r *Reconciler) Present() bool { return r.present.Load() }
 
 const conflictDelay = 50 * time.Millisecond
 
-// decide gives the CRD back where grafting is off and all declarations are recorded.
+// decide decides to graft, or to give the CRD back if grafting is off and all declarations are recorded.
 func (r *Reconciler) decide(ctx context.Context, crd *unstructured.Unstructured, wanted bool) decision {
 	if wanted {
 		return r.decideOn(ctx, crd)
 	}
-	err := r.recorded(ctx, crd)
+	err := r.checkRecords(ctx, crd)
 	if err == nil {
 		return giveBack(crd, ReasonOff, "Grafting is off")
 	}
 	decided := r.decideOn(ctx, crd)
 	if decided.reason == ReasonGrafted {
 		decided.reason, decided.message = ReasonRecordsMissing, "Grafting is off, but the CRD stays grafted: "+err.Error()
-		decided.again = recordsInterval
+		decided.requeueAfter = recordsInterval
 	}
 	return decided
 }
 
-// recordsInterval is how often records are read again that keep the CRD from being
+// recordsInterval is the interval between checks of records while missing records keep the CRD from being
 // given back.
 const recordsInterval = 10 * time.Second
 
-// recorded fails where something is declared that would be lost with the graft.
-func (r *Reconciler) recorded(ctx context.Context, crd *unstructured.Unstructured) error {
+// checkRecords returns an error if a declaration would be lost with the graft.
+func (r *Reconciler) checkRecords(ctx context.Context, crd *unstructured.Unstructured) error {
 	if !crdgraft.Grafted(crd.Object) {
 		return nil
 	}
 	return r.Records(ctx)
 }
 
-// decideOn inspects the CRD, and probes the webhook only where a graft needs it.
+// decideOn decides as if grafting is on. It probes the webhook only if a graft needs it.
 func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructured) decision {
 	survey, err := crdgraft.Inspect(crd.Object, r.schemas.properties)
 	if err != nil {
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
 	}
-	lost, err := crdgraft.Lost(survey.Original, r.schemas.known)
+	lost, err := crdgraft.Lost(survey.Original, r.schemas.crd)
 	switch {
 	case err != nil:
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
@@ -162,10 +162,10 @@ func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructure
 	case len(survey.Added) == 0:
 		return decision{desired: survey.Original, reason: ReasonNative, message: "Nothing to add: the CRD has " + survey.Native.String()}
 	case !survey.Converts:
-		return r.put(crd, survey, nil)
+		return r.graft(crd, survey, nil)
 	case len(lost) > 0:
-		if err := r.recorded(ctx, crd); err != nil {
-			return decision{reason: ReasonRecordsMissing, again: recordsInterval, message: newerMessage(lost) +
+		if err := r.checkRecords(ctx, crd); err != nil {
+			return decision{reason: ReasonRecordsMissing, requeueAfter: recordsInterval, message: newerMessage(lost) +
 				". The CRD stays grafted: " + err.Error()}
 		}
 		return decision{desired: survey.Original, reason: ReasonNewer, message: newerMessage(lost)}
@@ -173,19 +173,19 @@ func (r *Reconciler) decideOn(ctx context.Context, crd *unstructured.Unstructure
 	return r.decideConverted(ctx, crd, survey)
 }
 
-// wanted reports whether the CRD is to be grafted, and marks that on the hub. A graft
-// that was found once is kept, also where another writer overwrites it later.
+// wanted reports whether grafting is on, and stores that on the hub as a mark. With the mark, a graft is
+// kept even if another writer overwrites it later.
 func (r *Reconciler) wanted(ctx context.Context, crd *unstructured.Unstructured) (bool, error) {
-	marked, err := r.mark.isOn(ctx, r.Client)
+	marked, err := r.mark.get(ctx, r.Client)
 	if err != nil {
 		return false, err
 	}
-	wanted := r.Settings.On || r.Settings.Keep && (marked || crdgraft.Grafted(crd.Object))
+	wanted := r.Settings.Enabled || r.Settings.Keep && (marked || crdgraft.Grafted(crd.Object))
 	return wanted, r.mark.set(ctx, r.Client, wanted)
 }
 
-// put decides to graft.
-func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
+// graft decides to graft.
+func (r *Reconciler) graft(crd *unstructured.Unstructured, survey crdgraft.Survey, conversion map[string]any) decision {
 	grafted, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: r.schemas.properties, Conversion: conversion})
 	if err != nil {
 		return decision{reason: ReasonNotGraftable, message: err.Error()}
@@ -200,7 +200,7 @@ func (r *Reconciler) put(crd *unstructured.Unstructured, survey crdgraft.Survey,
 	return decision{desired: grafted, reason: ReasonGrafted, message: message}
 }
 
-// giveBack decides to restore the CRD as it was found.
+// giveBack decides to remove the graft.
 func giveBack(crd *unstructured.Unstructured, reason Reason, message string) decision {
 	original, err := crdgraft.Remove(crd.Object)
 	if err != nil {
@@ -210,25 +210,25 @@ func giveBack(crd *unstructured.Unstructured, reason Reason, message string) dec
 }
 
 // delayRestore delays a graft that another writer keeps overwriting. The first
-// time it is restored at once.
+// time, it is restored immediately.
 func (r *Reconciler) delayRestore(crd *unstructured.Unstructured, decided decision) decision {
 	if !r.overwritten(crd, decided) {
 		return decided
 	}
 	if wait := r.overwrites.Wait(r.Clock.Now()); wait > 0 {
-		return decision{reason: ReasonContested, again: wait, message: fmt.Sprintf(
+		return decision{reason: ReasonContested, requeueAfter: wait, message: fmt.Sprintf(
 			"Another writer keeps overwriting the graft, although the graft is marked as newer. metadata.managedFields names the writer. "+
 				"The graft is restored at growing intervals, next in %s", wait.Round(time.Second))}
 	}
 	return decided
 }
 
-// postponeRemovals lets admission count removals of a field only some time after a graft.
+// postponeRemovals sets the time after a graft from which admission counts removals of a field.
 func (r *Reconciler) postponeRemovals(crd *unstructured.Unstructured, decided decision) decision {
 	if decided.reason != ReasonGrafted || equal(crd.Object, decided.desired) {
 		return decided
 	}
-	now, delay := r.Clock.Now(), staleWriters
+	now, delay := r.Clock.Now(), staleWrites
 	if r.overwritten(crd, decided) && r.overwrites.RepeatedWithin(r.overwrites.Forget, now) {
 		delay = r.overwrites.Forget
 	}
@@ -236,9 +236,9 @@ func (r *Reconciler) postponeRemovals(crd *unstructured.Unstructured, decided de
 	return decided
 }
 
-// staleWriters is how long after a graft a writer may write what it read before, when
-// the object had no field. Such a write looks as if the field was removed.
-const staleWriters = 30 * time.Second
+// staleWrites is the time after a graft during which a writer may write an object that it read
+// before the graft. Such an object has no field, so the write looks like a removal.
+const staleWrites = 30 * time.Second
 
 // overwritten reports whether the same graft was written before.
 func (r *Reconciler) overwritten(crd *unstructured.Unstructured, decided decision) bool {
@@ -248,7 +248,7 @@ func (r *Reconciler) overwritten(crd *unstructured.Unstructured, decided decisio
 	return equal(conversionOf(decided.desired), r.history.written)
 }
 
-// remember keeps what later decisions need of this one.
+// remember updates the history after a write.
 func (r *Reconciler) remember(decided decision, wrote bool) {
 	if !wrote {
 		return
@@ -262,7 +262,7 @@ func (r *Reconciler) remember(decided decision, wrote bool) {
 		r.Metrics.Contested()
 	}
 	if r.history.written == nil {
-		r.history.failing, r.history.confirmed = time.Time{}, false
+		r.history.failingSince, r.history.confirmed = time.Time{}, false
 	}
 	r.history.written = conversion
 }

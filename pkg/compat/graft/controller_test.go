@@ -26,9 +26,9 @@ func bare(crd *unstructured.Unstructured) map[string]any {
 
 func TestGraftsAndGivesBack(t *testing.T) {
 	b := newBench(t)
-	found := bare(b.crd(t))
-	if again := b.expect(t, ReasonGrafted, true).RequeueAfter; again != defaultInterval {
-		t.Errorf("conversion is checked again after %s", again)
+	original := bare(b.crd(t))
+	if wait := b.expect(t, ReasonGrafted, true).RequeueAfter; wait != defaultInterval {
+		t.Errorf("conversion is checked again after %s", wait)
 	}
 	if emitted := b.emitted(); len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Normal CRDGrafted Added v1alpha1 spec.dependencies") {
 		t.Errorf("emitted %q", emitted)
@@ -40,9 +40,9 @@ func TestGraftsAndGivesBack(t *testing.T) {
 		t.Errorf("%d writes, emitted %q", b.writes, emitted)
 	}
 
-	b.Settings.On = false
+	b.Settings.Enabled = false
 	b.expect(t, ReasonOff, false)
-	if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+	if diff := cmp.Diff(original, bare(b.crd(t))); diff != "" {
 		t.Errorf("given back (-found +now):\n%s", diff)
 	}
 	if emitted := b.emitted(); len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Normal CRDGraftingOff") {
@@ -56,7 +56,7 @@ func TestGraftsAndGivesBack(t *testing.T) {
 
 func TestOffEmitsNothingWithoutAGraft(t *testing.T) {
 	b := newBench(t)
-	b.Settings.On = false
+	b.Settings.Enabled = false
 	b.expect(t, ReasonOff, false)
 	if emitted := b.emitted(); b.writes != 0 || len(emitted) > 0 {
 		t.Errorf("%d writes, emitted %q", b.writes, emitted)
@@ -65,37 +65,37 @@ func TestOffEmitsNothingWithoutAGraft(t *testing.T) {
 
 func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 	for name, tt := range map[string]struct {
-		answer    http.HandlerFunc
+		respond   http.HandlerFunc
 		configure func(*admissionregistrationv1.ValidatingWebhookConfiguration)
 		want      string
 	}{
 		"a failing webhook": {
-			answer: func(writer http.ResponseWriter, _ *http.Request) {
+			respond: func(writer http.ResponseWriter, _ *http.Request) {
 				http.Error(writer, "no", http.StatusServiceUnavailable)
 			},
 			want: "convert v1alpha1 to v1beta1: the response is 503 Service Unavailable",
 		},
 		"another program that responds": {
-			answer: func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("{}")) },
-			want:   "the response is not a ConversionReview",
+			respond: func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("{}")) },
+			want:    "the response is not a ConversionReview",
 		},
 		"a webhook that refuses": {
-			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) {
+			respond: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) {
 				response.Result.Status, response.Result.Message = "Failure", "too old"
 			}),
 			want: "the webhook refuses: too old",
 		},
 		"a webhook that loses fields": {
-			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { delete(object, "spec") }),
-			want:   "the response lacks spec.dependencies: is the webhook older than this addon-manager?",
+			respond: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { delete(object, "spec") }),
+			want:    "the response lacks spec.dependencies: is the webhook older than this addon-manager?",
 		},
 		"a webhook that does not convert": {
-			answer: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { object["apiVersion"] = "addon/v0" }),
-			want:   "the response has version addon/v0",
+			respond: changed(func(object map[string]any, _ *apiextensionsv1.ConversionResponse) { object["apiVersion"] = "addon/v0" }),
+			want:    "the response has version addon/v0",
 		},
 		"a response to another request": {
-			answer: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) { response.UID = "other" }),
-			want:   `the response is to request "other", not to "`,
+			respond: changed(func(_ map[string]any, response *apiextensionsv1.ConversionResponse) { response.UID = "other" }),
+			want:    `the response is to request "other", not to "`,
 		},
 		"no CA yet": {
 			configure: func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
@@ -116,7 +116,7 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.answer = tt.answer
+			b.respond = tt.respond
 			if tt.configure != nil {
 				configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 				if err := b.hub.Get(t.Context(), client.ObjectKey{Name: endpoint.ConfigurationName}, configuration); err != nil {
@@ -127,8 +127,8 @@ func TestDoesNotGraftWhatIsNotServed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if again := b.expect(t, ReasonNotServed, false).RequeueAfter; again != retryInterval {
-				t.Errorf("tried again after %s", again)
+			if wait := b.expect(t, ReasonNotServed, false).RequeueAfter; wait != retryInterval {
+				t.Errorf("tried again after %s", wait)
 			}
 			b.expect(t, ReasonNotServed, false)
 			if emitted := b.emitted(); len(emitted) != 1 || !strings.Contains(emitted[0], tt.want) {
@@ -153,16 +153,16 @@ func TestAGraftIsRestoredAtGrowingIntervals(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
 	b.overwrite(t)
-	b.expect(t, ReasonGrafted, true) // the first time at once
+	b.expect(t, ReasonGrafted, true) // the first restore is immediate
 	if n := b.contested(t); n != 0 {
 		t.Errorf("contested %v times after one overwrite", n)
 	}
 	var waited []time.Duration
 	for range 12 {
 		b.overwrite(t)
-		again := b.expect(t, ReasonContested, false).RequeueAfter
-		waited = append(waited, again)
-		b.clock.Step(again)
+		wait := b.expect(t, ReasonContested, false).RequeueAfter
+		waited = append(waited, wait)
+		b.clock.Step(wait)
 		b.expect(t, ReasonGrafted, true)
 	}
 	s := time.Second
@@ -184,7 +184,7 @@ func TestAnUpgradeIsNotContested(t *testing.T) {
 	b.overwrite(t, func(crd *unstructured.Unstructured) {
 		crd.SetAnnotations(map[string]string{names.OCMVersion: "1.4.0"})
 	})
-	b.answer = func(http.ResponseWriter, *http.Request) { t.Error("probed before the graft was restored") }
+	b.respond = func(http.ResponseWriter, *http.Request) { t.Error("probed before the graft was restored") }
 	b.expect(t, ReasonGrafted, true)
 	if got := b.crd(t).GetAnnotations()[names.OCMVersion]; got != "1.4.1" {
 		t.Errorf("marked %s", got)
@@ -259,19 +259,19 @@ func TestErrorsOfAWrite(t *testing.T) {
 	broken := errors.New("etcd is on fire")
 	resource := crdResource.GroupResource()
 	for name, tt := range map[string]struct {
-		answer error
-		fails  bool
+		err   error
+		fails bool
 	}{
-		"conflict":   {answer: apierrors.NewConflict(resource, CRDName, broken)},
-		"forbidden":  {answer: apierrors.NewForbidden(resource, CRDName, broken), fails: true},
-		"a failure":  {answer: broken, fails: true},
-		"not a CRD ": {answer: apierrors.NewInvalid(crdKind.GroupKind(), CRDName, nil), fails: true},
+		"conflict":   {err: apierrors.NewConflict(resource, CRDName, broken)},
+		"forbidden":  {err: apierrors.NewForbidden(resource, CRDName, broken), fails: true},
+		"a failure":  {err: broken, fails: true},
+		"not a CRD ": {err: apierrors.NewInvalid(crdKind.GroupKind(), CRDName, nil), fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.fail = func(verb string, _ client.Object) error {
 				if verb == "update" {
-					return tt.answer
+					return tt.err
 				}
 				return nil
 			}
@@ -280,7 +280,7 @@ func TestErrorsOfAWrite(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			if tt.fails {
-				if !errors.Is(err, tt.answer) || !strings.Contains(err.Error(), CRDName) {
+				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), CRDName) {
 					t.Errorf("error %q does not wrap the cause and name the CRD", err)
 				}
 				b.expectState(t, ReasonWriteFailed, false)

@@ -20,16 +20,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// crdFile is OCM's CRD as the api module of this program ships it, with
+// crdFile is OCM's CRD from the api module of this program, with
 // Interlock's fields.
 const crdFile = "crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
 
-// schemas are those that this program ships.
+// schemas are the schemas that this program ships.
 type schemas struct {
-	// properties are the schemas of Interlock's fields.
+	// properties has the schemas of Interlock's fields.
 	properties map[string]any
-	// known is a CRD that has only fields that the conversion knows.
-	known map[string]any
+	// crd has exactly the fields that the conversion knows.
+	crd map[string]any
 }
 
 func loadSchemas() (schemas, error) {
@@ -41,12 +41,12 @@ func loadSchemas() (schemas, error) {
 	if err != nil {
 		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
 	}
-	known := map[string]any{}
-	if err := json.Unmarshal(encoded, &known); err != nil { // keeps integers, as the API server does
+	crd := map[string]any{}
+	if err := json.Unmarshal(encoded, &crd); err != nil { // keeps integers, like the API server
 		return schemas{}, fmt.Errorf("manifests/%s: %w", crdFile, err)
 	}
-	properties, err := crdgraft.SpecProperties(known, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
-	return schemas{properties: properties, known: known}, err
+	properties, err := crdgraft.SpecProperties(crd, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
+	return schemas{properties: properties, crd: crd}, err
 }
 
 var crdKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
@@ -61,9 +61,9 @@ func readCRD(ctx context.Context, reader client.Reader) (*unstructured.Unstructu
 	return crd, nil
 }
 
-// update writes the CRD if it differs from the one that was read. A write of
-// another writer in between makes it a conflict.
-func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstructured, desired map[string]any) (wrote bool, err error) {
+// update writes the CRD if it differs from the desired one, and reports whether it did. A write of
+// another writer since the read causes a conflict.
+func update(ctx context.Context, writer client.Writer, crd *unstructured.Unstructured, desired map[string]any) (bool, error) {
 	if desired == nil || equal(crd.Object, desired) {
 		return false, nil
 	}
@@ -82,22 +82,22 @@ func Grafted(ctx context.Context, hub client.Reader) (bool, error) {
 	return crdgraft.Grafted(crd.Object), nil
 }
 
-// Restore gives the CRD back as it was found, and reports whether there was
-// anything to give back. Stop an addon-manager that grafts before: it would
-// graft again.
-func Restore(ctx context.Context, hub client.Client) (changed bool, err error) {
-	changed, err = rewrite(ctx, hub, crdgraft.Remove)
+// Restore removes the graft from the CRD, and reports whether there was
+// anything to remove. Stop addon-manager first: it would graft again.
+func Restore(ctx context.Context, hub client.Client) (bool, error) {
+	removed, err := rewrite(ctx, hub, crdgraft.Remove)
 	if err != nil {
-		return changed, err
+		return removed, err
 	}
-	// A second write: the first one still owns the fields that it restored.
-	forgot, err := rewrite(ctx, hub, forget)
-	return changed || forgot, err
+	// The first write still owns the fields that it restored, so a second write is needed.
+	disowned, err := rewrite(ctx, hub, withoutOwnership)
+	return removed || disowned, err
 }
 
-// rewrite writes what change returns, if it differs from the CRD.
-func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]any) (map[string]any, error)) (wrote bool, err error) {
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+// rewrite changes the CRD, and reports whether it wrote it.
+func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]any) (map[string]any, error)) (bool, error) {
+	wrote := false
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		crd, err := readCRD(ctx, hub)
 		if err != nil {
 			return client.IgnoreNotFound(err)
@@ -112,19 +112,20 @@ func rewrite(ctx context.Context, hub client.Client, change func(crd map[string]
 	return wrote, err
 }
 
-// forget returns the CRD without Interlock's entries in managedFields.
-func forget(crd map[string]any) (map[string]any, error) {
-	forgotten := (&unstructured.Unstructured{Object: crd}).DeepCopy()
-	all := forgotten.GetManagedFields()
-	others := slices.DeleteFunc(slices.Clone(all), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == names.AddonManager })
+// withoutOwnership returns the CRD without Interlock's entries in managedFields.
+func withoutOwnership(crd map[string]any) (map[string]any, error) {
+	changed := (&unstructured.Unstructured{Object: crd}).DeepCopy()
+	entries := changed.GetManagedFields()
+	isOwn := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == names.AddonManager }
+	kept := slices.DeleteFunc(slices.Clone(entries), isOwn)
 	switch {
-	case len(others) == len(all):
+	case len(kept) == len(entries):
 		return crd, nil
-	case len(others) == 0:
-		others = []metav1.ManagedFieldsEntry{{}} // this empties the list
+	case len(kept) == 0:
+		kept = []metav1.ManagedFieldsEntry{{}} // this empties the list
 	}
-	forgotten.SetManagedFields(others)
-	return forgotten.Object, nil
+	changed.SetManagedFields(kept)
+	return changed.Object, nil
 }
 
 func conversionOf(crd map[string]any) map[string]any {

@@ -45,14 +45,14 @@ type bench struct {
 	events   chan string
 	// changes counts the reports that the fields of the CRD changed.
 	changes int
-	// unrecorded is why the CRD may not be given back; nil: it may.
+	// unrecorded is the error of Records. With an error, the CRD may not be given back.
 	unrecorded error
 	webhook    *httptest.Server
-	// answer replaces the webhook's handler; nil: it converts correctly.
-	answer http.HandlerFunc
-	// fail returns the error of a read or write; nil: none fails.
+	// respond replaces the webhook's handler. A nil one converts correctly.
+	respond http.HandlerFunc
+	// fail returns the error of a read or write. If it is nil, all succeed.
 	fail func(verb string, object client.Object) error
-	// writes counts those of the CRD, leaseWrites those of the lease.
+	// writes counts the writes of the CRD, and leaseWrites the writes of the lease.
 	writes, leaseWrites int
 }
 
@@ -67,8 +67,8 @@ func newBench(t *testing.T) *bench {
 	recorder := events.NewFakeRecorder(100)
 	b := &bench{clock: clocktesting.NewFakeClock(aTime), registry: prometheus.NewRegistry(), events: recorder.Events}
 	b.webhook = httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		if b.answer != nil {
-			b.answer(writer, request)
+		if b.respond != nil {
+			b.respond(writer, request)
 			return
 		}
 		convert(writer, request, nil)
@@ -76,7 +76,7 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(b.webhook.Close)
 	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(b.configuration()).Build()
 	b.Reconciler = &Reconciler{
-		Settings: Settings{On: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
+		Settings: Settings{Enabled: true, Grace: grace}, Client: interceptor.NewClient(b.hub.(client.WithWatch), b.intercepted()),
 		Clock: b.clock, Recorder: recorder, Metrics: NewMetrics(b.registry),
 		Changed: func() { b.changes++ }, Records: func(context.Context) error { return b.unrecorded },
 	}
@@ -90,7 +90,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) intercepted() interceptor.Funcs {
-	answer := func(verb string, object client.Object) error {
+	errorOf := func(verb string, object client.Object) error {
 		if b.fail == nil {
 			return nil
 		}
@@ -98,13 +98,13 @@ func (b *bench) intercepted() interceptor.Funcs {
 	}
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if err := answer("get", object); err != nil {
+			if err := errorOf("get", object); err != nil {
 				return err
 			}
 			return hub.Get(ctx, key, object, options...)
 		},
 		Update: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			if err := answer("update", object); err != nil {
+			if err := errorOf("update", object); err != nil {
 				return err
 			}
 			if isLease(object) {
@@ -131,14 +131,14 @@ func (b *bench) configuration() *admissionregistrationv1.ValidatingWebhookConfig
 	}
 }
 
-// stockCRD is the CRD as an operator of 1.3.1 writes it: what this program
-// ships without its own fields.
-func stockCRD(t *testing.T, known schemas) *unstructured.Unstructured {
+// stockCRD returns the CRD as an operator of 1.3.1 writes it: the CRD of this program without
+// Interlock's fields.
+func stockCRD(t *testing.T, shipped schemas) *unstructured.Unstructured {
 	t.Helper()
-	crd := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(known.known)}
+	crd := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(shipped.crd)}
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	for _, version := range versions {
-		for field := range known.properties {
+		for field := range shipped.properties {
 			unstructured.RemoveNestedField(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties", field)
 		}
 	}
@@ -172,7 +172,7 @@ func (b *bench) crd(t *testing.T) *unstructured.Unstructured {
 	return crd
 }
 
-// overwrite writes the CRD as a writer without knowledge of the graft does.
+// overwrite writes the CRD like a writer that does not know the graft.
 func (b *bench) overwrite(t *testing.T, change ...func(*unstructured.Unstructured)) {
 	t.Helper()
 	crd := stockCRD(t, b.schemas)
@@ -190,7 +190,7 @@ func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	return b.Reconcile(t.Context(), reconcile.Request{})
 }
 
-// expect reconciles once and compares what becomes of the CRD.
+// expect reconciles once and compares the resulting CRD.
 func (b *bench) expect(t *testing.T, reason Reason, grafted bool) reconcile.Result {
 	t.Helper()
 	result, err := b.reconcile(t)
@@ -248,7 +248,7 @@ func (b *bench) emitted() []string {
 	}
 }
 
-// convert responds as a webhook that keeps all fields. change alters the response.
+// convert responds like a webhook that keeps all fields. change alters the response.
 func convert(
 	writer http.ResponseWriter,
 	request *http.Request,

@@ -12,20 +12,20 @@ import (
 
 func TestKeepsAGraftForTheGracePeriod(t *testing.T) {
 	b := newBench(t)
-	found := bare(b.crd(t))
+	original := bare(b.crd(t))
 	b.expect(t, ReasonGrafted, true)
 	b.expect(t, ReasonGrafted, true) // the API server has used it
-	b.answer = refuse
+	b.respond = refuse
 	b.clock.Step(defaultInterval)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace - time.Second)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(2 * time.Second)
 	b.expect(t, ReasonNotServed, false)
-	if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+	if diff := cmp.Diff(original, bare(b.crd(t))); diff != "" {
 		t.Errorf("given back (-found +now):\n%s", diff)
 	}
-	b.answer = nil
+	b.respond = nil
 	b.expect(t, ReasonGrafted, true)
 	if n := b.contested(t); n != 0 {
 		t.Errorf("contested %v times", n)
@@ -35,7 +35,7 @@ func TestKeepsAGraftForTheGracePeriod(t *testing.T) {
 func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
-	b.answer, b.history = refuse, history{}
+	b.respond, b.history = refuse, history{}
 	b.clock.Step(time.Hour)
 	b.prepare()
 	b.expect(t, ReasonNotServed, true)
@@ -46,24 +46,24 @@ func TestAGraftOfAFormerProcessHasAllOfTheGrace(t *testing.T) {
 // A replica may wait for days before it leads, and a leader may be unable to read
 // the CRD. Neither has observed a failure meanwhile.
 func TestGraceBeginsWhenConversionIsSeenToFail(t *testing.T) {
-	for name, before := range map[string]func(*bench){
+	for name, interrupt := range map[string]func(*bench){
 		"a standby that comes to lead": func(b *bench) { b.history = history{}; b.prepare() },
 		"a hub that cannot be read":    func(b *bench) { b.expect(t, ReasonGrafted, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.expect(t, ReasonGrafted, true)
-			before(b)
+			interrupt(b)
 			b.clock.Step(24 * time.Hour)
-			b.answer = refuse
+			b.respond = refuse
 			b.expect(t, ReasonNotServed, true)
 			b.clock.Step(grace / 2)
-			b.answer = nil
+			b.respond = nil
 			b.expect(t, ReasonGrafted, true)
 
-			b.answer = refuse
+			b.respond = refuse
 			b.clock.Step(grace)
-			b.expect(t, ReasonNotServed, true) // a new failure: the one before does not count
+			b.expect(t, ReasonNotServed, true) // a new failure starts a new grace period
 			b.clock.Step(grace + time.Second)
 			b.expect(t, ReasonNotServed, false)
 		})
@@ -77,8 +77,8 @@ func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(firstUse + time.Second)
 	b.expect(t, ReasonNotServed, false)
-	if again := b.expect(t, ReasonNotServed, false).RequeueAfter; again < 50*time.Second {
-		t.Errorf("tried again after %s, although the API server could not use it", again)
+	if wait := b.expect(t, ReasonNotServed, false).RequeueAfter; wait < 50*time.Second {
+		t.Errorf("tried again after %s, although the API server could not use it", wait)
 	}
 	b.clock.Step(time.Minute + time.Second)
 	b.expect(t, ReasonGrafted, true)
@@ -90,7 +90,7 @@ func TestGivesBackWhatTheAPIServerCannotUse(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	b := newBench(t)
-	found := bare(b.crd(t))
+	original := bare(b.crd(t))
 	b.expect(t, ReasonGrafted, true)
 	conflicts := 2
 	b.fail = func(verb string, _ client.Object) error {
@@ -105,7 +105,7 @@ func TestRestore(t *testing.T) {
 		if err != nil || changed != want {
 			t.Errorf("changed %t, error %v", changed, err)
 		}
-		if diff := cmp.Diff(found, bare(b.crd(t))); diff != "" {
+		if diff := cmp.Diff(original, bare(b.crd(t))); diff != "" {
 			t.Errorf("given back (-found +now):\n%s", diff)
 		}
 	}

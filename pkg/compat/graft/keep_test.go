@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// setting changes a bench to that of an addon-manager that starts with other flags.
-func (b *bench) setting(on, keep bool) {
+// restart replaces the reconciler by the reconciler of an addon-manager that starts with the flags.
+func (b *bench) restart(enabled, keep bool) {
 	fresh := &Reconciler{
 		Settings: b.Settings, Client: b.Client, Clock: b.Clock, Recorder: b.Recorder,
 		Metrics: b.Metrics, Records: b.Records, Changed: b.Changed, Lease: b.Lease, schemas: b.schemas,
 	}
-	fresh.Settings.On, fresh.Settings.Keep = on, keep
+	fresh.Settings.Enabled, fresh.Settings.Keep = enabled, keep
 	b.Reconciler = fresh
 	b.prepare()
 }
@@ -22,7 +22,7 @@ func TestWithoutASettingAGraftIsKept(t *testing.T) {
 	b.expect(t, ReasonGrafted, true)
 	b.emitted()
 
-	b.setting(false, true)
+	b.restart(false, true)
 	b.expect(t, ReasonGrafted, true)
 	if !b.Present() {
 		t.Error("lost fields are not written back")
@@ -36,22 +36,22 @@ func TestWithoutASettingAGraftIsKept(t *testing.T) {
 
 	b.overwrite(t) // an upgrade of OCM
 	b.expect(t, ReasonGrafted, true)
-	b.answer = refuse
+	b.respond = refuse
 	b.clock.Step(time.Minute)
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace)
 	b.expect(t, ReasonNotServed, false)
-	b.answer = nil
+	b.respond = nil
 	b.clock.Step(time.Minute)
 	b.expect(t, ReasonGrafted, true)
 
-	b.setting(false, false)
+	b.restart(false, false)
 	b.expect(t, ReasonOff, false)
 }
 
 func TestWithoutASettingNothingIsGrafted(t *testing.T) {
 	b := newBench(t)
-	b.setting(false, true)
+	b.restart(false, true)
 	b.expect(t, ReasonOff, false)
 	if emitted := b.emitted(); b.writes != 0 || len(emitted) > 0 {
 		t.Errorf("%d writes, emitted %q", b.writes, emitted)

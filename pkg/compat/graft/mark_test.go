@@ -47,30 +47,30 @@ func (b *bench) expectMark(t *testing.T, marked bool) {
 
 func TestTheMark(t *testing.T) {
 	type state struct{ grafted, marked bool }
-	none, grafted, marked, both := state{}, state{grafted: true}, state{marked: true}, state{true, true}
+	untouched, grafted, marked, graftedAndMarked := state{}, state{grafted: true}, state{marked: true}, state{true, true}
 	for name, test := range map[string]struct {
-		reason      string
-		on, keep    bool
-		found, want state
-		writes      int // of the lease
+		reason        string
+		enabled, keep bool
+		stored, want  state
+		writes        int // the writes of the lease
 	}{
-		"NoSettingNothingFound": {"nothing was ever turned on", false, true, none, none, 0},
-		"NoSettingGraftFound":   {"it was turned on by a version that made no marks", false, true, grafted, both, 1},
-		"NoSettingMarkFound":    {"another writer put OCM's CRD back meanwhile", false, true, marked, both, 0},
-		"NoSettingBothFound":    {"an upgrade without the setting", false, true, both, both, 0},
-		"On":                    {"it is turned on", true, false, none, both, 1},
-		"StillOn":               {"a restart", true, false, both, both, 0},
-		"Off":                   {"it is turned off", false, false, both, none, 1},
-		"OffWhileReplaced":      {"no later version grafts again", false, false, marked, none, 1},
-		"StillOff":              {"a restart", false, false, none, none, 0},
+		"NoSettingNothingFound": {"nothing was ever turned on", false, true, untouched, untouched, 0},
+		"NoSettingGraftFound":   {"it was turned on by a version that made no marks", false, true, grafted, graftedAndMarked, 1},
+		"NoSettingMarkFound":    {"another writer put OCM's CRD back meanwhile", false, true, marked, graftedAndMarked, 0},
+		"NoSettingBothFound":    {"an upgrade without the setting", false, true, graftedAndMarked, graftedAndMarked, 0},
+		"On":                    {"it is turned on", true, false, untouched, graftedAndMarked, 1},
+		"StillOn":               {"a restart", true, false, graftedAndMarked, graftedAndMarked, 0},
+		"Off":                   {"it is turned off", false, false, graftedAndMarked, untouched, 1},
+		"OffWhileReplaced":      {"no later version grafts again", false, false, marked, untouched, 1},
+		"StillOff":              {"a restart", false, false, untouched, untouched, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			if test.found.grafted {
+			if test.stored.grafted {
 				b.expect(t, ReasonGrafted, true)
 			}
-			b.elect(t, test.found.marked)
-			b.setting(test.on, test.keep)
+			b.elect(t, test.stored.marked)
+			b.restart(test.enabled, test.keep)
 			reason := ReasonOff
 			if test.want.grafted {
 				reason = ReasonGrafted
@@ -89,7 +89,7 @@ func TestTheMark(t *testing.T) {
 func TestTheMarkIsWrittenBesideTheLeadersRenewals(t *testing.T) {
 	b := newBench(t)
 	b.elect(t, false)
-	b.setting(true, false)
+	b.restart(true, false)
 	renewals := 2
 	b.fail = func(verb string, object client.Object) error {
 		if verb != "update" || !isLease(object) || renewals == 0 {
@@ -106,7 +106,7 @@ func TestNothingIsDecidedWithoutTheMark(t *testing.T) {
 	for _, verb := range []string{"get", "update"} {
 		b := newBench(t)
 		b.elect(t, true)
-		b.setting(false, false)
+		b.restart(false, false)
 		b.fail = func(failing string, object client.Object) error {
 			if failing == verb && isLease(object) {
 				return errors.New("no answer")

@@ -18,10 +18,10 @@ var Help = map[string]string{
 type Metrics struct {
 	state     *prometheus.GaugeVec
 	contested prometheus.Counter
-	reason    string // of the series of state
+	reason    string // the label of the series of state
 }
 
-// NewMetrics registers the metrics with the registry. It panics when a name is
+// NewMetrics registers the metrics with the registry. It panics if a name is
 // taken, which only a programming error can cause.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
@@ -32,8 +32,8 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// State replaces the state of the CRD. A series that stays is never absent or 0 in
-// between, because a scrape may come at any time.
+// State sets the state of the CRD. It sets the new series before it deletes the old one, because a scrape may
+// come at any time.
 func (m *Metrics) State(reason string, grafted bool) {
 	value := 0.0
 	if grafted {
@@ -46,5 +46,5 @@ func (m *Metrics) State(reason string, grafted bool) {
 	m.reason = reason
 }
 
-// Contested counts one graft that another writer's overwriting made necessary.
+// Contested counts a graft that was needed because another writer had overwritten the last one.
 func (m *Metrics) Contested() { m.contested.Inc() }

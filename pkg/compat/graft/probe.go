@@ -32,13 +32,13 @@ import (
 
 const (
 	probeTimeout = 5 * time.Second
-	maxResponse  = 1 << 20 // bytes; a probe is one small object
+	maxResponse  = 1 << 20 // in bytes: a probe is a small object
 )
 
 // probe is a conversion that the webhook must do without a loss before the CRD
 // may point to it.
 type probe struct {
-	// versions are those of the CRD, the stored one first.
+	// versions has the versions of the CRD. The stored version comes first.
 	versions []string
 	// spec has a value for each field that the response must keep.
 	spec map[string]any
@@ -52,19 +52,19 @@ func newProbe(crd, properties map[string]any) (probe, error) {
 	}
 	spec := map[string]any{}
 	for field := range properties {
-		spec[field] = "kept" // no conversion reads what it must keep
+		spec[field] = "kept" // a conversion copies the fields without reading them
 	}
 	return probe{versions: versions, spec: spec}, nil
 }
 
-// prober sends requests to the webhook as the API server does.
+// prober sends requests to the webhook like the API server.
 type prober struct {
-	// address is where to connect to; empty: to the webhook's host name.
+	// address is the address to connect to. If it is empty, the webhook's host name is used.
 	address string
 }
 
-// run fails unless the webhook converts between the stored version and each
-// other one, in both directions, and keeps all fields of the probe.
+// run returns an error unless the webhook converts between the stored version and each
+// of the others, in both directions, and keeps all fields of the probe.
 func (p prober) run(ctx context.Context, config *apiextensionsv1.WebhookClientConfig, probe probe) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -75,17 +75,18 @@ func (p prober) run(ctx context.Context, config *apiextensionsv1.WebhookClientCo
 	defer transport.CloseIdleConnections()
 	requests, url := &http.Client{Transport: transport}, urlOf(config)
 	stored := probe.versions[0]
-	for _, other := range probe.versions[1:] {
-		for _, way := range [][2]string{{stored, other}, {other, stored}} {
-			if err := convertOne(ctx, requests, url, probe.spec, way[0], way[1]); err != nil {
-				return fmt.Errorf("webhook at %s: convert %s to %s: %w", url, way[0], way[1], err)
+	for _, version := range probe.versions[1:] {
+		for _, conversion := range [][2]string{{stored, version}, {version, stored}} {
+			source, target := conversion[0], conversion[1]
+			if err := checkConversion(ctx, requests, url, probe.spec, source, target); err != nil {
+				return fmt.Errorf("webhook at %s: convert %s to %s: %w", url, source, target, err)
 			}
 		}
 	}
 	return nil
 }
 
-// transport trusts only the CA, as the API server does.
+// transport returns a transport that trusts only the CA, like the API server.
 func (p prober) transport(authority []byte) (*http.Transport, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {
@@ -109,10 +110,10 @@ func urlOf(config *apiextensionsv1.WebhookClientConfig) string {
 	return ptr.Deref(config.URL, "")
 }
 
-func convertOne(ctx context.Context, requests *http.Client, url string, spec map[string]any, from, to string) error {
+func checkConversion(ctx context.Context, requests *http.Client, url string, spec map[string]any, source, target string) error {
 	group := addonv1alpha1.GroupVersion.Group
-	review := newReview(schema.GroupVersion{Group: group, Version: to}.String(), map[string]any{
-		"apiVersion": schema.GroupVersion{Group: group, Version: from}.String(),
+	review := newReview(schema.GroupVersion{Group: group, Version: target}.String(), map[string]any{
+		"apiVersion": schema.GroupVersion{Group: group, Version: source}.String(),
 		"kind":       "ClusterManagementAddOn",
 		"metadata":   map[string]any{"name": "interlock-probe"},
 		"spec":       runtime.DeepCopyJSON(spec),
@@ -163,7 +164,7 @@ func post(ctx context.Context, requests *http.Client, url string, review any) (*
 	return converted.Response, nil
 }
 
-// check fails for a response that the API server would reject, and for one that
+// check returns an error for a response that the API server would reject, or that
 // lacks a field of the probe.
 func check(response *apiextensionsv1.ConversionResponse, request *apiextensionsv1.ConversionRequest, spec map[string]any) error {
 	if response.Result.Status != metav1.StatusSuccess {

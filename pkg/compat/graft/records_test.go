@@ -13,7 +13,7 @@ import (
 
 var errUnrecorded = errors.New("x and y would be lost")
 
-// newerOCM adds a field to one version, which the conversion would lose.
+// newerOCM adds a field to a version. The conversion would lose it.
 func newerOCM(crd *unstructured.Unstructured) {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	_ = unstructured.SetNestedField(versions[1].(map[string]any), "string",
@@ -24,9 +24,9 @@ func newerOCM(crd *unstructured.Unstructured) {
 func TestOnPurposeTheCRDIsGivenBackOnlyWithAllRecords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		purpose func(t *testing.T, b *bench)
-		then    Reason
+		reason  Reason
 	}{
-		"grafting is off": {func(_ *testing.T, b *bench) { b.Settings.On = false }, ReasonOff},
+		"grafting is off": {func(_ *testing.T, b *bench) { b.Settings.Enabled = false }, ReasonOff},
 		"the CRD is newer than this program": {func(t *testing.T, b *bench) {
 			t.Helper()
 			crd := b.crd(t)
@@ -43,8 +43,8 @@ func TestOnPurposeTheCRDIsGivenBackOnlyWithAllRecords(t *testing.T) {
 			tt.purpose(t, b)
 			b.unrecorded = errUnrecorded
 			for range 2 {
-				if again := b.expect(t, ReasonRecordsMissing, true).RequeueAfter; again != recordsInterval {
-					t.Errorf("again after %s", again)
+				if wait := b.expect(t, ReasonRecordsMissing, true).RequeueAfter; wait != recordsInterval {
+					t.Errorf("again after %s", wait)
 				}
 			}
 			emitted := b.emitted()
@@ -53,9 +53,9 @@ func TestOnPurposeTheCRDIsGivenBackOnlyWithAllRecords(t *testing.T) {
 				t.Errorf("emitted %q", emitted)
 			}
 			b.unrecorded = nil
-			b.expect(t, tt.then, false)
+			b.expect(t, tt.reason, false)
 			b.unrecorded = errUnrecorded
-			b.expect(t, tt.then, false) // nothing to give back
+			b.expect(t, tt.reason, false) // nothing to give back
 		})
 	}
 }
@@ -63,9 +63,9 @@ func TestOnPurposeTheCRDIsGivenBackOnlyWithAllRecords(t *testing.T) {
 func TestARefusalKeepsTheGraftCurrent(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, ReasonGrafted, true)
-	b.Settings.On, b.unrecorded = false, errUnrecorded
+	b.Settings.Enabled, b.unrecorded = false, errUnrecorded
 	b.clock.Step(defaultInterval)
-	b.answer = refuse
+	b.respond = refuse
 	b.expect(t, ReasonNotServed, true)
 	b.clock.Step(grace + time.Second)
 	b.emitted()
@@ -77,10 +77,10 @@ func TestARefusalKeepsTheGraftCurrent(t *testing.T) {
 
 func TestRemovalsAreDoubtedAfterAGraft(t *testing.T) {
 	b := newBench(t)
-	count := func(want bool, after time.Duration) {
+	count := func(want bool, delay time.Duration) {
 		t.Helper()
-		if got := crdgraft.RemovalsCount(b.crd(t).GetAnnotations(), b.clock.Now().Add(after)); got != want {
-			t.Errorf("after %s: %t", after, got)
+		if got := crdgraft.RemovalsCount(b.crd(t).GetAnnotations(), b.clock.Now().Add(delay)); got != want {
+			t.Errorf("after %s: %t", delay, got)
 		}
 	}
 	count(true, 0) // not grafted
@@ -106,9 +106,9 @@ func TestRemovalsAreDoubtedAfterAGraft(t *testing.T) {
 		t.Errorf("%d writes", b.writes)
 	}
 
-	b.Settings.On = false
+	b.Settings.Enabled = false
 	b.expect(t, ReasonOff, false)
-	if _, left := b.crd(t).GetAnnotations()[crdgraft.RemovalsAnnotation]; left {
+	if _, ok := b.crd(t).GetAnnotations()[crdgraft.RemovalsAnnotation]; ok {
 		t.Error("the annotation is left")
 	}
 }
@@ -116,7 +116,7 @@ func TestRemovalsAreDoubtedAfterAGraft(t *testing.T) {
 func TestReportsWhenTheFieldsChange(t *testing.T) {
 	b := newBench(t)
 	for _, step := range []struct {
-		when    string
+		name    string
 		change  func()
 		reason  Reason
 		present bool
@@ -125,12 +125,12 @@ func TestReportsWhenTheFieldsChange(t *testing.T) {
 		{"grafted", func() {}, ReasonGrafted, true, 1},
 		{"as it was", func() {}, ReasonGrafted, true, 1},
 		{"overwritten", func() { b.overwrite(t) }, ReasonGrafted, true, 2},
-		{"off", func() { b.Settings.On = false }, ReasonOff, false, 3},
+		{"off", func() { b.Settings.Enabled = false }, ReasonOff, false, 3},
 	} {
 		step.change()
 		b.expect(t, step.reason, step.present)
 		if b.changes != step.changes || b.Present() != step.present {
-			t.Errorf("%s: %d changes, present %t", step.when, b.changes, b.Present())
+			t.Errorf("%s: %d changes, present %t", step.name, b.changes, b.Present())
 		}
 	}
 	b = newBench(t)

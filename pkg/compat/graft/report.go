@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// Reason says why the CRD is grafted or not. It is a label of the metric and
+// Reason is the reason why the CRD is grafted or not. It is a label of the metric and
 // the reason of an event on the CRD.
 type Reason string
 
@@ -27,11 +27,11 @@ const (
 	ReasonNotGraftable Reason = "CRDNotGraftable"
 	ReasonWriteFailed  Reason = "CRDWriteFailed"
 	ReasonMissing      Reason = "CRDMissing"
-	// ReasonRecordsMissing: it would be given back, but declarations would be lost.
+	// ReasonRecordsMissing means that the CRD stays grafted, because declarations would be lost with the graft.
 	ReasonRecordsMissing Reason = "CRDRecordsMissing"
 )
 
-// Reasons are all reasons.
+// Reasons has all reasons.
 var Reasons = []Reason{
 	ReasonGrafted, ReasonOff, ReasonNative, ReasonNotServed, ReasonContested,
 	ReasonNewer, ReasonNotGraftable, ReasonWriteFailed, ReasonMissing, ReasonRecordsMissing,
@@ -65,15 +65,15 @@ func (r *Reconciler) report(ctx context.Context, crd *unstructured.Unstructured,
 	if crd == nil {
 		return
 	}
-	about := &corev1.ObjectReference{
+	reference := &corev1.ObjectReference{
 		APIVersion: crd.GetAPIVersion(), Kind: crd.GetKind(), Name: crd.GetName(), UID: crd.GetUID(),
 	}
-	r.Recorder.Eventf(about, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", events.Note(decided.message))
+	r.Recorder.Eventf(reference, nil, typeOf(decided.reason), string(decided.reason), actionGraft, "%s", events.Note(decided.message))
 }
 
 // hasFields reports whether the CRD now has Interlock's fields. The record of
-// the graft alone does not show it: a writer that merges annotations, such as
-// kubectl apply, replaces the versions and leaves the record.
+// the graft does not prove it: a writer that merges annotations, such as
+// kubectl apply, replaces the versions and keeps the record.
 func (r *Reconciler) hasFields(crd *unstructured.Unstructured, decided decision, wrote bool) bool {
 	if crd == nil {
 		return false

@@ -29,7 +29,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	r.prepare()
 	return objectwatch.SetupWithManager(mgr, "crd-graft", CRDName, r, func(ctx context.Context, objects *objectwatch.Watches) error {
-		if !r.Settings.On && !r.Settings.Keep {
+		if !r.Settings.Enabled && !r.Settings.Keep {
 			return nil
 		}
 		err := objects.Watch(ctx, crdResource, types.NamespacedName{Name: CRDName}, 0)
@@ -37,7 +37,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	})
 }
 
-// prepare sets what all reconciles share.
+// prepare sets the state that all reconciles share.
 func (r *Reconciler) prepare() {
 	r.Settings.Interval = cmp.Or(r.Settings.Interval, defaultInterval)
 	r.prober = prober{address: r.Settings.WebhookAddress}

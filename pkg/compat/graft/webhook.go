@@ -18,25 +18,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 )
 
-// conversionPath is where the webhook serves conversion.
+// conversionPath is the path at which the webhook serves conversion.
 const conversionPath = "/convert"
 
-// readWebhook returns where the webhook converts, and the CA to trust.
+// readWebhook returns the address and the CA of the webhook.
 func readWebhook(ctx context.Context, reader client.Reader) (*apiextensionsv1.WebhookClientConfig, error) {
-	found, err := endpoint.Find(ctx, reader, endpoint.ConfigurationName, conversionPath)
+	config, err := endpoint.Find(ctx, reader, endpoint.ConfigurationName, conversionPath)
 	if err != nil {
 		return nil, err
 	}
-	if len(found.CABundle) == 0 { // for a URL, which the API server may trust without
+	if len(config.CABundle) == 0 { // a URL may have no CA: the API server may trust it by its own CAs
 		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s has no CA yet: does addon-manager webhook run?", endpoint.ConfigurationName)
 	}
-	return forCRD(found), nil
+	return forCRD(config), nil
 }
 
-// forCRD returns the same configuration as a CRD has it.
-func forCRD(found *admissionregistrationv1.WebhookClientConfig) *apiextensionsv1.WebhookClientConfig {
-	config := &apiextensionsv1.WebhookClientConfig{URL: found.URL, CABundle: found.CABundle}
-	if service := found.Service; service != nil {
+// forCRD returns the client configuration in the type of CRDs.
+func forCRD(original *admissionregistrationv1.WebhookClientConfig) *apiextensionsv1.WebhookClientConfig {
+	config := &apiextensionsv1.WebhookClientConfig{URL: original.URL, CABundle: original.CABundle}
+	if service := original.Service; service != nil {
 		config.Service = &apiextensionsv1.ServiceReference{
 			Namespace: service.Namespace, Name: service.Name, Path: service.Path, Port: ptr.To(ptr.Deref(service.Port, 443)),
 		}
@@ -44,7 +44,7 @@ func forCRD(found *admissionregistrationv1.WebhookClientConfig) *apiextensionsv1
 	return config
 }
 
-// trusted returns the CA of a CRD whose conversion points to the same webhook.
+// trusted returns the CA in the CRD, if its conversion points to the webhook.
 func trusted(crd *unstructured.Unstructured, config *apiextensionsv1.WebhookClientConfig) []byte {
 	conversion := &apiextensionsv1.CustomResourceConversion{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(conversionOf(crd.Object), conversion)
@@ -58,15 +58,15 @@ func trusted(crd *unstructured.Unstructured, config *apiextensionsv1.WebhookClie
 	return present.CABundle
 }
 
-// caOverlap is how long a replaced CA is still trusted, because replicas do not
+// caOverlap is the time for which a replaced CA is still trusted, because replicas do not
 // load a new certificate at the same moment.
 const caOverlap = 10 * time.Minute
 
-// overlap returns the current CA bundle. For the time of caOverlap, certificates
-// that only the former bundle has follow.
+// overlap returns the current CA bundle. During caOverlap, it also has the certificates of the
+// former bundle.
 func (r *Reconciler) overlap(current, former []byte) []byte {
-	both := union(current, former)
-	if bytes.Equal(both, current) {
+	combined := union(current, former)
+	if bytes.Equal(combined, current) {
 		r.history.caChanged = time.Time{}
 		return current
 	}
@@ -78,24 +78,24 @@ func (r *Reconciler) overlap(current, former []byte) []byte {
 		return current
 	}
 	if bytes.Equal(union(former, current), former) {
-		return former // the same certificates in another order: the CRD stays
+		return former // it has the same certificates in another order, so the CRD need not change
 	}
-	return both
+	return combined
 }
 
-// union returns the first bundle, followed by the certificates that only the
-// second has.
+// union returns the first bundle, followed by the certificates that are only in the second
+// one.
 func union(first, second []byte) []byte {
-	known := map[string]bool{}
+	added := map[string]bool{}
 	for block, rest := pem.Decode(first); block != nil; block, rest = pem.Decode(rest) {
-		known[string(block.Bytes)] = true
+		added[string(block.Bytes)] = true
 	}
-	both := bytes.Clone(first)
+	combined := bytes.Clone(first)
 	for block, rest := pem.Decode(second); block != nil; block, rest = pem.Decode(rest) {
-		if !known[string(block.Bytes)] {
-			known[string(block.Bytes)] = true
-			both = append(append(bytes.TrimRight(both, "\n"), '\n'), pem.EncodeToMemory(block)...)
+		if !added[string(block.Bytes)] {
+			added[string(block.Bytes)] = true
+			combined = append(append(bytes.TrimRight(combined, "\n"), '\n'), pem.EncodeToMemory(block)...)
 		}
 	}
-	return both
+	return combined
 }

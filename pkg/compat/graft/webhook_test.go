@@ -21,11 +21,11 @@ func certificate(content string) []byte {
 }
 
 func bundle(contents ...string) []byte {
-	var all []byte
+	var certificates []byte
 	for _, content := range contents {
-		all = append(all, certificate(content)...)
+		certificates = append(certificates, certificate(content)...)
 	}
-	return all
+	return certificates
 }
 
 func TestUnion(t *testing.T) {
@@ -92,11 +92,11 @@ func TestANewCAIsTrustedAtOnceAndTheOldOneForAWhile(t *testing.T) {
 // each time, because such a write ends all watches.
 func TestWritersThatInsistOnDifferentCAsMoveNoCRD(t *testing.T) {
 	b := newBench(t)
-	one, two := b.authority(), union(b.otherAuthority(t), b.authority())
-	b.inject(t, one)
+	first, second := b.authority(), union(b.otherAuthority(t), b.authority())
+	b.inject(t, first)
 	b.expect(t, ReasonGrafted, true)
 	for range 5 {
-		for _, authority := range [][]byte{two, one} {
+		for _, authority := range [][]byte{second, first} {
 			b.inject(t, authority)
 			b.expect(t, ReasonGrafted, true)
 		}
@@ -106,7 +106,7 @@ func TestWritersThatInsistOnDifferentCAsMoveNoCRD(t *testing.T) {
 	}
 }
 
-// otherAuthority is a certificate that signs nothing here.
+// otherAuthority returns a certificate that signs nothing.
 func (b *bench) otherAuthority(t *testing.T) []byte {
 	t.Helper()
 	raw := bytes.Clone(b.webhook.Certificate().Raw)

@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// FuzzMutateHolds: whatever is stored and written, Available is False for the
+// FuzzMutateHolds checks the rule for any stored and written conditions: Available is False for the
 // reason of Degraded while a Required dependency fails, unless the cluster is
-// lost. No other condition changes, and a second mutation changes nothing more.
+// lost. No other condition changes, and a second mutation changes nothing.
 func FuzzMutateHolds(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2, 3}, []byte{3, 2, 1, 0})
 	f.Add([]byte{1, 40, 80}, []byte{0, 64, 129, 250})
 	f.Fuzz(func(t *testing.T, stored, written []byte) {
-		before, after := shaped(stored), shaped(written)
-		beforeJSON, afterJSON := encoded(t, before), encoded(t, after)
-		patch, err := Mutate(beforeJSON, afterJSON)
+		update := shaped(written)
+		storedJSON, updateJSON := encoded(t, shaped(stored)), encoded(t, update)
+		patch, err := Mutate(storedJSON, updateJSON)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,48 +28,48 @@ func FuzzMutateHolds(f *testing.F) {
 		if violates(result) {
 			t.Errorf("Available does not follow Degraded: %s", encoded(t, result))
 		}
-		if (len(patch) > 0) != violates(after) {
-			t.Errorf("change %v of %s", patch, afterJSON)
+		if (len(patch) > 0) != violates(update) {
+			t.Errorf("change %v of %s", patch, updateJSON)
 		}
-		for i := range after {
-			if after[i]["type"] != TypeAvailable && !reflect.DeepEqual(after[i], result[i]) {
-				t.Errorf("condition %d changed from %v to %v", i, after[i], result[i])
+		for i := range update {
+			if update[i]["type"] != TypeAvailable && !reflect.DeepEqual(update[i], result[i]) {
+				t.Errorf("condition %d changed from %v to %v", i, update[i], result[i])
 			}
 		}
-		if again, err := Mutate(beforeJSON, encoded(t, result)); err != nil || again != nil {
-			t.Errorf("a second look: %v, %v", again, err)
+		if second, err := Mutate(storedJSON, encoded(t, result)); err != nil || second != nil {
+			t.Errorf("a second look: %v, %v", second, err)
 		}
-		// What is stored now holds still against the same write.
-		once, err := Mutate(encoded(t, result), afterJSON)
+		// The same write to the new stored object has the same result.
+		repeatedPatch, err := Mutate(encoded(t, result), updateJSON)
 		if err != nil {
 			t.Fatal(err)
 		}
-		still := shaped(written)
-		for _, operation := range once {
-			replace(t, still, operation.Path, operation.Value)
+		repeated := shaped(written)
+		for _, operation := range repeatedPatch {
+			replace(t, repeated, operation.Path, operation.Value)
 		}
-		if !reflect.DeepEqual(still, result) {
-			t.Errorf("the same write again makes %v of %v", still, result)
+		if !reflect.DeepEqual(repeated, result) {
+			t.Errorf("the same write again makes %v of %v", repeated, result)
 		}
 	})
 }
 
-// FuzzMutateSurvives: no input makes it panic.
+// FuzzMutateSurvives checks that no input causes a panic.
 func FuzzMutateSurvives(f *testing.F) {
 	for _, test := range mutations {
-		f.Add([]byte(test.before), []byte(test.after))
+		f.Add([]byte(test.stored), []byte(test.update))
 	}
-	f.Fuzz(func(_ *testing.T, before, after []byte) {
-		_, _ = Mutate(before, after)
+	f.Fuzz(func(_ *testing.T, stored, update []byte) {
+		_, _ = Mutate(stored, update)
 	})
 }
 
-// shaped makes a list of conditions of the bytes: each type at most once, in
+// shaped makes a list of conditions from bytes. It has each type at most once, in
 // any order, as the list's schema demands.
 func shaped(bytes []byte) []map[string]any {
 	conditions := []map[string]any{} // never null: the API server stores no null list
 	seen := map[string]bool{}
-	pick := func(b byte, shift int, from ...string) string { return from[int(b>>shift)%len(from)] }
+	pick := func(b byte, shift int, values ...string) string { return values[int(b>>shift)%len(values)] }
 	for _, b := range bytes {
 		kind := pick(b, 0, TypeAvailable, TypeDegraded, "Progressing")
 		if seen[kind] {

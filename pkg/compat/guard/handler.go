@@ -7,10 +7,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
-// Path is where `addon-manager webhook` serves the guard.
+// Path is the path at which `addon-manager webhook` serves the guard.
 const Path = "/guard-availability"
 
 // NewWebhook returns the handler of the guard as a webhook.
 func NewWebhook() *webhook.Admission {
-	return rule.NewWebhook(func(before, after []byte, _ bool) ([]jsonpatch.Operation, error) { return Mutate(before, after) })
+	return rule.NewWebhook(func(stored, updated []byte, _ bool) ([]jsonpatch.Operation, error) { return Mutate(stored, updated) })
 }

@@ -22,14 +22,14 @@ const (
 )
 
 func TestWebhookAllowsWhateverItIsSent(t *testing.T) {
-	for name, test := range map[string]struct{ before, after, patch string }{
+	for name, test := range map[string]struct{ stored, update, patch string }{
 		"Available while a Required dependency fails": {`{}`, failing, patched},
 		"nothing to guard":                            {`{}`, `{"status":{}}`, ""},
 		"a status that cannot be read":                {`{}`, `{"status":{"conditions":"none"}}`, ""},
 		"a stored object that cannot be read":         {`{"status":7}`, failing, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response := ask(t, test.before, test.after)
+			response := send(t, test.stored, test.update)
 			if response == nil || !response.Allowed || response.UID != "1" || string(response.Patch) != test.patch {
 				t.Errorf("response %+v, patch %s", response, response.Patch)
 			}
@@ -37,12 +37,12 @@ func TestWebhookAllowsWhateverItIsSent(t *testing.T) {
 	}
 }
 
-func ask(t *testing.T, before, after string) *admissionv1.AdmissionResponse {
+func send(t *testing.T, stored, update string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	body, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
 		Request: &admissionv1.AdmissionRequest{
-			UID: "1", OldObject: runtime.RawExtension{Raw: []byte(before)}, Object: runtime.RawExtension{Raw: []byte(after)},
+			UID: "1", OldObject: runtime.RawExtension{Raw: []byte(stored)}, Object: runtime.RawExtension{Raw: []byte(update)},
 		},
 	})
 	if err != nil {
@@ -52,9 +52,9 @@ func ask(t *testing.T, before, after string) *admissionv1.AdmissionResponse {
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
 	NewWebhook().ServeHTTP(recorder, request)
-	var answer admissionv1.AdmissionReview
-	if err := json.NewDecoder(recorder.Body).Decode(&answer); err != nil {
+	var review admissionv1.AdmissionReview
+	if err := json.NewDecoder(recorder.Body).Decode(&review); err != nil {
 		t.Fatal(err)
 	}
-	return answer.Response
+	return review.Response
 }

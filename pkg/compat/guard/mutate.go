@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// The conditions of the rule, the reason that they share, and the reason of
+// The conditions of the rule, their common reason, and the reason of
 // Available while the cluster is lost.
 const (
 	TypeAvailable = ocmv1alpha1.ManagedClusterAddOnConditionAvailable
@@ -24,8 +24,7 @@ const (
 	ReasonLost    = availability.ReasonClusterLost
 )
 
-// entry is a condition as it was written. Times keep their spelling, and raw
-// keeps unknown fields.
+// entry is a condition with the original spelling of its times. raw has its unknown fields too.
 type entry struct {
 	Type               string `json:"type"`
 	Status             string `json:"status"`
@@ -36,33 +35,32 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// Mutate returns the patch of after, the JSON of a ManagedClusterAddOn of either
-// version that is to replace before. While Degraded is True because a Required
-// dependency fails, the patch sets Available to False with the same reason. There
-// is no patch where Available is so already, where the cluster is lost, and where
-// Available is absent. The mutation of manifests/guard/policy.yaml does the same.
-func Mutate(before, after []byte) ([]jsonpatch.Operation, error) {
-	written, err := conditionsOf(after)
+// Mutate returns the patch of a ManagedClusterAddOn that replaces the stored one, both as JSON in either
+// version. While Degraded is True because a Required dependency fails, the patch sets Available
+// to False with the same reason. There is no patch if Available already has that value, if the cluster
+// is lost, or if Available is absent. The mutation of manifests/guard/policy.yaml does the same.
+func Mutate(storedJSON, updatedJSON []byte) ([]jsonpatch.Operation, error) {
+	updated, err := conditionsOf(updatedJSON)
 	if err != nil {
 		return nil, fmt.Errorf("object to be written: %w", err)
 	}
-	degraded := slices.IndexFunc(written, func(e entry) bool {
+	degraded := slices.IndexFunc(updated, func(e entry) bool {
 		return e.Type == TypeDegraded && e.Status == string(metav1.ConditionTrue) && e.Reason == Reason
 	})
 	if degraded < 0 {
 		return nil, nil
 	}
-	available := slices.IndexFunc(written, func(e entry) bool {
-		return e.Type == TypeAvailable && !e.follows(written[degraded]) && !e.lost()
+	available := slices.IndexFunc(updated, func(e entry) bool {
+		return e.Type == TypeAvailable && !e.follows(updated[degraded]) && !e.lost()
 	})
 	if available < 0 {
 		return nil, nil
 	}
-	known, err := conditionsOf(before)
+	stored, err := conditionsOf(storedJSON)
 	if err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
-	value, err := unavailable(known, written[degraded], written[available])
+	value, err := unavailable(stored, updated[degraded], updated[available])
 	if err != nil {
 		return nil, err
 	}
@@ -76,23 +74,22 @@ func (e entry) follows(degraded entry) bool {
 	return e.Status == string(metav1.ConditionFalse) && e.Reason == Reason && e.Message == degraded.Message
 }
 
-// lost reports whether Available says that the cluster is lost.
+// lost reports whether Available has the reason of a lost cluster.
 func (e entry) lost() bool {
 	return e.Status == string(metav1.ConditionUnknown) && e.Reason == ReasonLost
 }
 
-// unavailable returns the condition that replaces available. Where the stored
-// one is right it is returned unchanged, so that the write changes nothing.
-func unavailable(known []entry, degraded, available entry) (any, error) {
-	kept := slices.IndexFunc(known, func(e entry) bool { return e.Type == TypeAvailable && e.follows(degraded) })
-	if kept >= 0 {
-		return known[kept].raw, nil
+// unavailable returns the condition that replaces available. If the stored condition
+// has the required value, it returns that one, so that the write changes nothing.
+func unavailable(stored []entry, degraded, available entry) (any, error) {
+	i := slices.IndexFunc(stored, func(e entry) bool { return e.Type == TypeAvailable && e.follows(degraded) })
+	if i >= 0 {
+		return stored[i].raw, nil
 	}
+	isFalse := func(e entry) bool { return e.Type == TypeAvailable && e.Status == string(metav1.ConditionFalse) }
 	var since string
-	if stored := slices.IndexFunc(known, func(e entry) bool {
-		return e.Type == TypeAvailable && e.Status == string(metav1.ConditionFalse)
-	}); stored >= 0 {
-		since = known[stored].LastTransitionTime
+	if i = slices.IndexFunc(stored, isFalse); i >= 0 {
+		since = stored[i].LastTransitionTime
 	} else {
 		var err error
 		if since, err = later(degraded.LastTransitionTime, available.LastTransitionTime); err != nil {
@@ -108,7 +105,7 @@ func unavailable(known []entry, degraded, available entry) (any, error) {
 	}, nil
 }
 
-// later returns the later of two times with its spelling, the second if they are equal.
+// later returns the later of two times in its original spelling. It returns the second one if they are equal.
 func later(first, second string) (string, error) {
 	a, err := time.Parse(time.RFC3339, first)
 	if err != nil {

@@ -43,135 +43,135 @@ var (
 )
 
 type mutation struct {
-	name          string
-	before, after string
-	// path and value of the replacement; no path: nothing is changed.
+	name           string
+	stored, update string
+	// path and value describe the replacement. The path is empty if the mutation changes nothing.
 	path, value string
 }
 
 var mutations = []mutation{
 	{
 		name:   "the write that sets Degraded turns Available",
-		before: addOn(leaseFresh), after: addOn(leaseFresh, degraded(missing, late)),
+		stored: addOn(leaseFresh), update: addOn(leaseFresh, degraded(missing, late)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "Degraded was True before for another reason: no earlier than the True it replaces",
-		before: addOn(degraded(missing, early)), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
+		stored: addOn(degraded(missing, early)), update: addOn(degraded(missing, early), available("True", "Fine", "", late)),
 		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "times in different zones are compared as moments",
-		before: addOn(), after: addOn(available("True", "Fine", "", lateThere), degraded(missing, early)),
+		stored: addOn(), update: addOn(available("True", "Fine", "", lateThere), degraded(missing, early)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, lateThere),
 	},
 	{
 		name:   "a stored False is put back as it is",
-		before: addOn(degraded(missing, early), held), after: addOn(progressing, degraded(missing, early), leaseFresh),
+		stored: addOn(degraded(missing, early), held), update: addOn(progressing, degraded(missing, early), leaseFresh),
 		path: "/status/conditions/2", value: held,
 	},
 	{
 		name:   "with unknown fields",
-		before: addOn(degraded(missing, early), strings.Replace(held, "{", `{"observedGeneration":9007199254740993,"x":{"y":1.50},`, 1)),
-		after:  addOn(leaseFresh, degraded(missing, early)),
+		stored: addOn(degraded(missing, early), strings.Replace(held, "{", `{"observedGeneration":9007199254740993,"x":{"y":1.50},`, 1)),
+		update: addOn(leaseFresh, degraded(missing, early)),
 		path:   "/status/conditions/0", value: strings.Replace(held, "{", `{"observedGeneration":9007199254740993,"x":{"y":1.50},`, 1),
 	},
 	{
 		name:   "a stored False that says another reason keeps its time only",
-		before: addOn(degraded(missing, late), leaseStale), after: addOn(degraded(missing, late), available("True", "Fine", "", late)),
+		stored: addOn(degraded(missing, late), leaseStale), update: addOn(degraded(missing, late), available("True", "Fine", "", late)),
 		path: "/status/conditions/1", value: available("False", Reason, missing, early),
 	},
 	{
 		name:   "a stored False with an older message keeps its time only",
-		before: addOn(degraded(missing, early), held), after: addOn(degraded("more", early), available("True", "Fine", "", late)),
+		stored: addOn(degraded(missing, early), held), update: addOn(degraded("more", early), available("True", "Fine", "", late)),
 		path: "/status/conditions/1", value: available("False", Reason, "more", early),
 	},
 	{
 		name: "a stored Unknown does not come back",
-		before: addOn(
+		stored: addOn(
 			available("Unknown", "Lost", "", late),
 			degraded(missing, early),
-		), after: addOn(degraded(missing, early), available("True", "Fine", "", late)),
+		), update: addOn(degraded(missing, early), available("True", "Fine", "", late)),
 		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "no status was stored",
-		before: `{"metadata":{"name":"gateway"}}`, after: addOn(degraded(missing, late), leaseFresh),
+		stored: `{"metadata":{"name":"gateway"}}`, update: addOn(degraded(missing, late), leaseFresh),
 		path: "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
-		name:  "nothing was stored",
-		after: addOn(degraded(missing, late), leaseFresh),
-		path:  "/status/conditions/1", value: available("False", Reason, missing, late),
+		name:   "nothing was stored",
+		update: addOn(degraded(missing, late), leaseFresh),
+		path:   "/status/conditions/1", value: available("False", Reason, missing, late),
 	},
 	{
 		name: "False for another reason is replaced, and keeps the time of the stored False",
-		before: addOn(
+		stored: addOn(
 			held,
 			degraded(missing, late),
-		), after: addOn(available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late), degraded(missing, late)),
+		), update: addOn(available("False", "ManagedClusterAddOnLeaseUpdateStopped", "stopped", late), degraded(missing, late)),
 		path: "/status/conditions/0", value: held,
 	},
 	{
 		name:   "False for another reason is replaced when Degraded is set",
-		before: addOn(leaseStale), after: addOn(leaseStale, degraded(missing, late)),
+		stored: addOn(leaseStale), update: addOn(leaseStale, degraded(missing, late)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, early),
 	},
 	{
 		name:   "Unknown of a missing lease is replaced by what is stored",
-		before: addOn(held, degraded(missing, early)), after: addOn(leaseMissing, degraded(missing, early)),
+		stored: addOn(held, degraded(missing, early)), update: addOn(leaseMissing, degraded(missing, early)),
 		path: "/status/conditions/0", value: held,
 	},
 	{
 		name:   "Unknown of a missing lease is replaced when Degraded is set",
-		before: addOn(leaseMissing), after: addOn(leaseMissing, degraded(missing, early)),
+		stored: addOn(leaseMissing), update: addOn(leaseMissing, degraded(missing, early)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "the reason with an older message follows Degraded",
-		before: addOn(held, degraded(missing, early)), after: addOn(held, degraded("more", early)),
+		stored: addOn(held, degraded(missing, early)), update: addOn(held, degraded("more", early)),
 		path: "/status/conditions/0", value: available("False", Reason, "more", early),
 	},
 	{
 		name:   "the reason of the lost cluster with another status is replaced",
-		before: addOn(held, degraded(missing, early)), after: addOn(available("False", ReasonLost, "", late), degraded(missing, early)),
+		stored: addOn(held, degraded(missing, early)), update: addOn(available("False", ReasonLost, "", late), degraded(missing, early)),
 		path: "/status/conditions/0", value: held,
 	},
 	{
 		name:   "after the cluster's return",
-		before: addOn(lost, degraded(missing, early)), after: addOn(leaseMissing, degraded(missing, early)),
+		stored: addOn(lost, degraded(missing, early)), update: addOn(leaseMissing, degraded(missing, early)),
 		path: "/status/conditions/0", value: available("False", Reason, missing, late),
 	},
 	{
 		name:   "the hub reports that the cluster is lost",
-		before: addOn(held, degraded(missing, early)),
-		after:  addOn(lost, degraded(missing, early)),
+		stored: addOn(held, degraded(missing, early)),
+		update: addOn(lost, degraded(missing, early)),
 	},
-	{name: "Degraded is set on a lost cluster", before: addOn(lost), after: addOn(lost, degraded(missing, early))},
-	{name: "right already", before: addOn(leaseFresh, degraded(missing, early)), after: addOn(held, degraded(missing, early))},
-	{name: "no Available", before: addOn(leaseFresh), after: addOn(degraded(missing, late))},
-	{name: "no Degraded", before: addOn(held, degraded(missing, early)), after: addOn(leaseFresh)},
+	{name: "Degraded is set on a lost cluster", stored: addOn(lost), update: addOn(lost, degraded(missing, early))},
+	{name: "right already", stored: addOn(leaseFresh, degraded(missing, early)), update: addOn(held, degraded(missing, early))},
+	{name: "no Available", stored: addOn(leaseFresh), update: addOn(degraded(missing, late))},
+	{name: "no Degraded", stored: addOn(held, degraded(missing, early)), update: addOn(leaseFresh)},
 	{
 		name:   "Degraded is over",
-		before: addOn(held, degraded(missing, early)),
-		after:  addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late)),
+		stored: addOn(held, degraded(missing, early)),
+		update: addOn(leaseFresh, condition(TypeDegraded, "False", "DependenciesSatisfied", "", late)),
 	},
-	{name: "Degraded for another writer's reason", after: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
+	{name: "Degraded for another writer's reason", update: addOn(leaseFresh, condition(TypeDegraded, "True", "DiskFull", "", late))},
 	{
-		name:  "only an Optional dependency fails",
-		after: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late)),
+		name:   "only an Optional dependency fails",
+		update: addOn(leaseFresh, condition(TypeDegraded, "True", "DependencyNotSatisfied", "", late)),
 	},
-	{name: "our reason, but False", after: addOn(leaseFresh, condition(TypeDegraded, "False", Reason, "", late))},
-	{name: "no conditions", before: addOn(held), after: addOn()},
-	{name: "conditions are null", before: addOn(held), after: `{"status":{"conditions":null}}`},
-	{name: "no status", before: addOn(held), after: `{}`},
-	{name: "keys are case-sensitive", after: strings.ReplaceAll(addOn(leaseFresh, degraded(missing, late)), `"status":{`, `"Status":{`)},
+	{name: "our reason, but False", update: addOn(leaseFresh, condition(TypeDegraded, "False", Reason, "", late))},
+	{name: "no conditions", stored: addOn(held), update: addOn()},
+	{name: "conditions are null", stored: addOn(held), update: `{"status":{"conditions":null}}`},
+	{name: "no status", stored: addOn(held), update: `{}`},
+	{name: "keys are case-sensitive", update: strings.ReplaceAll(addOn(leaseFresh, degraded(missing, late)), `"status":{`, `"Status":{`)},
 }
 
 func TestMutate(t *testing.T) {
 	for _, test := range mutations {
 		t.Run(test.name, func(t *testing.T) {
-			patch, err := Mutate([]byte(test.before), []byte(test.after))
+			patch, err := Mutate([]byte(test.stored), []byte(test.update))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,17 +196,17 @@ func TestMutate(t *testing.T) {
 }
 
 func TestMutateNamesWhatItCannotRead(t *testing.T) {
-	for name, test := range map[string]struct{ before, after, want string }{
-		"no JSON":                  {after: `{`, want: "object to be written"},
-		"a condition is no object": {after: `{"status":{"conditions":[7]}}`, want: "status.conditions[0]"},
-		"stored is no JSON":        {before: `[]`, after: addOn(degraded(missing, late), leaseFresh), want: "stored object"},
-		"Degraded has no time":     {after: addOn(degraded(missing, "now"), leaseFresh), want: "lastTransitionTime of Degraded"},
+	for name, test := range map[string]struct{ stored, update, want string }{
+		"no JSON":                  {update: `{`, want: "object to be written"},
+		"a condition is no object": {update: `{"status":{"conditions":[7]}}`, want: "status.conditions[0]"},
+		"stored is no JSON":        {stored: `[]`, update: addOn(degraded(missing, late), leaseFresh), want: "stored object"},
+		"Degraded has no time":     {update: addOn(degraded(missing, "now"), leaseFresh), want: "lastTransitionTime of Degraded"},
 		"Available has no time": {
-			after: addOn(degraded(missing, late), available("True", "Fine", "", "")), want: "lastTransitionTime of Available",
+			update: addOn(degraded(missing, late), available("True", "Fine", "", "")), want: "lastTransitionTime of Available",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			patch, err := Mutate([]byte(test.before), []byte(test.after))
+			patch, err := Mutate([]byte(test.stored), []byte(test.update))
 			if err == nil || !strings.Contains(err.Error(), test.want) || patch != nil {
 				t.Errorf("patch %v, error %v", patch, err)
 			}

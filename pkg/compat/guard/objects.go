@@ -1,9 +1,9 @@
-// Package guard holds one rule for all writers: an add-on whose Required
-// dependency fails is not Available. The rule exists as a
+// Package guard has the guard, a rule that applies to all writers: an add-on with a failing
+// Required dependency is not Available. The rule exists as a
 // MutatingAdmissionPolicy, and as a webhook with the function Mutate. Both
 // rewrite a status before it is stored.
 //
-// What ends it: OCM releases whose writers of Available (the registration agent,
+// The package is needed until OCM's writers of Available (the registration agent,
 // the hub's registration controller and addon-framework's health prober) follow
 // the rule of the add-on dependency proposal. The package can be deleted once no
 // supported klusterlet or add-on lacks the rule. Nothing else in Interlock
@@ -30,5 +30,5 @@ var Rule = rule.Rule{
 		{Type: TypeAvailable, Status: metav1.ConditionTrue, Reason: "Probe"},
 	},
 	Changed: func(stored []metav1.Condition) bool { return !meta.IsStatusConditionTrue(stored, TypeAvailable) },
-	Without: "Nothing guards Available on this hub. Stock writers may set it to True until addon-agent corrects it",
+	Warning: "Nothing guards Available on this hub. Stock writers may set it to True until addon-agent corrects it",
 }

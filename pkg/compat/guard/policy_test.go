@@ -18,10 +18,10 @@ import (
 func TestPolicyDoesTheSame(t *testing.T) {
 	policy := compiled(t)
 	for _, test := range mutations {
-		if strings.Contains(test.before, "9007199254740993") {
-			continue // CEL writes a number beyond 2^53 as a string; no condition has one
+		if strings.Contains(test.stored, "9007199254740993") {
+			continue // CEL writes a number beyond 2^53 as a string, but conditions have no such numbers
 		}
-		t.Run(test.name, func(t *testing.T) { compareForms(t, policy, []byte(test.before), []byte(test.after)) })
+		t.Run(test.name, func(t *testing.T) { compareForms(t, policy, []byte(test.stored), []byte(test.update)) })
 	}
 }
 
@@ -44,16 +44,16 @@ func compiled(t testing.TB) *guardpolicy.Policy {
 	return policy
 }
 
-func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte) {
+func compareForms(t *testing.T, policy *guardpolicy.Policy, storedJSON, update []byte) {
 	t.Helper()
-	if len(before) == 0 {
-		before = []byte(`{}`) // the API server has an old object of every update
+	if len(storedJSON) == 0 {
+		storedJSON = []byte(`{}`) // the API server has an old object of every update
 	}
-	patch, err := Mutate(before, after)
+	patch, err := Mutate(storedJSON, update)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, matched, err := policy.Mutate(t.Context(), object(t, before), object(t, after))
+	stored, matched, err := policy.Mutate(t.Context(), object(t, storedJSON), object(t, update))
 	if err != nil && patch == nil {
 		return // conditions that are null: the failure policy lets the write pass
 	}
@@ -63,7 +63,7 @@ func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte
 	if matched != (patch != nil) {
 		t.Errorf("the policy matches: %t; the function changes %v", matched, patch)
 	}
-	want := object(t, after)
+	want := object(t, update)
 	for _, operation := range patch {
 		conditions, _, _ := unstructured.NestedSlice(want.Object, "status", "conditions")
 		var index int
@@ -86,7 +86,7 @@ func compareForms(t *testing.T, policy *guardpolicy.Policy, before, after []byte
 	}
 }
 
-// object decodes JSON as the API server does, with the kind that it needs.
+// object decodes JSON like the API server, and sets the kind.
 func object(t *testing.T, content []byte) *unstructured.Unstructured {
 	t.Helper()
 	decoded := &unstructured.Unstructured{Object: map[string]any{}}

@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Mutate returns the patch of a status that is to be stored; nil: it stays as it is.
-type Mutate func(before, after []byte, dryRun bool) ([]jsonpatch.Operation, error)
+// Mutate returns the patch of an updated object that replaces the stored one. A nil patch leaves it unchanged.
+type Mutate func(stored, updated []byte, dryRun bool) ([]jsonpatch.Operation, error)
 
-// NewWebhook returns the handler of a rule as a webhook. It always allows the write. The failure policy does not help
-// against an error response: that would reject the write.
+// NewWebhook returns the handler of a rule as a webhook. It always allows the write, even after an error: the failure policy does not
+// apply to error responses, so they would reject the write.
 func NewWebhook(mutate Mutate) *webhook.Admission {
 	return &webhook.Admission{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		patch, err := mutate(request.OldObject.Raw, request.Object.Raw, request.DryRun != nil && *request.DryRun)

@@ -1,5 +1,5 @@
-// Package rule has what the admission rules of Interlock share that rewrite the status of a ManagedClusterAddOn before it
-// is stored. Such a rule exists as a MutatingAdmissionPolicy, and as a webhook that does the same.
+// Package rule is the common part of Interlock's admission rules. A rule rewrites the status of a ManagedClusterAddOn before it
+// is stored. It exists as a MutatingAdmissionPolicy, and as a webhook that does the same.
 package rule
 
 import (
@@ -27,21 +27,21 @@ const (
 
 // Rule is an admission rule in two forms.
 type Rule struct {
-	// Title is what it is called in logs, and Controller in names of controllers and field managers.
+	// Title is the name of the rule in logs. Controller is its name in names of controllers and field managers.
 	Title, Controller string
-	// Name is that of each of its objects.
+	// Name is the name of all its objects.
 	Name string
 	// Files has policy.yaml, binding.yaml and webhook.yaml in a folder.
 	Files  embed.FS
 	Folder string
-	// Path is where `addon-manager webhook` serves it.
+	// Path is the path at which `addon-manager webhook` serves the rule.
 	Path string
-	// Probed are conditions of a status that the rule must change, where the dry run of a write is a probe.
+	// Probed has the conditions of a probe, the dry run of a write. The rule must change them.
 	Probed []metav1.Condition
-	// Changed reports whether the rule has changed them.
+	// Changed reports whether the rule has changed the conditions of a probe.
 	Changed func(stored []metav1.Condition) bool
-	// Without says what happens while the rule is not in force.
-	Without string
+	// Warning is the log message while the rule is not in force. It describes the consequence.
+	Warning string
 }
 
 // Form is how a rule is installed.
@@ -53,20 +53,20 @@ const (
 	FormWebhook Form = "Webhook"
 )
 
-// TypeProbe is the condition that marks the dry run of a write as a probe of whether a rule is in force. Its reason is
-// the form that is probed: each form leaves a probe of the other one alone.
+// TypeProbe is the type of a condition that makes the dry run of a write a probe. A probe shows whether a rule is in force. Its reason
+// is the form to probe: each form ignores probes of the other form.
 const TypeProbe = "InterlockProbe"
 
 // Probe returns the conditions of a dry run that probes a form of the rule.
-func (r *Rule) Probe(form Form, at metav1.Time) []metav1.Condition {
+func (r *Rule) Probe(form Form, since metav1.Time) []metav1.Condition {
 	conditions := append(slices.Clone(r.Probed), metav1.Condition{Type: TypeProbe, Status: metav1.ConditionTrue, Reason: string(form)})
 	for i := range conditions {
-		conditions[i].Message, conditions[i].LastTransitionTime = "Dry run: is Interlock's rule in force?", at
+		conditions[i].Message, conditions[i].LastTransitionTime = "Dry run: is Interlock's rule in force?", since
 	}
 	return conditions
 }
 
-// Policy returns the policy and its binding in the given version of their API.
+// Policy returns the policy and its binding in a version of their API.
 // Their schema is the same in all versions.
 func (r *Rule) Policy(version string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
@@ -81,17 +81,17 @@ func (r *Rule) Policy(version string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// Webhook returns the rule as a webhook that is served as given.
-func (r *Rule) Webhook(served admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
+// Webhook returns the rule as a webhook with a client configuration.
+func (r *Rule) Webhook(config admissionregistrationv1.WebhookClientConfig) (*unstructured.Unstructured, error) {
 	configuration, err := r.load("webhook.yaml")
 	if err != nil {
 		return nil, err
 	}
-	clientConfig, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&served)
+	clientConfig, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&config)
 	if err != nil {
 		return nil, fmt.Errorf("client configuration of the webhook: %w", err)
 	}
-	for _, webhook := range configuration.Object["webhooks"].([]any) { // one, which ships with the program
+	for _, webhook := range configuration.Object["webhooks"].([]any) { // webhook.yaml has a single webhook
 		webhook.(map[string]any)["clientConfig"] = clientConfig
 	}
 	return configuration, nil

@@ -10,24 +10,26 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// size is what large catalogs are made of.
+// size is the size of a large catalog.
 type size struct {
 	addOns, versions, wishes int
-	// width is of ranges, and limits how many wishes limit add-ons that others need.
+	// width is the width of ranges. limits is the number of wishes that limit add-ons that others need.
 	width, limits int
 }
 
-// large has add-ons whose versions require add-ons after them, in the versions of their time.
-func large(random *rand.Rand, of size) (releases []resolution.Release, wishes []resolution.Wish) {
+// largeCatalog returns releases and wishes. Each version requires add-ons with higher numbers, in versions near its own.
+func largeCatalog(random *rand.Rand, s size) ([]resolution.Release, []resolution.Wish) {
+	var releases []resolution.Release
+	var wishes []resolution.Wish
 	name := func(i int) string { return fmt.Sprintf("addon-%03d", i) }
-	for i := range of.addOns {
-		for v := range of.versions {
+	for i := range s.addOns {
+		for v := range s.versions {
 			registration := fixture.Registration(name(i))
-			for e := range min(5, of.addOns-i-1) {
-				on := i + 1 + random.IntN(min(20, of.addOns-i-1))
+			for e := range min(5, s.addOns-i-1) {
+				dependency := i + 1 + random.IntN(min(20, s.addOns-i-1))
 				edge := fixture.Required(fmt.Sprintf("edge-%d", e))
-				low := max(0, v-random.IntN(of.width))
-				edge.AddOn, edge.Version = name(on), fmt.Sprintf(">= 1.%d.0 < 1.%d.0", low, v+random.IntN(of.width)+1)
+				low := max(0, v-random.IntN(s.width))
+				edge.AddOn, edge.Version = name(dependency), fmt.Sprintf(">= 1.%d.0 < 1.%d.0", low, v+random.IntN(s.width)+1)
 				if random.IntN(10) == 0 {
 					edge.Type = addonv1alpha1.DependencyTypeIfInstalled
 				}
@@ -39,18 +41,18 @@ func large(random *rand.Rand, of size) (releases []resolution.Release, wishes []
 			})
 		}
 	}
-	for i := range min(of.wishes, of.addOns) {
+	for i := range min(s.wishes, s.addOns) {
 		wishes = append(wishes, resolution.Wish{AddOn: name(i), Version: ">= 1.10"})
 	}
-	for range of.limits {
-		on := of.addOns/2 + random.IntN(of.addOns/2)
-		wishes = append(wishes, resolution.Wish{AddOn: name(on), Version: fmt.Sprintf("< 1.%d", 20+random.IntN(20)), OnlyIfNeeded: true})
+	for range s.limits {
+		addOn := s.addOns/2 + random.IntN(s.addOns/2)
+		wishes = append(wishes, resolution.Wish{AddOn: name(addOn), Version: fmt.Sprintf("< 1.%d", 20+random.IntN(20)), OnlyIfNeeded: true})
 	}
 	return releases, wishes
 }
 
-// sizes are 200 add-ons with 50 versions each. In the last three, limits are far away from most wishes, so most of the highest
-// versions go with nothing.
+// sizes has sizes of catalogs of 200 add-ons with 50 versions each. The limits in the last three exclude most of the highest
+// versions.
 var sizes = map[string]size{
 	"without limits":            {200, 50, 20, 10, 0},
 	"one limit":                 {200, 50, 20, 20, 1},
@@ -61,9 +63,9 @@ var sizes = map[string]size{
 }
 
 func BenchmarkResolve(b *testing.B) {
-	for name, of := range sizes {
+	for name, s := range sizes {
 		b.Run(name, func(b *testing.B) {
-			releases, wishes := large(fixture.Random(1), of)
+			releases, wishes := largeCatalog(fixture.Random(1), s)
 			for b.Loop() {
 				if _, err := resolution.Resolve(releases, wishes, resolution.Kind{}); err != nil {
 					b.Fatal(err)
@@ -73,17 +75,17 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// Without too many steps there is a resolution. BenchmarkResolve measures the time.
+// A large catalog is resolved within the limit of steps. BenchmarkResolve measures the time.
 func TestLargeCatalogue(t *testing.T) {
-	for name, of := range sizes {
+	for name, s := range sizes {
 		t.Run(name, func(t *testing.T) {
-			of.addOns, of.versions = 60, 30 // for the race detector
-			releases, wishes := large(fixture.Random(0), of)
-			found, err := resolution.Resolve(releases, wishes, resolution.Kind{})
+			s.addOns, s.versions = 60, 30 // for the race detector
+			releases, wishes := largeCatalog(fixture.Random(0), s)
+			result, err := resolution.Resolve(releases, wishes, resolution.Kind{})
 			if err != nil {
 				t.Error(err)
-			} else if len(found.Choices) < 50 {
-				t.Errorf("%d choices", len(found.Choices))
+			} else if len(result.Choices) < 50 {
+				t.Errorf("%d choices", len(result.Choices))
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import "math/bits"
 // bitset is a set of small numbers.
 type bitset []uint64
 
-func (b bitset) has(i int) bool { return i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0 }
+func (b bitset) contains(i int) bool { return i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0 }
 
 func (b *bitset) add(i int) {
 	for len(*b) <= i/64 {
@@ -15,40 +15,40 @@ func (b *bitset) add(i int) {
 }
 
 func (b *bitset) remove(i int) {
-	if b.has(i) {
+	if b.contains(i) {
 		(*b)[i/64] &^= 1 << (i % 64)
 	}
 }
 
-// join adds all of another set.
-func (b *bitset) join(other bitset) {
-	for len(*b) < len(other) {
+// join adds all numbers of a second set.
+func (b *bitset) join(second bitset) {
+	for len(*b) < len(second) {
 		*b = append(*b, 0)
 	}
-	for i, word := range other {
+	for i, word := range second {
 		(*b)[i] |= word
 	}
 }
 
-// and returns what is in both sets.
-func (b bitset) and(other bitset) bitset {
-	both := make(bitset, min(len(b), len(other)))
-	for i := range both {
-		both[i] = b[i] & other[i]
+// intersect returns the numbers that are in both sets.
+func (b bitset) intersect(second bitset) bitset {
+	intersection := make(bitset, min(len(b), len(second)))
+	for i := range intersection {
+		intersection[i] = b[i] & second[i]
 	}
-	return both
+	return intersection
 }
 
 func (b bitset) empty() bool { return b.first() < 0 }
 
-// first is the smallest number of the set, negative where there is none.
+// first returns the smallest number, or a negative one for an empty set.
 func (b bitset) first() int { return b.firstWithout(nil) }
 
-// firstWithout is the smallest number of the set that is not in the other one, negative where there is none.
-func (b bitset) firstWithout(other bitset) int {
+// firstWithout returns the smallest number that is not excluded, or a negative one if there is none.
+func (b bitset) firstWithout(excluded bitset) int {
 	for i, word := range b {
-		if i < len(other) {
-			word &^= other[i]
+		if i < len(excluded) {
+			word &^= excluded[i]
 		}
 		if word != 0 {
 			return i*64 + bits.TrailingZeros64(word)
@@ -57,7 +57,8 @@ func (b bitset) firstWithout(other bitset) int {
 	return -1
 }
 
-func (b bitset) count() (count int) {
+func (b bitset) count() int {
+	count := 0
 	for _, word := range b {
 		count += bits.OnesCount64(word)
 	}

@@ -13,26 +13,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// explain finds the wishes that exclude each other, and then the declarations because of which they do: without any
-// of them, there is a solution.
+// explain returns the Conflict of a problem without a solution. It first finds a minimal set of wishes that exclude each other,
+// and then a minimal set of declarations that cause this.
 func (p *problem) explain(involved map[source]bool) error {
 	core := p.wishes
-	if alone := slices.IndexFunc(p.wishes, func(one wish) bool { return p.fails([]wish{one}) }); alone >= 0 {
-		core = p.wishes[alone : alone+1]
+	if i := slices.IndexFunc(p.wishes, func(w wish) bool { return p.fails([]wish{w}) }); i >= 0 {
+		core = p.wishes[i : i+1]
 	}
 	for i := 0; i < len(core) && len(core) > 1; {
-		if others := slices.Delete(slices.Clone(core), i, i+1); p.fails(others) {
-			core = others
+		if reduced := slices.Delete(slices.Clone(core), i, i+1); p.fails(reduced) {
+			core = reduced
 			continue
 		}
 		i++
 	}
-	found := p.solve(core)
-	if found.chosen == nil && !found.exhausted {
-		involved = found.involved
+	result := p.solve(core)
+	if result.selection == nil && !result.exhausted {
+		involved = result.involved
 	}
-	declared := p.reduce(core, involved)
-	conflict := &Conflict{sentence: p.sentence(core, declared)}
+	conflict := &Conflict{sentence: p.sentence(core, p.reduce(core, involved))}
 	for i := range core {
 		conflict.Wishes = append(conflict.Wishes, core[i].Wish)
 	}
@@ -41,156 +40,162 @@ func (p *problem) explain(involved map[source]bool) error {
 
 // fails reports whether the wishes are known to exclude each other.
 func (p *problem) fails(wishes []wish) bool {
-	found := p.solve(wishes)
-	return found.chosen == nil && !found.exhausted
+	result := p.solve(wishes)
+	return result.selection == nil && !result.exhausted
 }
 
-// reduce leaves out the declarations without which the wishes exclude each other all the same.
-func (p *problem) reduce(core []wish, involved map[source]bool) (kept []source) {
-	p.counted = involved
-	defer func() { p.counted = nil }()
-	for _, one := range slices.SortedFunc(maps.Keys(involved), p.compareSources) {
-		if !p.counted[one] {
+// reduce returns a minimal set of the involved declarations: without any of them, the wishes no longer exclude each other.
+func (p *problem) reduce(core []wish, involved map[source]bool) []source {
+	p.activeSources = involved
+	defer func() { p.activeSources = nil }()
+	var minimal []source
+	for _, declaring := range slices.SortedFunc(maps.Keys(involved), p.compareSources) {
+		if !p.activeSources[declaring] {
 			continue
 		}
-		others := maps.Clone(p.counted)
-		delete(others, one)
-		before := p.counted
-		p.counted = others
-		if found := p.solve(core); found.chosen == nil && !found.exhausted {
-			p.counted = found.involved // what is not involved in it does not count
+		previous := p.activeSources
+		p.activeSources = maps.Clone(previous)
+		delete(p.activeSources, declaring)
+		if result := p.solve(core); result.selection == nil && !result.exhausted {
+			p.activeSources = result.involved // the conflict needs no other declarations
 			continue
 		}
-		p.counted = before
-		kept = append(kept, one)
+		p.activeSources = previous
+		minimal = append(minimal, declaring)
 	}
-	return kept
+	return minimal
 }
 
-// counts reports whether a declaration counts.
-func (p *problem) counts(of source) bool { return p.counted == nil || p.counted[of] }
+// isActive reports whether searches use a declaration.
+func (p *problem) isActive(declaring source) bool {
+	return p.activeSources == nil || p.activeSources[declaring]
+}
 
 func (p *problem) compareSources(a, b source) int {
 	return cmp.Or(p.compareNames(a.addOn, b.addOn), cmp.Compare(a.name, b.name))
 }
 
-// sentence reports a conflict.
-func (p *problem) sentence(core []wish, declared []source) string {
+// sentence returns the message for wishes that exclude each other because of declarations.
+func (p *problem) sentence(core []wish, sources []source) string {
 	var facts []string
-	named := map[string]bool{}
+	addOns := map[string]bool{}
 	for i := range core {
 		facts = append(facts, describe(text.Name(core[i].AddOn), core[i].Version)+" is wanted")
-		named[core[i].AddOn] = true
+		addOns[core[i].AddOn] = true
 	}
-	for _, one := range declared {
-		facts = append(facts, p.declares(core, one, named)...)
+	for _, declaring := range sources {
+		facts = append(facts, p.facts(core, declaring, addOns)...)
 	}
-	if more := len(facts) - maxFacts; more > 0 {
-		facts = append(facts[:maxFacts], fmt.Sprintf("and %d more", more))
+	if excess := len(facts) - maxFacts; excess > 0 {
+		facts = append(facts[:maxFacts], fmt.Sprintf("and %d more", excess))
 	}
-	var there []string
-	for _, name := range sortedNames(named)[:min(len(named), maxFacts)] {
-		there = append(there, p.available(name))
+	var available []string
+	for _, name := range sortedNames(addOns)[:min(len(addOns), maxFacts)] {
+		available = append(available, p.available(name))
 	}
-	what := "these wishes exclude each other"
+	summary := "these wishes exclude each other"
 	if len(core) == 1 {
-		what = "this wish cannot be satisfied"
+		summary = "this wish cannot be satisfied"
 	}
 	if p.kind.Name != "" {
-		what = fmt.Sprintf("on clusters of kind %s, %s", text.Name(p.kind.Name), what)
+		summary = fmt.Sprintf("on clusters of kind %s, %s", text.Name(p.kind.Name), summary)
 	}
-	return what + ": " + strings.Join(facts, "; ") + ". The index has " + strings.Join(there, "; ")
+	return summary + ": " + strings.Join(facts, "; ") + ". The index has " + strings.Join(available, "; ")
 }
 
-// declares describes what releases of an add-on declare, and names the add-ons that this is about.
-func (p *problem) declares(core []wish, of source, named map[string]bool) []string {
-	by, order := map[string][]string{}, []string{}
-	add := func(one *release, what string) {
-		if by[what] == nil {
-			order = append(order, what)
+// facts describes a declaration, with the versions that have it. It adds the names of the add-ons that the declaration is about.
+func (p *problem) facts(core []wish, declaring source, addOns map[string]bool) []string {
+	versionsByPhrase, phrases := map[string][]string{}, []string{}
+	add := func(r *release, phrase string) {
+		if versionsByPhrase[phrase] == nil {
+			phrases = append(phrases, phrase)
 		}
-		by[what] = append(by[what], one.Version)
+		versionsByPhrase[phrase] = append(versionsByPhrase[phrase], r.Version)
 	}
-	for i := range p.addOns[of.addOn].releases {
-		one := p.candidate(of.addOn, i)
-		if !p.addOns[of.addOn].asked.has(i) || slices.ContainsFunc(core, func(w wish) bool { return w.addOn == of.addOn && !w.accepts.has(i) }) {
+	addOn := p.addOns[declaring.addOn]
+	for i := range addOn.releases {
+		r := p.candidate(declaring.addOn, i)
+		excludes := func(w wish) bool { return w.addOn == declaring.addOn && !w.releases.contains(i) }
+		if !addOn.selectable.contains(i) || slices.ContainsFunc(core, excludes) {
 			continue
 		}
-		for _, refused := range one.refusals {
-			if refused.source == of {
-				add(one, strings.TrimPrefix(refused.because, "it "))
+		for _, refused := range r.refusals {
+			if refused.source == declaring {
+				add(r, strings.TrimPrefix(refused.reason, "it "))
 			}
 		}
-		for c := range one.constraints {
-			if constraint := &one.constraints[c]; constraint.source == of {
-				add(one, phrase(constraint.edge))
-				for t := range constraint.targets {
-					if on := constraint.targets[t].addOn; on != none && on != of.addOn {
-						named[p.addOns[on].name] = true
-					}
+		for n := range r.constraints {
+			c := &r.constraints[n]
+			if c.source != declaring {
+				continue
+			}
+			add(r, phrase(c.edge))
+			for t := range c.targets {
+				if dependency := c.targets[t].addOn; dependency != unset && dependency != declaring.addOn {
+					addOns[p.addOns[dependency].name] = true
 				}
 			}
 		}
 	}
-	facts := make([]string, 0, len(order))
-	for _, what := range order {
-		facts = append(facts, fmt.Sprintf("%s %s %s", text.Name(p.addOns[of.addOn].name), listed(by[what]), what))
+	facts := make([]string, 0, len(phrases))
+	for _, phrase := range phrases {
+		facts = append(facts, fmt.Sprintf("%s %s %s", text.Name(addOn.name), listVersions(versionsByPhrase[phrase]), phrase))
 	}
 	return facts
 }
 
 // available lists the versions of an add-on.
 func (p *problem) available(name string) string {
-	of := p.addOns[p.ids[name]]
-	if len(of.releases) == 0 {
+	addOn := p.addOns[p.ids[name]]
+	if len(addOn.releases) == 0 {
 		return "no " + text.Name(name)
 	}
-	var all []string
-	for i := range of.releases {
-		version := of.releases[i].Version
-		if !of.asked.has(i) {
+	var versions []string
+	for i := range addOn.releases {
+		version := addOn.releases[i].Version
+		if !addOn.selectable.contains(i) {
 			version += " (a prerelease that no wish asks for)"
 		}
-		all = append(all, version)
+		versions = append(versions, version)
 	}
-	return text.Name(name) + " " + listed(all)
+	return text.Name(name) + " " + listVersions(versions)
 }
 
-// maxFacts is how many wishes and declarations a message has.
+// maxFacts is the number of wishes and declarations in a message.
 const maxFacts = 20
 
-// maxListed is how many versions a message has.
+// maxListed is the number of versions in a list.
 const maxListed = 5
 
-func listed(versions []string) string {
-	shown := make([]string, 0, maxListed)
-	for _, one := range versions[:min(len(versions), maxListed)] {
-		shown = append(shown, text.Excerpt(one))
+func listVersions(versions []string) string {
+	excerpts := make([]string, 0, maxListed)
+	for _, version := range versions[:min(len(versions), maxListed)] {
+		excerpts = append(excerpts, text.Excerpt(version))
 	}
-	joined := strings.Join(shown, ", ")
-	if more := len(versions) - len(shown); more > 0 {
-		joined += fmt.Sprintf(" and %d more", more)
+	list := strings.Join(excerpts, ", ")
+	if excess := len(versions) - len(excerpts); excess > 0 {
+		list += fmt.Sprintf(" and %d more", excess)
 	}
-	return joined
+	return list
 }
 
-// describe names something, and its range of versions, if it has one.
-func describe(what, versions string) string {
+// describe appends a range of versions to a subject, unless the range is empty.
+func describe(subject, versions string) string {
 	if versions == "" {
-		return what
+		return subject
 	}
-	return fmt.Sprintf("%s in version '%s'", what, text.Excerpt(versions))
+	return fmt.Sprintf("%s in version '%s'", subject, text.Excerpt(versions))
 }
 
-// phrase is what a release with the edge does.
+// phrase describes an edge: a verb and its object.
 func phrase(edge *declaration.Edge) string {
-	on := describe(evaluation.Finding{Dependency: &edge.Dependency}.Target(), edge.Dependency.Version)
+	target := describe(evaluation.Finding{Dependency: &edge.Dependency}.Target(), edge.Dependency.Version)
 	switch edge.Dependency.Type {
 	case addonv1alpha1.DependencyTypeConflicts:
-		return "conflicts with " + on
+		return "conflicts with " + target
 	case addonv1alpha1.DependencyTypeRequired:
-		return "requires " + on
+		return "requires " + target
 	default:
-		return "works only beside " + on
+		return "works only beside " + target
 	}
 }

@@ -8,89 +8,90 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// constraint is what an edge of a chosen release asks of the other choices. As a need, one of its
-// targets has to be chosen. Else each target limits its add-on, where that is chosen.
+// constraint is an edge of a chosen release, as a condition on the other choices. If it is a need, at least one of its targets
+// has to be chosen. If it is not, each target only limits the releases of its add-on.
 type constraint struct {
 	source
 	edge    *declaration.Edge
 	need    bool
 	targets []target
-	// where: the need counts only where one of these add-ons is chosen; nil: everywhere. An Optional edge
-	// with alternatives is satisfied without any of them.
-	where []int
-	// circular: a target that waits for the dependent does not satisfy the need.
-	circular bool
+	// triggers has the add-ons that make the need apply. A nil one always applies. An Optional edge with alternatives has them:
+	// it is satisfied if no alternative is chosen.
+	triggers []int
+	// rejectsCycles is true if a target that waits for the dependent does not satisfy the need.
+	rejectsCycles bool
 }
 
-// target is one way to satisfy a need.
+// target is an alternative for satisfying a need: any of the releases of an add-on.
 type target struct {
-	addOn   int
-	accepts bitset
-	// assumed: no release provides the API, so it is assumed to be served.
+	addOn    int
+	releases bitset
+	// assumed is true for an API that no release provides. It is assumed to be served.
 	assumed bool
 	api     *addonv1alpha1.DependencyAPI
 }
 
-// single reports whether the need is on one add-on from the beginning. One left of several alternatives may be circular.
+// single reports whether the need always is a need for one add-on. A single alternative may be rejected because of a cycle.
 func (c *constraint) single() bool {
-	return len(c.targets) == 1 && c.where == nil && !c.circular && !c.targets[0].assumed
+	return len(c.targets) == 1 && c.triggers == nil && !c.rejectsCycles && !c.targets[0].assumed
 }
 
-// constraintsOf compiles an edge that applies.
+// constraintsOf compiles an edge that applies on the kind of clusters.
 func (p *problem) constraintsOf(id int, edge *declaration.Edge) []constraint {
-	made := constraint{source: source{id, edge.Dependency.Name}, edge: edge}
+	compiled := constraint{source: source{id, edge.Dependency.Name}, edge: edge}
 	required := edge.Dependency.Type == addonv1alpha1.DependencyTypeRequired
 	switch {
 	case len(edge.Alternatives) > 0:
-		made.need, made.circular = true, required
+		compiled.need, compiled.rejectsCycles = true, required
 		for i := range edge.Alternatives {
 			targets, served := p.targetsOf(&edge.Alternatives[i])
 			if served {
 				return nil
 			}
-			made.targets = append(made.targets, targets...)
+			compiled.targets = append(compiled.targets, targets...)
 		}
 		if !required {
-			return p.whereChosen(made)
+			return p.withTriggers(compiled)
 		}
 	case edge.Dependency.API != nil:
 		targets, served := p.targetsOf(edge)
 		if served || !required {
 			return nil
 		}
-		made.need, made.targets = true, targets
+		compiled.need, compiled.targets = true, targets
 	default:
-		made.need = required
-		made.targets = []target{{addOn: p.id(edge.AddOn), accepts: p.accepts(edge)}}
+		compiled.need = required
+		compiled.targets = []target{{addOn: p.id(edge.AddOn), releases: p.satisfying(edge)}}
 	}
-	return []constraint{made}
+	return []constraint{compiled}
 }
 
-// whereChosen limits the need of an Optional edge with alternatives to where one of them is chosen.
-func (p *problem) whereChosen(made constraint) []constraint {
-	for i := range made.edge.Alternatives {
-		if name := made.edge.Alternatives[i].AddOn; name != "" {
-			made.where = append(made.where, p.id(name))
+// withTriggers makes the need of an Optional edge with alternatives apply only if one of them is chosen.
+func (p *problem) withTriggers(compiled constraint) []constraint {
+	for i := range compiled.edge.Alternatives {
+		if name := compiled.edge.Alternatives[i].AddOn; name != "" {
+			compiled.triggers = append(compiled.triggers, p.id(name))
 		}
 	}
-	if made.where == nil {
+	if compiled.triggers == nil {
 		return nil
 	}
-	return []constraint{made}
+	return []constraint{compiled}
 }
 
-// targetsOf are the ways to satisfy an edge without alternatives. served: clusters of the kind do it by themselves.
-func (p *problem) targetsOf(edge *declaration.Edge) (targets []target, served bool) {
+// targetsOf returns the targets of an edge without alternatives. It returns true instead if clusters of the kind serve its API
+// without any add-on.
+func (p *problem) targetsOf(edge *declaration.Edge) ([]target, bool) {
 	api := edge.Dependency.API
 	if api == nil {
-		return []target{{addOn: p.id(edge.AddOn), accepts: p.accepts(edge)}}, false
+		return []target{{addOn: p.id(edge.AddOn), releases: p.satisfying(edge)}}, false
 	}
-	assumed := []target{{addOn: none, assumed: true, api: api}}
+	assumed := []target{{addOn: unset, assumed: true, api: api}}
 	if declaration.ServedBy(&edge.Dependency) != addonv1alpha1.APIServerManagedCluster {
 		return assumed, false
 	}
-	for _, one := range p.kind.APIs {
-		if provides(one, api.AddonAPI) {
+	for _, servedAPI := range p.kind.APIs {
+		if provides(servedAPI, api.AddonAPI) {
 			return nil, true
 		}
 	}
@@ -98,18 +99,19 @@ func (p *problem) targetsOf(edge *declaration.Edge) (targets []target, served bo
 	if len(p.providers(addonv1alpha1.AddonAPI{Group: api.Group, Kind: api.Kind})) == 0 {
 		return assumed, false
 	}
+	var targets []target
 	for id, releases := range p.providers(api.AddonAPI) {
-		targets = append(targets, target{addOn: id, accepts: releases, api: api})
+		targets = append(targets, target{addOn: id, releases: releases, api: api})
 	}
 	slices.SortFunc(targets, func(a, b target) int { return p.compareNames(a.addOn, b.addOn) })
 	return targets, false
 }
 
-// none is the number of no add-on.
-const none = -1
+// unset is the number of an add-on or of a release that is not set.
+const unset = -1
 
-// accepts are the releases with which an edge on an add-on is satisfied where that is chosen.
-func (p *problem) accepts(edge *declaration.Edge) bitset {
+// satisfying returns the releases of an edge's add-on that satisfy the edge.
+func (p *problem) satisfying(edge *declaration.Edge) bitset {
 	id, conflicts := p.id(edge.AddOn), declaration.Conflicts(&edge.Dependency)
 	key := edge.AddOn + "\x00" + edge.Dependency.Version
 	if edge.Dependency.Prereleases != nil {
@@ -118,50 +120,51 @@ func (p *problem) accepts(edge *declaration.Edge) bitset {
 			key += "\x00" + identifier
 		}
 	}
-	matching, known := p.accepted[key]
-	if !known {
-		matching = p.matching(id, edge.Versions)
-		p.accepted[key] = matching
+	matches, ok := p.acceptedReleases[key]
+	if !ok {
+		matches = p.matching(id, edge.Versions)
+		p.acceptedReleases[key] = matches
 	}
 	if !conflicts {
-		return matching
+		return matches
 	}
-	var others bitset
+	var complement bitset
 	for i := range p.addOns[id].releases {
-		if !matching.has(i) {
-			others.add(i)
+		if !matches.contains(i) {
+			complement.add(i)
 		}
 	}
-	return others
+	return complement
 }
 
-// provides reports whether a declared API is the one that is needed, as catalog.Providers does.
+// provides reports whether a declared API is the needed one. catalog.Providers applies the same rule.
 func provides(declared, needed addonv1alpha1.AddonAPI) bool {
 	return declared.Group == needed.Group && declared.Kind == needed.Kind &&
 		(needed.Version == "" || declared.Version == "" || declared.Version == needed.Version)
 }
 
-// providers are the releases that declare that they provide an API, by add-on. A prerelease that no wish asks for
-// provides nothing.
+// providers returns the releases that declare that they provide an API, by add-on. It leaves out prereleases that no wish asks
+// for.
 func (p *problem) providers(api addonv1alpha1.AddonAPI) map[int]bitset {
-	if found, known := p.provided[api]; known {
-		return found
+	if cached, ok := p.providersByAPI[api]; ok {
+		return cached
 	}
-	found := map[int]bitset{}
-	for id, of := range p.addOns {
+	providesAPI := func(declared addonv1alpha1.AddonAPI) bool { return provides(declared, api) }
+	providers := map[int]bitset{}
+	for id, addOn := range p.addOns {
 		var releases bitset
-		for i := range of.releases {
-			declared := &p.evaluate(&of.releases[i]).declared
-			if of.asked.has(i) && slices.ContainsFunc(declared.Provides, func(one addonv1alpha1.AddonAPI) bool { return provides(one, api) }) {
+		for i := range addOn.releases {
+			declared := &p.evaluate(&addOn.releases[i]).declaration
+			if addOn.selectable.contains(i) && slices.ContainsFunc(declared.Provides, providesAPI) {
 				releases.add(i)
 			}
 		}
 		if !releases.empty() {
-			found[id] = releases
+			providers[id] = releases
 		}
 	}
-	p.provided[api] = found
-	return found
+	p.providersByAPI[api] = providers
+	return providers
 }
 
-func sortedNames(of map[string]bool) []string { return slices.Sorted(maps.Keys(of)) }
+func sortedNames(names map[string]bool) []string { return slices.Sorted(maps.Keys(names)) }

@@ -13,67 +13,70 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxPassedOver is how many higher versions are explained.
+// maxPassedOver is the number of higher versions that are explained.
 const maxPassedOver = 3
 
 // describe explains a solution.
-func (p *problem) describe(found solution) *Resolution {
+func (p *problem) describe(solved solution) *Resolution {
 	described := &Resolution{}
-	assumed := map[string]bool{}
-	for _, id := range slices.SortedFunc(maps.Keys(found.chosen), p.compareNames) {
-		one := p.candidate(id, found.chosen[id])
+	assumptions := map[string]bool{}
+	for _, id := range slices.SortedFunc(maps.Keys(solved.selection), p.compareNames) {
+		r := p.candidate(id, solved.selection[id])
 		described.Choices = append(described.Choices, Choice{
-			AddOn: one.AddOn, Version: one.Version, Because: p.because(found.chosen, id),
-			PassedOver: p.passedOver(found.chosen, id), Needs: p.needsOf(found.chosen, id),
+			AddOn:      r.AddOn,
+			Version:    r.Version,
+			Because:    p.reasonsFor(solved.selection, id),
+			PassedOver: p.passedOver(solved.selection, id),
+			Needs:      p.needsOf(solved.selection, id),
 		})
-		p.assume(one, assumed)
+		p.addAssumptions(r, assumptions)
 	}
-	for _, key := range found.assumed {
-		one := p.candidate(key.addOn, found.chosen[key.addOn])
-		of := one.constraints[key.constraint].edge
-		assumed[assumption(one, of, evaluation.Finding{Dependency: &of.Dependency}.Target()+" is served")] = true
+	for _, key := range solved.assumed {
+		r := p.candidate(key.addOn, solved.selection[key.addOn])
+		edge := r.constraints[key.constraint].edge
+		assumptions[assumption(r, edge, evaluation.Finding{Dependency: &edge.Dependency}.Target()+" is served")] = true
 	}
-	described.Assumptions = sortedNames(assumed)
+	described.Assumptions = sortedNames(assumptions)
 	return described
 }
 
 func (p *problem) compareNames(a, b int) int { return cmp.Compare(p.addOns[a].name, p.addOns[b].name) }
 
-// because are the wishes and the edges of other choices that the add-on satisfies.
-func (p *problem) because(chosen map[int]int, id int) []string {
-	var because []string
+// reasonsFor returns the wishes for the add-on, and the edges of other choices that its release satisfies.
+func (p *problem) reasonsFor(selection map[int]int, id int) []string {
+	var reasons []string
 	for i := range p.wishes {
-		if one := &p.wishes[i]; one.addOn == id {
-			what := "wanted"
-			if one.OnlyIfNeeded {
-				what = "wanted only if it is needed"
+		if w := &p.wishes[i]; w.addOn == id {
+			wanted := "wanted"
+			if w.OnlyIfNeeded {
+				wanted = "wanted only if it is needed"
 			}
-			because = append(because, describe(what, one.Version))
+			reasons = append(reasons, describe(wanted, w.Version))
 		}
 	}
-	for _, by := range slices.SortedFunc(maps.Keys(chosen), p.compareNames) {
-		dependent := p.candidate(by, chosen[by])
-		for c := range dependent.constraints {
-			edge := &dependent.constraints[c]
-			if by != id && slices.ContainsFunc(edge.targets, func(on target) bool { return on.addOn == id && on.accepts.has(chosen[id]) }) &&
-				(edge.where == nil || edge.need) {
-				because = append(because, fmt.Sprintf("%s %s %s", text.Name(dependent.AddOn), dependent.Version, phrase(edge.edge)))
+	isSatisfied := func(t target) bool { return t.addOn == id && t.releases.contains(selection[id]) }
+	for _, dependentID := range slices.SortedFunc(maps.Keys(selection), p.compareNames) {
+		dependent := p.candidate(dependentID, selection[dependentID])
+		for n := range dependent.constraints {
+			c := &dependent.constraints[n]
+			if dependentID != id && slices.ContainsFunc(c.targets, isSatisfied) && (c.triggers == nil || c.need) {
+				reasons = append(reasons, fmt.Sprintf("%s %s %s", text.Name(dependent.AddOn), dependent.Version, phrase(c.edge)))
 			}
 		}
 	}
-	return because
+	return reasons
 }
 
-// needsOf are the chosen add-ons that a choice needs.
-func (p *problem) needsOf(chosen map[int]int, id int) []string {
+// needsOf returns the chosen add-ons that a choice needs.
+func (p *problem) needsOf(selection map[int]int, id int) []string {
 	needs := map[string]bool{}
-	for _, one := range p.candidate(id, chosen[id]).constraints {
-		if declaration.Conflicts(&one.edge.Dependency) || one.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
+	for _, c := range p.candidate(id, selection[id]).constraints {
+		if declaration.Conflicts(&c.edge.Dependency) || c.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
 			continue
 		}
-		for _, on := range one.targets {
-			if _, is := chosen[on.addOn]; is && on.addOn != id {
-				needs[p.addOns[on.addOn].name] = true
+		for _, t := range c.targets {
+			if _, ok := selection[t.addOn]; ok && t.addOn != id {
+				needs[p.addOns[t.addOn].name] = true
 			}
 		}
 	}
@@ -81,70 +84,70 @@ func (p *problem) needsOf(chosen map[int]int, id int) []string {
 }
 
 // passedOver explains the highest versions above the chosen one.
-func (p *problem) passedOver(chosen map[int]int, id int) []PassedOver {
-	var passed []PassedOver
-	for i := range min(chosen[id], maxPassedOver) {
-		passed = append(passed, PassedOver{p.addOns[id].releases[i].Version, p.against(chosen, id, i)})
+func (p *problem) passedOver(selection map[int]int, id int) []PassedOver {
+	var versions []PassedOver
+	for i := range min(selection[id], maxPassedOver) {
+		versions = append(versions, PassedOver{p.addOns[id].releases[i].Version, p.reasonAgainst(selection, id, i)})
 	}
-	return passed
+	return versions
 }
 
-// against is why a release is not chosen beside the other choices.
-func (p *problem) against(chosen map[int]int, id, i int) string {
-	one := p.candidate(id, i)
-	if !p.addOns[id].asked.has(i) {
+// reasonAgainst returns the reason why a release is not chosen beside the other choices.
+func (p *problem) reasonAgainst(selection map[int]int, id, i int) string {
+	r := p.candidate(id, i)
+	if !p.addOns[id].selectable.contains(i) {
 		return "it is a prerelease, and no wish asks for it"
 	}
-	for w := range p.wishes {
-		if wanted := &p.wishes[w]; wanted.addOn == id && !wanted.accepts.has(i) {
-			return describe("it is wanted", wanted.Version)
+	for n := range p.wishes {
+		if w := &p.wishes[n]; w.addOn == id && !w.releases.contains(i) {
+			return describe("it is wanted", w.Version)
 		}
 	}
-	if len(one.refusals) > 0 {
-		return one.refusals[0].because
+	if len(r.refusals) > 0 {
+		return r.refusals[0].reason
 	}
-	for _, by := range slices.SortedFunc(maps.Keys(chosen), p.compareNames) {
-		dependent := p.candidate(by, chosen[by])
-		for c := range dependent.constraints {
-			if edge := &dependent.constraints[c]; by != id && (!edge.need || edge.single()) && p.rejects(edge, id, i) {
-				return fmt.Sprintf("%s %s %s", text.Name(dependent.AddOn), dependent.Version, phrase(edge.edge))
+	for _, dependentID := range slices.SortedFunc(maps.Keys(selection), p.compareNames) {
+		dependent := p.candidate(dependentID, selection[dependentID])
+		for n := range dependent.constraints {
+			if c := &dependent.constraints[n]; dependentID != id && (!c.need || c.single()) && p.rejects(c, id, i) {
+				return fmt.Sprintf("%s %s %s", text.Name(dependent.AddOn), dependent.Version, phrase(c.edge))
 			}
 		}
 	}
-	for c := range one.constraints {
-		edge := &one.constraints[c]
-		for t := range edge.targets {
-			on := edge.targets[t].addOn
-			other, is := chosen[on]
-			if is && on != id && (!edge.need || edge.single()) && p.rejects(edge, on, other) {
+	for n := range r.constraints {
+		c := &r.constraints[n]
+		for t := range c.targets {
+			dependency := c.targets[t].addOn
+			chosen, ok := selection[dependency]
+			if ok && dependency != id && (!c.need || c.single()) && p.rejects(c, dependency, chosen) {
 				return fmt.Sprintf("it %s, and %s is chosen in version %s",
-					phrase(edge.edge), text.Name(p.addOns[on].name), p.addOns[on].releases[other].Version)
+					phrase(c.edge), text.Name(p.addOns[dependency].name), p.addOns[dependency].releases[chosen].Version)
 			}
 		}
 	}
 	return "with it, nothing satisfies all wishes"
 }
 
-// rejects reports whether the edge excludes a release of an add-on.
-func (p *problem) rejects(edge *constraint, id, i int) bool {
-	return slices.ContainsFunc(edge.targets, func(on target) bool { return on.addOn == id && !on.accepts.has(i) })
+// rejects reports whether a constraint excludes a release of an add-on.
+func (p *problem) rejects(c *constraint, id, i int) bool {
+	return slices.ContainsFunc(c.targets, func(t target) bool { return t.addOn == id && !t.releases.contains(i) })
 }
 
-// assume adds what a choice needs to be true of a cluster and cannot be known here.
-func (p *problem) assume(one *release, assumed map[string]bool) {
-	add := func(of *declaration.Edge, what string) { assumed[assumption(one, of, what)] = true }
-	declared := p.evaluate(one)
-	for i := range declared.declared.Edges {
-		edge := &declared.declared.Edges[i]
+// addAssumptions adds the conditions on a cluster that a choice relies on, and that cannot be checked without a cluster.
+func (p *problem) addAssumptions(r *release, assumptions map[string]bool) {
+	add := func(edge *declaration.Edge, condition string) { assumptions[assumption(r, edge, condition)] = true }
+	evaluated := p.evaluate(r)
+	for i := range evaluated.declaration.Edges {
+		edge := &evaluated.declaration.Edges[i]
 		if edge.When != nil && edge.When.Inputs().Any(input.AddOn|input.Config) {
 			add(edge, "its condition reads the labels, annotations or settings of the add-on, which are taken to be empty")
 		}
-		if edge.Config != nil && (declared.findings == nil || declared.findings[i].Verdict != evaluation.NotApplicable) {
+		if edge.Config != nil && (evaluated.findings == nil || evaluated.findings[i].Verdict != evaluation.NotApplicable) {
 			add(edge, "the settings are as it requires: "+text.Excerpt(edge.Dependency.Config.Expression))
 		}
 	}
 }
 
-func assumption(one *release, of *declaration.Edge, what string) string {
-	return fmt.Sprintf("%s %s, dependency %s: %s", text.Name(one.AddOn), one.Version, text.Name(of.Dependency.Name), what)
+func assumption(r *release, edge *declaration.Edge, condition string) string {
+	return fmt.Sprintf("%s %s, dependency %s: %s", text.Name(r.AddOn), r.Version, text.Name(edge.Dependency.Name), condition)
 }

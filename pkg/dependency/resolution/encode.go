@@ -5,227 +5,238 @@ import (
 	"slices"
 )
 
-// statement is what a statement of the solver says: that a release is chosen, that any of its add-on is (number is their
-// count), or with within that none outside of a set of releases is. Without an add-on it is that a target satisfies a need.
-type statement struct {
+// variable is the meaning of a variable of the solver. There are four kinds:
+//   - a release of an add-on is chosen: number is the release.
+//   - any release of an add-on is chosen: number is the count of its releases.
+//   - no release outside of a subset of an add-on's releases is chosen: subset is not nil.
+//   - a target satisfies a need: addOn is unset.
+type variable struct {
 	addOn, number int
-	within        bitset
+	subset        bitset
 }
 
-// state is what is known of an add-on during the search.
-type state struct {
-	// first is the statement that its first release is chosen.
-	first int
-	// alive are the releases that are not excluded, and only is the one that is left by the clauses.
-	alive bitset
-	only  int
-	// within are the literals that its release is one of some, and known is where they are, by these releases.
-	within []literal
-	known  map[string]int
-	// read are the releases with clauses.
-	read bitset
+// addOnState is the state of an add-on during a search.
+type addOnState struct {
+	// firstRelease is the variable of its first release. The variables of the others follow.
+	firstRelease int
+	// possible has the releases that no clause excludes.
+	possible bitset
+	// selected is the release that is chosen, by a decision or because clauses leave no other. It is unset before.
+	selected int
+	// subsets has the literals of subsets of the releases, and subsetByKey their index by the releases in the subset.
+	subsets     []literal
+	subsetByKey map[string]int
+	// encoded has the releases whose declarations are clauses already.
+	encoded bitset
 }
 
-func yes(statement int) literal { return literal(2 * statement) }
+func positive(variable int) literal { return literal(2 * variable) }
 
-// state returns what is known of an add-on.
-func (s *search) state(id int) *state {
+// state returns the state of an add-on. The first call for an add-on creates its variables.
+func (s *search) state(id int) *addOnState {
 	for len(s.states) <= id {
 		s.states = append(s.states, nil)
 	}
 	if s.states[id] == nil {
 		count := len(s.addOns[id].releases)
-		s.states[id] = &state{
-			first: s.add(count + 1), alive: slices.Clone(s.addOns[id].asked), only: none, known: map[string]int{},
+		s.states[id] = &addOnState{
+			firstRelease: s.newVariables(count + 1),
+			possible:     slices.Clone(s.addOns[id].selectable),
+			selected:     unset,
+			subsetByKey:  map[string]int{},
 		}
 		for i := range count + 1 {
-			s.statements = append(s.statements, statement{addOn: id, number: i})
+			s.variables = append(s.variables, variable{addOn: id, number: i})
 		}
-		s.attach(&clause{literals: s.anyOf(id, s.addOns[id].asked, s.needed(id).not())})
+		s.attach(&clause{literals: s.appendReleases(id, s.addOns[id].selectable, s.anyLiteral(id).not())})
 	}
 	return s.states[id]
 }
 
-// release is the literal that a release is chosen.
-func (s *search) release(id, i int) literal { return yes(s.state(id).first + i) }
+// releaseLiteral returns the literal for: the release is chosen.
+func (s *search) releaseLiteral(id, i int) literal { return positive(s.state(id).firstRelease + i) }
 
-// needed is the literal that any release of an add-on is chosen.
-func (s *search) needed(id int) literal {
-	return yes(s.state(id).first + len(s.addOns[id].releases))
+// anyLiteral returns the literal for: any release of the add-on is chosen.
+func (s *search) anyLiteral(id int) literal {
+	return positive(s.state(id).firstRelease + len(s.addOns[id].releases))
 }
 
-// anyOf are the literals that one of some releases is chosen, after others.
-func (s *search) anyOf(id int, releases bitset, others ...literal) []literal {
+// appendReleases appends the literals of releases to literals.
+func (s *search) appendReleases(id int, releases bitset, literals ...literal) []literal {
 	for i := range s.addOns[id].releases {
-		if releases.has(i) {
-			others = append(others, s.release(id, i))
+		if releases.contains(i) {
+			literals = append(literals, s.releaseLiteral(id, i))
 		}
 	}
-	return others
+	return literals
 }
 
-// within is the literal that no other release of an add-on than some is chosen. It is no literal where there is no other.
-func (s *search) within(id int, accepts bitset) literal {
-	asked := s.addOns[id].asked
-	accepted := accepts.and(asked)
+// subsetLiteral returns the literal for: no release of the add-on outside of the accepted ones is chosen. It returns noLiteral if
+// all are accepted.
+func (s *search) subsetLiteral(id int, accepted bitset) literal {
+	selectable := s.addOns[id].selectable
+	subset := accepted.intersect(selectable)
 	var key []byte
-	others := false
-	for i, word := range asked {
-		var own uint64
-		if i < len(accepted) {
-			own = accepted[i]
+	excludesAny := false
+	for i, selectableWord := range selectable {
+		var word uint64
+		if i < len(subset) {
+			word = subset[i]
 		}
-		others = others || own != word
-		key = binary.LittleEndian.AppendUint64(key, own)
+		excludesAny = excludesAny || word != selectableWord
+		key = binary.LittleEndian.AppendUint64(key, word)
 	}
-	if !others {
+	if !excludesAny {
 		return noLiteral
 	}
-	of := s.state(id)
-	if at, known := of.known[string(key)]; known {
-		return of.within[at]
+	state := s.state(id)
+	if i, ok := state.subsetByKey[string(key)]; ok {
+		return state.subsets[i]
 	}
-	l := yes(s.add(1))
-	s.statements = append(s.statements, statement{addOn: id, within: accepted})
-	of.known[string(key)] = len(of.within)
-	of.within = append(of.within, l)
-	s.attach(&clause{literals: s.anyOf(id, accepted, l.not(), s.needed(id).not())})
-	if of.only != none && !accepted.has(of.only) {
-		s.imply(l.not(), reason{because: s.release(id, of.only)})
+	l := positive(s.newVariables(1))
+	s.variables = append(s.variables, variable{addOn: id, subset: subset})
+	state.subsetByKey[string(key)] = len(state.subsets)
+	state.subsets = append(state.subsets, l)
+	s.attach(&clause{literals: s.appendReleases(id, subset, l.not(), s.anyLiteral(id).not())})
+	if state.selected != unset && !subset.contains(state.selected) {
+		s.imply(l.not(), reason{literal: s.releaseLiteral(id, state.selected)})
 	}
 	return l
 }
 
-// follow finds what a true literal excludes.
-func (s *search) follow(l literal) *clause {
-	about := &s.statements[l.statement()]
+// followVariable derives literals from the meaning of a true literal. Clauses do not have these implications: there would be a
+// clause for each pair of releases. It returns the conflict, if any.
+func (s *search) followVariable(l literal) *clause {
+	v := &s.variables[l.variable()]
 	switch {
-	case about.addOn == none:
+	case v.addOn == unset:
 		return nil
-	case about.within != nil:
+	case v.subset != nil:
 		if l.negated() {
 			return nil
 		}
-		return s.keep(about.addOn, about.within, l)
-	case about.number == len(s.addOns[about.addOn].releases):
+		return s.excludeOthers(v.addOn, v.subset, l)
+	case v.number == len(s.addOns[v.addOn].releases):
 		return nil
 	case l.negated():
-		s.states[about.addOn].alive.remove(about.number)
+		s.states[v.addOn].possible.remove(v.number)
 		return nil
 	default:
-		return s.followRelease(about.addOn, about.number, l)
+		return s.followRelease(v.addOn, v.number, l)
 	}
 }
 
-// followRelease finds what a chosen release excludes, and reads what it declares.
+// followRelease derives literals from a chosen release, and encodes its declaration.
 func (s *search) followRelease(id, i int, l literal) *clause {
-	of := s.states[id]
-	of.only = i
-	var only bitset
-	only.add(i)
-	against := s.keep(id, only, l)
-	if against == nil {
-		against = s.imply(s.needed(id), reason{because: l})
+	state := s.states[id]
+	state.selected = i
+	var selected bitset
+	selected.add(i)
+	conflict := s.excludeOthers(id, selected, l)
+	if conflict == nil {
+		conflict = s.imply(s.anyLiteral(id), reason{literal: l})
 	}
-	if against == nil {
-		against = s.leave(of, i, l)
+	if conflict == nil {
+		conflict = s.excludeSubsets(state, i, l)
 	}
-	if !of.read.has(i) { // also then, as it is read once
-		of.read.add(i)
-		if found := s.read(id, i, l); against == nil {
-			against = found
+	if !state.encoded.contains(i) { // even after a conflict, because each release is encoded only once
+		state.encoded.add(i)
+		if encodingConflict := s.encodeRelease(id, i, l); conflict == nil {
+			conflict = encodingConflict
 		}
 	}
-	if against == nil {
-		if cycle := s.closesCycle(id); cycle != nil {
-			against = s.attach(cycle)
+	if conflict == nil {
+		if cycle := s.closedCycle(id); cycle != nil {
+			conflict = s.attach(cycle)
 		}
 	}
-	return against
+	return conflict
 }
 
-// keep excludes all other releases.
-func (s *search) keep(id int, accepts bitset, because literal) *clause {
-	of := s.states[id]
+// excludeOthers excludes all releases of an add-on but the accepted ones.
+func (s *search) excludeOthers(id int, accepted bitset, cause literal) *clause {
+	state := s.states[id]
 	for i := range s.addOns[id].releases {
-		if of.alive.has(i) && !accepts.has(i) {
-			if against := s.imply(yes(of.first+i).not(), reason{because: because}); against != nil {
-				return against
+		if state.possible.contains(i) && !accepted.contains(i) {
+			if conflict := s.imply(positive(state.firstRelease+i).not(), reason{literal: cause}); conflict != nil {
+				return conflict
 			}
 		}
 	}
 	return nil
 }
 
-// leave excludes all sets of releases that a release is not in.
-func (s *search) leave(of *state, i int, because literal) *clause {
-	for _, within := range of.within {
-		if !s.statements[within.statement()].within.has(i) {
-			if against := s.imply(within.not(), reason{because: because}); against != nil {
-				return against
+// excludeSubsets excludes all subsets that do not have the release.
+func (s *search) excludeSubsets(state *addOnState, i int, cause literal) *clause {
+	for _, l := range state.subsets {
+		if !s.variables[l.variable()].subset.contains(i) {
+			if conflict := s.imply(l.not(), reason{literal: cause}); conflict != nil {
+				return conflict
 			}
 		}
 	}
 	return nil
 }
 
-// read adds what a release declares as clauses. It returns one that contradicts what is true.
-func (s *search) read(id, i int, chosen literal) (against *clause) {
-	add := func(of source, literals ...literal) {
+// encodeRelease adds the declaration of a release as clauses. It returns the first one that contradicts the true literals.
+func (s *search) encodeRelease(id, i int, chosen literal) *clause {
+	var conflict *clause
+	add := func(declaring source, literals ...literal) {
 		var sources bitset
-		sources.add(s.number(of))
-		if found := s.attach(&clause{literals, sources}); against == nil {
-			against = found
+		sources.add(s.number(declaring))
+		if added := s.attach(&clause{literals, sources}); conflict == nil {
+			conflict = added
 		}
 	}
-	one := s.candidate(id, i)
-	for _, refused := range one.refusals {
-		if s.counts(refused.source) {
+	r := s.candidate(id, i)
+	for _, refused := range r.refusals {
+		if s.isActive(refused.source) {
 			add(refused.source, chosen.not())
 		}
 	}
-	for c := range one.constraints {
-		of := &one.constraints[c]
+	for n := range r.constraints {
+		c := &r.constraints[n]
 		switch {
-		case !s.counts(of.source):
-		case s.direct(of):
-			s.accept(of.source, &of.targets[0], of.need, chosen, add)
+		case !s.isActive(c.source):
+		case s.direct(c):
+			s.encodeTarget(c.source, &c.targets[0], c.need, chosen, add)
 		default:
-			s.readAlternatives(needKey{id, c}, of, chosen, add)
+			s.encodeTargets(needKey{id, n}, c, chosen, add)
 		}
 	}
-	return against
+	return conflict
 }
 
-// accept adds that a target is within what is accepted, and as a need that it is chosen, where a literal is true.
-func (s *search) accept(of source, on *target, need bool, where literal, add func(source, ...literal)) {
-	if within := s.within(on.addOn, on.accepts); within != noLiteral {
-		add(of, where.not(), within)
+// encodeTarget adds clauses that hold if the condition is true: no other release of the target's add-on is chosen, and for a
+// need, one of its releases is.
+func (s *search) encodeTarget(declaring source, t *target, need bool, condition literal, add func(source, ...literal)) {
+	if l := s.subsetLiteral(t.addOn, t.releases); l != noLiteral {
+		add(declaring, condition.not(), l)
 	}
 	if need {
-		add(of, where.not(), s.needed(on.addOn))
+		add(declaring, condition.not(), s.anyLiteral(t.addOn))
 	}
 }
 
-// readAlternatives adds that one target of a need has to satisfy it.
-func (s *search) readAlternatives(key needKey, of *constraint, chosen literal, add func(source, ...literal)) {
-	first := s.add(len(of.targets))
-	s.satisfies[chosen.statement()] = append(s.satisfies[chosen.statement()], need{key.constraint, first})
-	var either []literal
-	for t := range of.targets {
-		s.statements = append(s.statements, statement{addOn: none})
-		either = append(either, yes(first+t))
+// encodeTargets adds clauses by which one target of a need has to satisfy it.
+func (s *search) encodeTargets(key needKey, c *constraint, chosen literal, add func(source, ...literal)) {
+	firstTarget := s.newVariables(len(c.targets))
+	s.encodedNeeds[chosen.variable()] = append(s.encodedNeeds[chosen.variable()], encodedNeed{key.constraint, firstTarget})
+	var alternatives []literal
+	for t := range c.targets {
+		s.variables = append(s.variables, variable{addOn: unset})
+		alternatives = append(alternatives, positive(firstTarget+t))
 	}
-	for t := range of.targets {
-		if on := &of.targets[t]; !on.assumed {
-			s.accept(of.source, on, true, yes(first+t), add)
+	for t := range c.targets {
+		if candidate := &c.targets[t]; !candidate.assumed {
+			s.encodeTarget(c.source, candidate, true, positive(firstTarget+t), add)
 		}
 	}
-	if of.where == nil {
-		add(of.source, append(either, chosen.not())...)
+	if c.triggers == nil {
+		add(c.source, append(alternatives, chosen.not())...)
 		return
 	}
-	for _, where := range of.where {
-		add(of.source, append(slices.Clone(either), chosen.not(), s.needed(where).not())...)
+	for _, trigger := range c.triggers {
+		add(c.source, append(slices.Clone(alternatives), chosen.not(), s.anyLiteral(trigger).not())...)
 	}
 }

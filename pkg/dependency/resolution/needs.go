@@ -2,17 +2,18 @@ package resolution
 
 import "slices"
 
-// nextUnmet returns the first need with several targets that no choice satisfies: by add-on, in the order chosen.
+// nextUnmet returns the first need with several targets that the choices do not satisfy, in the order of the choices. It
+// returns false if all are satisfied.
 func (s *search) nextUnmet() (needKey, bool) {
 	for i := range s.choices {
 		id := s.choices[i].addOn
-		if id == none {
+		if id == unset {
 			continue
 		}
-		one := s.candidate(id, s.states[id].only)
-		for c := range one.constraints {
+		r := s.candidate(id, s.states[id].selected)
+		for c := range r.constraints {
 			key := needKey{id, c}
-			if need := &one.constraints[c]; !s.direct(need) && s.counts(need.source) && s.applies(need) && !s.met(key, need) {
+			if need := &r.constraints[c]; !s.direct(need) && s.isActive(need.source) && s.applies(need) && !s.met(key, need) {
 				return key, true
 			}
 		}
@@ -20,62 +21,69 @@ func (s *search) nextUnmet() (needKey, bool) {
 	return needKey{}, false
 }
 
-// applies reports whether a need is one with the choices.
+// applies reports whether the choices trigger a need.
 func (s *search) applies(need *constraint) bool {
-	return need.where == nil || slices.ContainsFunc(need.where, func(id int) bool { return s.chosen.has(id) })
+	return need.triggers == nil || slices.ContainsFunc(need.triggers, func(id int) bool { return s.chosenAddOns.contains(id) })
 }
 
 func (s *search) met(key needKey, need *constraint) bool {
-	if target, is := s.picked[key]; is && need.targets[target].assumed {
+	if t, ok := s.pickedTargets[key]; ok && need.targets[t].assumed {
 		return true
 	}
-	return slices.ContainsFunc(need.targets, func(on target) bool {
-		if on.assumed {
+	return slices.ContainsFunc(need.targets, func(candidate target) bool {
+		if candidate.assumed || !s.chosenAddOns.contains(candidate.addOn) {
 			return false
 		}
-		return s.chosen.has(on.addOn) && on.accepts.has(s.states[on.addOn].only) && (!need.circular || on.api != nil || s.leadsBack(on.addOn, key.addOn) == nil)
+		if !candidate.releases.contains(s.states[candidate.addOn].selected) {
+			return false
+		}
+		return !need.rejectsCycles || candidate.api != nil || s.pathToDependent(candidate.addOn, key.addOn) == nil
 	})
 }
 
-// pick takes the first target of a need that is possible. It returns what contradicts that all are excluded.
+// pick chooses the first possible target of a need. It returns the conflict, if any.
 func (s *search) pick(key needKey) *clause {
 	need := s.constraint(key)
-	first := s.firstTarget(key)
+	firstTarget := s.firstTargetVariable(key)
 	for t := range need.targets {
-		l := yes(first + t)
+		l := positive(firstTarget + t)
 		if s.isFalse(l) {
 			continue
 		}
-		if on := &need.targets[t]; need.circular && !on.assumed && on.api == nil {
-			if against := s.leadsBack(on.addOn, key.addOn); against != nil {
-				against.literals = append(against.literals, l.not())
-				against.sources.add(s.number(need.source))
-				return s.attach(against)
+		picked := &need.targets[t]
+		if need.rejectsCycles && !picked.assumed && picked.api == nil {
+			if conflict := s.pathToDependent(picked.addOn, key.addOn); conflict != nil {
+				conflict.literals = append(conflict.literals, l.not())
+				conflict.sources.add(s.number(need.source))
+				return s.attach(conflict)
 			}
 		}
 		if !s.isTrue(l) {
 			s.decide(l)
 		}
-		s.picked[key] = t
-		s.choices = append(s.choices, choice{addOn: none, key: key, level: s.level()})
-		if on := &need.targets[t]; !on.assumed {
-			s.wants(on.addOn)
+		s.pickedTargets[key] = t
+		s.choices = append(s.choices, choice{addOn: unset, key: key, level: s.level()})
+		if !picked.assumed {
+			s.addNeeded(picked.addOn)
 		}
 		return nil
 	}
-	s.steps = s.limit + 1 // all are excluded, which the clauses contradict before; it must not go round for ever
+	// The clauses exclude a choice that excludes all targets, so the search does not get here. If it does, it gives up
+	// instead of repeating for ever.
+	s.steps = s.limit + 1
 	return nil
 }
 
-func (s *search) firstTarget(key needKey) int {
-	chosen := s.release(key.addOn, s.states[key.addOn].only)
-	of := s.satisfies[chosen.statement()]
-	at := slices.IndexFunc(of, func(one need) bool { return one.constraint == key.constraint })
-	return of[at].first
+func (s *search) firstTargetVariable(key needKey) int {
+	selected := s.releaseLiteral(key.addOn, s.states[key.addOn].selected)
+	needs := s.encodedNeeds[selected.variable()]
+	i := slices.IndexFunc(needs, func(need encodedNeed) bool { return need.constraint == key.constraint })
+	return needs[i].firstVariable
 }
 
-// leadsBack returns a clause against choices by which an add-on waits for another one, so that it can be no alternative for
-// that; nil: it does not.
-func (s *search) leadsBack(from, to int) *clause {
-	return s.path(from, to, func(id int) bool { return s.chosen.has(id) }, func(one *release) []wait { return one.waitsFor })
+// pathToDependent returns a clause against choices by which a target waits for its dependent, directly or not. Such a target
+// does not satisfy the need. It returns nil if there is no such path.
+func (s *search) pathToDependent(target, dependent int) *clause {
+	isChosen := func(id int) bool { return s.chosenAddOns.contains(id) }
+	return s.path(target, dependent, isChosen, func(r *release) []wait { return r.waitsFor })
 }

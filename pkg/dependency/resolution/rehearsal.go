@@ -1,54 +1,57 @@
 package resolution
 
-// stepsToRehearse is after how many contradictions a choice is rehearsed. Most catalogs have a solution before.
+// stepsToRehearse is the number of conflicts after which choices are rehearsed. Most catalogs have a solution before.
 const stepsToRehearse = 30
 
-// rehearsal finds out whether a choice belongs to any solution, before the choices after it are made in their order: these may
-// be the worst order to find that out. It makes the choices first that contradictions are about.
+// rehearsal is a trial of a choice: it finds out whether any solution has the choice, before the search makes the later choices
+// in their order. That order may be the worst one to find out. A rehearsal first chooses the add-ons that conflicts are about.
 type rehearsal struct {
-	// rehearses: the choices after the level base, and after the first ones, are tried, and forgotten.
-	rehearses   bool
-	base, first int
-	// rehearsals is how many there were.
+	// rehearsing is true during a rehearsal. Choices after baseLevel, and after the first baseChoices ones, are undone at its end.
+	rehearsing             bool
+	baseLevel, baseChoices int
+	// rehearsals counts rehearsals.
 	rehearsals int
-	// solution is the last one that was found, by add-on. All choices before the next one are in it.
+	// solution is the result of the last successful rehearsal: a release by add-on. It has all choices before the next one.
 	solution map[int]int
-	// weights are how often contradictions were about an add-on, the last ones more than those before. tried are the last tried
-	// releases, plus one.
+	// weights counts the conflicts about each add-on. weight is the weight of the next one: later ones count more.
 	weights []float64
 	weight  float64
-	tried   []int
+	// triedReleases is the release plus one that was tried last, by add-on.
+	triedReleases []int
 }
 
-// rehearse begins to rehearse the last choice, unless a solution with it is known.
+// rehearse begins a rehearsal of the last choice, unless a solution with it is known.
 func (s *search) rehearse(id, i int) {
-	if known, is := s.solution[id]; s.steps < s.rehearseAfter || is && known == i || s.level() == 0 {
+	if s.steps < s.rehearseAfter || s.level() == 0 {
 		return
 	}
-	s.rehearses, s.base, s.first = true, s.level(), len(s.choices)
+	if solved, ok := s.solution[id]; ok && solved == i {
+		return
+	}
+	s.rehearsing, s.baseLevel, s.baseChoices = true, s.level(), len(s.choices)
 	s.rehearsals++
 }
 
-// rehearsed ends a rehearsal. It returns false where there was none.
-func (s *search) rehearsed() bool {
-	if !s.rehearses {
+// endRehearsal keeps the solution of the rehearsal and undoes its choices. It returns false if there is no rehearsal to end.
+func (s *search) endRehearsal() bool {
+	if !s.rehearsing {
 		return false
 	}
 	s.solution = map[int]int{}
-	for _, one := range s.choices {
-		if one.addOn != none {
-			s.solution[one.addOn] = s.states[one.addOn].only
+	for _, c := range s.choices {
+		if c.addOn != unset {
+			s.solution[c.addOn] = s.states[c.addOn].selected
 		}
 	}
-	s.undo(s.base)
-	for len(s.choices) > s.first { // what follows from the choices before needs no decision
+	s.undo(s.baseLevel)
+	for len(s.choices) > s.baseChoices { // choices that follow from earlier ones have no decision of their own
 		s.dropChoice()
 	}
-	s.rehearses = false
+	s.rehearsing = false
 	return true
 }
 
-// weigh notes what a contradiction is about.
+// weigh adds weight to the add-ons of a learned clause.
 func (s *search) weigh(learned *clause) {
 	s.weight = max(1, s.weight*1.05)
 	if s.weight > 1e100 {
@@ -58,39 +61,40 @@ func (s *search) weigh(learned *clause) {
 		s.weight /= 1e100
 	}
 	for _, l := range learned.literals {
-		if id := s.statements[l.statement()].addOn; id != none {
+		if id := s.variables[l.variable()].addOn; id != unset {
 			s.weights = append(s.weights, make([]float64, max(0, id+1-len(s.weights)))...)
 			s.weights[id] += s.weight
 		}
 	}
 }
 
-// nextHardest is the add-on to choose next in a rehearsal: contradictions were about it, and few of its releases are left.
+// nextHardest returns the add-on to choose next in a rehearsal: many conflicts are about it, and few of its releases are
+// left. It returns unset if all are chosen.
 func (s *search) nextHardest() int {
-	next, highest := none, -1.0
-	for _, from := range []bitset{s.wished, s.wanted} {
-		for i := range len(from) * 64 {
-			if !from.has(i) || s.chosen.has(i) {
+	next, highest := unset, -1.0
+	for _, queue := range []bitset{s.wishedAddOns, s.neededAddOns} {
+		for id := range len(queue) * 64 {
+			if !queue.contains(id) || s.chosenAddOns.contains(id) {
 				continue
 			}
 			weight := 1.0
-			if i < len(s.weights) {
-				weight += s.weights[i] / max(1, s.weight) * 100
+			if id < len(s.weights) {
+				weight += s.weights[id] / max(1, s.weight) * 100
 			}
-			if weight /= float64(s.states[i].alive.count()); weight > highest {
-				next, highest = i, weight
+			if weight /= float64(s.states[id].possible.count()); weight > highest {
+				next, highest = id, weight
 			}
 		}
 	}
 	return next
 }
 
-// lastTried is the release to try in a rehearsal: the one that was tried last, if it is possible.
+// lastTried returns the release to try in a rehearsal. It prefers the release that was tried last.
 func (s *search) lastTried(id int) int {
-	s.tried = append(s.tried, make([]int, max(0, id+1-len(s.tried)))...)
-	if last := s.tried[id] - 1; last >= 0 && s.states[id].alive.has(last) {
+	s.triedReleases = append(s.triedReleases, make([]int, max(0, id+1-len(s.triedReleases)))...)
+	if last := s.triedReleases[id] - 1; last >= 0 && s.states[id].possible.contains(last) {
 		return last
 	}
-	s.tried[id] = s.states[id].alive.first() + 1
-	return s.tried[id] - 1
+	s.triedReleases[id] = s.states[id].possible.first() + 1
+	return s.triedReleases[id] - 1
 }

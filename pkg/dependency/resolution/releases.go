@@ -16,58 +16,58 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// addOn is an add-on with its releases, the highest version first. One that is only named has none.
+// addOn is an add-on with its releases, the highest version first. It has no releases if only wishes or dependencies name it.
 type addOn struct {
 	name     string
 	releases []release
-	// asked are the releases that are no prereleases, or are asked for.
-	asked bitset
+	// selectable has the releases that may be chosen: all but the prereleases that no wish asks for.
+	selectable bitset
 }
 
-// release is a Release, compiled when the search first looks at it.
+// release is a Release with its constraints. These are compiled when the search first uses the release.
 type release struct {
 	*Release
 	version *semver.Version
-	// alone is what evaluation finds of the release by itself; nil: not evaluated yet.
-	alone *alone
-	// judged: what follows is known.
-	judged bool
-	// refusals are why it cannot run on the kind of clusters.
+	// selfEvaluation is the evaluation of the release without any others. It is nil before the first use.
+	selfEvaluation *selfEvaluation
+	// compiled is true if the fields below are set.
+	compiled bool
+	// refusals has the reasons why the release cannot run on the kind of clusters.
 	refusals    []refusal
 	constraints []constraint
-	// requires are the add-ons of Required edges, waitsFor also those that are alternatives of one.
+	// requires has the add-ons of Required edges. waitsFor has these, and the add-ons of alternatives of Required edges.
 	requires, waitsFor []wait
 }
 
-// wait is an add-on that a release waits for.
+// wait is an add-on that a release waits for, because of a declaration.
 type wait struct {
 	source
-	on int
+	dependency int
 }
 
-// alone has the declaration of a release that counts, and the findings on it.
-type alone struct {
-	declared declaration.Declaration
-	findings []evaluation.Finding
+// selfEvaluation is the declaration that applies to a release, with the findings on it.
+type selfEvaluation struct {
+	declaration declaration.Declaration
+	findings    []evaluation.Finding
 }
 
-// refusal is why a release cannot run, whatever else is chosen.
+// refusal is a reason why a release cannot run beside any others.
 type refusal struct {
 	source
-	because string
+	reason string
 }
 
-// source is what declares: an edge or a requirement of an add-on, in all of its releases. The name is
-// empty where the declaration as a whole cannot be used.
+// source is an edge or a requirement of an add-on, in all of its releases. The name is empty for a declaration that cannot be
+// used as a whole.
 type source struct {
 	addOn int
 	name  string
 }
 
-// id returns the number of an add-on. One that has no release yet gets one.
+// id returns the number of an add-on. A new add-on gets the next number.
 func (p *problem) id(name string) int {
-	id, known := p.ids[name]
-	if !known {
+	id, ok := p.ids[name]
+	if !ok {
 		id = len(p.addOns)
 		p.ids[name] = id
 		p.addOns = append(p.addOns, &addOn{name: name})
@@ -75,7 +75,7 @@ func (p *problem) id(name string) int {
 	return id
 }
 
-// addReleases sorts releases, so that their order does not matter.
+// addReleases adds all releases in an order that does not depend on their order in the input.
 func (p *problem) addReleases(releases []Release) error {
 	names := map[string]bool{}
 	for i := range releases {
@@ -85,21 +85,21 @@ func (p *problem) addReleases(releases []Release) error {
 		p.id(name)
 	}
 	for i := range releases {
-		one := &releases[i]
-		version, err := semver.NewVersion(one.Version)
+		r := &releases[i]
+		version, err := semver.NewVersion(r.Version)
 		if err != nil {
-			return fmt.Errorf("add-on %q: version %q is no semantic version", text.Name(one.AddOn), text.Excerpt(one.Version))
+			return fmt.Errorf("add-on %q: version %q is no semantic version", text.Name(r.AddOn), text.Excerpt(r.Version))
 		}
-		of := p.addOns[p.ids[one.AddOn]]
-		of.releases = append(of.releases, release{Release: one, version: version})
+		addOn := p.addOns[p.ids[r.AddOn]]
+		addOn.releases = append(addOn.releases, release{Release: r, version: version})
 	}
-	for _, of := range p.addOns {
-		slices.SortStableFunc(of.releases, func(a, b release) int {
+	for _, addOn := range p.addOns {
+		slices.SortStableFunc(addOn.releases, func(a, b release) int {
 			return cmp.Or(b.version.Compare(a.version), cmp.Compare(b.Version, a.Version))
 		})
-		for i := 1; i < len(of.releases); i++ {
-			if of.releases[i].Version == of.releases[i-1].Version {
-				return fmt.Errorf("add-on %q has version %q twice", text.Name(of.name), text.Excerpt(of.releases[i].Version))
+		for i := 1; i < len(addOn.releases); i++ {
+			if addOn.releases[i].Version == addOn.releases[i-1].Version {
+				return fmt.Errorf("add-on %q has version %q twice", text.Name(addOn.name), text.Excerpt(addOn.releases[i].Version))
 			}
 		}
 	}
@@ -110,105 +110,105 @@ func compareWishes(a, b Wish) int {
 	return cmp.Or(cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Version, b.Version))
 }
 
-// matching returns the releases of an add-on that a range accepts; nil is a range that accepts all.
+// matching returns the releases of an add-on that a range accepts. A nil range accepts all.
 func (p *problem) matching(id int, accepted *versions.Range) bitset {
-	var found bitset
+	var matches bitset
 	for i := range p.addOns[id].releases {
 		if accepted == nil || accepted.Mismatch(p.addOns[id].releases[i].version) == "" {
-			found.add(i)
+			matches.add(i)
 		}
 	}
-	return found
+	return matches
 }
 
-// candidate returns a release, with what it declares on the kind of clusters.
+// candidate returns a release with its constraints on the kind of clusters.
 func (p *problem) candidate(id, i int) *release {
-	one := &p.addOns[id].releases[i]
-	if !one.judged {
-		one.judged = true
-		p.judge(id, one)
+	r := &p.addOns[id].releases[i]
+	if !r.compiled {
+		r.compiled = true
+		p.compile(id, r)
 	}
-	return one
+	return r
 }
 
-// evaluate evaluates a release by itself on a cluster of the kind: which of its edges apply there, and
-// whether its requirements are met.
-func (p *problem) evaluate(one *release) *alone {
-	if one.alone != nil {
-		return one.alone
+// evaluate evaluates a release on a cluster of the kind that has no other add-ons: which of its edges apply there, and whether
+// its requirements are met.
+func (p *problem) evaluate(r *release) *selfEvaluation {
+	if r.selfEvaluation != nil {
+		return r.selfEvaluation
 	}
-	declared := read(one.Release)
-	one.alone = &alone{declared: declared}
+	declared := readDeclaration(r.Release)
+	r.selfEvaluation = &selfEvaluation{declaration: declared}
 	if declared.Invalid || len(declared.Platform) == 0 && !slices.ContainsFunc(declared.Edges, conditional) {
-		return one.alone // all edges apply on all clusters
+		return r.selfEvaluation // all edges apply on all clusters
 	}
 	var templates []addonv1alpha1.AddOnTemplate
-	observed := evaluation.Observation{Name: one.AddOn, Installed: true}
-	if one.Template != nil {
-		templates = []addonv1alpha1.AddOnTemplate{*one.Template}
+	observed := evaluation.Observation{Name: r.AddOn, Installed: true}
+	if r.Template != nil {
+		templates = []addonv1alpha1.AddOnTemplate{*r.Template}
 		observed.Template = versions.Templates{
-			Name: one.Template.Name, Running: versions.OfTemplate(one.Template.Annotations, one.Template.Labels),
+			Name: r.Template.Name, Running: versions.OfTemplate(r.Template.Annotations, r.Template.Labels),
 		}
 	}
-	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{one.Registration}, templates...))
-	one.alone.findings = evaluator.Evaluate(one.AddOn, evaluation.State{Cluster: p.cluster, AddOns: evaluation.AddOns{observed}})
-	return one.alone
+	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{r.Registration}, templates...))
+	r.selfEvaluation.findings = evaluator.Evaluate(r.AddOn, evaluation.State{Cluster: p.cluster, AddOns: evaluation.AddOns{observed}})
+	return r.selfEvaluation
 }
 
-// read returns the declaration that counts where the release runs, as the catalog of a hub does.
-func read(one *Release) declaration.Declaration {
-	if one.Template != nil && declaration.UsesTemplates(&one.Registration) {
-		if declared, declares := declaration.ReadTemplate(one.Template); declares {
+// readDeclaration returns the declaration that applies to the release. The catalog of a hub applies the same rule.
+func readDeclaration(r *Release) declaration.Declaration {
+	if r.Template != nil && declaration.UsesTemplates(&r.Registration) {
+		if declared, ok := declaration.ReadTemplate(r.Template); ok {
 			return declared
 		}
 	}
-	return declaration.Read(&one.Registration)
+	return declaration.Read(&r.Registration)
 }
 
 func conditional(edge declaration.Edge) bool { return edge.When != nil }
 
-// judge finds what a release needs, and why it cannot run.
-func (p *problem) judge(id int, one *release) {
-	found := p.evaluate(one)
-	if found.declared.Invalid {
-		one.refusals = []refusal{{source{addOn: id}, "it has a declaration that cannot be used: " + problems(&found.declared)}}
+// compile sets the constraints of a release, and the reasons why it cannot run.
+func (p *problem) compile(id int, r *release) {
+	result := p.evaluate(r)
+	if result.declaration.Invalid {
+		r.refusals = []refusal{{source{addOn: id}, "it has a declaration that cannot be used: " + problems(&result.declaration)}}
 		return
 	}
-	for i := range found.declared.Edges {
-		if found.findings == nil || found.findings[i].Verdict != evaluation.NotApplicable {
-			one.constraints = append(one.constraints, p.constraintsOf(id, &found.declared.Edges[i])...)
-			p.addWaits(id, one, &found.declared.Edges[i])
+	for i := range result.declaration.Edges {
+		if result.findings == nil || result.findings[i].Verdict != evaluation.NotApplicable {
+			r.constraints = append(r.constraints, p.constraintsOf(id, &result.declaration.Edges[i])...)
+			p.addWaits(id, r, &result.declaration.Edges[i])
 		}
 	}
-	for i := range found.findings {
-		if finding := &found.findings[i]; finding.Requirement != nil && finding.Unsatisfied() {
-			one.refusals = append(one.refusals, refusal{
+	for i := range result.findings {
+		if finding := &result.findings[i]; finding.Requirement != nil && finding.Unsatisfied() {
+			r.refusals = append(r.refusals, refusal{
 				source{id, finding.Name()},
 				fmt.Sprintf("it requires %s '%s', which is %s",
-					finding.Requirement.Subject, text.Excerpt(finding.Requirement.Wanted), isInstead(finding)),
+					finding.Requirement.Subject, text.Excerpt(finding.Requirement.Wanted), actualVersion(finding)),
 			})
 		}
 	}
 }
 
-// addWaits adds the add-ons that a Required edge is on.
-func (p *problem) addWaits(id int, one *release, edge *declaration.Edge) {
-	of := source{id, edge.Dependency.Name}
+// addWaits adds the add-ons that the release waits for because of an edge.
+func (p *problem) addWaits(id int, r *release, edge *declaration.Edge) {
+	declaring := source{id, edge.Dependency.Name}
 	if edge.Waits() {
-		one.requires = append(one.requires, wait{of, p.id(edge.AddOn)})
+		r.requires = append(r.requires, wait{declaring, p.id(edge.AddOn)})
 	}
 	if !edge.Waits() && !edge.MayWaitForAny() {
 		return
 	}
 	for end := range edge.Ends() {
 		if end.AddOn != "" {
-			one.waitsFor = append(one.waitsFor, wait{of, p.id(end.AddOn)})
+			r.waitsFor = append(r.waitsFor, wait{declaring, p.id(end.AddOn)})
 		}
 	}
 }
 
-// isInstead is what was found instead of what is required.
-func isInstead(finding *evaluation.Finding) string {
+// actualVersion returns the version on the cluster, for a message.
+func actualVersion(finding *evaluation.Finding) string {
 	if finding.Detail.Version.Number == "" {
 		return "not known"
 	}
@@ -216,9 +216,9 @@ func isInstead(finding *evaluation.Finding) string {
 }
 
 func problems(declared *declaration.Declaration) string {
-	var all []string
+	var messages []string
 	for _, problem := range declared.Problems {
-		all = append(all, problem.Finding)
+		messages = append(messages, problem.Finding)
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(messages, "; ")
 }

@@ -1,6 +1,6 @@
-// Package resolution chooses versions of add-ons: the highest ones that satisfy all that
-// users want and all that the chosen versions declare, on one kind of managed cluster.
-// What it accepts, evaluation finds satisfied on a cluster of that kind.
+// Package resolution chooses versions of add-ons for one kind of managed cluster: the highest versions that satisfy all wishes
+// of users and all declarations of the chosen versions. Package evaluation finds the dependencies of the chosen versions
+// satisfied on a cluster of that kind.
 package resolution
 
 import (
@@ -18,42 +18,41 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxSteps bounds the search. It counts contradictions and not time, so that the result is the same on
-// any machine.
+// MaxSteps is the limit of a search. It counts conflicts of the solver and not time, so the result is the same on every machine.
 const MaxSteps = 30_000
 
-// ErrTooManySteps is returned where neither an answer nor a conflict was found within MaxSteps.
+// ErrTooManySteps is the error of a search that finds neither a solution nor a conflict within MaxSteps.
 var ErrTooManySteps = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
 
-// Release is one version of an add-on.
+// Release is a version of an add-on.
 type Release struct {
 	AddOn, Version string
 	Registration   addonv1alpha1.ClusterManagementAddOn
-	// Template is the AddOnTemplate that runs with this version; nil: it has none.
+	// Template is the AddOnTemplate that runs with this version. It is nil for an add-on without templates.
 	Template *addonv1alpha1.AddOnTemplate
 }
 
 // Wish is an add-on that a user wants.
 type Wish struct {
 	AddOn string
-	// Version is the range of versions that the user accepts; empty: all.
+	// Version is the range of versions that the user accepts. An empty one accepts all.
 	Version     string
 	Prereleases *addonv1alpha1.DependencyPrereleases
-	// OnlyIfNeeded: the wish limits the versions of an add-on that another one needs.
+	// OnlyIfNeeded limits the versions of an add-on without choosing it. Only the need of another add-on chooses it.
 	OnlyIfNeeded bool
 }
 
-// Kind is what is the same for managed clusters of one kind.
+// Kind is a group of managed clusters that have the same labels, claims, versions and APIs.
 type Kind struct {
 	Name           string
 	Labels, Claims map[string]string
-	// Kubernetes is the version of the clusters, OCM that of the hub; empty: not known.
+	// Kubernetes is the version of the clusters, and OCM the version on the hub. Either is empty if it is unknown.
 	Kubernetes, OCM string
-	// APIs are those that the clusters serve by themselves.
+	// APIs are the APIs that the clusters serve without any add-on.
 	APIs []addonv1alpha1.AddonAPI
 }
 
-// Cluster is a managed cluster of the kind as evaluation knows it.
+// Cluster returns a managed cluster of the kind as an input of evaluation.
 func (k *Kind) Cluster() evaluation.Cluster {
 	claims := map[string]string{}
 	if k.Kubernetes != "" {
@@ -69,38 +68,38 @@ func (k *Kind) Cluster() evaluation.Cluster {
 // Choice is a chosen release.
 type Choice struct {
 	AddOn, Version string
-	// Because are the reasons for which the add-on, and this version of it, is chosen.
+	// Because has the reasons for choosing the add-on, and this version of it.
 	Because []string
-	// PassedOver are higher versions, the highest first.
+	// PassedOver has the higher versions that were not chosen, the highest first.
 	PassedOver []PassedOver
-	// Needs are the chosen add-ons, ascending, that come first.
+	// Needs has the chosen add-ons, ascending, that have to be installed before this one.
 	Needs []string
 }
 
 // PassedOver is a higher version than the chosen one.
 type PassedOver struct{ Version, Because string }
 
-// Resolution is what was chosen for a kind of clusters.
+// Resolution is the result for one kind of clusters.
 type Resolution struct {
-	// Choices are ascending by the names of add-ons.
+	// Choices are sorted by the names of the add-ons.
 	Choices []Choice
-	// Assumptions are what has to be true of a cluster besides, and cannot be known here.
+	// Assumptions are conditions on a cluster that the choices rely on. They cannot be checked without a cluster.
 	Assumptions []string
 }
 
-// Conflict is the error where nothing satisfies all wishes.
+// Conflict is the error for wishes that no set of releases satisfies together.
 type Conflict struct {
-	// Wishes are those that exclude each other: without any of them, the others can be satisfied.
+	// Wishes is a minimal set of wishes that exclude each other: leaving out any of them makes the others satisfiable.
 	Wishes []Wish
-	// sentence explains it.
+	// sentence is the message.
 	sentence string
 }
 
 func (c *Conflict) Error() string { return c.sentence }
 
-// Resolve chooses versions. The first wish by name gets the highest version with which all wishes
-// can be satisfied, then the second one, and so on; after them the add-ons that they need, by name.
-// Its error is a Conflict, ErrTooManySteps, or about a release or a wish that cannot be used.
+// Resolve chooses versions. The first wish by name gets the highest version with which all wishes can be satisfied, then the
+// second wish, and so on. The add-ons that they need follow, by name. The error is a Conflict, ErrTooManySteps, or names a
+// release or a wish that cannot be used.
 func Resolve(releases []Release, wishes []Wish, kind Kind) (*Resolution, error) {
 	p, err := newProblem(releases, wishes, &kind)
 	if err != nil {
@@ -110,47 +109,55 @@ func Resolve(releases []Release, wishes []Wish, kind Kind) (*Resolution, error) 
 }
 
 func (p *problem) resolve() (*Resolution, error) {
-	found := p.solve(p.wishes)
+	result := p.solve(p.wishes)
 	switch {
-	case found.exhausted:
+	case result.exhausted:
 		return nil, ErrTooManySteps
-	case found.chosen == nil:
-		return nil, p.explain(found.involved)
+	case result.selection == nil:
+		return nil, p.explain(result.involved)
 	}
-	return p.describe(found), nil
+	return p.describe(result), nil
 }
 
-// problem is what is to be solved.
+// problem is the compiled input of a search, with caches that all searches share.
 type problem struct {
 	kind    *Kind
 	cluster evaluation.Cluster
 	addOns  []*addOn
 	ids     map[string]int
 	wishes  []wish
-	// accepted caches which releases of an add-on a range accepts.
-	accepted map[string]bitset
-	// provided caches which releases provide an API.
-	provided map[addonv1alpha1.AddonAPI]map[int]bitset
-	// sourceNumbers and sourcesByNumber number declarations.
+	// acceptedReleases is a cache of the releases that a range accepts, by add-on and range.
+	acceptedReleases map[string]bitset
+	// providersByAPI is a cache of the releases that provide an API, by add-on.
+	providersByAPI map[addonv1alpha1.AddonAPI]map[int]bitset
+	// sourceNumbers and sourcesByNumber map declarations to numbers, and back.
 	sourceNumbers   map[source]int
 	sourcesByNumber []source
-	// counted are the only declarations that count, to find which of them exclude each other; nil: all of them.
-	counted map[source]bool
-	// steps are those of all searches. A search rehearses after some, and ends at the limit; all together end at twice that.
-	steps, rehearseAfter, limit int
+	// activeSources limits searches to some declarations, to find a minimal conflict. All declarations count while it is nil.
+	activeSources map[source]bool
+	// steps counts the conflicts of the solver in all searches. All searches together end at twice the limit, each one at the limit.
+	steps, limit int
+	// rehearseAfter is the number of conflicts in a search after which it rehearses choices.
+	rehearseAfter int
 }
 
-// wish is a Wish, compiled.
+// wish is a Wish with the number of its add-on and the releases in its range.
 type wish struct {
 	Wish
-	addOn   int
-	accepts bitset
+	addOn    int
+	releases bitset
 }
 
 func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error) {
 	p := &problem{
-		kind: kind, cluster: kind.Cluster(), ids: map[string]int{}, accepted: map[string]bitset{},
-		provided: map[addonv1alpha1.AddonAPI]map[int]bitset{}, sourceNumbers: map[source]int{}, rehearseAfter: stepsToRehearse, limit: MaxSteps,
+		kind:             kind,
+		cluster:          kind.Cluster(),
+		ids:              map[string]int{},
+		acceptedReleases: map[string]bitset{},
+		providersByAPI:   map[addonv1alpha1.AddonAPI]map[int]bitset{},
+		sourceNumbers:    map[source]int{},
+		rehearseAfter:    stepsToRehearse,
+		limit:            MaxSteps,
 	}
 	for _, platform := range [][2]string{{"kubernetes", kind.Kubernetes}, {"ocm", kind.OCM}} {
 		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {
@@ -162,50 +169,49 @@ func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error)
 	}
 	sorted := slices.Clone(wishes)
 	slices.SortStableFunc(sorted, compareWishes)
-	for _, one := range sorted {
-		compiled, err := p.compileWish(one)
+	for _, w := range sorted {
+		compiled, err := p.compileWish(w)
 		if err != nil {
 			return nil, err
 		}
 		p.wishes = append(p.wishes, compiled)
 	}
-	p.askForPrereleases()
+	p.setSelectable()
 	return p, nil
 }
 
-// lowest is the range of all versions, with the lowest prerelease of all.
-const lowest = ">= 0.0.0-0"
+// fromLowestPrerelease is a range of all versions with all prereleases.
+const fromLowestPrerelease = ">= 0.0.0-0"
 
-func (p *problem) compileWish(one Wish) (wish, error) {
-	id := p.id(one.AddOn)
-	compiled := wish{Wish: one, addOn: id}
-	if one.Version == "" {
-		one.Version = versions.Any
+func (p *problem) compileWish(w Wish) (wish, error) {
+	compiled := wish{Wish: w, addOn: p.id(w.AddOn)}
+	if w.Version == "" {
+		w.Version = versions.Any
 	}
-	if one.Version == versions.Any && one.Prereleases != nil {
-		one.Version = lowest // a range that accepts everything has no identifiers
+	if w.Version == versions.Any && w.Prereleases != nil {
+		w.Version = fromLowestPrerelease // versions.Any ignores the identifiers of prereleases
 	}
-	accepts, err := versions.ParseRange(one.Version, one.Prereleases)
+	accepted, err := versions.ParseRange(w.Version, w.Prereleases)
 	if err != nil {
-		return wish{}, fmt.Errorf("add-on %q: version %q: %w", text.Name(one.AddOn), text.Excerpt(one.Version), err)
+		return wish{}, fmt.Errorf("add-on %q: version %q: %w", text.Name(w.AddOn), text.Excerpt(w.Version), err)
 	}
-	compiled.accepts = p.matching(id, accepts)
+	compiled.releases = p.matching(compiled.addOn, accepted)
 	return compiled, nil
 }
 
-// askForPrereleases leaves out the prereleases that no wish asks for. A range that accepts
-// everything asks for none.
-func (p *problem) askForPrereleases() {
-	for id, of := range p.addOns {
-		of.asked = bitset{}
-		for i := range of.releases {
-			if of.releases[i].version.Prerelease() == "" {
-				of.asked.add(i)
+// setSelectable sets the selectable releases of every add-on. A prerelease needs a wish whose range asks for it. A range of
+// all versions does not.
+func (p *problem) setSelectable() {
+	for id, addOn := range p.addOns {
+		addOn.selectable = bitset{}
+		for i := range addOn.releases {
+			if addOn.releases[i].version.Prerelease() == "" {
+				addOn.selectable.add(i)
 			}
 		}
 		for i := range p.wishes {
-			if one := &p.wishes[i]; one.addOn == id && (one.Prereleases != nil || one.Version != "" && one.Version != versions.Any) {
-				of.asked.join(one.accepts)
+			if w := &p.wishes[i]; w.addOn == id && (w.Prereleases != nil || w.Version != "" && w.Version != versions.Any) {
+				addOn.selectable.join(w.releases)
 			}
 		}
 	}

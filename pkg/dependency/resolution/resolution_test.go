@@ -33,11 +33,11 @@ func releasesOf(t testing.TB, lines string) []resolution.Release {
 	return releases
 }
 
-// wishesOf reads "a >= 1, b": add-ons with their ranges. A question mark before is OnlyIfNeeded.
+// wishesOf reads a list such as "a >= 1, ?b": add-ons with their ranges. A question mark sets OnlyIfNeeded.
 func wishesOf(text string) []resolution.Wish {
 	var wishes []resolution.Wish
-	for one := range strings.SplitSeq(text, ", ") {
-		name, version, _ := strings.Cut(one, " ")
+	for item := range strings.SplitSeq(text, ", ") {
+		name, version, _ := strings.Cut(item, " ")
 		wishes = append(wishes, resolution.Wish{
 			AddOn: strings.TrimPrefix(name, "?"), Version: version, OnlyIfNeeded: strings.HasPrefix(name, "?"),
 		})
@@ -45,17 +45,17 @@ func wishesOf(text string) []resolution.Wish {
 	return wishes
 }
 
-// outcome is what is chosen, or the conflict.
+// outcome returns the chosen versions, or the error.
 func outcome(releases []resolution.Release, wishes []resolution.Wish, kind resolution.Kind) string {
-	found, err := resolution.Resolve(releases, wishes, kind)
+	result, err := resolution.Resolve(releases, wishes, kind)
 	if err != nil {
 		return err.Error()
 	}
-	var chosen []string
-	for _, one := range found.Choices {
-		chosen = append(chosen, one.AddOn+" "+one.Version)
+	var choices []string
+	for _, choice := range result.Choices {
+		choices = append(choices, choice.AddOn+" "+choice.Version)
 	}
-	return strings.Join(chosen, ", ")
+	return strings.Join(choices, ", ")
 }
 
 func TestResolve(t *testing.T) {
@@ -206,14 +206,14 @@ func TestResolve(t *testing.T) {
 			}
 			slices.Reverse(releases)
 			slices.Reverse(wishes)
-			if again := outcome(releases, wishes, kind); again != got {
-				t.Errorf("in another order: %s", again)
+			if reversed := outcome(releases, wishes, kind); reversed != got {
+				t.Errorf("in another order: %s", reversed)
 			}
 		})
 	}
 }
 
-// What Carvel's proposal says of resolving dependencies, in its words.
+// The cases of Carvel's proposal for dependency resolution, in its words.
 func TestCarvelResolution(t *testing.T) {
 	const packages = `pkg 1.0.0 dependencies: [{name: pkg1, version: ~1.0.0}, {name: pkg3, version: 0.1.0}]
 pkg1 1.0.0 dependencies: [{name: pkg2}]
@@ -288,7 +288,7 @@ pkg3 0.1.0`
 	}
 }
 
-// Prereleases with some identifiers, as in Carvel's versionSelection.
+// Prereleases can be limited to some identifiers, as in Carvel's versionSelection.
 func TestPrereleasesByIdentifier(t *testing.T) {
 	releases := releasesOf(t, "pkg 1.0.0\npkg 1.1.0-alpha.1\npkg 1.1.0-beta.2\npkg 1.1.0-rc.1")
 	for name, test := range map[string]struct {
@@ -309,8 +309,8 @@ func TestPrereleasesByIdentifier(t *testing.T) {
 	}
 }
 
-// What Helm says of the dependencies of charts, in its words. Those of charts themselves are tested in pkg/chart, and local
-// ones and updates in pkg/cli.
+// The cases of Helm's documentation of chart dependencies, in its words. Package chart tests the dependencies of charts
+// themselves, and package cli tests local charts and updates.
 func TestHelmResolution(t *testing.T) {
 	for name, test := range map[string]struct{ releases, wishes, want string }{
 		"a version range": {"a 1.0.0 dependencies: [{name: b, version: ^1.2.0}]\nb 1.1.0\nb 1.3.0\nb 2.0.0", "a", "a 1.0.0, b 1.3.0"},
@@ -344,9 +344,9 @@ func TestHelmResolution(t *testing.T) {
 	}
 }
 
-// A choice says why it was made, what comes first, and why higher versions were not chosen.
+// A choice has its reasons, the add-ons to install before it, and the reasons against higher versions.
 func TestChoicesAreExplained(t *testing.T) {
-	found, err := resolution.Resolve(releasesOf(t, "a 1.0.0 dependencies: "+
+	result, err := resolution.Resolve(releasesOf(t, "a 1.0.0 dependencies: "+
 		"[{name: b, version: < 4}, {name: api, api: {group: x.com, kind: X}}, {name: o, type: Optional}]"+`
 b 4.0.0
 b 3.0.0-rc.1
@@ -357,7 +357,7 @@ c 1.0.0`), wishesOf("a, c"), resolution.Kind{Kubernetes: "1.30.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%q", found.Choices)
+	got := fmt.Sprintf("%q", result.Choices)
 	want := `[{"a" "1.0.0" ["wanted"] [] ["b"]} ` +
 		`{"b" "1.0.0" ["a 1.0.0 requires b in version '< 4'"] [{"4.0.0" "a 1.0.0 requires b in version '< 4'"} ` +
 		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and no wish ` +
@@ -366,8 +366,8 @@ c 1.0.0`), wishesOf("a, c"), resolution.Kind{Kubernetes: "1.30.0"})
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if want := []string{"a 1.0.0, dependency api: X.x.com is served"}; !slices.Equal(found.Assumptions, want) {
-		t.Errorf("assumed: %q", found.Assumptions)
+	if want := []string{"a 1.0.0, dependency api: X.x.com is served"}; !slices.Equal(result.Assumptions, want) {
+		t.Errorf("assumed: %q", result.Assumptions)
 	}
 }
 
@@ -381,11 +381,11 @@ func FuzzResolve(f *testing.F) {
 		a, b := fixture.Registration("a", edge), fixture.Registration("b")
 		b.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: accepted}
 		releases := []resolution.Release{{AddOn: "a", Version: version, Registration: a}, {AddOn: "b", Version: version, Registration: b}}
-		found, err := resolution.Resolve(releases, []resolution.Wish{{AddOn: "a", Version: accepted}}, resolution.Kind{Kubernetes: kubernetes})
+		result, err := resolution.Resolve(releases, []resolution.Wish{{AddOn: "a", Version: accepted}}, resolution.Kind{Kubernetes: kubernetes})
 		if conflict := (*resolution.Conflict)(nil); errors.As(err, &conflict) && len(conflict.Wishes) == 0 {
 			t.Errorf("a conflict of no wish: %v", err)
 		}
-		if err == nil && len(found.Choices) == 0 {
+		if err == nil && len(result.Choices) == 0 {
 			t.Error("nothing is chosen, and nothing is wrong")
 		}
 	})

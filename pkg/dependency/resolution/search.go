@@ -1,89 +1,101 @@
 package resolution
 
-// search makes choices, one after another, in the documented order. What it learns from contradictions excludes no solution, so
-// the first one that it finds comes first in its order. It reads what a release declares once it chooses it, or no other is left.
+// search makes choices, one after another, in the documented order. Clauses that it learns from conflicts exclude no
+// solution, so its first solution is the first one in the documented order. It encodes the declaration of a release as clauses
+// only when it chooses the release, or no other release of the add-on is left. Most releases of a catalog are never encoded.
 type search struct {
 	*problem
 	solver
-	statements []statement // of the solver
-	states     []*state    // by add-on; nil: nothing is known of it
-	// satisfies are the needs with several targets of a release, by its statement.
-	satisfies map[int][]need
-	// choices are in the order in which they were made. picked are the targets that were picked for needs with several.
+	// variables has the meaning of the solver's variables.
+	variables []variable
+	// states has the states of add-ons. It is nil for an add-on that the search has not met yet.
+	states []*addOnState
+	// encodedNeeds has the needs with several targets of a release, by the release's variable.
+	encodedNeeds map[int][]encodedNeed
+	// choices are in the order in which they were made.
 	choices []choice
-	picked  map[needKey]int
-	// wished are the add-ons to choose first, wanted those that choices need, and chosen those of choices.
-	wished, wanted, chosen bitset
-	// probed is the add-on whose releases are tried alone, because one of them goes with nothing; none: no add-on.
-	probed int
+	// pickedTargets has the picked target of each need with several.
+	pickedTargets map[needKey]int
+	// wishedAddOns has the add-ons to choose first, neededAddOns the add-ons that choices need.
+	wishedAddOns, neededAddOns, chosenAddOns bitset
+	// probedAddOn is the add-on whose releases are tried without other choices, because one of them contradicted any. It is unset
+	// most of the time.
+	probedAddOn int
 	rehearsal
-	// involved are the declarations because of which there is no solution.
+	// involved has the declarations that exclude a solution.
 	involved map[source]bool
-	steps    int // of this search; those of the problem are of all searches before
+	// steps counts the conflicts in this search. problem.steps counts them in the earlier searches.
+	steps int
 }
 
-// need is a constraint of a release, and the statement that its first target satisfies it.
-type need struct{ constraint, first int }
+// encodedNeed is a constraint of a release. firstVariable means that its first target satisfies it. The variables of its other
+// targets follow.
+type encodedNeed struct{ constraint, firstVariable int }
 
 // needKey is a constraint of a chosen release.
 type needKey struct{ addOn, constraint int }
 
-// choice is an add-on that was chosen, or a need for which a target was picked, after a number of decisions.
+// choice is a chosen add-on, or a need with its picked target.
 type choice struct {
-	addOn  int // none: key counts
-	key    needKey
-	level  int
-	wanted []int // which it was the first to want
+	// addOn is unset for a need, and key identifies the need.
+	addOn int
+	key   needKey
+	// level is the number of decisions.
+	level int
+	// newNeeds has the add-ons that no earlier choice needs.
+	newNeeds []int
 }
 
-// solution is the end of a search: the chosen releases by add-on, nil where there is no solution.
+// solution is the result of a search.
 type solution struct {
-	chosen map[int]int
-	// assumed are the needs that an API satisfies which no release provides.
-	assumed   []needKey
+	// selection has the chosen release of each chosen add-on. It is nil if there is no solution.
+	selection map[int]int
+	// assumed has the needs for an API that no release provides, and that is assumed to be served.
+	assumed []needKey
+	// involved has the declarations that exclude a solution. exhausted is true if the search gave up.
 	involved  map[source]bool
 	exhausted bool
-	// rehearsals is how many choices were rehearsed.
+	// rehearsals is the number of rehearsed choices.
 	rehearsals int
 }
 
-// solve searches choices that satisfy the wishes.
+// solve searches for choices that satisfy the wishes.
 func (p *problem) solve(wishes []wish) solution {
-	s := &search{problem: p, satisfies: map[int][]need{}, picked: map[needKey]int{}, probed: none}
-	found := solution{}
-	if s.want(wishes) && s.run() {
-		found.chosen = map[int]int{}
-		for _, one := range s.choices {
-			if one.addOn != none {
-				found.chosen[one.addOn] = s.states[one.addOn].only
-			} else if target := s.picked[one.key]; s.constraint(one.key).targets[target].assumed {
-				found.assumed = append(found.assumed, one.key)
+	s := &search{problem: p, encodedNeeds: map[int][]encodedNeed{}, pickedTargets: map[needKey]int{}, probedAddOn: unset}
+	result := solution{}
+	if s.addWishes(wishes) && s.run() {
+		result.selection = map[int]int{}
+		for _, c := range s.choices {
+			if c.addOn != unset {
+				result.selection[c.addOn] = s.states[c.addOn].selected
+			} else if t := s.pickedTargets[c.key]; s.constraint(c.key).targets[t].assumed {
+				result.assumed = append(result.assumed, c.key)
 			}
 		}
 	}
-	found.involved, found.exhausted = s.involved, found.chosen == nil && s.involved == nil
-	found.rehearsals = s.rehearsals
+	result.involved, result.exhausted = s.involved, result.selection == nil && s.involved == nil
+	result.rehearsals = s.rehearsals
 	p.steps += s.steps
-	return found
+	return result
 }
 
-// want begins with the wishes. It returns false where they contradict each other.
-func (s *search) want(wishes []wish) bool {
+// addWishes adds the wishes as clauses. It returns false if they contradict each other.
+func (s *search) addWishes(wishes []wish) bool {
 	add := func(l literal) bool {
-		against := s.attach(&clause{literals: []literal{l}})
-		if against != nil {
-			s.involve(against)
+		conflict := s.attach(&clause{literals: []literal{l}})
+		if conflict != nil {
+			s.setInvolved(conflict)
 		}
-		return against == nil
+		return conflict == nil
 	}
 	for i := range wishes {
-		one := &wishes[i]
-		if within := s.within(one.addOn, one.accepts); within != noLiteral && !add(within) {
+		w := &wishes[i]
+		if l := s.subsetLiteral(w.addOn, w.releases); l != noLiteral && !add(l) {
 			return false
 		}
-		if !one.OnlyIfNeeded {
-			s.wished.add(one.addOn)
-			if !add(s.needed(one.addOn)) {
+		if !w.OnlyIfNeeded {
+			s.wishedAddOns.add(w.addOn)
+			if !add(s.anyLiteral(w.addOn)) {
 				return false
 			}
 		}
@@ -91,221 +103,224 @@ func (s *search) want(wishes []wish) bool {
 	return true
 }
 
-// gaveUp reports whether the search was ended.
+// gaveUp reports whether the search has reached a limit of its steps.
 func (s *search) gaveUp() bool {
 	return s.steps > s.limit || s.problem.steps > 2*s.limit
 }
 
-// run makes choices until all needs are met. It returns false where there is no solution, or it gives up.
+// run makes choices until all needs are met. It returns false if there is no solution, or it gives up.
 func (s *search) run() bool {
 	for !s.gaveUp() {
-		against := s.propagate()
-		if against == nil {
-			var done bool
-			if against, done = s.proceed(); done && !s.rehearsed() {
+		conflict := s.propagate()
+		if conflict == nil {
+			var complete bool
+			if conflict, complete = s.proceed(); complete && !s.endRehearsal() {
 				return true
 			}
 		}
-		if against != nil && !s.resolve(against) {
+		if conflict != nil && !s.resolve(conflict) {
 			return false
 		}
 	}
 	return false
 }
 
-// propagate finds all that follows from what is true.
+// propagate derives all literals that follow from the true ones. It returns the first conflict, if any.
 func (s *search) propagate() *clause {
-	for s.next < len(s.trail) {
-		l := s.trail[s.next]
-		s.next++
-		against := s.follow(l)
-		if against == nil {
-			against = s.visit(l.not())
+	for s.propagated < len(s.trail) {
+		l := s.trail[s.propagated]
+		s.propagated++
+		conflict := s.followVariable(l)
+		if conflict == nil {
+			conflict = s.checkWatches(l.not())
 		}
-		if against != nil {
-			return against
+		if conflict != nil {
+			return conflict
 		}
 	}
 	return nil
 }
 
-// resolve learns from a contradiction, and returns to where that matters. It returns false where no decision is the cause.
-func (s *search) resolve(against *clause) bool {
+// resolve learns a clause from a conflict, and undoes the decisions that the clause makes useless. It returns false
+// if the conflict rests on no decision. Then there is no solution.
+func (s *search) resolve(conflict *clause) bool {
 	s.steps++
-	last := s.last(against)
-	if last == 0 {
-		s.involve(against)
+	conflictLevel := s.conflictLevel(conflict)
+	if conflictLevel == 0 {
+		s.setInvolved(conflict)
 		return false
 	}
-	s.undo(last)
-	learned, level := s.learn(against)
+	s.undo(conflictLevel)
+	learned, level := s.learn(conflict)
 	s.weigh(learned)
 	s.undo(level)
 	s.attach(learned) // its first literal is open, so it contradicts nothing
-	s.probed = none
-	if about := &s.statements[learned.literals[0].statement()]; len(learned.literals) == 1 && about.addOn != none && about.within == nil {
-		s.probed = about.addOn
+	s.probedAddOn = unset
+	if v := &s.variables[learned.literals[0].variable()]; len(learned.literals) == 1 && v.addOn != unset && v.subset == nil {
+		s.probedAddOn = v.addOn
 	}
 	return true
 }
 
-// involve notes the declarations because of which there is no solution.
-func (s *search) involve(against *clause) {
+// setInvolved sets the declarations that exclude a solution.
+func (s *search) setInvolved(conflict *clause) {
 	s.involved = map[source]bool{}
-	causes := s.causes(reason{clause: against})
-	for i, one := range s.sourcesByNumber {
-		if causes.has(i) {
-			s.involved[one] = true
+	sources := s.sourcesOf(reason{clause: conflict})
+	for i, declaring := range s.sourcesByNumber {
+		if sources.contains(i) {
+			s.involved[declaring] = true
 		}
 	}
 }
 
-// undo forgets all decisions after a level, with the choices since.
+// undo undoes all decisions after a level, with the choices since.
 func (s *search) undo(level int) {
-	for _, l := range s.forget(level) {
-		about := &s.statements[l.statement()]
-		if about.addOn == none || about.within != nil || about.number == len(s.addOns[about.addOn].releases) {
+	for _, l := range s.backtrack(level) {
+		v := &s.variables[l.variable()]
+		if v.addOn == unset || v.subset != nil || v.number == len(s.addOns[v.addOn].releases) {
 			continue
 		}
-		if of := s.states[about.addOn]; l.negated() {
-			of.alive.add(about.number)
-		} else if of.only == about.number {
-			of.only = none
+		if state := s.states[v.addOn]; l.negated() {
+			state.possible.add(v.number)
+		} else if state.selected == v.number {
+			state.selected = unset
 		}
 	}
-	s.rehearses = s.rehearses && level >= s.base
+	s.rehearsing = s.rehearsing && level >= s.baseLevel
 	for len(s.choices) > 0 && s.choices[len(s.choices)-1].level > level {
 		s.dropChoice()
 	}
 }
 
-// dropChoice forgets the last choice.
+// dropChoice removes the last choice.
 func (s *search) dropChoice() {
 	last := &s.choices[len(s.choices)-1]
-	for _, id := range last.wanted {
-		s.wanted.remove(id)
+	for _, id := range last.newNeeds {
+		s.neededAddOns.remove(id)
 	}
-	if last.addOn == none {
-		delete(s.picked, last.key)
+	if last.addOn == unset {
+		delete(s.pickedTargets, last.key)
 	} else {
-		s.chosen.remove(last.addOn)
+		s.chosenAddOns.remove(last.addOn)
 	}
 	s.choices = s.choices[:len(s.choices)-1]
 }
 
-// proceed makes the next choice. It returns what contradicts it, and whether none is left to make.
-func (s *search) proceed() (against *clause, done bool) {
-	if s.probed != none {
+// proceed makes the next choice. It returns the conflict, if any, and true if no choice is left to make.
+func (s *search) proceed() (*clause, bool) {
+	if s.probedAddOn != unset {
 		s.probe()
 		return nil, false
 	}
-	if s.rehearses {
+	if s.rehearsing {
 		if id := s.nextHardest(); id >= 0 {
 			s.choose(id, s.lastTried(id))
 			return nil, false
 		}
 	} else if id := s.nextNeeded(); id >= 0 {
-		i := s.states[id].alive.first()
+		i := s.states[id].possible.first()
 		s.choose(id, i)
 		s.rehearse(id, i)
 		return nil, false
 	}
-	key, found := s.nextUnmet()
-	if !found {
+	key, ok := s.nextUnmet()
+	if !ok {
 		return nil, true
 	}
 	return s.pick(key), false
 }
 
-// probe tries the highest release of an add-on alone. If it contradicts nothing, the choices go on.
+// probe tries the highest release of an add-on without other choices. If nothing contradicts it, the search continues.
 func (s *search) probe() {
-	id, first := s.probed, s.states[s.probed].alive.first()
-	if s.level() > 0 || first < 0 || s.states[id].only != none {
+	id, highest := s.probedAddOn, s.states[s.probedAddOn].possible.first()
+	if s.level() > 0 || highest < 0 || s.states[id].selected != unset {
 		s.undo(0)
-		s.probed = none
+		s.probedAddOn = unset
 		return
 	}
-	s.decide(s.release(id, first))
+	s.decide(s.releaseLiteral(id, highest))
 }
 
-// nextNeeded is the add-on to choose next: what is wished first, then what choices need, by name. Add-ons with releases have
-// numbers in the order of their names, and others cannot be chosen.
+// nextNeeded returns the add-on to choose next: add-ons of wishes come first, then add-ons that choices need, by name. The numbers
+// of add-ons with releases have the order of their names, and add-ons without releases cannot be chosen.
 func (s *search) nextNeeded() int {
-	if next := s.wished.firstWithout(s.chosen); next >= 0 {
+	if next := s.wishedAddOns.firstWithout(s.chosenAddOns); next >= 0 {
 		return next
 	}
-	return s.wanted.firstWithout(s.chosen)
+	return s.neededAddOns.firstWithout(s.chosenAddOns)
 }
 
-// choose takes a release that is possible.
+// choose chooses a possible release.
 func (s *search) choose(id, i int) {
-	if l := s.release(id, i); !s.isTrue(l) {
+	if l := s.releaseLiteral(id, i); !s.isTrue(l) {
 		s.decide(l)
 	}
-	s.chosen.add(id)
+	s.chosenAddOns.add(id)
 	s.choices = append(s.choices, choice{addOn: id, level: s.level()})
-	one := s.candidate(id, i)
-	for c := range one.constraints {
-		if on := &one.constraints[c]; on.need && s.direct(on) && s.counts(on.source) {
-			s.wants(on.targets[0].addOn)
+	r := s.candidate(id, i)
+	for n := range r.constraints {
+		if c := &r.constraints[n]; c.need && s.direct(c) && s.isActive(c.source) {
+			s.addNeeded(c.targets[0].addOn)
 		}
 	}
 }
 
-// wants notes that the last choice needs an add-on.
-func (s *search) wants(id int) {
-	if !s.wanted.has(id) {
-		s.wanted.add(id)
+// addNeeded adds an add-on that the last choice needs.
+func (s *search) addNeeded(id int) {
+	if !s.neededAddOns.contains(id) {
+		s.neededAddOns.add(id)
 		last := &s.choices[len(s.choices)-1]
-		last.wanted = append(last.wanted, id)
+		last.newNeeds = append(last.newNeeds, id)
 	}
 }
 
 // direct reports whether a constraint is about one add-on.
-func (s *search) direct(of *constraint) bool { return !of.need || of.single() }
+func (s *search) direct(c *constraint) bool { return !c.need || c.single() }
 
-// constraint returns the one of a chosen release.
+// constraint returns a constraint of a chosen release.
 func (s *search) constraint(key needKey) *constraint {
-	return &s.candidate(key.addOn, s.states[key.addOn].only).constraints[key.constraint]
+	return &s.candidate(key.addOn, s.states[key.addOn].selected).constraints[key.constraint]
 }
 
-// closesCycle returns what contradicts a release whose Required edges close a cycle with the others.
-func (s *search) closesCycle(id int) *clause {
-	return s.path(id, id, func(id int) bool { return s.state(id).only != none }, func(one *release) []wait { return one.requires })
+// closedCycle returns a clause against a release whose Required edges close a cycle with other selected releases. It returns nil
+// if they close none.
+func (s *search) closedCycle(id int) *clause {
+	isSelected := func(id int) bool { return s.state(id).selected != unset }
+	return s.path(id, id, isSelected, func(r *release) []wait { return r.requires })
 }
 
-// path returns a clause against releases whose edges lead from an add-on to another one; nil: none do.
-func (s *search) path(from, to int, counts func(id int) bool, edges func(*release) []wait) *clause {
-	found := &clause{}
-	var seen bitset
+// path returns a clause against releases whose edges lead from a start to a goal. It returns nil if there is no such path.
+func (s *search) path(start, goal int, include func(id int) bool, edges func(*release) []wait) *clause {
+	path := &clause{}
+	var visited bitset
 	var walk func(id int) bool
 	walk = func(id int) bool {
-		if seen.has(id) || !counts(id) {
+		if visited.contains(id) || !include(id) {
 			return false
 		}
-		seen.add(id)
-		i := s.states[id].only
+		visited.add(id)
+		i := s.states[id].selected
 		for _, w := range edges(s.candidate(id, i)) {
-			if s.counts(w.source) && (w.on == to || walk(w.on)) {
-				found.sources.add(s.number(w.source))
-				found.literals = append(found.literals, s.release(id, i).not())
+			if s.isActive(w.source) && (w.dependency == goal || walk(w.dependency)) {
+				path.sources.add(s.number(w.source))
+				path.literals = append(path.literals, s.releaseLiteral(id, i).not())
 				return true
 			}
 		}
 		return false
 	}
-	if !walk(from) {
+	if !walk(start) {
 		return nil
 	}
-	return found
+	return path
 }
 
-// number is that of a declaration in the sources of clauses.
-func (p *problem) number(of source) int {
-	number, known := p.sourceNumbers[of]
-	if !known {
+// number returns the number of a declaration in the sources of clauses. A new declaration gets the next number.
+func (p *problem) number(declaring source) int {
+	number, ok := p.sourceNumbers[declaring]
+	if !ok {
 		number = len(p.sourcesByNumber)
-		p.sourceNumbers[of], p.sourcesByNumber = number, append(p.sourcesByNumber, of)
+		p.sourceNumbers[declaring], p.sourcesByNumber = number, append(p.sourcesByNumber, declaring)
 	}
 	return number
 }

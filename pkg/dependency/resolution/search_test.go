@@ -45,22 +45,23 @@ func tangled(t *testing.T, seed uint64, wished string) *problem {
 	return p
 }
 
-// A rehearsal makes choices in another order, and changes nothing.
+// A rehearsal makes choices in another order. It does not change the result.
 func TestRehearsalsChangeNoChoice(t *testing.T) {
 	resolved, rehearsed := 0, 0
 	for seed := range uint64(600) {
 		p := tangled(t, seed, "")
 		p.rehearseAfter = math.MaxInt
-		without := p.solve(p.wishes)
+		plain := p.solve(p.wishes)
 		p.rehearseAfter = 0
-		with := p.solve(p.wishes)
-		if (without.chosen == nil) != (with.chosen == nil) || !maps.Equal(without.chosen, with.chosen) || without.exhausted || with.exhausted {
-			t.Errorf("seed %d: %v and %v", seed, without.chosen, with.chosen)
+		result := p.solve(p.wishes)
+		if (plain.selection == nil) != (result.selection == nil) || !maps.Equal(plain.selection, result.selection) ||
+			plain.exhausted || result.exhausted {
+			t.Errorf("seed %d: %v and %v", seed, plain.selection, result.selection)
 		}
-		if with.chosen != nil {
+		if result.selection != nil {
 			resolved++
 		}
-		if with.rehearsals > 0 {
+		if result.rehearsals > 0 {
 			rehearsed++
 		}
 	}
@@ -74,22 +75,22 @@ func TestConflictsHaveNoDeclarationTooManyOrTooFew(t *testing.T) {
 	conflicts, several := 0, 0
 	for seed := range uint64(600) {
 		p := tangled(t, seed, "4.0.0")
-		found := p.solve(p.wishes)
-		if found.chosen != nil {
+		result := p.solve(p.wishes)
+		if result.selection != nil {
 			continue
 		}
-		declared := p.reduce(p.wishes, found.involved)
+		sources := p.reduce(p.wishes, result.involved)
 		conflicts++
-		if len(declared) > 1 {
+		if len(sources) > 1 {
 			several++
 		}
-		for leftOut := -1; leftOut < len(declared); leftOut++ {
-			p.counted = map[source]bool{}
-			for i, one := range declared {
-				p.counted[one] = i != leftOut
+		for leftOut := -1; leftOut < len(sources); leftOut++ {
+			p.activeSources = map[source]bool{}
+			for i, declaring := range sources {
+				p.activeSources[declaring] = i != leftOut
 			}
-			if again := p.solve(p.wishes); (again.chosen == nil) != (leftOut < 0) {
-				t.Errorf("seed %d: %d of %v left out: %v", seed, leftOut, declared, again.chosen)
+			if reduced := p.solve(p.wishes); (reduced.selection == nil) != (leftOut < 0) {
+				t.Errorf("seed %d: %d of %v left out: %v", seed, leftOut, sources, reduced.selection)
 			}
 		}
 	}
@@ -98,8 +99,8 @@ func TestConflictsHaveNoDeclarationTooManyOrTooFew(t *testing.T) {
 	}
 }
 
-// Nine add-ons want different ones of eight versions: a search finds only by trying very much that none is left. It ends all
-// the same.
+// Nine add-ons need different ones of eight versions. A search needs very many steps to find that this is impossible, and
+// ends at its limit.
 func TestTooManyStepsAreReported(t *testing.T) {
 	var releases []Release
 	var wishes []Wish

@@ -2,252 +2,257 @@ package resolution
 
 import "slices"
 
-// literal is a statement about the choices, or its negation. Statement v is 2v, and its negation 2v+1.
+// literal is a variable or its negation. Variable v is 2v, and its negation 2v+1.
 type literal int
 
 func (l literal) not() literal  { return l ^ 1 }
 func (l literal) negated() bool { return l&1 == 1 }
-func (l literal) statement() int {
-	return int(l >> 1)
-}
+func (l literal) variable() int { return int(l >> 1) }
 
-// clause is a list of literals, of which one has to be true. It follows from the declarations in sources.
+// clause is a list of literals. At least one of them has to be true. sources has the declarations that it follows from. A clause
+// whose literals are all false is a conflict. It becomes a Conflict, the error of Resolve, only if it rests on no decision.
 type clause struct {
 	literals []literal
 	sources  bitset
 }
 
-// reason is why a literal is true: all others of a clause are false, or another literal excludes its negation. A decision has none.
+// reason explains why a literal is true: all other literals of the clause are false, or the true literal in reason excludes its
+// negation. The reason of a decision has neither.
 type reason struct {
 	clause  *clause
-	because literal
+	literal literal
 }
 
 const noLiteral literal = -1
 
-// watch is a clause to look at, unless another literal of it is true.
+// watch is a clause that has to be checked when a literal becomes false. While the blocker, a literal of the clause, is true, it
+// needs no check.
 type watch struct {
-	of    *clause
-	other literal
+	clause  *clause
+	blocker literal
 }
 
-// solver finds what follows from clauses. When a decision contradicts them, it adds a clause that is the cause of that
-// (conflict-driven clause learning), so the same contradiction is met once.
+// solver derives literals from clauses and decisions. When a decision leads to a conflict, it adds a clause with the cause
+// (conflict-driven clause learning), so the same conflict never happens again.
 type solver struct {
-	values  []int8 // by literal: 1 is true, -1 false, and 0 open
-	levels  []int  // by statement: how many decisions there were
+	// values has 1 for a true literal, -1 for a false one, and 0 for an open one.
+	values []int8
+	// levels has the number of decisions before a variable was assigned.
+	levels  []int
 	reasons []reason
-	// sources of statements without any decision are the declarations that they follow from.
+	// sources has the declarations that a variable follows from, if it was assigned without any decision.
 	sources []bitset
-	// watches are the clauses to look at when a literal becomes false: two literals of each clause are watched.
+	// watches has the clauses to check when a literal becomes false. Two literals of each clause are watched.
 	watches [][]watch
-	// trail has the true literals, in the order in which they became true, and next the first one that was not followed yet.
-	trail []literal
-	next  int
-	// decided is the length of the trail before each decision.
-	decided []int
-	seen    []bool
+	// trail has the true literals, in the order in which they became true. The first propagated ones have been propagated.
+	trail      []literal
+	propagated int
+	// decisionOffsets has the length of the trail before each decision.
+	decisionOffsets []int
+	// marked has the variables that learn has visited.
+	marked []bool
 }
 
-// add makes statements, and returns the first.
-func (s *solver) add(count int) int {
+// newVariables adds variables, and returns the first one.
+func (s *solver) newVariables(count int) int {
 	first := len(s.levels)
 	s.values = append(s.values, make([]int8, 2*count)...)
 	s.levels = append(s.levels, make([]int, count)...)
 	s.reasons = append(s.reasons, make([]reason, count)...)
 	s.sources = append(s.sources, make([]bitset, count)...)
 	s.watches = append(s.watches, make([][]watch, 2*count)...)
-	s.seen = append(s.seen, make([]bool, count)...)
+	s.marked = append(s.marked, make([]bool, count)...)
 	return first
 }
 
 func (s *solver) isTrue(l literal) bool  { return s.values[l] > 0 }
 func (s *solver) isFalse(l literal) bool { return s.values[l] < 0 }
 
-func (s *solver) level() int { return len(s.decided) }
+func (s *solver) level() int { return len(s.decisionOffsets) }
 
 // decide makes a literal true without a reason.
 func (s *solver) decide(l literal) {
-	s.decided = append(s.decided, len(s.trail))
-	s.assign(l, reason{because: noLiteral})
+	s.decisionOffsets = append(s.decisionOffsets, len(s.trail))
+	s.assign(l, reason{literal: noLiteral})
 }
 
-// imply makes a literal true. If it is false, it returns what contradicts it.
-func (s *solver) imply(l literal, why reason) *clause {
+// imply makes a literal true for a reason. If the literal is false already, it returns the clause of the conflict.
+func (s *solver) imply(l literal, cause reason) *clause {
 	switch {
 	case s.isTrue(l):
 		return nil
 	case !s.isFalse(l):
-		s.assign(l, why)
+		s.assign(l, cause)
 		return nil
-	case why.clause != nil:
-		return why.clause
+	case cause.clause != nil:
+		return cause.clause
 	default:
-		return &clause{literals: []literal{l, why.because.not()}}
+		return &clause{literals: []literal{l, cause.literal.not()}}
 	}
 }
 
-func (s *solver) assign(l literal, why reason) {
+func (s *solver) assign(l literal, cause reason) {
 	s.values[l], s.values[l.not()] = 1, -1
-	statement := l.statement()
-	s.levels[statement], s.reasons[statement] = s.level(), why
+	variable := l.variable()
+	s.levels[variable], s.reasons[variable] = s.level(), cause
 	s.trail = append(s.trail, l)
 	if s.level() == 0 {
-		s.sources[statement] = s.causes(why)
+		s.sources[variable] = s.sourcesOf(cause)
 	}
 }
 
-// causes are the declarations that something follows from, where no decision was made.
-func (s *solver) causes(why reason) bitset {
-	if why.clause == nil {
-		if why.because == noLiteral {
+// sourcesOf returns the declarations behind a reason that rests on no decision.
+func (s *solver) sourcesOf(cause reason) bitset {
+	if cause.clause == nil {
+		if cause.literal == noLiteral {
 			return nil
 		}
-		return s.sources[why.because.statement()]
+		return s.sources[cause.literal.variable()]
 	}
-	causes := slices.Clone(why.clause.sources)
-	for _, l := range why.clause.literals {
-		causes.join(s.sources[l.statement()])
+	sources := slices.Clone(cause.clause.sources)
+	for _, l := range cause.clause.literals {
+		sources.join(s.sources[l.variable()])
 	}
-	return causes
+	return sources
 }
 
 // attach adds a clause. It returns the clause if all of its literals are false.
-func (s *solver) attach(of *clause) *clause {
-	literals := of.literals
-	for at := range min(2, len(literals)) { // watch what is not false, or became false last
-		for i := at + 1; i < len(literals); i++ {
-			if s.rank(literals[i]) > s.rank(literals[at]) {
-				literals[at], literals[i] = literals[i], literals[at]
+func (s *solver) attach(added *clause) *clause {
+	literals := added.literals
+	for i := range min(2, len(literals)) { // watch literals that are not false, or became false last
+		for j := i + 1; j < len(literals); j++ {
+			if s.rank(literals[j]) > s.rank(literals[i]) {
+				literals[i], literals[j] = literals[j], literals[i]
 			}
 		}
 	}
-	for at := range min(2, len(literals)) {
-		s.watches[literals[at]] = append(s.watches[literals[at]], watch{of, literals[min(1, len(literals)-1)-at]})
+	for i := range min(2, len(literals)) {
+		s.watches[literals[i]] = append(s.watches[literals[i]], watch{added, literals[min(1, len(literals)-1)-i]})
 	}
 	if len(literals) == 1 || s.isFalse(literals[1]) {
-		return s.imply(literals[0], reason{clause: of})
+		return s.imply(literals[0], reason{clause: added})
 	}
 	return nil
 }
 
 func (s *solver) rank(l literal) int {
 	if s.isFalse(l) {
-		return s.levels[l.statement()]
+		return s.levels[l.variable()]
 	}
-	return len(s.decided) + 1
+	return s.level() + 1
 }
 
-// visit looks at the clauses that watch a literal, which has become false.
-func (s *solver) visit(l literal) *clause {
-	watching := s.watches[l]
-	kept := watching[:0]
-	for n, one := range watching {
-		if s.isTrue(one.other) {
-			kept = append(kept, one)
+// checkWatches checks the clauses that watch a literal, after it has become false. It returns the conflict, if any.
+func (s *solver) checkWatches(l literal) *clause {
+	watches := s.watches[l]
+	kept := watches[:0]
+	for n, w := range watches {
+		if s.isTrue(w.blocker) {
+			kept = append(kept, w)
 			continue
 		}
-		literals := one.of.literals
+		literals := w.clause.literals
 		if len(literals) > 1 && literals[0] == l {
 			literals[0], literals[1] = literals[1], l
 		}
-		if !s.isTrue(literals[0]) && s.rewatch(one.of) {
+		if !s.isTrue(literals[0]) && s.rewatch(w.clause) {
 			continue
 		}
-		kept = append(kept, watch{one.of, literals[0]})
-		if against := s.imply(literals[0], reason{clause: one.of}); against != nil {
-			s.watches[l] = append(kept, watching[n+1:]...)
-			return against
+		kept = append(kept, watch{w.clause, literals[0]})
+		if conflict := s.imply(literals[0], reason{clause: w.clause}); conflict != nil {
+			s.watches[l] = append(kept, watches[n+1:]...)
+			return conflict
 		}
 	}
 	s.watches[l] = kept
 	return nil
 }
 
-// rewatch watches another literal than the second one, if one is not false.
-func (s *solver) rewatch(of *clause) bool {
-	for i := 2; i < len(of.literals); i++ {
-		if other := of.literals[i]; !s.isFalse(other) {
-			of.literals[1], of.literals[i] = other, of.literals[1]
-			s.watches[other] = append(s.watches[other], watch{of, of.literals[0]})
+// rewatch replaces the second watched literal by a literal that is not false. It returns false if there is none.
+func (s *solver) rewatch(watched *clause) bool {
+	for i := 2; i < len(watched.literals); i++ {
+		if l := watched.literals[i]; !s.isFalse(l) {
+			watched.literals[1], watched.literals[i] = l, watched.literals[1]
+			s.watches[l] = append(s.watches[l], watch{watched, watched.literals[0]})
 			return true
 		}
 	}
 	return false
 }
 
-// last is the level of the last decision that a contradiction rests on.
-func (s *solver) last(against *clause) int {
-	last := 0
-	for _, l := range against.literals {
-		last = max(last, s.levels[l.statement()])
+// conflictLevel returns the level of the last decision that a conflict rests on.
+func (s *solver) conflictLevel(conflict *clause) int {
+	level := 0
+	for _, l := range conflict.literals {
+		level = max(level, s.levels[l.variable()])
 	}
-	return last
+	return level
 }
 
-// learn returns the clause that is the cause of a contradiction, and the level at which its first literal follows from it. It
-// replaces what follows from the last decision by its reasons, until one literal of that level is left.
-func (s *solver) learn(against *clause) (learned *clause, level int) {
-	learned = &clause{literals: []literal{noLiteral}}
-	var marked []int
-	open, at := 0, len(s.trail)
+// learn returns the clause that is the cause of a conflict, and the level at which its first literal follows from the clause.
+// It replaces the literals that follow from the last decision by their reasons, until one literal of that level is left.
+func (s *solver) learn(conflict *clause) (*clause, int) {
+	learned := &clause{literals: []literal{noLiteral}}
+	var markedVariables []int
+	open, position := 0, len(s.trail)
 	mark := func(l literal) {
-		statement := l.statement()
-		if s.seen[statement] {
+		variable := l.variable()
+		if s.marked[variable] {
 			return
 		}
-		s.seen[statement] = true
-		marked = append(marked, statement)
-		switch s.levels[statement] {
+		s.marked[variable] = true
+		markedVariables = append(markedVariables, variable)
+		switch s.levels[variable] {
 		case 0:
-			learned.sources.join(s.sources[statement])
+			learned.sources.join(s.sources[variable])
 		case s.level():
 			open++
 		default:
 			learned.literals = append(learned.literals, l)
 		}
 	}
-	for why := (reason{clause: against}); ; why = s.reasons[s.trail[at].statement()] {
-		if why.clause == nil {
-			mark(why.because.not())
+	for cause := (reason{clause: conflict}); ; cause = s.reasons[s.trail[position].variable()] {
+		if cause.clause == nil {
+			mark(cause.literal.not())
 		} else {
-			learned.sources.join(why.clause.sources)
-			for _, l := range why.clause.literals {
+			learned.sources.join(cause.clause.sources)
+			for _, l := range cause.clause.literals {
 				mark(l)
 			}
 		}
-		for at--; !s.seen[s.trail[at].statement()] || s.levels[s.trail[at].statement()] < s.level(); {
-			at--
+		for position--; !s.marked[s.trail[position].variable()] || s.levels[s.trail[position].variable()] < s.level(); {
+			position--
 		}
 		if open--; open == 0 {
 			break
 		}
 	}
-	learned.literals[0] = s.trail[at].not()
+	learned.literals[0] = s.trail[position].not()
 	s.shorten(learned)
-	for _, statement := range marked {
-		s.seen[statement] = false
+	for _, variable := range markedVariables {
+		s.marked[variable] = false
 	}
+	level := 0
 	for _, l := range learned.literals[1:] {
-		level = max(level, s.levels[l.statement()])
+		level = max(level, s.levels[l.variable()])
 	}
 	return learned, level
 }
 
-// shorten leaves out the literals that follow from the others. These are seen.
+// shorten leaves out the literals that follow from the other ones. All variables of the clause are marked.
 func (s *solver) shorten(learned *clause) {
 	kept := learned.literals[:1]
 	for _, l := range learned.literals[1:] {
-		why := s.reasons[l.statement()]
-		if !s.follows(l, why) {
+		cause := s.reasons[l.variable()]
+		if !s.isRedundant(l, cause) {
 			kept = append(kept, l)
 			continue
 		}
-		if why.clause != nil {
-			learned.sources.join(why.clause.sources)
-			for _, other := range why.clause.literals {
-				if s.levels[other.statement()] == 0 {
-					learned.sources.join(s.sources[other.statement()])
+		if cause.clause != nil {
+			learned.sources.join(cause.clause.sources)
+			for _, antecedent := range cause.clause.literals {
+				if s.levels[antecedent.variable()] == 0 {
+					learned.sources.join(s.sources[antecedent.variable()])
 				}
 			}
 		}
@@ -255,28 +260,30 @@ func (s *solver) shorten(learned *clause) {
 	learned.literals = kept
 }
 
-func (s *solver) follows(l literal, why reason) bool {
-	if why.clause == nil {
-		return why.because != noLiteral && s.seen[why.because.statement()]
+// isRedundant reports whether a literal follows from marked variables only.
+func (s *solver) isRedundant(l literal, cause reason) bool {
+	if cause.clause == nil {
+		return cause.literal != noLiteral && s.marked[cause.literal.variable()]
 	}
-	for _, other := range why.clause.literals {
-		if statement := other.statement(); statement != l.statement() && !s.seen[statement] && s.levels[statement] > 0 {
+	for _, antecedent := range cause.clause.literals {
+		if variable := antecedent.variable(); variable != l.variable() && !s.marked[variable] && s.levels[variable] > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// forget undoes all decisions after a level, and returns the literals that are open again.
-func (s *solver) forget(level int) []literal {
+// backtrack undoes all decisions after a level, and returns the literals that are open again.
+func (s *solver) backtrack(level int) []literal {
 	if level >= s.level() {
 		return nil
 	}
-	undone := s.trail[s.decided[level]:]
-	for _, l := range undone {
+	offset := s.decisionOffsets[level]
+	reopened := s.trail[offset:]
+	for _, l := range reopened {
 		s.values[l], s.values[l.not()] = 0, 0
 	}
-	s.trail, s.decided = s.trail[:s.decided[level]], s.decided[:level]
-	s.next = len(s.trail)
-	return undone
+	s.trail, s.decisionOffsets = s.trail[:offset], s.decisionOffsets[:level]
+	s.propagated = len(s.trail)
+	return reopened
 }

@@ -17,8 +17,8 @@ type rule struct {
 	Rule, Message, FieldPath string
 
 	program cel.Program
-	// guards are properties. The rule begins with !has(self.property) || … for each, so it
-	// holds if one is absent. Most rules need not be evaluated for most values.
+	// guards has properties. The rule begins with !has(self.property) || … for each of them, so it
+	// holds if any is absent. Most rules need not be evaluated for most values.
 	guards []string
 }
 
@@ -79,9 +79,9 @@ func guardsOf(expr ast.Expr) []string {
 	case operators.LogicalOr:
 		return slices.Concat(guardsOf(call.Args()[0]), guardsOf(call.Args()[1]))
 	case operators.LogicalNot:
-		if has := call.Args()[0]; has.Kind() == ast.SelectKind && has.AsSelect().IsTestOnly() {
-			if operand := has.AsSelect().Operand(); operand.Kind() == ast.IdentKind && operand.AsIdent() == self {
-				return []string{has.AsSelect().FieldName()}
+		if test := call.Args()[0]; test.Kind() == ast.SelectKind && test.AsSelect().IsTestOnly() {
+			if operand := test.AsSelect().Operand(); operand.Kind() == ast.IdentKind && operand.AsIdent() == self {
+				return []string{test.AsSelect().FieldName()}
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func guardsOf(expr ast.Expr) []string {
 func (r *rule) holds(value any) bool {
 	if object, isObject := value.(map[string]any); isObject {
 		for _, property := range r.guards {
-			if _, has := object[property]; !has {
+			if _, ok := object[property]; !ok {
 				return true
 			}
 		}

@@ -21,8 +21,8 @@ import (
 //go:embed fields.json
 var fieldsJSON []byte
 
-// structural is a structural schema, as far as the CRD uses its keywords. A keyword
-// that is not listed here fails the tests, because it would not be validated.
+// structural is a structural schema with the keywords that the CRD uses. A keyword
+// that is missing here fails the tests, because it would not be validated.
 type structural struct {
 	Description          string
 	Type                 string
@@ -64,7 +64,7 @@ var spec = sync.OnceValues(func() (*structural, error) {
 func Validate(declared any, path *field.Path) field.ErrorList {
 	fields, err := spec()
 	if err != nil {
-		return field.ErrorList{field.InternalError(path, err)} // at the first use, by every test
+		return field.ErrorList{field.InternalError(path, err)} // every test would fail first
 	}
 	if list, isList := declared.([]any); isList {
 		return fields.Properties["dependencies"].validate(list, path)
@@ -111,7 +111,7 @@ func (s *structural) withoutNulls(value any) any {
 	}
 }
 
-// property is the schema of a property; nil where there is none.
+// property returns the schema of a property, or nil for an unknown property.
 func (s *structural) property(name string) *structural {
 	if property, ok := s.Properties[name]; ok {
 		return property
@@ -119,7 +119,7 @@ func (s *structural) property(name string) *structural {
 	return s.AdditionalProperties
 }
 
-// summary is the first sentence of the description. It explains to an author which values are valid.
+// summary returns the first sentence of the description. It explains to an author which values are valid.
 func (s *structural) summary() string {
 	sentence, _, _ := strings.Cut(strings.ReplaceAll(s.Description, "\n", " "), ". ")
 	return strings.TrimSuffix(sentence, ".")

@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/schema"
 )
 
-// A message names the field and the value, and says what the field is.
+// A message names the field and the value, and explains the field.
 func TestMessages(t *testing.T) {
 	for declared, want := range map[string]string{
 		"[]": "", "{}": "", "[{name: a, type: ~}]": "",

@@ -22,7 +22,7 @@ const (
 	typeBoolean = "boolean"
 )
 
-// listTypeSet and listTypeMap are lists without duplicates.
+// listTypeSet and listTypeMap are the types of lists without duplicates.
 const listTypeSet, listTypeMap = "set", "map"
 
 // validate returns the errors of a value. Like an API server, it evaluates the rules of a value
@@ -51,7 +51,7 @@ func (s *structural) validate(value any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// typeOf is the type of a value. It is empty for null and for numbers: no field is a number.
+// typeOf returns the type of a value. It is empty for null and for numbers: no field is a number.
 func typeOf(value any) string {
 	switch value.(type) {
 	case map[string]any:
@@ -70,7 +70,7 @@ func typeOf(value any) string {
 func (s *structural) validateObject(object map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range s.Required {
-		if _, has := object[name]; !has {
+		if _, ok := object[name]; !ok {
 			errs = append(errs, field.Required(path.Child(name), s.Properties[name].summary()))
 		}
 	}
@@ -120,7 +120,7 @@ func (s *structural) validateList(list []any, path *field.Path) field.ErrorList 
 		if s.ListType != listTypeSet && s.ListType != listTypeMap {
 			continue
 		}
-		if slices.ContainsFunc(list[:i], func(before any) bool { return s.isDuplicate(before, item) }) {
+		if slices.ContainsFunc(list[:i], func(earlier any) bool { return s.isDuplicate(earlier, item) }) {
 			errs = append(errs, field.Duplicate(path.Index(i), shown(item)))
 		}
 	}
@@ -154,17 +154,17 @@ func (s *structural) validateString(value string, path *field.Path) field.ErrorL
 	return nil
 }
 
-// kinds are the types as an author of YAML knows them.
+// kinds has the names of types for authors of YAML.
 var kinds = map[string]string{
 	typeObject: "an object", typeArray: "a list", typeString: "a string, which may need quotes", typeBoolean: "true or false",
 }
 
-// invalid refuses a value that the message names.
+// invalid returns the error of a value that the message names.
 func invalid(path *field.Path, message string) *field.Error {
 	return field.Invalid(path, field.OmitValueType{}, message)
 }
 
-// shown is how an error shows a value: as JSON, unless it is long.
+// shown returns the form of a value in an error: JSON, or nothing for a long value.
 func shown(value any) any {
 	if str, isString := value.(string); isString {
 		return text.Excerpt(str)

@@ -1,5 +1,5 @@
-// Package suggestion finds undeclared dependencies: add-ons that use APIs which other
-// add-ons bring to managed clusters.
+// Package suggestion finds undeclared dependencies: add-ons that use APIs that other add-ons
+// bring to managed clusters.
 package suggestion
 
 import (
@@ -16,24 +16,25 @@ import (
 // Suggestion is a dependency that an add-on may need.
 type Suggestion struct {
 	AddOn string `json:"addOn"`
-	// MayNeed are the add-ons that bring what it uses, ascending; one of several suffices.
+	// MayNeed has the add-ons that bring the used API, ascending. Any of them suffices.
 	MayNeed []string `json:"mayNeed"`
-	// Because is the evidence, each with the object that it is from, ascending.
+	// Because has the uses of the API, each with the object that has the use, ascending.
 	Because []string `json:"because"`
-	// Dependency is what the add-on could declare. Its message is the author's to write.
+	// Dependency is the declaration to add. Its message is left to the author.
 	Dependency addonv1alpha1.AddonDependency `json:"dependency"`
 }
 
-// Find returns what add-ons use of others and do not declare, ascending by add-on. APIs of
-// groups that builtIn reports are on every managed cluster, and so are OCM's own.
+// Find returns the undeclared dependencies of add-ons, ascending by add-on. APIs of built-in groups are on every managed cluster,
+// like the APIs of OCM.
 func Find(declared *catalog.Catalog, workloads []Workload, builtIn func(group string) bool) []Suggestion {
-	brought := bring(declared, workloads)
-	found := map[string]*Suggestion{}
+	provided := providedAPIs(declared, workloads)
+	suggestions := map[string]*Suggestion{}
 	for i := range workloads {
-		for _, used := range workloads[i].uses(brought) {
-			providers := brought.addOns[used.kind]
+		for _, used := range workloads[i].uses(provided) {
+			providers := provided.addOns[used.kind]
 			addOn := workloads[i].AddOn
-			if builtIn(used.kind.group) || isOCM(used.kind.group) || slices.Contains(providers, addOn) || declares(declared, addOn, used.kind, providers) {
+			onEveryCluster := builtIn(used.kind.group) || isOCM(used.kind.group)
+			if onEveryCluster || slices.Contains(providers, addOn) || declares(declared, addOn, used.kind, providers) {
 				continue
 			}
 			dependency := addonv1alpha1.AddonDependency{Name: providers[0], Type: typeOf(declared, addOn, providers[0])}
@@ -42,37 +43,37 @@ func Find(declared *catalog.Catalog, workloads []Workload, builtIn func(group st
 				dependency.API = &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: used.kind.group, Kind: used.kind.kind}}
 			}
 			key := addOn + " " + dependency.Name
-			if found[key] == nil {
-				found[key] = &Suggestion{AddOn: addOn, MayNeed: providers, Dependency: dependency}
+			if suggestions[key] == nil {
+				suggestions[key] = &Suggestion{AddOn: addOn, MayNeed: providers, Dependency: dependency}
 			}
-			found[key].Because = append(found[key].Because, fmt.Sprintf("%s: %s", workloads[i].Source, used.how))
+			suggestions[key].Because = append(suggestions[key].Because, fmt.Sprintf("%s: %s", workloads[i].Source, used.evidence))
 		}
 	}
-	return sorted(found)
+	return sorted(suggestions)
 }
 
-func sorted(found map[string]*Suggestion) []Suggestion {
-	all := make([]Suggestion, 0, len(found))
-	for _, one := range found {
-		slices.Sort(one.Because)
-		one.Because = slices.Compact(one.Because)
-		all = append(all, *one)
+func sorted(byKey map[string]*Suggestion) []Suggestion {
+	suggestions := make([]Suggestion, 0, len(byKey))
+	for _, suggestion := range byKey {
+		slices.Sort(suggestion.Because)
+		suggestion.Because = slices.Compact(suggestion.Because)
+		suggestions = append(suggestions, *suggestion)
 	}
-	slices.SortFunc(all, func(a, b Suggestion) int {
+	slices.SortFunc(suggestions, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Dependency.Name, b.Dependency.Name))
 	})
-	return all
+	return suggestions
 }
 
-// declares reports whether the add-on has an edge on one of the providers, by whatever name,
-// or on the API.
-func declares(declared *catalog.Catalog, addOn string, api kind, providers []string) bool {
+// declares reports whether the add-on has an edge to one of the providers, under any name, or to
+// the API.
+func declares(declared *catalog.Catalog, addOn string, used kind, providers []string) bool {
 	edges := declared.Declaration(addOn).Edges
 	for i := range edges {
 		for end := range edges[i].Ends() {
-			on := end.Dependency.API
-			isHere := declaration.ServedBy(&end.Dependency) == addonv1alpha1.APIServerManagedCluster
-			if isHere && on.Group == api.group && on.Kind == api.kind || slices.Contains(providers, end.AddOn) {
+			api := end.Dependency.API
+			onManagedCluster := declaration.ServedBy(&end.Dependency) == addonv1alpha1.APIServerManagedCluster
+			if onManagedCluster && api.Group == used.group && api.Kind == used.kind || slices.Contains(providers, end.AddOn) {
 				return true
 			}
 		}
@@ -80,29 +81,29 @@ func declares(declared *catalog.Catalog, addOn string, api kind, providers []str
 	return false
 }
 
-// typeOf is Optional where a Required dependency would close a cycle.
+// typeOf returns Required, or Optional if a Required dependency would close a cycle.
 func typeOf(declared *catalog.Catalog, addOn, dependency string) addonv1alpha1.DependencyType {
 	reached := []string{dependency}
 	for next := 0; next < len(reached); next++ {
 		edges := declared.Declaration(reached[next]).Edges
 		for i := range edges {
-			switch on := edges[i].AddOn; {
+			switch required := edges[i].AddOn; {
 			case !edges[i].Waits():
-			case on == addOn:
+			case required == addOn:
 				return addonv1alpha1.DependencyTypeOptional
-			case !slices.Contains(reached, on):
-				reached = append(reached, on)
+			case !slices.Contains(reached, required):
+				reached = append(reached, required)
 			}
 		}
 	}
 	return addonv1alpha1.DependencyTypeRequired
 }
 
-// ocmGroups are those that OCM's registration and work agents bring. Add-ons bring the other
+// ocmGroups has the groups of APIs that OCM's registration and work agents bring. Add-ons bring the other
 // groups of open-cluster-management.io.
 var ocmGroups = []string{"addon", "cluster", "operator", "work", "dependency.addon"}
 
 func isOCM(group string) bool {
-	of, ok := strings.CutSuffix(group, ".open-cluster-management.io")
-	return ok && slices.Contains(ocmGroups, of)
+	prefix, ok := strings.CutSuffix(group, ".open-cluster-management.io")
+	return ok && slices.Contains(ocmGroups, prefix)
 }

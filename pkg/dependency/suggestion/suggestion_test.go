@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// workload is one of an add-on with manifests in YAML.
+// workload returns the workload of an add-on with manifests in YAML.
 func workload(t *testing.T, addOn string, manifests ...string) Workload {
 	t.Helper()
 	w := Workload{AddOn: addOn, Source: "AddOnTemplate " + addOn}
@@ -121,12 +121,13 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, one := range Find(catalog.New(test.registered), test.workloads, func(group string) bool { return group == "apps" }) {
-				how := string(one.Dependency.Type)
-				if api := one.Dependency.API; api != nil {
-					how += ", " + api.Group + " " + api.Kind
+			for _, suggestion := range Find(catalog.New(test.registered), test.workloads, func(group string) bool { return group == "apps" }) {
+				edge := string(suggestion.Dependency.Type)
+				if api := suggestion.Dependency.API; api != nil {
+					edge += ", " + api.Group + " " + api.Kind
 				}
-				got = append(got, fmt.Sprintf("%s: %s (%s) %s", one.AddOn, one.Dependency.Name, how, strings.Join(one.Because, "; ")))
+				got = append(got, fmt.Sprintf("%s: %s (%s) %s",
+					suggestion.AddOn, suggestion.Dependency.Name, edge, strings.Join(suggestion.Because, "; ")))
 			}
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)

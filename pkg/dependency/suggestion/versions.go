@@ -7,58 +7,58 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// Evidence is the image that an object of the hub deploys for an add-on of which no version is known.
+// Evidence is the image that an object of the hub deploys for an add-on that reports no version.
 type Evidence struct {
 	AddOn string
-	// Template is the AddOnTemplate that has the image; empty: ManifestWorks have it.
+	// Template is the AddOnTemplate with the image. It is empty for an image in ManifestWorks.
 	Template string
-	// Image is empty where none was found; Reason says why.
+	// Image is empty if no image was found. Reason then has the explanation.
 	Image, Reason string
-	// Clusters are the managed clusters that it is deployed on.
+	// Clusters has the managed clusters that run the image.
 	Clusters []string
 }
 
-// Version is a version that an add-on could report, or why none can be told.
+// Version is a version that an add-on could report, or the reason why its images have no version.
 type Version struct {
 	AddOn string `json:"addOn"`
-	// Version is empty where it cannot be told.
+	// Version is empty if the images have no version.
 	Version string `json:"version,omitempty"`
-	// CannotTell is why there is no version.
+	// CannotTell is the reason why there is no version.
 	CannotTell string `json:"cannotTell,omitempty"`
-	// Template is the AddOnTemplate that deploys the images; empty: none does.
+	// Template is the AddOnTemplate that deploys the images. It is empty if ManifestWorks do.
 	Template string `json:"template,omitempty"`
-	// OnRegistration: the version is for the ClusterManagementAddOn, because most clusters run it.
+	// OnRegistration is true if the command sets the version on the ClusterManagementAddOn, because most clusters run it.
 	OnRegistration bool `json:"onClusterManagementAddOn,omitempty"`
-	// Images are those of the first container, ascending.
+	// Images has the images of the first container, ascending.
 	Images []string `json:"images,omitempty"`
 	// Clusters run these images, ascending.
 	Clusters []string `json:"clusters"`
-	// Commands set the version, on as few objects as suffice.
+	// Commands set the version, on as few objects as possible.
 	Commands []string `json:"commands,omitempty"`
 }
 
-// Versions returns what the images say, by add-on, and those first that most clusters run. wholeFleet is whether the evidence
-// is from all managed clusters: only then a version can be that of the ClusterManagementAddOn.
-func Versions(all []Evidence, wholeFleet bool) []Version {
+// Versions returns the versions in the tags of images, by add-on. The versions of most clusters come first. wholeFleet means that
+// the evidence is from all managed clusters. Otherwise no version is suggested for the ClusterManagementAddOn.
+func Versions(evidence []Evidence, wholeFleet bool) []Version {
 	type key struct{ addOn, template, version, reason string }
-	found := map[key]*Version{}
-	for i := range all {
-		evidence := &all[i]
-		version, reason := "", evidence.Reason
+	byKey := map[key]*Version{}
+	for i := range evidence {
+		deployed := &evidence[i]
+		version, reason := "", deployed.Reason
 		if reason == "" {
-			version, reason = versions.OfImage(evidence.Image)
+			version, reason = versions.OfImage(deployed.Image)
 		}
-		same := key{evidence.AddOn, evidence.Template, version, reason}
-		if found[same] == nil {
-			found[same] = &Version{AddOn: same.addOn, Version: version, CannotTell: reason, Template: same.template, Clusters: []string{}}
+		k := key{deployed.AddOn, deployed.Template, version, reason}
+		if byKey[k] == nil {
+			byKey[k] = &Version{AddOn: k.addOn, Version: version, CannotTell: reason, Template: k.template, Clusters: []string{}}
 		}
-		if evidence.Image != "" {
-			found[same].Images = append(found[same].Images, evidence.Image)
+		if deployed.Image != "" {
+			byKey[k].Images = append(byKey[k].Images, deployed.Image)
 		}
-		found[same].Clusters = append(found[same].Clusters, evidence.Clusters...)
+		byKey[k].Clusters = append(byKey[k].Clusters, deployed.Clusters...)
 	}
-	suggested := make([]Version, 0, len(found))
-	for _, version := range found {
+	suggested := make([]Version, 0, len(byKey))
+	for _, version := range byKey {
 		slices.Sort(version.Clusters)
 		slices.Sort(version.Images)
 		version.Images = slices.Compact(version.Images)
@@ -74,11 +74,12 @@ func compareVersions(a, b Version) int {
 		cmp.Compare(a.Version, b.Version), cmp.Compare(a.CannotTell, b.CannotTell))
 }
 
-// addCommands sets the commands: on the AddOnTemplate that deploys the image, else on the ClusterManagementAddOn for the version
-// that most clusters run, and on the ManagedClusterAddOns of the others. Where some cluster's version cannot be told, the
-// ClusterManagementAddOn would claim one for it, so each ManagedClusterAddOn gets its own.
+// addCommands adds the commands that set the versions. A version from an AddOnTemplate is set on the template. Without a template,
+// the version of most clusters is set on the ClusterManagementAddOn, and all others on ManagedClusterAddOns. If the version on any
+// cluster is unknown, all are set on ManagedClusterAddOns: a version on the ClusterManagementAddOn would apply to that cluster too.
 func addCommands(suggested []Version, wholeFleet bool) {
-	onRegistration := map[string]bool{} // whether the next version of an add-on can be that of its registration
+	// onRegistration is true if the next version of an add-on can be set on its ClusterManagementAddOn.
+	onRegistration := map[string]bool{}
 	for i := range suggested {
 		if version := &suggested[i]; version.Template == "" {
 			earlier, ok := onRegistration[version.AddOn]
@@ -91,7 +92,7 @@ func addCommands(suggested []Version, wholeFleet bool) {
 		case version.Version == "":
 		case version.Template != "":
 			version.Commands = []string{versions.AnnotateCommand("addontemplate", version.Template, version.Version)}
-		case onRegistration[version.AddOn]: // the first of an add-on runs on most clusters
+		case onRegistration[version.AddOn]: // the first version of an add-on is the version of most clusters
 			onRegistration[version.AddOn], version.OnRegistration = false, true
 			version.Commands = []string{versions.AnnotateCommand("clustermanagementaddon", version.AddOn, version.Version)}
 		default:

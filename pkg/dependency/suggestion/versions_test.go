@@ -31,8 +31,7 @@ func TestImage(t *testing.T) {
 		"no image":             {[]string{pods("Deployment", "{name: x}"), pods("Deployment", "{image: 'b:2'}")}, "b:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := workload(t, "a", test.manifests...)
-			got, ok := Image(all.Manifests)
+			got, ok := Image(workload(t, "a", test.manifests...).Manifests)
 			if got != test.want || ok != (test.want != "") {
 				t.Errorf("got %q, %t", got, ok)
 			}
@@ -41,7 +40,7 @@ func TestImage(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	on := func(addOn, image string, clusters ...string) Evidence {
+	deployed := func(addOn, image string, clusters ...string) Evidence {
 		return Evidence{AddOn: addOn, Image: image, Clusters: clusters}
 	}
 	template := func(name, image string, clusters ...string) Evidence {
@@ -49,69 +48,70 @@ func TestVersions(t *testing.T) {
 	}
 	onRegistration := versions.AnnotateCommand("clustermanagementaddon", "a", "1.0.0")
 	onCluster := func(cluster, version string) string { return versions.AnnotateOnCluster(cluster, "a", version) }
-	type evidence = []Evidence
 	for name, test := range map[string]struct {
-		all        evidence
+		evidence   []Evidence
 		oneCluster bool
 		want       []string // version or reason, images, clusters and commands
 	}{
 		"nothing": {},
 		"one version everywhere": {
-			all:  evidence{on("a", "x:v1.0.0", "c2"), on("a", "x:v1.0.0", "c1")},
-			want: []string{"a 1.0.0 [x:v1.0.0] [c1 c2]: " + onRegistration},
+			evidence: []Evidence{deployed("a", "x:v1.0.0", "c2"), deployed("a", "x:v1.0.0", "c1")},
+			want:     []string{"a 1.0.0 [x:v1.0.0] [c1 c2]: " + onRegistration},
 		},
 		"by a mirror": {
-			all:  evidence{on("a", "x:v1.0.0", "c2"), on("a", "mirror/x:v1.0.0", "c1")},
-			want: []string{"a 1.0.0 [mirror/x:v1.0.0 x:v1.0.0] [c1 c2]: " + onRegistration},
+			evidence: []Evidence{deployed("a", "x:v1.0.0", "c2"), deployed("a", "mirror/x:v1.0.0", "c1")},
+			want:     []string{"a 1.0.0 [mirror/x:v1.0.0 x:v1.0.0] [c1 c2]: " + onRegistration},
 		},
 		"on one cluster, of all that it is": {
-			all: evidence{on("a", "x:v1.0.0", "c1")}, oneCluster: true,
+			evidence: []Evidence{deployed("a", "x:v1.0.0", "c1")}, oneCluster: true,
 			want: []string{"a 1.0.0 [x:v1.0.0] [c1]: " + onCluster("c1", "1.0.0")},
 		},
 		"two versions": {
-			all: evidence{on("a", "x:v0.9.0", "c1"), on("a", "x:v1.0.0", "c2"), on("a", "x:v1.0.0", "c3")},
+			evidence: []Evidence{deployed("a", "x:v0.9.0", "c1"), deployed("a", "x:v1.0.0", "c2"), deployed("a", "x:v1.0.0", "c3")},
 			want: []string{
 				"a 1.0.0 [x:v1.0.0] [c2 c3]: " + onRegistration,
 				"a 0.9.0 [x:v0.9.0] [c1]: " + onCluster("c1", "0.9.0"),
 			},
 		},
 		"by digest": {
-			all:  evidence{on("a", "x@sha256:1", "c1"), on("a", "x@sha256:2", "c2")},
-			want: []string{"a cannot tell: image by digest [x@sha256:1 x@sha256:2] [c1 c2]: "},
+			evidence: []Evidence{deployed("a", "x@sha256:1", "c1"), deployed("a", "x@sha256:2", "c2")},
+			want:     []string{"a cannot tell: image by digest [x@sha256:1 x@sha256:2] [c1 c2]: "},
 		},
 		"by digest on one": {
-			all: evidence{on("a", "x@sha256:1", "c1"), on("a", "x:v1.0.0", "c2"), on("a", "x:v1.0.0", "c3")},
+			evidence: []Evidence{deployed("a", "x@sha256:1", "c1"), deployed("a", "x:v1.0.0", "c2"), deployed("a", "x:v1.0.0", "c3")},
 			want: []string{
 				"a 1.0.0 [x:v1.0.0] [c2 c3]: " + onCluster("c2", "1.0.0") + "; " + onCluster("c3", "1.0.0"),
 				"a cannot tell: image by digest [x@sha256:1] [c1]: ",
 			},
 		},
 		"no image": {
-			all:  evidence{{AddOn: "a", Reason: "no ManifestWork", Clusters: []string{"c1"}}},
-			want: []string{"a cannot tell: no ManifestWork [] [c1]: "},
+			evidence: []Evidence{{AddOn: "a", Reason: "no ManifestWork", Clusters: []string{"c1"}}},
+			want:     []string{"a cannot tell: no ManifestWork [] [c1]: "},
 		},
 		"a template": {
-			all: evidence{template("a-1", "x:v1.0.0", "c1", "c2")},
+			evidence: []Evidence{template("a-1", "x:v1.0.0", "c1", "c2")},
 			want: []string{"a 1.0.0 [x:v1.0.0] [c1 c2]: kubectl annotate addontemplate a-1 " +
 				"dependency.addon.open-cluster-management.io/version=1.0.0"},
 		},
 		"a template on one cluster, of all that it is": {
-			all: evidence{template("a-1", "x:v1.0.0", "c1")}, oneCluster: true,
+			evidence: []Evidence{template("a-1", "x:v1.0.0", "c1")}, oneCluster: true,
 			want: []string{"a 1.0.0 [x:v1.0.0] [c1]: kubectl annotate addontemplate a-1 dependency.addon.open-cluster-management.io/version=1.0.0"},
 		},
 		"a template that runs nowhere": {
-			all:  evidence{template("a-1", "x:v1.0.0")},
-			want: []string{"a 1.0.0 [x:v1.0.0] []: kubectl annotate addontemplate a-1 dependency.addon.open-cluster-management.io/version=1.0.0"},
+			evidence: []Evidence{template("a-1", "x:v1.0.0")},
+			want: []string{
+				"a 1.0.0 [x:v1.0.0] []: kubectl annotate addontemplate a-1 dependency.addon.open-cluster-management.io/version=1.0.0",
+			},
 		},
 		"two templates": {
-			all: evidence{template("a-1", "x:v1.0.0", "c1"), template("a-2", "x:v2.0.0", "c2", "c3")},
+			evidence: []Evidence{template("a-1", "x:v1.0.0", "c1"), template("a-2", "x:v2.0.0", "c2", "c3")},
 			want: []string{
 				"a 2.0.0 [x:v2.0.0] [c2 c3]: kubectl annotate addontemplate a-2 dependency.addon.open-cluster-management.io/version=2.0.0",
 				"a 1.0.0 [x:v1.0.0] [c1]: kubectl annotate addontemplate a-1 dependency.addon.open-cluster-management.io/version=1.0.0",
 			},
 		},
 		"two add-ons": {
-			all: evidence{on("b", "x:1.0.0", "c1"), on("a", "x:latest", "c1", "c2")},
+			evidence: []Evidence{deployed("b", "x:1.0.0", "c1"), deployed("a", "x:latest", "c1", "c2")},
 			want: []string{
 				`a cannot tell: tag "latest" is no semantic version [x:latest] [c1 c2]: `,
 				"b 1.0.0 [x:1.0.0] [c1]: " + versions.AnnotateCommand("clustermanagementaddon", "b", "1.0.0"),
@@ -120,13 +120,13 @@ func TestVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, version := range Versions(test.all, !test.oneCluster) {
-				told := version.Version
+			for _, version := range Versions(test.evidence, !test.oneCluster) {
+				result := version.Version
 				if version.CannotTell != "" {
-					told += "cannot tell: " + version.CannotTell
+					result += "cannot tell: " + version.CannotTell
 				}
-				got = append(got, fmt.Sprintf("%s %s %v %v: %s", version.AddOn, told, version.Images, version.Clusters, strings.Join(version.Commands,
-					"; ")))
+				got = append(got, fmt.Sprintf("%s %s %v %v: %s",
+					version.AddOn, result, version.Images, version.Clusters, strings.Join(version.Commands, "; ")))
 			}
 			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
 				t.Errorf("got  %q\nwant %q", got, test.want)

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Workload is what one object of the hub installs on managed clusters for an add-on.
+// Workload is the manifests that one object of the hub installs on managed clusters for an add-on.
 type Workload struct {
 	AddOn string
 	// Source names the object, such as "AddOnTemplate gateway".
@@ -22,22 +22,22 @@ type Workload struct {
 // kind is a kind of an API, in any version.
 type kind struct{ group, kind string }
 
-// resource is the name of a kind in rules and paths, such as certificates.
+// resource is the plural name of a kind in rules and paths, such as certificates.
 type resource struct{ group, resource string }
 
-// brought are the APIs that add-ons bring.
-type brought struct {
-	// addOns that bring a kind, ascending.
+// apis is the set of APIs that add-ons bring.
+type apis struct {
+	// addOns has the add-ons that bring a kind, ascending.
 	addOns map[kind][]string
 	kinds  map[resource]kind
 }
 
-// bring finds the APIs that add-ons install as CRDs, or declare that they provide.
-func bring(declared *catalog.Catalog, workloads []Workload) brought {
-	all := brought{addOns: map[kind][]string{}, kinds: map[resource]kind{}}
+// providedAPIs returns the APIs that add-ons install as CRDs, or declare that they provide.
+func providedAPIs(declared *catalog.Catalog, workloads []Workload) apis {
+	provided := apis{addOns: map[kind][]string{}, kinds: map[resource]kind{}}
 	add := func(api kind, addOn string) {
-		if at, known := slices.BinarySearch(all.addOns[api], addOn); !known {
-			all.addOns[api] = slices.Insert(all.addOns[api], at, addOn)
+		if i, ok := slices.BinarySearch(provided.addOns[api], addOn); !ok {
+			provided.addOns[api] = slices.Insert(provided.addOns[api], i, addOn)
 		}
 	}
 	for i := range workloads {
@@ -50,7 +50,7 @@ func bring(declared *catalog.Catalog, workloads []Workload) brought {
 			name, _, _ := unstructured.NestedString(crd, "spec", "names", "kind")
 			plural, _, _ := unstructured.NestedString(crd, "spec", "names", "plural")
 			add(kind{group, name}, workloads[i].AddOn)
-			all.kinds[resource{group, plural}] = kind{group, name}
+			provided.kinds[resource{group, plural}] = kind{group, name}
 		}
 	}
 	for _, addOn := range declared.AddOns() {
@@ -58,57 +58,60 @@ func bring(declared *catalog.Catalog, workloads []Workload) brought {
 			add(kind{api.Group, api.Kind}, addOn)
 		}
 	}
-	return all
+	return provided
 }
 
 func isCRD(manifest *unstructured.Unstructured) bool {
 	return manifest.GetKind() == "CustomResourceDefinition" && manifest.GroupVersionKind().Group == "apiextensions.k8s.io"
 }
 
-// use is a use of an API that an add-on brings, and how it was found.
+// use is a use of an API that an add-on brings.
 type use struct {
 	kind kind
-	how  string
+	// evidence describes the manifest that uses the API.
+	evidence string
 }
 
-func (w *Workload) uses(of brought) (all []use) {
+func (w *Workload) uses(provided apis) []use {
+	var uses []use
 	for i := range w.Manifests {
 		manifest := &w.Manifests[i]
 		gvk := manifest.GroupVersionKind()
 		if gvk.Group == "rbac.authorization.k8s.io" {
-			all = append(all, permitted(manifest, of)...)
+			uses = append(uses, usesInRules(manifest, provided)...)
 			continue
 		}
-		if api := (kind{gvk.Group, gvk.Kind}); of.addOns[api] != nil {
-			all = append(all, use{api, fmt.Sprintf("has %s %s (%s)", gvk.Kind, text.Name(manifest.GetName()), text.Name(gvk.Group))})
+		if api := (kind{gvk.Group, gvk.Kind}); provided.addOns[api] != nil {
+			uses = append(uses, use{api, fmt.Sprintf("has %s %s (%s)", gvk.Kind, text.Name(manifest.GetName()), text.Name(gvk.Group))})
 		}
 	}
-	return all
+	return uses
 }
 
-// permitted are the APIs that the rules of a role name. Rules for all groups name none.
-func permitted(role *unstructured.Unstructured, of brought) (all []use) {
-	rules, _, _ := unstructured.NestedSlice(role.Object, "rules") // a role without rules names none
-	for _, one := range rules {
-		rule, ok := one.(map[string]any)
+// usesInRules returns the APIs that the rules of a role name. A rule for all groups names no API.
+func usesInRules(role *unstructured.Unstructured, provided apis) []use {
+	var uses []use
+	rules, _, _ := unstructured.NestedSlice(role.Object, "rules") // a role may have no rules
+	for _, item := range rules {
+		rule, ok := item.(map[string]any)
 		if !ok {
 			continue
 		}
 		groups, _, _ := unstructured.NestedStringSlice(rule, "apiGroups")
 		resources, _, _ := unstructured.NestedStringSlice(rule, "resources")
-		for at, api := range of.kinds {
-			if !slices.Contains(groups, at.group) || !slices.ContainsFunc(resources, at.named) {
+		for r, api := range provided.kinds {
+			if !slices.Contains(groups, r.group) || !slices.ContainsFunc(resources, r.matches) {
 				continue
 			}
-			all = append(all, use{api, fmt.Sprintf("%s %s has rules for %s.%s",
-				role.GetKind(), text.Name(role.GetName()), text.Name(at.resource), text.Name(at.group))})
+			uses = append(uses, use{api, fmt.Sprintf("%s %s has rules for %s.%s",
+				role.GetKind(), text.Name(role.GetName()), text.Name(r.resource), text.Name(r.group))})
 		}
 	}
-	return all
+	return uses
 }
 
-// named reports whether a rule for a resource, or for a subresource of it, is for this one.
-func (r resource) named(inRule string) bool {
-	name, _, _ := strings.Cut(inRule, "/")
+// matches reports whether an entry in the resources of a rule is for the resource, or for one of its subresources.
+func (r resource) matches(entry string) bool {
+	name, _, _ := strings.Cut(entry, "/")
 	return name == "*" || name == r.resource
 }

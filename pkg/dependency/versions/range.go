@@ -26,7 +26,7 @@ type Range struct {
 	identifiers []string
 	// everything is true for the range Any.
 	everything bool
-	// next is a second range that a version has to match, or nil.
+	// next is a second range that a version has to match. It may be nil.
 	next *Range
 }
 
@@ -52,12 +52,12 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 }
 
 // And returns the range of the versions that are in both ranges.
-func (r *Range) And(other *Range) *Range {
-	both := *r
-	if both.next = other; r.next != nil {
-		both.next = r.next.And(other)
+func (r *Range) And(second *Range) *Range {
+	intersection := *r
+	if intersection.next = second; r.next != nil {
+		intersection.next = r.next.And(second)
 	}
-	return &both
+	return &intersection
 }
 
 // AcceptsAll reports whether every version matches, even an unknown version.
@@ -90,12 +90,12 @@ var numbersPattern = regexp.MustCompile(`(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 // Excludes reports whether no version is in both ranges. A nil range accepts any version. The result is
 // false if both ranges accept prereleases, because only releases are compared. The least release in both
 // ranges is a version in one of the ranges, or follows such a version in one of its three numbers.
-func (r *Range) Excludes(other *Range) bool {
-	if r == nil || other == nil || r.everything || other.everything || r.mayAcceptPrereleases() && other.mayAcceptPrereleases() {
+func (r *Range) Excludes(second *Range) bool {
+	if r == nil || second == nil || r.everything || second.everything || r.mayAcceptPrereleases() && second.mayAcceptPrereleases() {
 		return false
 	}
-	return !slices.ContainsFunc(candidates(r.constraints.String()+" "+other.constraints.String()), func(version *semver.Version) bool {
-		return r.Mismatch(version) == "" && other.Mismatch(version) == ""
+	return !slices.ContainsFunc(candidates(r.constraints.String()+" "+second.constraints.String()), func(version *semver.Version) bool {
+		return r.Mismatch(version) == "" && second.Mismatch(version) == ""
 	})
 }
 

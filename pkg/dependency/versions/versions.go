@@ -10,7 +10,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Source says where the version of an add-on comes from.
+// Source is the object that reports the version of an add-on.
 type Source string
 
 // The sources, in the order in which they count.
@@ -142,8 +142,7 @@ func (v Version) Parse() (*semver.Version, error) {
 	return semver.NewVersion(v.Number)
 }
 
-// Annotation returns the key of the annotation that reports the version. A label has no room for a version that
-// is too long.
+// Annotation returns the key of the annotation that reports the version.
 func (v Version) Annotation() string {
 	if v.Former {
 		return addonv1alpha1.FormerVersionAnnotation

@@ -13,8 +13,7 @@ func prereleases(identifiers ...string) *addonv1alpha1.DependencyPrereleases {
 	return &addonv1alpha1.DependencyPrereleases{Identifiers: identifiers}
 }
 
-// Every form of a range that the documents of other systems show. The source
-// of each is named with it.
+// The ranges in the documents of other systems are accepted. Each case names its document.
 func TestRanges(t *testing.T) {
 	const (
 		deckhouse = "Deckhouse: Dependencies of the Deckhouse Kubernetes Platform modules"
@@ -27,50 +26,51 @@ func TestRanges(t *testing.T) {
 	cases := []struct {
 		source, text string
 		prereleases  *addonv1alpha1.DependencyPrereleases
-		yes, no      string // versions, separated by blanks
+		// matching and excluded are versions, separated by blanks.
+		matching, excluded string
 	}{
-		{source: deckhouse + ", platform", text: ">= 1.61", yes: "1.61.0 v1.61.0 1.73.3 2.0.0", no: "1.0.0 1.60.9 1.61.0-rc.1"},
-		{source: deckhouse + ", ModuleRelease test-v0.8.3", text: "> v1.64.0", yes: "v1.64.1 1.65.0", no: "1.0.0 v1.64.0"},
-		{source: deckhouse + ", DeckhouseRelease v1.73.4", text: "< v1.73.4", yes: "v1.73.3", no: "v1.73.4"},
-		{source: deckhouse + ", Kubernetes", text: ">= 1.28", yes: "1.28 1.28.0 1.29.6", no: "1.27 1.27.3"},
-		{source: deckhouse + ", ModuleRelease test-v0.8.2", text: "> 1.29", yes: "1.30.0", no: "1.29.0 1.29.6"},
-		{source: deckhouse + ", user-authn", text: ">= 0.0.0", yes: "0.0.0 0.0.1 1.2.3"},
-		{source: deckhouse + ", ingress-nginx", text: "> 1.67.0", yes: "1.67.1", no: "1.67.0"},
-		{source: deckhouse + ", operator-trivy", text: "> v1.64.0", yes: "1.64.1", no: "1.64.0"},
-		{source: deckhouse + ", !optional, in our words", text: ">v0.22.1", yes: "v0.22.2 v0.23.1", no: "v0.21.1 v0.22.1"},
-		{source: deckhouse + ", =v0.22.1 !optional, in our words", text: "=v0.22.1", yes: "v0.22.1", no: "0.23.1 0.21.1"},
-		{source: helm + ", chart b", text: "1.0.0", yes: "1.0.0 v1.0.0", no: "1.0.1 0.9.9"},
-		{source: helm + ", postgresql", text: "6.3.2", yes: "6.3.2", no: "6.3.3"},
-		{source: carvel + ", dep1", text: "~>1.0.0", yes: "1.0.0 1.0.7", no: "1.1.0 0.9.0"},
-		{source: carvel + ", dep3", text: "0.1.0", yes: "0.1.0", no: "0.2.0"},
-		{source: carvel + ", dep4", text: "0.2.0", yes: "0.2.0", no: "0.1.0"},
-		{source: carvel + ", override", text: "1.0.1", yes: "1.0.1", no: "0.1.1"},
-		{source: carvel + ", high version", text: ">4.0.0", yes: "4.0.1", no: "4.0.0 1.0.0"},
+		{source: deckhouse + ", platform", text: ">= 1.61", matching: "1.61.0 v1.61.0 1.73.3 2.0.0", excluded: "1.0.0 1.60.9 1.61.0-rc.1"},
+		{source: deckhouse + ", ModuleRelease test-v0.8.3", text: "> v1.64.0", matching: "v1.64.1 1.65.0", excluded: "1.0.0 v1.64.0"},
+		{source: deckhouse + ", DeckhouseRelease v1.73.4", text: "< v1.73.4", matching: "v1.73.3", excluded: "v1.73.4"},
+		{source: deckhouse + ", Kubernetes", text: ">= 1.28", matching: "1.28 1.28.0 1.29.6", excluded: "1.27 1.27.3"},
+		{source: deckhouse + ", ModuleRelease test-v0.8.2", text: "> 1.29", matching: "1.30.0", excluded: "1.29.0 1.29.6"},
+		{source: deckhouse + ", user-authn", text: ">= 0.0.0", matching: "0.0.0 0.0.1 1.2.3"},
+		{source: deckhouse + ", ingress-nginx", text: "> 1.67.0", matching: "1.67.1", excluded: "1.67.0"},
+		{source: deckhouse + ", operator-trivy", text: "> v1.64.0", matching: "1.64.1", excluded: "1.64.0"},
+		{source: deckhouse + ", !optional, in our words", text: ">v0.22.1", matching: "v0.22.2 v0.23.1", excluded: "v0.21.1 v0.22.1"},
+		{source: deckhouse + ", =v0.22.1 !optional, in our words", text: "=v0.22.1", matching: "v0.22.1", excluded: "0.23.1 0.21.1"},
+		{source: helm + ", chart b", text: "1.0.0", matching: "1.0.0 v1.0.0", excluded: "1.0.1 0.9.9"},
+		{source: helm + ", postgresql", text: "6.3.2", matching: "6.3.2", excluded: "6.3.3"},
+		{source: carvel + ", dep1", text: "~>1.0.0", matching: "1.0.0 1.0.7", excluded: "1.1.0 0.9.0"},
+		{source: carvel + ", dep3", text: "0.1.0", matching: "0.1.0", excluded: "0.2.0"},
+		{source: carvel + ", dep4", text: "0.2.0", matching: "0.2.0", excluded: "0.1.0"},
+		{source: carvel + ", override", text: "1.0.1", matching: "1.0.1", excluded: "0.1.1"},
+		{source: carvel + ", high version", text: ">4.0.0", matching: "4.0.1", excluded: "4.0.0 1.0.0"},
 		{
 			source: carvel + ", prereleases: {}", text: ">=1.0.0", prereleases: prereleases(),
-			yes: "1.0.0 1.1.0-rc.1 1.1.0-beta", no: "1.0.0-rc.1 0.9.0",
+			matching: "1.0.0 1.1.0-rc.1 1.1.0-beta", excluded: "1.0.0-rc.1 0.9.0",
 		},
 		{
 			source: carvel + ", prereleases.identifiers", text: ">=1.0.0", prereleases: prereleases("beta", "rc"),
-			yes: "1.0.0 1.1.0-rc.1 1.1.0-beta.3 1.1.0-x.rc", no: "1.1.0-alpha.1 1.1.0-1",
+			matching: "1.0.0 1.1.0-rc.1 1.1.0-beta.3 1.1.0-x.rc", excluded: "1.1.0-alpha.1 1.1.0-1",
 		},
-		{source: carvel + ", no prereleases", text: ">=1.0.0", yes: "1.1.0", no: "1.1.0-rc.1"},
-		{source: kudo + ", operatorVersion", text: "0.3.0", yes: "0.3.0", no: "0.3.1"},
-		{source: design, text: ">= 0.6.0 < 1.0.0", yes: "0.6.0 0.9.9", no: "1.0.0 0.5.9"},
-		{source: design, text: "*", yes: "0.0.1 1.0.0 1.0.0-rc.1"},
-		{source: masters, text: ">= 1.2, < 3.0.0 || >= 4.2.3", yes: "1.2.0 2.9.9 4.2.3", no: "3.0.0 4.2.2"},
-		{source: masters, text: "1.2 - 1.4.5", yes: "1.2.0 1.4.5", no: "1.4.6 1.1.9"},
-		{source: masters, text: "2.3.4 - 4.5", yes: "2.3.4 4.5.9", no: "4.6.0"},
-		{source: masters, text: "1.2.x", yes: "1.2.0 1.2.9", no: "1.3.0"},
-		{source: masters, text: "<= 2.x", yes: "2.9.9 1.0.0", no: "3.0.0"},
-		{source: masters, text: "~1.2.3", yes: "1.2.3 1.2.9", no: "1.3.0"},
-		{source: masters, text: "~1", yes: "1.0.0 1.9.0", no: "2.0.0"},
-		{source: masters, text: "^1.2.3", yes: "1.2.3 1.9.0", no: "2.0.0"},
-		{source: masters, text: "^0.2.3", yes: "0.2.3 0.2.9", no: "0.3.0"},
-		{source: masters, text: "!= 1.4.2", yes: "1.4.1 1.4.3", no: "1.4.2"},
+		{source: carvel + ", no prereleases", text: ">=1.0.0", matching: "1.1.0", excluded: "1.1.0-rc.1"},
+		{source: kudo + ", operatorVersion", text: "0.3.0", matching: "0.3.0", excluded: "0.3.1"},
+		{source: design, text: ">= 0.6.0 < 1.0.0", matching: "0.6.0 0.9.9", excluded: "1.0.0 0.5.9"},
+		{source: design, text: "*", matching: "0.0.1 1.0.0 1.0.0-rc.1"},
+		{source: masters, text: ">= 1.2, < 3.0.0 || >= 4.2.3", matching: "1.2.0 2.9.9 4.2.3", excluded: "3.0.0 4.2.2"},
+		{source: masters, text: "1.2 - 1.4.5", matching: "1.2.0 1.4.5", excluded: "1.4.6 1.1.9"},
+		{source: masters, text: "2.3.4 - 4.5", matching: "2.3.4 4.5.9", excluded: "4.6.0"},
+		{source: masters, text: "1.2.x", matching: "1.2.0 1.2.9", excluded: "1.3.0"},
+		{source: masters, text: "<= 2.x", matching: "2.9.9 1.0.0", excluded: "3.0.0"},
+		{source: masters, text: "~1.2.3", matching: "1.2.3 1.2.9", excluded: "1.3.0"},
+		{source: masters, text: "~1", matching: "1.0.0 1.9.0", excluded: "2.0.0"},
+		{source: masters, text: "^1.2.3", matching: "1.2.3 1.9.0", excluded: "2.0.0"},
+		{source: masters, text: "^0.2.3", matching: "0.2.3 0.2.9", excluded: "0.3.0"},
+		{source: masters, text: "!= 1.4.2", matching: "1.4.1 1.4.3", excluded: "1.4.2"},
 		{
 			source: masters + ", a range that names a prerelease takes them", text: ">= 1.2.3-beta.1",
-			yes: "1.2.3-beta.2 1.3.0-rc.1 1.3.0", no: "1.2.3-alpha",
+			matching: "1.2.3-beta.2 1.3.0-rc.1 1.3.0", excluded: "1.2.3-alpha",
 		},
 	}
 	for _, tc := range cases {
@@ -79,14 +79,14 @@ func TestRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for want, versions := range map[bool]string{true: tc.yes, false: tc.no} {
+			for want, versions := range map[bool]string{true: tc.matching, false: tc.excluded} {
 				for version := range strings.FieldsSeq(versions) {
 					parsed, err := semver.NewVersion(version)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if because := r.Mismatch(parsed); (because == "") != want {
-						t.Errorf("%s in %q: want %t, got %q", version, tc.text, want, because)
+					if reason := r.Mismatch(parsed); (reason == "") != want {
+						t.Errorf("%s in %q: want %t, got %q", version, tc.text, want, reason)
 					}
 				}
 			}
@@ -130,7 +130,7 @@ func TestPrereleasesAreNamedAsTheReason(t *testing.T) {
 }
 
 func TestRunningVersion(t *testing.T) {
-	both := func(current, former string) Annotated {
+	annotated := func(current, former string) Annotated {
 		return Annotated{Current: current, Former: former}
 	}
 	former := func(former string) Annotated { return Annotated{Former: former} }
@@ -142,29 +142,29 @@ func TestRunningVersion(t *testing.T) {
 		want    Version
 	}{
 		"Lease": {
-			Sources{Lease: both("1", "5"), AddOn: both("3", "6"), Registration: both("4", "7"), Template: template("2", "9")},
+			Sources{Lease: annotated("1", "5"), AddOn: annotated("3", "6"), Registration: annotated("4", "7"), Template: template("2", "9")},
 			Version{Number: "1", Source: FromLease},
 		},
 		"Template": {
-			Sources{Lease: former("5"), AddOn: both("3", "6"), Registration: both("4", "7"), Template: template("2", "")},
+			Sources{Lease: former("5"), AddOn: annotated("3", "6"), Registration: annotated("4", "7"), Template: template("2", "")},
 			Version{Number: "2", Source: FromTemplate},
 		},
 		"TemplateDuringARollout": {
-			Sources{AddOn: both("3", ""), Template: template("2", "9")},
+			Sources{AddOn: annotated("3", ""), Template: template("2", "9")},
 			Version{Number: "2", Source: FromTemplate, RollingOut: "9"},
 		},
 		"TemplateOfTheSameVersion": {
 			Sources{Template: template("2", " 2 ")}, Version{Number: "2", Source: FromTemplate},
 		},
 		"TemplateWithoutAVersion": {
-			Sources{AddOn: both("3", ""), Template: template("", "9")}, Version{Number: "3", Source: FromAddOn},
+			Sources{AddOn: annotated("3", ""), Template: template("", "9")}, Version{Number: "3", Source: FromAddOn},
 		},
 		"AddOn": {
-			Sources{Lease: former("5"), AddOn: both("3", "6"), Registration: both("4", "7")},
+			Sources{Lease: former("5"), AddOn: annotated("3", "6"), Registration: annotated("4", "7")},
 			Version{Number: "3", Source: FromAddOn},
 		},
 		"Registration": {
-			Sources{Lease: former("5"), AddOn: former("6"), Registration: both("4", "7")},
+			Sources{Lease: former("5"), AddOn: former("6"), Registration: annotated("4", "7")},
 			Version{Number: "4", Source: FromRegistration},
 		},
 		"FormerKeyOfLease": {
@@ -178,11 +178,11 @@ func TestRunningVersion(t *testing.T) {
 			Sources{Registration: former("7")}, Version{Number: "7", Source: FromRegistration, Former: true},
 		},
 		"Blank": {
-			Sources{Lease: both(" ", ""), AddOn: both("\t", ""), Registration: both(" v3\n", ""), Template: template(" ", "")},
+			Sources{Lease: annotated(" ", ""), AddOn: annotated("\t", ""), Registration: annotated(" v3\n", ""), Template: template(" ", "")},
 			Version{Number: "v3", Source: FromRegistration},
 		},
 		"OCM": {
-			Sources{Registration: both(" @ocm ", ""), OCM: "1.3.1"}, Version{Number: "1.3.1", Source: FromRegistration, OCM: true},
+			Sources{Registration: annotated(" @ocm ", ""), OCM: "1.3.1"}, Version{Number: "1.3.1", Source: FromRegistration, OCM: true},
 		},
 		"OCMNotKnown": {Sources{Template: template("@ocm", "")}, Version{Source: FromTemplate, OCM: true}},
 		"OCMIsRolledOut": {
@@ -304,9 +304,9 @@ func TestAcceptsEveryRelease(t *testing.T) {
 
 func TestExcludes(t *testing.T) {
 	for _, test := range []struct {
-		one, other string
-		want       bool
-		why        string
+		first, second string
+		want          bool
+		reason        string
 	}{
 		{">= 2", "< 2", true, "they meet, and share nothing"},
 		{">= 2", "<= 2.0.0", false, "they share one version"},
@@ -328,16 +328,16 @@ func TestExcludes(t *testing.T) {
 		{">= 2.0.0-beta", "< 2.0.0-rc", false, "prereleases may be in both: not decided"},
 		{">= 2.0.0-beta", "< 2.0.0", true, "releases alone decide, and there is none"},
 	} {
-		one, err := ParseRange(test.one, nil)
+		first, err := ParseRange(test.first, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := ParseRange(test.other, nil)
+		second, err := ParseRange(test.second, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Excludes(other) != test.want || other.Excludes(one) != test.want {
-			t.Errorf("%s and %s: not %t, though %s", test.one, test.other, test.want, test.why)
+		if first.Excludes(second) != test.want || second.Excludes(first) != test.want {
+			t.Errorf("%s and %s: not %t, though %s", test.first, test.second, test.want, test.reason)
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package whatif finds what a change would do to the verdicts on one managed cluster: a
-// removal, another version, or another declaration.
+// Package whatif predicts the verdicts on one managed cluster after a change: a removal, a new version, or a new declaration.
 package whatif
 
 import (
@@ -16,39 +15,37 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// Cluster is all that is known of a managed cluster.
+// Cluster is a managed cluster with its installed add-ons.
 type Cluster struct {
 	evaluation.Cluster
-	// AddOns are those that are installed there, by their names.
+	// AddOns has the installed add-ons by name.
 	AddOns map[string]evaluation.Observation
 }
 
 // Change is a change to try. Empty fields change nothing.
 type Change struct {
-	// Remove are add-ons that would be uninstalled.
+	// Remove has the add-ons to uninstall.
 	Remove []string
-	// Install are add-ons that would be installed, and available. One that is installed
-	// already stays as it is.
+	// Install has the add-ons to install. They become available. An installed add-on does not change.
 	Install []string
-	// Versions are those that add-ons would report, by their names.
+	// Versions has the versions that add-ons report after the change, by add-on.
 	Versions map[string]string
-	// Templates are the AddOnTemplates that add-ons would run, by their names.
+	// Templates has the AddOnTemplates that add-ons run after the change, by add-on.
 	Templates map[string]string
-	// RollOut are add-ons whose AddOnTemplate that is being rolled out would run.
+	// RollOut has the add-ons whose rollout of an AddOnTemplate completes.
 	RollOut []string
-	// Kubernetes is the version of the managed cluster, OCM that of the hub.
+	// Kubernetes is the version of the managed cluster, and OCM the version on the hub.
 	Kubernetes, OCM string
 }
 
-// Difference is an edge or a requirement with another verdict, or with another type while it is not
-// satisfied. A finding is nil where the edge is not declared.
+// Difference is an edge or a requirement whose verdict changes, or whose type changes while it is not satisfied. Before is nil for
+// an edge that the change declares.
 type Difference struct {
 	AddOn         string
 	Before, After *evaluation.Finding
 }
 
-// Breaks reports whether the edge would become unsatisfied, or one that is not satisfied would become
-// one without which the add-on cannot work.
+// Breaks reports whether the edge becomes unsatisfied, or an unsatisfied edge starts to block the add-on.
 func (d Difference) Breaks() bool {
 	return d.After != nil && d.After.Unsatisfied() &&
 		(d.Before == nil || !d.Before.Unsatisfied() || d.After.Blocks() && !d.Before.Blocks())
@@ -56,108 +53,113 @@ func (d Difference) Breaks() bool {
 
 // Evaluation evaluates whole clusters with the same declarations.
 type Evaluation struct {
-	declared *evaluation.Evaluator
-	order    [][]string
+	evaluator *evaluation.Evaluator
+	// order has groups of add-ons that refer to each other, dependencies before dependents.
+	order [][]string
 }
 
 // New prepares the evaluation of clusters.
-func New(declared *evaluation.Evaluator) *Evaluation {
+func New(evaluator *evaluation.Evaluator) *Evaluation {
 	edges := map[string][]string{}
-	for _, addOn := range declared.AddOns() {
+	for _, addOn := range evaluator.AddOns() {
 		edges[addOn] = nil
-		for _, need := range declared.Needs(addOn) {
+		for _, need := range evaluator.Needs(addOn) {
 			edges[addOn] = append(edges[addOn], need.Name)
 		}
 	}
-	return &Evaluation{declared: declared, order: graph.New(edges).Order()}
+	return &Evaluation{evaluator: evaluator, order: graph.New(edges).Order()}
 }
 
-// Apply returns the cluster after a change, before any condition has followed.
-func (c Change) Apply(to Cluster) Cluster {
-	addOns := maps.Clone(to.AddOns)
+// Apply returns a copy of the cluster after the change. Conditions that depend on the change stay the same: Findings derives them.
+func (c Change) Apply(cluster Cluster) Cluster {
+	addOns := maps.Clone(cluster.AddOns)
 	if addOns == nil {
 		addOns = map[string]evaluation.Observation{}
 	}
-	to.AddOns = addOns
+	cluster.AddOns = addOns
 	for _, name := range c.Remove {
-		delete(to.AddOns, name)
+		delete(cluster.AddOns, name)
 	}
 	for _, name := range c.Install {
-		if _, installed := to.AddOns[name]; !installed {
-			to.AddOns[name] = evaluation.Observation{Name: name, Installed: true, Available: &metav1.Condition{
-				Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(to.Now),
+		if _, installed := cluster.AddOns[name]; !installed {
+			cluster.AddOns[name] = evaluation.Observation{Name: name, Installed: true, Available: &metav1.Condition{
+				Type:               addonv1alpha1.ManagedClusterAddOnConditionAvailable,
+				Status:             metav1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(cluster.Now),
 			}}
 		}
 	}
-	c.applyVersions(&to)
+	c.applyVersions(&cluster)
 	if c.Kubernetes != "" {
-		to.KubernetesVersion = c.Kubernetes
+		cluster.KubernetesVersion = c.Kubernetes
 	}
 	if c.OCM != "" {
-		to.OCMVersion, to.OCMUnread = c.OCM, false
+		cluster.OCMVersion, cluster.OCMUnread = c.OCM, false
 	}
-	return to
+	return cluster
 }
 
-// applyVersions gives add-ons other versions and AddOnTemplates.
-func (c Change) applyVersions(to *Cluster) {
-	to.Facts.Versions = maps.Clone(to.Facts.Versions)
+// applyVersions changes the versions and AddOnTemplates of add-ons.
+func (c Change) applyVersions(cluster *Cluster) {
+	cluster.Facts.Versions = maps.Clone(cluster.Facts.Versions)
 	for name, version := range c.Versions {
-		observed, installed := to.AddOns[name]
+		observed, installed := cluster.AddOns[name]
 		if !installed {
 			continue
 		}
-		runs := observed.Template // which declaration counts is no matter of the version
-		observed.Template = versions.Templates{Name: runs.Name, Next: runs.Next, Unknown: runs.Unknown && runs.Name == ""}
+		// The AddOnTemplate stays, because it decides which declaration applies. Only the versions that it reports are replaced.
+		template := observed.Template
+		observed.Template = versions.Templates{Name: template.Name, Next: template.Next, Unknown: template.Unknown && template.Name == ""}
 		observed.Version, observed.FormerVersion = version, ""
-		to.AddOns[name] = observed
-		if to.Facts.Versions == nil {
-			to.Facts.Versions = map[string]evaluation.VersionFact{}
+		cluster.AddOns[name] = observed
+		if cluster.Facts.Versions == nil {
+			cluster.Facts.Versions = map[string]evaluation.VersionFact{}
 		}
-		to.Facts.Versions[name] = evaluation.VersionFact{Version: version}
+		cluster.Facts.Versions[name] = evaluation.VersionFact{Version: version}
 	}
 	for name, template := range c.Templates {
-		if observed, installed := to.AddOns[name]; installed {
+		if observed, installed := cluster.AddOns[name]; installed {
 			observed.Template = versions.Templates{Name: template}
-			to.AddOns[name] = observed
+			cluster.AddOns[name] = observed
 		}
 	}
 	for _, name := range c.RollOut {
-		if observed, installed := to.AddOns[name]; installed && observed.Template.Next != "" {
+		if observed, installed := cluster.AddOns[name]; installed && observed.Template.Next != "" {
 			observed.Template = versions.Templates{Name: observed.Template.Next, Running: observed.Template.RollingOut}
-			to.AddOns[name] = observed
+			cluster.AddOns[name] = observed
 		}
 	}
 }
 
-// Findings returns the verdicts on all edges of the installed add-ons, once every
-// condition has followed: dependencies first, then their dependents.
-func (e *Evaluation) Findings(on Cluster) map[string][]evaluation.Finding {
-	addOns := maps.Clone(on.AddOns)
+// Findings returns the findings on all edges of the installed add-ons, by add-on. It evaluates dependencies before dependents, and
+// sets the conditions that follow from the findings.
+func (e *Evaluation) Findings(cluster Cluster) map[string][]evaluation.Finding {
+	addOns := maps.Clone(cluster.AddOns)
 	observe := func(name string) evaluation.Observation { return addOns[name] }
-	all := map[string][]evaluation.Finding{}
-	for _, together := range e.order {
-		// Add-ons that refer to each other are evaluated until no condition follows any more.
-		// Only Required edges propagate, and none of them is on a cycle where it applies, so
-		// that takes a pass for each add-on at most, and one that finds nothing.
-		for passes, changed := 0, true; changed && passes <= len(together); passes++ {
+	findings := map[string][]evaluation.Finding{}
+	for _, group := range e.order {
+		// Add-ons that refer to each other are evaluated until no condition changes any more.
+		// Only Required edges propagate, and cycles of Required edges do not apply. So this
+		// takes at most one pass for each add-on, and a last one without any change.
+		for passes, changed := 0, true; changed && passes <= len(group); passes++ {
 			changed = false
-			for _, name := range together {
+			for _, name := range group {
 				observed, installed := addOns[name]
 				if !installed {
 					continue
 				}
-				all[name] = e.declared.Evaluate(name, e.declared.State(name, on.Cluster, observe))
-				addOns[name] = follow(observed, all[name], metav1.NewTime(on.Now))
-				changed = changed || len(together) > 1 && availability.RequiredFails(observed.Degraded) != availability.RequiredFails(addOns[name].Degraded)
+				findings[name] = e.evaluator.Evaluate(name, e.evaluator.State(name, cluster.Cluster, observe))
+				addOns[name] = setConditions(observed, findings[name], metav1.NewTime(cluster.Now))
+				failed, fails := availability.RequiredFails(observed.Degraded), availability.RequiredFails(addOns[name].Degraded)
+				changed = changed || len(group) > 1 && failed != fails
 			}
 		}
 	}
-	return all
+	return findings
 }
 
-// follow gives an add-on the conditions that addon-manager and its agent would write.
-func follow(observed evaluation.Observation, findings []evaluation.Finding, now metav1.Time) evaluation.Observation {
+// setConditions returns the add-on with the conditions that addon-manager and its agent set because of the findings.
+func setConditions(observed evaluation.Observation, findings []evaluation.Finding, now metav1.Time) evaluation.Observation {
 	degraded := condition.Decide(condition.Stored{Degraded: observed.Degraded}, findings, now).Degraded
 	if degraded == nil {
 		return observed
@@ -173,20 +175,19 @@ func follow(observed evaluation.Observation, findings []evaluation.Finding, now 
 }
 
 // Compare returns the edges whose verdicts differ between two evaluations of a cluster,
-// by add-on and in the order of declaration. An add-on that is no longer installed has
-// no edges.
-func Compare(before, after map[string][]evaluation.Finding) []Difference {
+// by add-on and in the order of declaration. The edges of a removed add-on are left out.
+func Compare(oldFindings, newFindings map[string][]evaluation.Finding) []Difference {
 	var differences []Difference
-	for _, addOn := range slices.Sorted(maps.Keys(after)) {
-		was := map[string]*evaluation.Finding{}
-		for i := range before[addOn] {
-			was[before[addOn][i].Name()] = &before[addOn][i]
+	for _, addOn := range slices.Sorted(maps.Keys(newFindings)) {
+		oldByEdge := map[string]*evaluation.Finding{}
+		for i := range oldFindings[addOn] {
+			oldByEdge[oldFindings[addOn][i].Name()] = &oldFindings[addOn][i]
 		}
-		for i := range after[addOn] {
-			is := &after[addOn][i]
-			earlier := was[is.Name()]
-			if earlier == nil || earlier.Verdict != is.Verdict || is.Unsatisfied() && earlier.Type() != is.Type() {
-				differences = append(differences, Difference{AddOn: addOn, Before: earlier, After: is})
+		for i := range newFindings[addOn] {
+			finding := &newFindings[addOn][i]
+			old := oldByEdge[finding.Name()]
+			if old == nil || old.Verdict != finding.Verdict || finding.Unsatisfied() && old.Type() != finding.Type() {
+				differences = append(differences, Difference{AddOn: addOn, Before: old, After: finding})
 			}
 		}
 	}

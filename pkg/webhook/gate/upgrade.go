@@ -112,7 +112,7 @@ func (h *Holder) hold(ctx context.Context, request admission.Request) ([]jsonpat
 		return nil, nil
 	}
 	log.FromContext(ctx).Info("An AddOnTemplate waits", "addOn", request.Namespace+"/"+request.Name, "message", decided.Message)
-	patch := []jsonpatch.Operation{gaterule.PutBack(desired, runs), h.report(now.Status.Conditions, decided)}
+	patch := []jsonpatch.Operation{gaterule.Restore(desired, runs), h.report(now.Status.Conditions, decided)}
 	return append(patch, relate(now.Status.RelatedObjects, desired.Desired)...), nil
 }
 

@@ -99,7 +99,7 @@ func manage(ctx context.Context, on bool) *process {
 	mgr, err := interlock.NewManager(config, interlock.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		WebhookNamespace: namespace,
-		Graft:            &graft.Settings{On: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
+		Graft:            &graft.Settings{Enabled: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	running, cancel := context.WithCancel(context.Background())

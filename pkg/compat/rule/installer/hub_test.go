@@ -34,7 +34,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 )
 
-// fakeHub is an API server. The test sets what it serves, acts on and refuses.
+// fakeHub is an API server. The test sets the kinds that it serves and acts on, and the requests that it refuses.
 type fakeHub struct {
 	discovery.ServerResourcesInterface
 	t         *testing.T
@@ -44,13 +44,13 @@ type fakeHub struct {
 	clock     *clocktesting.FakeClock
 	logger    logr.Logger
 
-	policies string // version in which policies are served; none if empty
-	// actsOn are the kinds that it acts on when they are installed.
+	policies string // the served version of policies, or empty
+	// actsOn has the kinds that it acts on when they are installed.
 	actsOn map[string]bool
-	// refusals are errors by verb and kind, such as "apply MutatingAdmissionPolicy".
+	// refusals has errors by verb and kind, such as "apply MutatingAdmissionPolicy".
 	refusals  map[string]error
 	discovery error
-	// writes are those that it got, without dry runs.
+	// writes has the writes that it received, without dry runs.
 	writes  []string
 	probes  int
 	watched string // the version in which policies are watched
@@ -113,8 +113,8 @@ func (h *fakeHub) apply(ctx context.Context, c client.WithWatch, object runtime.
 	if err := h.refusals["apply "+applied.GetKind()]; err != nil {
 		return err
 	}
-	// Unlike the fake client, an API server stores nothing where nothing changed.
-	if stored, there := h.stored[applied.GetKind()]; there && stored.content == string(content) && h.there()[applied.GetKind()] {
+	// Unlike the fake client, an API server does not store an unchanged object again.
+	if stored, ok := h.stored[applied.GetKind()]; ok && stored.content == string(content) && h.storedKinds()[applied.GetKind()] {
 		object.(metav1.Object).SetResourceVersion(stored.resourceVersion)
 		return nil
 	}
@@ -153,13 +153,13 @@ func (h *fakeHub) list(ctx context.Context, c client.WithWatch, list client.Obje
 	return c.List(ctx, list, options...)
 }
 
-// dryRun responds to the probe as an API server with the guard would.
+// dryRun responds to the probe like an API server with the guard.
 func (h *fakeHub) dryRun(
 	_ context.Context, _ client.Client, _ string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 ) error {
-	var given client.SubResourcePatchOptions
-	given.ApplyOptions(options)
-	if len(given.DryRun) != 1 || given.DryRun[0] != metav1.DryRunAll {
+	var applied client.SubResourcePatchOptions
+	applied.ApplyOptions(options)
+	if len(applied.DryRun) != 1 || applied.DryRun[0] != metav1.DryRunAll {
 		h.t.Error("the probe is written")
 	}
 	if err := h.refusals["probe"]; err != nil {
@@ -178,15 +178,15 @@ func (h *fakeHub) dryRun(
 	kind := kinds[meta.FindStatusCondition(probe.Status.Conditions, rule.TypeProbe).Reason]
 	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
 	addOn.Status.Conditions = []metav1.Condition{{Type: guard.TypeAvailable, Status: metav1.ConditionTrue}}
-	if h.actsOn[kind] && h.there()[kind] {
+	if h.actsOn[kind] && h.storedKinds()[kind] {
 		addOn.Status.Conditions[0].Status = metav1.ConditionFalse
 	}
 	return nil
 }
 
-// there are the kinds of the guard's objects that are stored.
-func (h *fakeHub) there() map[string]bool {
-	found := map[string]bool{}
+// storedKinds returns the kinds of the guard's objects that are stored.
+func (h *fakeHub) storedKinds() map[string]bool {
+	kinds := map[string]bool{}
 	for _, kind := range []string{rule.KindPolicy, rule.KindBinding, rule.KindWebhook} {
 		for _, version := range []string{"v1", "v1beta1"} {
 			object := &unstructured.Unstructured{}
@@ -198,13 +198,13 @@ func (h *fakeHub) there() map[string]bool {
 				h.refusals["get "+kind] = refused
 			}
 			if err == nil {
-				found[kind] = true
+				kinds[kind] = true
 			} else if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
 				h.t.Fatal(err)
 			}
 		}
 	}
-	return found
+	return kinds
 }
 
 func (h *fakeHub) reconcile() (time.Duration, error) {
@@ -212,24 +212,24 @@ func (h *fakeHub) reconcile() (time.Duration, error) {
 	return result.RequeueAfter, err
 }
 
-// settle reconciles as the controller does until probes are rare.
+// settle reconciles like the controller until the rule has settled.
 func (h *fakeHub) settle() time.Duration {
 	h.t.Helper()
 	for range 30 {
-		after, err := h.reconcile()
+		wait, err := h.reconcile()
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if after != recheckSettling {
-			return after
+		if wait != recheckSettling {
+			return wait
 		}
-		h.clock.Step(after)
+		h.clock.Step(wait)
 	}
 	h.t.Fatal("it does not settle")
 	return 0
 }
 
-// form is what the metric says.
+// form returns the form in the metric.
 func (h *fakeHub) form() string {
 	h.t.Helper()
 	families, err := h.registry.Gather()
@@ -249,7 +249,7 @@ func anAddOn() client.Object {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
 }
 
-// deployed is the configuration that is installed together with addon-manager webhook.
+// deployed returns the configuration that is installed together with addon-manager webhook.
 func deployed(authority string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: endpoint.ConfigurationName},

@@ -1,8 +1,8 @@
 // Package installer installs an admission rule on the hub, in one of its two forms. It restores the rule after other
 // writers change it, reports whether the API server acts on it, and removes it.
 //
-// What ends it: the rules, see packages guard and gate. `addon-manager uninstall` must remove a
-// rule for one release more.
+// The package is needed as long as any rule: see packages guard and gate. `addon-manager uninstall` must remove a
+// rule for one more release.
 package installer
 
 import (
@@ -24,21 +24,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Mode says which form of a rule is installed.
+// Mode selects the form of a rule to install.
 type Mode string
 
 // The modes.
 const (
-	// ModeAuto installs a policy where the API server acts on policies, else a
-	// webhook where addon-manager webhook is deployed, else nothing.
+	// ModeAuto installs a policy if the API server acts on policies. If not, it installs a
+	// webhook if addon-manager webhook is deployed.
 	ModeAuto    Mode = "auto"
 	ModePolicy  Mode = "policy"
 	ModeWebhook Mode = "webhook"
-	// ModeOff removes what was installed before.
+	// ModeOff removes all forms.
 	ModeOff Mode = "off"
 )
 
-// Modes are all modes in the order of the flag's help.
+// Modes has all modes in the order of the flag's help.
 var Modes = []Mode{ModeAuto, ModePolicy, ModeWebhook, ModeOff}
 
 // Installer installs a rule in the form of its mode, and removes other forms.
@@ -52,11 +52,11 @@ type Installer struct {
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
 	Timing    Timing
-	// InForce is called with whether the hub was observed to act on the rule, when
-	// that changes. It may be nil.
+	// InForce is called when the hub begins or stops to act on the rule, with true if it
+	// does. It may be nil.
 	InForce func(context.Context, bool) error
 
-	// watch watches the objects, policies in that version; "" is none.
+	// watch watches the objects. The version is the served version of policies, or empty.
 	watch    func(version string) error
 	applied  map[string]applied // by kind
 	reported report
@@ -65,11 +65,12 @@ type Installer struct {
 // applied is the state of an object after it was last applied.
 type applied struct {
 	resourceVersion string
-	since           time.Time // when it was changed
+	// changed is the time of the last change.
+	changed time.Time
 }
 
 // Reconcile installs the form of the rule that the mode demands. It checks
-// each time what the API server serves and acts on, so that it follows upgrades.
+// each time which kinds the API server serves and acts on, so that it follows upgrades.
 func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	version, err := servedVersion(i.Discovery)
 	if err != nil {
@@ -94,17 +95,17 @@ func (i *Installer) Reconcile(ctx context.Context, _ reconcile.Request) (reconci
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
-	after, err := i.report(ctx, policy, webhook)
-	return reconcile.Result{RequeueAfter: after}, err
+	recheck, err := i.report(ctx, policy, webhook)
+	return reconcile.Result{RequeueAfter: recheck}, err
 }
 
-// policy installs the policy, where the mode allows it and the hub serves it.
+// policy installs the policy, if the mode allows it and the hub serves it.
 func (i *Installer) policy(ctx context.Context, version string) (status, error) {
 	if i.Mode != ModeAuto && i.Mode != ModePolicy {
 		return status{phase: notWanted}, nil
 	}
 	if version == "" {
-		return status{phase: notWanted, why: "the hub does not serve MutatingAdmissionPolicy"}, nil
+		return status{phase: notWanted, reason: "the hub does not serve MutatingAdmissionPolicy"}, nil
 	}
 	objects, err := i.Rule.Policy(version)
 	if err != nil {
@@ -113,21 +114,21 @@ func (i *Installer) policy(ctx context.Context, version string) (status, error) 
 	return i.install(ctx, rule.FormPolicy, objects...)
 }
 
-// webhook installs the webhook, where the mode allows it and it is deployed. In
-// mode auto it does so only while the policy is not in force.
+// webhook installs the webhook, if the mode allows it and it is deployed. In
+// mode auto it installs the webhook only while the policy is not in force.
 func (i *Installer) webhook(ctx context.Context, policy status) (status, error) {
 	switch {
 	case i.Mode != ModeAuto && i.Mode != ModeWebhook, i.Mode == ModeAuto && policy.phase == inForce:
 		return status{phase: notWanted}, nil
 	case i.Mode == ModeAuto && policy.phase == settling:
-		return status{phase: settling, why: "waiting for the policy to take effect"}, nil
+		return status{phase: settling, reason: "waiting for the policy to take effect"}, nil
 	}
 	config, err := endpoint.Find(ctx, i.Client, endpoint.ConfigurationName, i.Rule.Path)
 	if apierrors.IsForbidden(err) {
-		return status{phase: forbidden, why: err.Error()}, nil
+		return status{phase: forbidden, reason: err.Error()}, nil
 	}
 	if errors.Is(err, endpoint.ErrNotDeployed) {
-		return status{phase: notWanted, why: err.Error()}, nil
+		return status{phase: notWanted, reason: err.Error()}, nil
 	}
 	if err != nil {
 		return status{}, err
@@ -141,28 +142,28 @@ func (i *Installer) webhook(ctx context.Context, policy status) (status, error) 
 
 // install applies the objects of one form and probes whether it is in force.
 func (i *Installer) install(ctx context.Context, form rule.Form, objects ...*unstructured.Unstructured) (status, error) {
-	var since time.Time
+	var lastChange time.Time
 	for _, object := range objects {
-		at, err := i.apply(ctx, object)
+		changed, err := i.apply(ctx, object)
 		if apierrors.IsForbidden(err) {
-			return status{phase: forbidden, why: err.Error()}, nil
+			return status{phase: forbidden, reason: err.Error()}, nil
 		}
 		if err != nil {
 			return status{}, err
 		}
-		if at.After(since) {
-			since = at
+		if changed.After(lastChange) {
+			lastChange = changed
 		}
 	}
-	found := i.probe(ctx, form)
-	if found.phase == ignored && i.Clock.Since(since) < i.Timing.settling() {
-		found.phase = settling
+	probed := i.probe(ctx, form)
+	if probed.phase == ignored && i.Clock.Since(lastChange) < i.Timing.settling() {
+		probed.phase = settling
 	}
-	return found, nil
+	return probed, nil
 }
 
-// apply applies an object, and returns when that last changed it. The API server
-// stores nothing where nothing changes.
+// apply applies an object, and returns the time of its last change. The API server
+// does not store an unchanged object again.
 func (i *Installer) apply(ctx context.Context, object *unstructured.Unstructured) (time.Time, error) {
 	kind := object.GroupVersionKind()
 	err := i.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(names.AddonManager), client.ForceOwnership)
@@ -170,8 +171,8 @@ func (i *Installer) apply(ctx context.Context, object *unstructured.Unstructured
 		return time.Time{}, fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 	}
 	if version := object.GetResourceVersion(); i.applied[kind.Kind].resourceVersion != version {
-		i.applied[kind.Kind] = applied{resourceVersion: version, since: i.Clock.Now()}
+		i.applied[kind.Kind] = applied{resourceVersion: version, changed: i.Clock.Now()}
 		log.FromContext(ctx).Info(i.Rule.Title+" is installed", "kind", kind.Kind, "version", kind.Version, "name", object.GetName())
 	}
-	return i.applied[kind.Kind].since, nil
+	return i.applied[kind.Kind].changed, nil
 }

@@ -19,10 +19,10 @@ import (
 )
 
 var (
-	policy  = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true}
-	webhook = map[string]bool{rule.KindWebhook: true}
-	both    = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true, rule.KindWebhook: true}
-	nothing = map[string]bool{}
+	policy   = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true}
+	webhook  = map[string]bool{rule.KindWebhook: true}
+	allKinds = map[string]bool{rule.KindPolicy: true, rule.KindBinding: true, rule.KindWebhook: true}
+	nothing  = map[string]bool{}
 )
 
 func TestFormThatIsInForce(t *testing.T) {
@@ -33,61 +33,61 @@ func TestFormThatIsInForce(t *testing.T) {
 		policies string
 		actsOn   []string
 		objects  []client.Object
-		there    map[string]bool
+		kinds    map[string]bool
 		form     Form
 		recheck  time.Duration
 	}{
 		{
 			name: "auto: a policy that the API server acts on is enough", mode: ModeAuto, policies: "v1",
-			actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, there: policy, form: FormPolicy,
+			actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, kinds: policy, form: FormPolicy,
 			recheck: recheckInForce,
 		},
 		{
 			name: "auto: a policy that is served only", mode: ModeAuto, policies: "v1beta1", actsOn: []string{rule.KindWebhook},
-			objects: served, there: both, form: FormWebhook, recheck: recheckInForce,
+			objects: served, kinds: allKinds, form: FormWebhook, recheck: recheckInForce,
 		},
 		{
-			name: "auto: no policies", mode: ModeAuto, actsOn: []string{rule.KindWebhook}, objects: served, there: webhook,
+			name: "auto: no policies", mode: ModeAuto, actsOn: []string{rule.KindWebhook}, objects: served, kinds: webhook,
 			form: FormWebhook, recheck: recheckInForce,
 		},
 		{
-			name: "auto: no policies, a webhook that does not respond", mode: ModeAuto, objects: served, there: webhook,
+			name: "auto: no policies, a webhook that does not respond", mode: ModeAuto, objects: served, kinds: webhook,
 			form: FormNone, recheck: recheckNone,
 		},
-		{name: "auto: neither", mode: ModeAuto, objects: []client.Object{anAddOn()}, there: nothing, form: FormNone, recheck: recheckNone},
+		{name: "auto: neither", mode: ModeAuto, objects: []client.Object{anAddOn()}, kinds: nothing, form: FormNone, recheck: recheckNone},
 		{
 			name: "auto: policies served only, no webhook", mode: ModeAuto, policies: "v1beta1",
-			objects: []client.Object{anAddOn()}, there: policy, form: FormNone, recheck: recheckNone,
+			objects: []client.Object{anAddOn()}, kinds: policy, form: FormNone, recheck: recheckNone,
 		},
 		{
 			name: "auto: a webhook that has not run yet", mode: ModeAuto, objects: []client.Object{deployed(""), anAddOn()},
-			there: nothing, form: FormNone, recheck: recheckNone,
+			kinds: nothing, form: FormNone, recheck: recheckNone,
 		},
 		{
 			name: "auto: no add-on to find out with", mode: ModeAuto, policies: "v1", actsOn: []string{rule.KindPolicy},
-			objects: []client.Object{deployed("authority")}, there: both, form: FormUnproven, recheck: recheckNone,
+			objects: []client.Object{deployed("authority")}, kinds: allKinds, form: FormUnproven, recheck: recheckNone,
 		},
 		{
-			name: "policy", mode: ModePolicy, policies: "v1", actsOn: []string{rule.KindPolicy}, objects: served, there: policy,
+			name: "policy", mode: ModePolicy, policies: "v1", actsOn: []string{rule.KindPolicy}, objects: served, kinds: policy,
 			form: FormPolicy, recheck: recheckInForce,
 		},
 		{
 			name: "policy: served only", mode: ModePolicy, policies: "v1", actsOn: []string{rule.KindWebhook}, objects: served,
-			there: policy, form: FormNone, recheck: recheckNone,
+			kinds: policy, form: FormNone, recheck: recheckNone,
 		},
 		{
-			name: "policy: not served", mode: ModePolicy, actsOn: []string{rule.KindWebhook}, objects: served, there: nothing,
+			name: "policy: not served", mode: ModePolicy, actsOn: []string{rule.KindWebhook}, objects: served, kinds: nothing,
 			form: FormNone, recheck: recheckNone,
 		},
 		{
 			name: "webhook", mode: ModeWebhook, policies: "v1", actsOn: []string{rule.KindPolicy, rule.KindWebhook},
-			objects: served, there: webhook, form: FormWebhook, recheck: recheckInForce,
+			objects: served, kinds: webhook, form: FormWebhook, recheck: recheckInForce,
 		},
 		{
 			name: "webhook: not deployed", mode: ModeWebhook, policies: "v1", actsOn: []string{rule.KindPolicy},
-			objects: []client.Object{anAddOn()}, there: nothing, form: FormNone, recheck: recheckNone,
+			objects: []client.Object{anAddOn()}, kinds: nothing, form: FormNone, recheck: recheckNone,
 		},
-		{name: "off", mode: ModeOff, policies: "v1", actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, there: nothing},
+		{name: "off", mode: ModeOff, policies: "v1", actsOn: []string{rule.KindPolicy, rule.KindWebhook}, objects: served, kinds: nothing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newFakeHub(t, test.mode, test.objects...)
@@ -95,10 +95,10 @@ func TestFormThatIsInForce(t *testing.T) {
 			for _, kind := range test.actsOn {
 				h.actsOn[kind] = true
 			}
-			if after := h.settle(); after != test.recheck {
-				t.Errorf("probed again after %s, want %s", after, test.recheck)
+			if wait := h.settle(); wait != test.recheck {
+				t.Errorf("probed again after %s, want %s", wait, test.recheck)
 			}
-			if diff := cmp.Diff(test.there, h.there()); diff != "" {
+			if diff := cmp.Diff(test.kinds, h.storedKinds()); diff != "" {
 				t.Error(diff)
 			}
 			if form := h.form(); form != string(test.form) {
@@ -114,20 +114,20 @@ func TestAutoFollowsTheAPIServer(t *testing.T) {
 	for _, step := range []struct {
 		name, policies string
 		acts           bool
-		there          map[string]bool
+		kinds          map[string]bool
 		form           Form
 	}{
-		{name: "no policies", there: webhook, form: FormWebhook},
-		{name: "upgraded: served", policies: "v1beta1", there: both, form: FormWebhook},
-		{name: "feature gate on", policies: "v1beta1", acts: true, there: policy, form: FormPolicy},
-		{name: "upgraded: another version", policies: "v1", acts: true, there: policy, form: FormPolicy},
-		{name: "rolled back", policies: "v1beta1", there: both, form: FormWebhook},
-		{name: "rolled back further", there: both, form: FormWebhook}, // a policy that is not served is out of reach, and of force
+		{name: "no policies", kinds: webhook, form: FormWebhook},
+		{name: "upgraded: served", policies: "v1beta1", kinds: allKinds, form: FormWebhook},
+		{name: "feature gate on", policies: "v1beta1", acts: true, kinds: policy, form: FormPolicy},
+		{name: "upgraded: another version", policies: "v1", acts: true, kinds: policy, form: FormPolicy},
+		{name: "rolled back", policies: "v1beta1", kinds: allKinds, form: FormWebhook},
+		{name: "rolled back further", kinds: allKinds, form: FormWebhook}, // a policy that is not served is out of reach, and of force
 	} {
 		h.policies, h.actsOn[rule.KindPolicy] = step.policies, step.acts
 		h.settle()
-		if form := h.form(); form != string(step.form) || h.watched != step.policies || !cmp.Equal(step.there, h.there()) {
-			t.Errorf("%s: %q in force, %v, policies of %q watched", step.name, form, h.there(), h.watched)
+		if form := h.form(); form != string(step.form) || h.watched != step.policies || !cmp.Equal(step.kinds, h.storedKinds()) {
+			t.Errorf("%s: %q in force, %v, policies of %q watched", step.name, form, h.storedKinds(), h.watched)
 		}
 	}
 }
@@ -136,14 +136,14 @@ func TestAPolicyIsGivenTimeBeforeAWebhookTakesItsPlace(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
 	h.policies = "v1"
 	for range 9 {
-		if after, err := h.reconcile(); err != nil || after != recheckSettling || !cmp.Equal(policy, h.there()) {
-			t.Fatalf("after %s, %v, %v", after, err, h.there())
+		if wait, err := h.reconcile(); err != nil || wait != recheckSettling || !cmp.Equal(policy, h.storedKinds()) {
+			t.Fatalf("after %s, %v, %v", wait, err, h.storedKinds())
 		}
 		h.clock.Step(time.Second)
 	}
 	h.actsOn[rule.KindPolicy] = true
-	if h.settle() != recheckInForce || !cmp.Equal(policy, h.there()) || h.form() != "policy" {
-		t.Errorf("%v", h.there())
+	if h.settle() != recheckInForce || !cmp.Equal(policy, h.storedKinds()) || h.form() != "policy" {
+		t.Errorf("%v", h.storedKinds())
 	}
 }
 
@@ -198,64 +198,64 @@ func TestFailures(t *testing.T) {
 		name    string
 		mode    Mode
 		refused map[string]error
-		fails   string // what the error has to say; nothing if it is no error
-		there   map[string]bool
+		fails   string // a part of the error, or empty if there is none
+		kinds   map[string]bool
 		form    Form
 	}{
 		{
 			name: "the API server fails to store", mode: ModeAuto,
 			refused: map[string]error{"apply MutatingAdmissionPolicy": errBroken},
-			fails:   "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", there: nothing,
+			fails:   "apply MutatingAdmissionPolicy interlock-required-dependency: etcd", kinds: nothing,
 		},
 		{
 			name: "the API went after it was discovered", mode: ModeAuto,
 			refused: map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewNotFound(anything, guard.Name)},
-			fails:   "apply MutatingAdmissionPolicy", there: nothing,
+			fails:   "apply MutatingAdmissionPolicy", kinds: nothing,
 		},
 		{
 			name: "another writer is first", mode: ModeAuto,
 			refused: map[string]error{"apply MutatingAdmissionPolicy": apierrors.NewConflict(anything, guard.Name, errBroken)},
-			fails:   "apply MutatingAdmissionPolicy", there: nothing,
+			fails:   "apply MutatingAdmissionPolicy", kinds: nothing,
 		},
 		{
 			name: "policies are forbidden: the webhook", mode: ModeAuto,
-			refused: map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, there: webhook, form: FormWebhook,
+			refused: map[string]error{"apply MutatingAdmissionPolicy": errForbidden}, kinds: webhook, form: FormWebhook,
 		},
 		{
 			name: "all is forbidden", mode: ModeAuto,
 			refused: map[string]error{"apply MutatingAdmissionPolicy": errForbidden, "apply MutatingWebhookConfiguration": errForbidden},
-			there:   nothing, form: FormNone,
+			kinds:   nothing, form: FormNone,
 		},
 		{
 			name: "the place of the webhook is forbidden", mode: ModeWebhook,
-			refused: map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, there: nothing, form: FormNone,
+			refused: map[string]error{"get ValidatingWebhookConfiguration": errForbidden}, kinds: nothing, form: FormNone,
 		},
 		{
 			name: "the place of the webhook cannot be read", mode: ModeWebhook,
 			refused: map[string]error{"get ValidatingWebhookConfiguration": errBroken},
-			fails:   "find where webhooks are served: etcd", there: nothing,
+			fails:   "find where webhooks are served: etcd", kinds: nothing,
 		},
 		{
 			name: "off, and forbidden to look", mode: ModeOff,
-			refused: map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, there: nothing,
+			refused: map[string]error{"get MutatingAdmissionPolicyBinding": errForbidden}, kinds: nothing,
 		},
 		{
 			name: "off, and the API server fails", mode: ModeOff,
 			refused: map[string]error{"get MutatingAdmissionPolicyBinding": errBroken},
-			fails:   "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", there: nothing,
+			fails:   "remove MutatingAdmissionPolicyBinding interlock-required-dependency: etcd", kinds: nothing,
 		},
 		{
 			name: "OCM's CRD is missing", mode: ModePolicy,
-			refused: map[string]error{"list": apierrors.NewNotFound(anything, "")}, there: policy, form: FormUnproven,
+			refused: map[string]error{"list": apierrors.NewNotFound(anything, "")}, kinds: policy, form: FormUnproven,
 		},
 		{
 			name: "another webhook allows no dry run", mode: ModePolicy,
 			refused: map[string]error{"probe": apierrors.NewBadRequest("admission webhook does not support dry run")},
-			there:   policy, form: FormUnproven,
+			kinds:   policy, form: FormUnproven,
 		},
 		{
 			name: "the add-on of the probe went", mode: ModePolicy,
-			refused: map[string]error{"probe": apierrors.NewNotFound(anything, "leaf")}, there: policy, form: FormUnproven,
+			refused: map[string]error{"probe": apierrors.NewNotFound(anything, "leaf")}, kinds: policy, form: FormUnproven,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -266,8 +266,8 @@ func TestFailures(t *testing.T) {
 			} else if _, err := h.reconcile(); err == nil || !strings.Contains(err.Error(), test.fails) {
 				t.Errorf("error %v, want %s", err, test.fails)
 			}
-			if form := h.form(); form != string(test.form) || !cmp.Equal(test.there, h.there()) {
-				t.Errorf("%q in force, %v", form, h.there())
+			if form := h.form(); form != string(test.form) || !cmp.Equal(test.kinds, h.storedKinds()) {
+				t.Errorf("%q in force, %v", form, h.storedKinds())
 			}
 
 			if test.mode == ModeOff {
@@ -276,7 +276,7 @@ func TestFailures(t *testing.T) {
 			h.refusals = map[string]error{}
 			h.actsOn[rule.KindPolicy] = true
 			if h.settle() != recheckInForce {
-				t.Errorf("it does not recover: %v", h.there())
+				t.Errorf("it does not recover: %v", h.storedKinds())
 			}
 		})
 	}
@@ -286,8 +286,8 @@ func TestAFormThatMayNotBeLookedForIsNotInTheWay(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
 	h.policies, h.actsOn[rule.KindPolicy] = "v1", true
 	h.refusals["get "+rule.KindWebhook] = errForbidden
-	if after := h.settle(); after != recheckInForce || h.form() != string(FormPolicy) {
-		t.Errorf("after %s, %q in force", after, h.form())
+	if wait := h.settle(); wait != recheckInForce || h.form() != string(FormPolicy) {
+		t.Errorf("after %s, %q in force", wait, h.form())
 	}
 }
 
@@ -345,7 +345,7 @@ func TestDiscoveryThatFailsChangesNothing(t *testing.T) {
 	if _, err := h.reconcile(); !errors.Is(err, errBroken) || len(h.writes) > 0 {
 		t.Errorf("error %v, wrote %v", err, h.writes)
 	}
-	if err := Remove(t.Context(), &guard.Rule, h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.there()) {
-		t.Errorf("error %v, %v", err, h.there())
+	if err := Remove(t.Context(), &guard.Rule, h.client, h); !errors.Is(err, errBroken) || !cmp.Equal(policy, h.storedKinds()) {
+		t.Errorf("error %v, %v", err, h.storedKinds())
 	}
 }

@@ -14,7 +14,7 @@ const (
 	FormNone     Form = "none"
 )
 
-// Forms are all forms.
+// Forms has all forms.
 var Forms = []Form{FormPolicy, FormWebhook, FormUnproven, FormNone}
 
 // Names and meanings of the metrics, one for each rule.
@@ -30,13 +30,12 @@ type Metrics struct {
 	form *prometheus.GaugeVec
 }
 
-// NewMetrics registers the metric of the guard, and NewGateMetrics that of the gate rule. It panics when its name is taken, which only
-// a programming error can cause.
+// NewMetrics registers the metric of the guard. It panics if its name is taken, which only a programming error can cause.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return newMetrics(registry, NameGuard, HelpGuard)
 }
 
-// NewGateMetrics registers the metric of the gate rule.
+// NewGateMetrics registers the metric of the gate rule. It panics like NewMetrics.
 func NewGateMetrics(registry prometheus.Registerer) *Metrics {
 	return newMetrics(registry, NameGate, HelpGate)
 }

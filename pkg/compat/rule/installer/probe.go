@@ -17,31 +17,32 @@ import (
 func (i *Installer) probeManager() string { return "interlock-" + i.Rule.Controller + "-probe" }
 
 // probe sends a dry run of a write that the rule must change. A dry run is not
-// stored, triggers no watch, and needs no further right. Its subject is any
+// stored, triggers no watch, and needs no further permission. It uses any
 // add-on of the fleet, because only an existing object has a status to write.
 func (i *Installer) probe(ctx context.Context, form rule.Form) status {
 	subject, err := i.anyAddOn(ctx)
 	if err != nil {
-		return status{phase: unproven, why: fmt.Sprintf("find a ManagedClusterAddOn to probe the rule with: %v", err)}
+		return status{phase: unproven, reason: fmt.Sprintf("find a ManagedClusterAddOn to probe the rule with: %v", err)}
 	}
 	if subject == nil {
-		return status{phase: unproven, why: "there is no ManagedClusterAddOn yet to probe the rule with"}
+		return status{phase: unproven, reason: "there is no ManagedClusterAddOn yet to probe the rule with"}
 	}
 	patch, err := i.probePatch(form)
 	if err != nil {
-		return status{phase: unproven, why: err.Error()}
+		return status{phase: unproven, reason: err.Error()}
 	}
-	err = client.NewDryRunClient(i.Client).Status().Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(i.probeManager()))
+	dryRun := client.NewDryRunClient(i.Client).Status()
+	err = dryRun.Patch(ctx, subject, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(i.probeManager()))
 	if err != nil {
-		return status{phase: unproven, why: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
+		return status{phase: unproven, reason: fmt.Sprintf("probe with %s/%s: %v", subject.Namespace, subject.Name, err)}
 	}
 	if !i.Rule.Changed(subject.Status.Conditions) {
-		return status{phase: ignored, why: "it is installed, but the API server does not act on it"}
+		return status{phase: ignored, reason: "it is installed, but the API server does not act on it"}
 	}
 	return status{phase: inForce}
 }
 
-// anyAddOn reads one add-on without the cache, which may have a deleted one.
+// anyAddOn reads any add-on. It does not use the cache, which may have a deleted add-on.
 func (i *Installer) anyAddOn(ctx context.Context) (*addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
 	if err := i.Live.List(ctx, &list, client.Limit(1)); err != nil || len(list.Items) == 0 {

@@ -17,11 +17,11 @@ func TestRemove(t *testing.T) {
 	h := newFakeHub(t, ModeAuto, deployed("authority"), anAddOn())
 	h.policies, h.actsOn[rule.KindWebhook] = "v1beta1", true
 	h.settle()
-	if !cmp.Equal(both, h.there()) {
-		t.Fatalf("%v", h.there())
+	if !cmp.Equal(allKinds, h.storedKinds()) {
+		t.Fatalf("%v", h.storedKinds())
 	}
 	h.writes = nil
-	for range 2 { // the second time there is nothing left
+	for range 2 { // the second call has nothing to remove
 		if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil {
 			t.Fatal(err)
 		}
@@ -30,16 +30,16 @@ func TestRemove(t *testing.T) {
 	if diff := cmp.Diff(want, h.writes); diff != "" {
 		t.Error(diff)
 	}
-	if !cmp.Equal(nothing, h.there()) {
-		t.Errorf("%v", h.there())
+	if !cmp.Equal(nothing, h.storedKinds()) {
+		t.Errorf("%v", h.storedKinds())
 	}
 }
 
 func TestRemoveLeavesWhatIsNotOurs(t *testing.T) {
 	foreign := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: guard.Name}}
 	h := newFakeHub(t, ModeOff, foreign)
-	if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil || !cmp.Equal(webhook, h.there()) {
-		t.Errorf("%v, %v", err, h.there())
+	if err := Remove(t.Context(), &guard.Rule, h.client, h); err != nil || !cmp.Equal(webhook, h.storedKinds()) {
+		t.Errorf("%v, %v", err, h.storedKinds())
 	}
 }
 

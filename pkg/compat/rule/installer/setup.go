@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
-// repairDelay bounds how often the rule is restored where another writer keeps
+// repairDelay is the minimum time between repairs of the rule while another writer keeps
 // removing it.
 const repairDelay = time.Second
 
@@ -27,9 +27,10 @@ func (i *Installer) SetupWithManager(mgr ctrl.Manager) error {
 	})
 }
 
-// watches are those of the objects that the mode needs.
+// watches manages the watches of the objects that the mode needs.
 type watches struct {
-	ctx     context.Context // of the controller
+	// ctx is the context of the controller.
+	ctx     context.Context
 	name    string
 	mode    Mode
 	objects *objectwatch.Watches
@@ -38,8 +39,8 @@ type watches struct {
 	stop    context.CancelFunc
 }
 
-// follow watches policies in the version in which they are served, empty for none.
-// It stops the watches in another version, because they would retry without end.
+// follow watches policies in their served version. An empty version means that they are not served.
+// It stops the watches in other versions, because they would retry without end.
 func (w *watches) follow(version string) error {
 	if w.mode == ModeOff || w.stop != nil && w.version == version {
 		return nil
