@@ -65,15 +65,15 @@ func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo
 func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
-	register := func(path string, of limits.Of, handler http.Handler) {
-		webhooks.Register(path, mgr.closing(limit.Handler(of, handler)))
+	register := func(path string, limited limits.Options, handler http.Handler) {
+		webhooks.Register(path, mgr.closing(limit.Handler(limited, handler)))
 	}
-	register(conversion.Path, limits.Of{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+	register(conversion.Path, limits.Options{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
 	validator := admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())
 	validator.Lifecycle = options.Lifecycle
-	register(admission.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+	register(admission.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: validator})
-	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+	register(admission.PolicyPath, limits.Options{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	lifecycle := leadership.Lifecycle{
 		Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
@@ -91,20 +91,20 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 		protection.UpgradePath: protects.Upgrades, protection.TemplatePath: protects.Templates,
 		protection.ClusterPath: protects.Clusters,
 	} {
-		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
+		register(path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
 	// These must let a write pass, and so does an error: their failure policy is Ignore.
 	// What is not recorded because of its size, the other one denies.
-	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},
+	register(admission.RecordPath, limits.Options{Bytes: maxReview, Check: admission.Check},
 		&ctrlwebhook.Admission{Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}}})
-	register(guard.Path, limits.Of{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
-	register(gaterule.Path, limits.Of{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
+	register(guard.Path, limits.Options{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
+	register(gaterule.Path, limits.Options{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
 	if options.Lifecycle {
-		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
+		register(gate.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &order.Preparer{
 				Gate: &gate.Closer{Fleet: protects.AddOns, Lifecycle: lifecycle}, Fleet: protects.AddOns, Lifecycle: lifecycle,
 			}})
-		register(gate.UpgradePath, limits.Of{Bytes: maxReview, Check: guardable, Waits: true},
+		register(gate.UpgradePath, limits.Options{Bytes: maxReview, Check: guardable, Waits: true},
 			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns, Lifecycle: lifecycle}})
 	}
 	return webhooks
