@@ -6,7 +6,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 )
 
-// GoBefore returns the add-ons that are removed before an add-on, where they are installed.
+// GoBefore returns the add-ons that are removed before an add-on. They need not be installed.
 func (v *Validator) GoBefore(ctx context.Context, addOn string) ([]string, error) {
 	stored, err := v.declarations.read(ctx)
 	if err != nil {
