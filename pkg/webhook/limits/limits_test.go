@@ -22,7 +22,12 @@ func TestHandlerRefusesBeforeItReads(t *testing.T) {
 		{"too large", Options{Bytes: 10}, post(`{"a":"bcd"}`), http.StatusRequestEntityTooLarge},
 		{"as large as the memory permits", Options{}, post("{" + strings.Repeat(" ", 1<<20-32<<10-1)), http.StatusOK},
 		{"larger than the memory permits", Options{}, post("{" + strings.Repeat(" ", 1<<20)), http.StatusRequestEntityTooLarge},
-		{"handled in place, as large as the memory permits", Options{InPlace: true}, post("{" + strings.Repeat(" ", 2<<20-64<<10-1)), http.StatusOK},
+		{
+			"handled in place, as large as the memory permits",
+			Options{InPlace: true},
+			post("{" + strings.Repeat(" ", 2<<20-64<<10-1)),
+			http.StatusOK,
+		},
 		{
 			"handled in place, larger than the memory permits",
 			Options{InPlace: true},
