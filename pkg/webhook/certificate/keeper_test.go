@@ -27,7 +27,7 @@ func secretWith(data map[string][]byte) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secretKey.Namespace, Name: secretKey.Name}, Data: data}
 }
 
-// keeperOf returns the keeper of a replica. Its writes fail with an error, if there is one.
+// keeperOf returns the keeper of a replica. If the error is not nil, its writes fail with it.
 func keeperOf(written error, objects ...client.Object) *Keeper {
 	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, serverName, DefaultLifetimes())
 	keeper.client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{

@@ -398,7 +398,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestEvents forces removals: each has an event, and a retry has none.
+// TestEvents forces removals: each emits an event, and a retry emits none.
 func TestEvents(t *testing.T) {
 	recorder, passing := events.NewFakeRecorder(10), clocktesting.NewFakePassiveClock(now)
 	responds := newResponder(Options{Clock: passing, Recorder: recorder})
