@@ -15,11 +15,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// cacheOptions limit what is cached of registered add-ons and AddOnTemplates, and of Secrets and ConfigMaps to the one
-// of each that the webhook may read. Policies are cached as they are: a hub need not serve them, and a cache with
-// options for a kind that is not served cannot be made.
+// cacheOptions returns the options of the cache. It keeps only the fields of registered add-ons and AddOnTemplates that reviews read,
+// and only the one Secret and the one ConfigMap that the webhook may read. Policies have no options: a hub need not serve them, and a
+// cache with options for an unserved kind cannot be made.
 func cacheOptions(secret types.NamespacedName) cache.Options {
-	only := func(name string) cache.ByObject {
+	selectName := func(name string) cache.ByObject {
 		return cache.ByObject{
 			Namespaces: map[string]cache.Config{secret.Namespace: {}},
 			Field:      fields.OneTermEqualSelector("metadata.name", name),
@@ -28,12 +28,12 @@ func cacheOptions(secret types.NamespacedName) cache.Options {
 	return cache.Options{NewInformer: informerstop.NewInformer, ByObject: map[client.Object]cache.ByObject{
 		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip, UnsafeDisableDeepCopy: ptr.To(true)},
 		&addonv1alpha1.AddOnTemplate{}:          {Transform: stripTemplate, UnsafeDisableDeepCopy: ptr.To(true)},
-		&corev1.Secret{}:                        only(secret.Name),
-		&corev1.ConfigMap{}:                     only(names.WebhookCA),
+		&corev1.Secret{}:                        selectName(secret.Name),
+		&corev1.ConfigMap{}:                     selectName(names.WebhookCA),
 	}}
 }
 
-// stripTemplate drops what no review reads of an AddOnTemplate.
+// stripTemplate drops the fields of an AddOnTemplate that no review reads.
 func stripTemplate(object any) (any, error) {
 	if template, ok := object.(*addonv1alpha1.AddOnTemplate); ok {
 		return fleet.LeanTemplate(template), nil
@@ -41,7 +41,7 @@ func stripTemplate(object any) (any, error) {
 	return object, nil
 }
 
-// strip drops what no review reads of a registered add-on. Most of that, fleet.SkipUnread does not even receive.
+// strip drops the fields of a registered add-on that no review reads. Because of fleet.SkipUnread, most of them are not even received.
 func strip(object any) (any, error) {
 	if addOn, ok := object.(*addonv1alpha1.ClusterManagementAddOn); ok {
 		addOn.ManagedFields, addOn.Status = nil, ocmv1alpha1.ClusterManagementAddOnStatus{}

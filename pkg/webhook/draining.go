@@ -14,11 +14,12 @@ import (
 // The API server observes late that a replica stops, and reuses HTTP/1.1
 // connections. A request on a connection that closes at that moment fails: then
 // admission accepts the registration unchecked, and conversion fails the request.
-// So the manager serves on, and each response closes its connection. The API
-// server opens the next connection to another replica.
+// So the manager continues to serve, and each response closes its connection. The
+// API server opens the next connection to another replica.
 type draining struct {
 	ctrl.Manager
-	after    time.Duration
+	// period is how long the manager serves after its context ends.
+	period   time.Duration
 	stopping atomic.Bool
 }
 
@@ -29,7 +30,7 @@ func (d *draining) Start(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		d.stopping.Store(true)
 		select {
-		case <-time.After(d.after):
+		case <-time.After(d.period):
 			stop()
 		case <-lasting.Done():
 		}
@@ -37,8 +38,8 @@ func (d *draining) Start(ctx context.Context) error {
 	return d.Manager.Start(lasting)
 }
 
-// closing closes the connection of each request once the manager is stopping.
-func (d *draining) closing(handler http.Handler) http.Handler {
+// closeConnections returns a handler that closes the connection of each request once the manager is stopping.
+func (d *draining) closeConnections(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.stopping.Load() {
 			w.Header().Set("Connection", "close")

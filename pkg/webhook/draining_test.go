@@ -30,9 +30,9 @@ func (m running) Start(ctx context.Context) error {
 func TestItServesForSomeTimeAfterItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		l := &draining{Manager: running{}, after: 5 * time.Second}
+		manager := &draining{Manager: running{}, period: 5 * time.Second}
 		ended := make(chan error)
-		go func() { ended <- l.Start(ctx) }()
+		go func() { ended <- manager.Start(ctx) }()
 		synctest.Wait()
 		stop()
 		stopped := time.Now()
@@ -46,13 +46,13 @@ func TestAFailureEndsItAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		failure := errors.New("address in use")
-		l := &draining{Manager: running{failure: make(chan error)}, after: time.Hour}
+		manager := &draining{Manager: running{failure: make(chan error)}, period: time.Hour}
 		ended := make(chan error)
-		go func() { ended <- l.Start(ctx) }()
+		go func() { ended <- manager.Start(ctx) }()
 		stop()
 		synctest.Wait()
 		began := time.Now()
-		l.Manager.(running).failure <- failure
+		manager.Manager.(running).failure <- failure
 		if err := <-ended; !errors.Is(err, failure) || time.Since(began) > 0 {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
@@ -60,15 +60,13 @@ func TestAFailureEndsItAtOnce(t *testing.T) {
 }
 
 func TestConnectionsCloseWhileItIsStopping(t *testing.T) {
-	l := &draining{}
-	server := httptest.NewServer(l.closing(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(
-			http.StatusTeapot,
-		)
+	manager := &draining{}
+	server := httptest.NewServer(manager.closeConnections(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
 	})))
 	defer server.Close()
 	for _, stopping := range []bool{false, true} {
-		l.stopping.Store(stopping)
+		manager.stopping.Store(stopping)
 		response, err := server.Client().Get(server.URL)
 		if err != nil {
 			t.Fatal(err)

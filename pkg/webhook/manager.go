@@ -27,34 +27,33 @@ import (
 
 // Options configure the webhook.
 type Options struct {
-	// Address to serve webhooks on, [host]:port.
+	// Address is the address to serve webhooks on, as [host]:port.
 	Address        string
 	MetricsAddress string
 	// MetricsSecure serves metrics over TLS, to clients with the right to read them.
 	MetricsSecure bool
 	HealthAddress string
-	// StopAfter is how long it serves after its context ends.
+	// StopAfter is how long the manager serves after its context ends.
 	StopAfter time.Duration
-	// Protection is what is done with deletions of what installed add-ons require, where no policy says it.
+	// Protection is the mode of protection for managed clusters for which no policy sets a mode.
 	Protection dependencyv1alpha1.Protection
-	// Lifecycle is whether gates of new add-ons are closed.
+	// Lifecycle enables gates of new add-ons.
 	Lifecycle bool
-	// Namespace of the Secret and the ConfigMap.
+	// Namespace is the namespace of the Secret and the ConfigMap.
 	Namespace string
 	// ServerName is the DNS name by which the API server reaches the webhook.
 	ServerName string
-	// Certificates says which component makes the certificate.
+	// Certificates selects the component that makes the certificate.
 	Certificates Certificates
-	// Secret names an existing Secret for CA and certificate, where Interlock
-	// makes them.
+	// Secret names an existing Secret for the CA and the certificate that Interlock makes.
 	Secret string
-	// CertificateDir has tls.crt and tls.key, where another component makes them.
+	// CertificateDir has tls.crt and tls.key that another component makes.
 	CertificateDir string
-	// Lifetimes are those of certificates that Interlock makes.
+	// Lifetimes apply to certificates that Interlock makes.
 	Lifetimes certificate.Lifetimes
 }
 
-// Certificates says which component makes the serving certificate and its CA.
+// Certificates selects the component that makes the serving certificate and its CA.
 type Certificates string
 
 const (
@@ -92,24 +91,24 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	filled := &reading{cache: mgr.GetCache()}
-	if err := errors.Join(mgr.Add(filled), mgr.AddReadyzCheck("cache", filled.check)); err != nil {
+	filler := &cacheFiller{cache: mgr.GetCache()}
+	if err := errors.Join(mgr.Add(filler), mgr.AddReadyzCheck("cache", filler.check)); err != nil {
 		return nil, fmt.Errorf("fill the cache: %w", err)
 	}
-	served := &draining{Manager: mgr, after: options.StopAfter}
+	drained := &draining{Manager: mgr, period: options.StopAfter}
 	if options.Certificates == CertificatesFiles {
-		return served, setupServing(served, options, nil)
+		return drained, setupServing(drained, options, nil)
 	}
 	if err := keeper.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	return served, setupServing(served, options, keeper)
+	return drained, setupServing(drained, options, keeper)
 }
 
-// setupServing serves the webhooks, with the certificate of the keeper once there is
-// one, or without a keeper with that in files.
+// setupServing serves the webhooks once the keeper has a certificate. Without a keeper,
+// it serves them with the certificate in files.
 func setupServing(mgr *draining, options Options, keeper *certificate.Keeper) error {
-	serving := &starter{secret: options.secret()}
+	server := &starter{secret: options.secret()}
 	if keeper == nil {
 		files, err := certwatcher.New(filepath.Join(options.CertificateDir, "tls.crt"), filepath.Join(options.CertificateDir, "tls.key"))
 		if err != nil {
@@ -118,18 +117,18 @@ func setupServing(mgr *draining, options Options, keeper *certificate.Keeper) er
 		if err := mgr.Add(files); err != nil {
 			return fmt.Errorf("add the certificate: %w", err)
 		}
-		serving.start = func() error { return serve(mgr, options, files.GetCertificate) }
+		server.start = func() error { return serve(mgr, options, files.GetCertificate) }
 	} else {
-		serving.certified = keeper.Certified()
-		serving.start = func() error { return serve(mgr, options, keeper.Serving) }
+		server.certified = keeper.Certified()
+		server.start = func() error { return serve(mgr, options, keeper.Serving) }
 	}
-	if err := mgr.Add(serving); err != nil {
+	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add webhook server: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("serving", serving.check); err != nil {
+	if err := mgr.AddReadyzCheck("serving", server.check); err != nil {
 		return fmt.Errorf("add readiness probe: %w", err)
 	}
 	return nil

@@ -18,50 +18,52 @@ import (
 )
 
 const (
-	// readPause is the time between two checks whether the caches are filled.
-	readPause = 50 * time.Millisecond
-	// readLogEvery is how often the log says that they are not.
-	readLogEvery = 15 * time.Second
+	// fillCheckInterval is the time between two checks whether the cache is filled.
+	fillCheckInterval = 50 * time.Millisecond
+	// fillLogInterval is the time between two log lines while it is not.
+	fillLogInterval = 15 * time.Second
 )
 
 var errNotRead = errors.New("the ClusterManagementAddOns, AddOnTemplates and AddOnDependencyPolicies of the hub have not been read yet")
 
-// reading fills the cache with the objects that reviews read, and reports when it has all of them. A replica that is not ready gets no
-// requests from its Service, so each replica that gets some refuses contradictions.
-type reading struct {
-	cache cache.Cache
-	done  atomic.Bool
+// cacheFiller fills the cache with the objects that reviews read, and is ready when the cache has all of them. A replica that is not
+// ready gets no requests from its Service. So each replica that gets requests can refuse contradictions.
+type cacheFiller struct {
+	cache  cache.Cache
+	filled atomic.Bool
 }
 
-// reviewed are the kinds that reviews read from the cache.
-func reviewed() []client.Object {
-	return []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.AddOnTemplate{}, &dependencyv1alpha1.AddOnDependencyPolicy{}}
+// cachedKinds returns an object of each kind that reviews read from the cache.
+func cachedKinds() []client.Object {
+	return []client.Object{
+		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.AddOnTemplate{}, &dependencyv1alpha1.AddOnDependencyPolicy{},
+	}
 }
 
 // Start implements manager.Runnable.
-func (r *reading) Start(ctx context.Context) error {
-	logAt := time.Now().Add(readLogEvery)
-	for _, object := range reviewed() {
-		// The only other end is that of the context.
-		_ = wait.PollUntilContextCancel(ctx, readPause, true, func(ctx context.Context) (bool, error) {
-			read, err := r.isRead(ctx, object)
-			if !read && time.Now().After(logAt) {
-				logAt = time.Now().Add(readLogEvery)
+func (f *cacheFiller) Start(ctx context.Context) error {
+	nextLog := time.Now().Add(fillLogInterval)
+	for _, object := range cachedKinds() {
+		// An error only means that the context has ended.
+		_ = wait.PollUntilContextCancel(ctx, fillCheckInterval, true, func(ctx context.Context) (bool, error) {
+			synced, err := f.isSynced(ctx, object)
+			if !synced && time.Now().After(nextLog) {
+				nextLog = time.Now().Add(fillLogInterval)
 				log.FromContext(ctx).Info("Waiting for the hub: "+errNotRead.Error(), "reason", err)
 			}
-			return read, nil
+			return synced, nil
 		})
 	}
 	if ctx.Err() == nil {
-		r.done.Store(true)
+		f.filled.Store(true)
 	}
 	return nil
 }
 
-// isRead reports whether the cache has all objects of a kind. There is none of a kind that the hub does not serve: it is cached once it
-// is served and read.
-func (r *reading) isRead(ctx context.Context, object client.Object) (bool, error) {
-	informer, err := r.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+// isSynced reports whether the cache has all objects of a kind. It is true for a kind that the hub does not serve: the kind has no
+// objects yet.
+func (f *cacheFiller) isSynced(ctx context.Context, object client.Object) (bool, error) {
+	informer, err := f.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if meta.IsNoMatchError(err) {
 		return true, nil
 	}
@@ -69,11 +71,11 @@ func (r *reading) isRead(ctx context.Context, object client.Object) (bool, error
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: every replica reviews.
-func (*reading) NeedLeaderElection() bool { return false }
+func (*cacheFiller) NeedLeaderElection() bool { return false }
 
 // check is a readiness check.
-func (r *reading) check(*http.Request) error {
-	if !r.done.Load() {
+func (f *cacheFiller) check(*http.Request) error {
+	if !f.filled.Load() {
 		return errNotRead
 	}
 	return nil

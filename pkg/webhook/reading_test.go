@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// hubCache is a cache whose kinds are read as the test says.
+// hubCache is a cache whose kinds are synced by the test.
 type hubCache struct {
 	cache.Cache
 	mutex sync.Mutex
@@ -25,7 +25,7 @@ type hubCache struct {
 	reads int
 }
 
-// informer is that of one kind.
+// informer is the informer of one kind.
 type informer struct {
 	cache.Informer
 	synced bool
@@ -49,15 +49,15 @@ func (c *hubCache) change(change func(*hubCache)) {
 
 func TestAReplicaIsReadyOnceAllIsRead(t *testing.T) {
 	var kinds []string
-	for _, object := range reviewed() {
+	for _, object := range cachedKinds() {
 		kinds = append(kinds, fmt.Sprintf("%T", object))
 	}
 	missing := &meta.NoKindMatchError{}
 	for name, test := range map[string]struct {
-		before map[string]error
+		errs   map[string]error
 		synced []string
-		// then is what happens to the last kind.
-		then func(*hubCache)
+		// change is the last change before the cache is filled.
+		change func(*hubCache)
 	}{
 		"the last kind is read": {nil, kinds[:2], func(c *hubCache) { c.synced[kinds[2]] = true }},
 		"an error ends":         {map[string]error{kinds[2]: errors.New("connection refused")}, kinds, func(c *hubCache) { c.fails = nil }},
@@ -65,11 +65,11 @@ func TestAReplicaIsReadyOnceAllIsRead(t *testing.T) {
 		"no kind is served":     {map[string]error{kinds[0]: missing, kinds[1]: missing}, nil, func(c *hubCache) { c.fails[kinds[2]] = missing }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hub := &hubCache{synced: map[string]bool{}, fails: test.before}
+			hub := &hubCache{synced: map[string]bool{}, fails: test.errs}
 			for _, kind := range test.synced {
 				hub.synced[kind] = true
 			}
-			r, ended := &reading{cache: hub}, make(chan error, 1)
+			r, ended := &cacheFiller{cache: hub}, make(chan error, 1)
 			go func() { ended <- r.Start(t.Context()) }()
 			until(t, func() bool {
 				hub.mutex.Lock()
@@ -79,7 +79,7 @@ func TestAReplicaIsReadyOnceAllIsRead(t *testing.T) {
 			if r.check(nil) == nil {
 				t.Fatal("ready before all is read")
 			}
-			hub.change(test.then)
+			hub.change(test.change)
 			if err := <-ended; err != nil || r.check(nil) != nil {
 				t.Errorf("ended with %v, ready: %v", err, r.check(nil))
 			}
@@ -90,7 +90,7 @@ func TestAReplicaIsReadyOnceAllIsRead(t *testing.T) {
 func TestAReplicaThatStopsIsNotReady(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &reading{cache: &hubCache{}}
+	r := &cacheFiller{cache: &hubCache{}}
 	if err := r.Start(ctx); err != nil || r.check(nil) == nil {
 		t.Errorf("ended with %v, ready: %v", err, r.check(nil))
 	}

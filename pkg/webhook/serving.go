@@ -31,14 +31,14 @@ import (
 )
 
 const (
-	// maxReview is for two objects of at most 3 MiB each, as controller-runtime reckons.
+	// maxReview is the maximum size of a review. Like controller-runtime, it allows for two objects of 3 MiB each.
 	maxReview = 7 << 20
-	// maxGuarded is how many values a review of the guard may have, which decodes all.
+	// maxGuarded is how many values a review of the guard may have, because the guard decodes all of them.
 	maxGuarded = 100_000
 )
 
-// serve starts the server. It is not controller-runtime's, which bounds neither
-// bodies in flight nor connections nor the time of a request.
+// serve starts the server. The server of controller-runtime is not used, because it bounds
+// neither bodies in flight nor connections nor the time of a request.
 func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) error {
 	config := &tls.Config{GetCertificate: certificate}
 	tlsconfig.Restrict(config)
@@ -60,20 +60,20 @@ func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo
 	return nil
 }
 
-// handlers are registered with a server of controller-runtime, which counts their
-// requests. It is never started.
+// handlers returns a server of controller-runtime with all handlers. The server counts
+// their requests, and is never started.
 func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.Server {
 	limit := limits.New(limits.Memory())
 	webhooks := ctrlwebhook.NewServer(ctrlwebhook.Options{})
-	register := func(path string, of limits.Of, handler http.Handler) {
-		webhooks.Register(path, mgr.closing(limit.Handler(of, handler)))
+	register := func(path string, limited limits.Options, handler http.Handler) {
+		webhooks.Register(path, mgr.closeConnections(limit.Handler(limited, handler)))
 	}
-	register(conversion.Path, limits.Of{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
+	register(conversion.Path, limits.Options{InPlace: true}, conversion.NewHandler(mgr.GetLogger().WithName("conversion")))
 	validator := admission.NewValidator(mgr.GetAPIReader(), mgr.GetCache())
 	validator.Lifecycle = options.Lifecycle
-	register(admission.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+	register(admission.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: validator})
-	register(admission.PolicyPath, limits.Of{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
+	register(admission.PolicyPath, limits.Options{Bytes: maxReview, Check: admission.Check, Refuse: admission.Refuse},
 		&ctrlwebhook.Admission{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: mgr.GetCache()}})
 	lifecycle := leadership.Lifecycle{
 		Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
@@ -85,27 +85,30 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	if options.Lifecycle {
 		reviews.Lifecycle = lifecycle
 	}
-	protects := protection.New(reviews)
+	validators := protection.New(reviews)
 	for path, handler := range map[string]ctrladmission.Handler{
-		protection.Path: protects.AddOns, protection.RegistrationPath: protects.Registrations, protection.PlacementPath: protects.Placements,
-		protection.UpgradePath: protects.Upgrades, protection.TemplatePath: protects.Templates,
-		protection.ClusterPath: protects.Clusters,
+		protection.Path:             validators.AddOns,
+		protection.RegistrationPath: validators.Registrations,
+		protection.PlacementPath:    validators.Placements,
+		protection.UpgradePath:      validators.Upgrades,
+		protection.TemplatePath:     validators.Templates,
+		protection.ClusterPath:      validators.Clusters,
 	} {
-		register(path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
+		register(path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
-	// These must let a write pass, and so does an error: their failure policy is Ignore.
-	// What is not recorded because of its size, the other one denies.
-	register(admission.RecordPath, limits.Of{Bytes: maxReview, Check: admission.Check},
+	// These handlers must let a write pass. An error lets it pass, too, because their failure
+	// policy is Ignore. The validator denies an object that is too large to be recorded.
+	register(admission.RecordPath, limits.Options{Bytes: maxReview, Check: admission.Check},
 		&ctrlwebhook.Admission{Handler: &admission.Recorder{Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}}})
-	register(guard.Path, limits.Of{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
-	register(gaterule.Path, limits.Of{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
+	register(guard.Path, limits.Options{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
+	register(gaterule.Path, limits.Options{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
 	if options.Lifecycle {
-		register(gate.Path, limits.Of{Bytes: maxReview, Check: admission.Check, Waits: true},
+		register(gate.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &order.Preparer{
-				Gate: &gate.Closer{Fleet: protects.AddOns, Lifecycle: lifecycle}, Fleet: protects.AddOns, Lifecycle: lifecycle,
+				Gate: &gate.Closer{Fleet: validators.AddOns, Lifecycle: lifecycle}, Fleet: validators.AddOns, Lifecycle: lifecycle,
 			}})
-		register(gate.UpgradePath, limits.Of{Bytes: maxReview, Check: guardable, Waits: true},
-			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: protects.AddOns, Lifecycle: lifecycle}})
+		register(gate.UpgradePath, limits.Options{Bytes: maxReview, Check: guardable, Waits: true},
+			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: validators.AddOns, Lifecycle: lifecycle}})
 	}
 	return webhooks
 }

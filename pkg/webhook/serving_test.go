@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
 )
 
-// unreadable is a manager that has nothing that can be read.
+// unreadable is a manager without a hub.
 type unreadable struct{ ctrl.Manager }
 
 func (unreadable) GetLogger() logr.Logger      { return logr.Discard() }
@@ -26,8 +26,8 @@ func (unreadable) GetCache() cache.Cache       { return nil }
 
 func (unreadable) GetEventRecorder(string) events.EventRecorder { return nil }
 
-// A write that is denied passes if the response is an error, because the failure policy
-// is Ignore.
+// An error lets a write pass, because the failure policy is Ignore. So only the validator
+// responds to such a write with a denial.
 func TestOnlyTheValidatorDeniesWhatIsTooLarge(t *testing.T) {
 	review := func(members string) string {
 		return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"42","operation":"CREATE"` + members + `}}`

@@ -12,9 +12,9 @@ import (
 
 // starter starts the server once there is a certificate.
 type starter struct {
-	// certified closes once there is one; nil: there is one.
+	// certified closes once there is a certificate. It is nil if the certificate exists from the start.
 	certified <-chan struct{}
-	// secret holds the certificate.
+	// secret is the Secret of the certificate.
 	secret  types.NamespacedName
 	start   func() error
 	started atomic.Bool

@@ -179,23 +179,21 @@ func (u upgrades) Registered(_ context.Context, addOn string) (declaration.Decla
 // Upgraded implements webhookgate.Upgrades, as pkg/webhook/protection does.
 func (u upgrades) Upgraded(
 	ctx context.Context, addOn types.NamespacedName, name string,
-) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error) {
-	upgrade = gate.Upgrade{Template: name}
+) ([]evaluation.Finding, *gate.Upgrade, error) {
 	objects := cache{fleet.Objects{Reader: u.hub}}
 	version, _, err := objects.TemplateVersion(ctx, name)
 	if err != nil {
-		return nil, upgrade, false, err
+		return nil, nil, err
 	}
-	if upgrade.Version = version; version == "" {
-		upgrade.Missing = true
-		return nil, upgrade, true, nil
+	if version == "" {
+		return nil, &gate.Upgrade{Template: name, Missing: true}, nil
 	}
 	declared := u.store.Current()
 	u.addOn = fleet.WithTemplate(u.addOn, name)
 	loader := fleet.Loader{Reader: cache{fleet.Objects{Reader: u.hub}}, Offline: evaluation.OfflineHold}
 	state, err := loader.Load(ctx, declared, addOn, times[0].Time)
 	if err != nil || state.Cluster.Lost() {
-		return nil, upgrade, false, err
+		return nil, nil, err
 	}
-	return declared.Evaluate(addOn.Name, state), upgrade, true, nil
+	return declared.Evaluate(addOn.Name, state), &gate.Upgrade{Template: name, Version: version}, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAdvise(t *testing.T) {
-	with := func(name, message string) addonv1alpha1.AddonDependency {
+	requiring := func(name, message string) addonv1alpha1.AddonDependency {
 		edge := fixture.Required(name)
 		edge.Message = message
 		return edge
@@ -19,20 +19,20 @@ func TestAdvise(t *testing.T) {
 		edge               addonv1alpha1.AddonDependency
 		impossible, advice string
 	}{
-		"all is said": {edge: with("b", "it does not work")},
-		"no message":  {edge: with("b", ""), advice: `dependency "b" has no message: say what does not work without it`},
+		"all is said": {edge: requiring("b", "it does not work")},
+		"no message":  {edge: requiring("b", ""), advice: `dependency "b" has no message: say what does not work without it`},
 		"an impossible name": {
-			edge: with("$(id)", "m"), impossible: `no add-on can have the name "$(id)", so this dependency is never satisfied`,
+			edge: requiring("$(id)", "m"), impossible: `no add-on can have the name "$(id)", so this dependency is never satisfied`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registration := fixture.Registration("a", test.edge)
 			var impossible, advice []string
-			for _, judged := range Advise(declaration.Read(&registration)) {
-				if judged.Wrong {
-					impossible = append(impossible, judged.Message)
+			for _, judgement := range Advise(declaration.Read(&registration)) {
+				if judgement.Wrong {
+					impossible = append(impossible, judgement.Message)
 				} else {
-					advice = append(advice, judged.Message)
+					advice = append(advice, judgement.Message)
 				}
 			}
 			if got := strings.Join(impossible, "; "); got != test.impossible {
@@ -45,12 +45,12 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// An entry after a duplicate is at its own place, not at that of the entry before.
+// The path of an entry after a duplicate is its own, not the path of the previous entry.
 func TestFieldsAfterADuplicate(t *testing.T) {
 	registration := fixture.Registration("a", fixture.Optional("b"), fixture.Required("b"), fixture.Required("c"), fixture.Required("$(id)"))
 	var got []string
-	for _, judged := range Advise(declaration.Read(&registration)) {
-		got = append(got, string(judged.Rule)+" "+judged.Field)
+	for _, judgement := range Advise(declaration.Read(&registration)) {
+		got = append(got, string(judgement.Rule)+" "+judgement.Field)
 	}
 	want := "NoMessage spec.dependencies[1], NoMessage spec.dependencies[2], " +
 		"ImpossibleDependency spec.dependencies[3], NoMessage spec.dependencies[3]"

@@ -18,88 +18,93 @@ const (
 	maxCompared = 20_000
 )
 
-// comparison finds the edges of an add-on whose range of versions excludes that of another
-// edge on the same add-on: where both apply, one of them always fails. What it does is
-// bounded, whatever is declared, so there may be more conflicts than it finds.
+// comparison compares the version range of each edge of an add-on with the ranges of other
+// edges on the same dependency. If two ranges have no version in common, one of the edges
+// always fails where both apply. The work is bounded, so there may be more conflicts than
+// it reports.
 type comparison struct {
-	addOn    string
-	declared declaration.Declaration
-	judged   []Judgement
+	addOn      string
+	declared   declaration.Declaration
+	judgements []Judgement
 	// read and compared count against maxRead and maxCompared.
 	read, compared int
-	// excludes has what was compared, by two ranges.
-	excludes map[[2]ranged]bool
+	// excludes has the results of comparisons, by pairs of ranges.
+	excludes map[[2]versionRange]bool
 }
 
-// ranged is a range as declared.
-type ranged struct {
+// versionRange is a version range in a declaration.
+type versionRange struct {
 	version     string
 	prereleases bool
 }
 
 func conflicts(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
-	c := comparison{addOn: addOn, declared: declared, excludes: map[[2]ranged]bool{}}
+	c := comparison{addOn: addOn, declared: declared, excludes: map[[2]versionRange]bool{}}
 	for i := range declared.Edges {
 		if declared.Edges[i].WantsVersion() && !c.compareAll(i, others) {
 			break
 		}
 	}
-	return c.judged
+	return c.judgements
 }
 
-// compareAll compares one edge of the add-on with those after it, and with those of other
-// add-ons. It reports whether there may be more.
+// compareAll compares one edge of the add-on with its later edges, and with the edges of
+// other add-ons. It returns false if a bound is reached.
 func (c *comparison) compareAll(i int, others *catalog.Outline) bool {
 	edge := &c.declared.Edges[i]
 	for j := i + 1; j < len(c.declared.Edges); j++ {
-		if other := &c.declared.Edges[j]; other.AddOn == edge.AddOn && other.WantsVersion() && !c.compare(i, c.addOn, other) {
+		later := &c.declared.Edges[j]
+		if later.AddOn == edge.AddOn && later.WantsVersion() && !c.compare(i, c.addOn, later) {
 			return false
 		}
 	}
-	for _, other := range others.WantingVersions(edge.AddOn) {
-		// What is stored of the add-on itself is replaced.
-		if c.read++; c.read > maxRead || other.Dependent != c.addOn && !c.compare(i, other.Dependent, other.Edge) {
+	for _, stored := range others.WantingVersions(edge.AddOn) {
+		if c.read++; c.read > maxRead {
+			return false
+		}
+		// The stored edges of the add-on itself are about to be replaced.
+		if stored.Dependent != c.addOn && !c.compare(i, stored.Dependent, stored.Edge) {
 			return false
 		}
 	}
 	return true
 }
 
-// compare compares an edge of the add-on with one of a dependent, and reports whether there
-// may be more.
-func (c *comparison) compare(i int, dependent string, other *declaration.Edge) bool {
+// compare compares an edge of the add-on with the edge of a dependent on the same add-on.
+// It returns false if a bound is reached.
+func (c *comparison) compare(i int, dependent string, compared *declaration.Edge) bool {
 	edge := &c.declared.Edges[i]
-	pair := [2]ranged{rangeOf(edge), rangeOf(other)}
-	excludes, known := c.excludes[pair]
-	if !known {
+	pair := [2]versionRange{rangeOf(edge), rangeOf(compared)}
+	excludes, ok := c.excludes[pair]
+	if !ok {
 		if c.compared += len(pair[0].version) + len(pair[1].version); c.compared > maxCompared {
 			return false
 		}
-		accepted, err := versions.ParseRange(other.Dependency.Version, other.Dependency.Prereleases)
+		accepted, err := versions.ParseRange(compared.Dependency.Version, compared.Dependency.Prereleases)
 		excludes = err == nil && edge.Versions.Excludes(accepted)
 		c.excludes[pair] = excludes
 	}
 	if excludes {
-		c.judged = append(c.judged, conflict(c.declared.EdgePath(i), edge, other, dependent))
+		c.judgements = append(c.judgements, conflict(c.declared.EdgePath(i), edge, compared, dependent))
 	}
-	return len(c.judged) < maxConflicts
+	return len(c.judgements) < maxConflicts
 }
 
-// rangeOf is the range of an edge. Identifiers of prereleases decide nothing: two ranges
-// that may have prereleases are not compared.
-func rangeOf(edge *declaration.Edge) ranged {
-	return ranged{edge.Dependency.Version, edge.Dependency.Prereleases != nil}
+// rangeOf returns the range of an edge. It leaves out the identifiers of prereleases,
+// because two ranges that may have prereleases are not compared.
+func rangeOf(edge *declaration.Edge) versionRange {
+	return versionRange{edge.Dependency.Version, edge.Dependency.Prereleases != nil}
 }
 
-func conflict(field string, edge, other *declaration.Edge, dependent string) Judgement {
-	where := "on a cluster with both"
-	if edge.When != nil || other.When != nil {
-		where = "on a cluster where both apply"
+func conflict(field string, edge, conflicting *declaration.Edge, dependent string) Judgement {
+	clusters := "on a cluster with both"
+	if edge.When != nil || conflicting.When != nil {
+		clusters = "on a cluster where both apply"
 	}
 	return Judgement{RuleConflict, false, field, fmt.Sprintf(
 		"%q is needed in version %s here, and in %s by %q: no version matches both, so one of them fails %s",
-		text.Name(edge.AddOn), shown(edge.Dependency.Version), shown(other.Dependency.Version), text.Name(dependent), where)}
+		text.Name(edge.AddOn), excerpt(edge.Dependency.Version), excerpt(conflicting.Dependency.Version), text.Name(dependent), clusters)}
 }
 
-// shown is a range on one line, as far as a warning has room for it.
-func shown(accepted string) string { return text.Excerpt(text.OneLine(accepted)) }
+// excerpt returns the start of a range on one line, as much as a warning has room for.
+func excerpt(accepted string) string { return text.Excerpt(text.OneLine(accepted)) }

@@ -15,15 +15,15 @@ func TestConflicts(t *testing.T) {
 	wanting := func(name, spec string) addonv1alpha1.ClusterManagementAddOn {
 		return fixture.Specified(t, name, "dependencies: ["+spec+"]")
 	}
-	const with, apply = "no version matches both, so one of them fails on a cluster with both",
+	const bothInstalled, bothApply = "no version matches both, so one of them fails on a cluster with both",
 		"no version matches both, so one of them fails on a cluster where both apply"
 	for name, test := range map[string]struct {
-		all  []addonv1alpha1.ClusterManagementAddOn
-		want string
+		addOns []addonv1alpha1.ClusterManagementAddOn
+		want   string
 	}{
 		"ranges that exclude each other": {
 			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: c, version: "<2"}`)},
-			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + with,
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + bothInstalled,
 		},
 		"ranges with a version in common": {
 			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}`), wanting("b", `{name: c, version: "<2.1"}`)}, "",
@@ -37,15 +37,15 @@ func TestConflicts(t *testing.T) {
 				wanting("a", `{name: c, version: ">=2"}`),
 				wanting("b", `{name: local, addOn: c, version: "<2", when: {clusterSelector: {matchLabels: {x: y}}}}`),
 			},
-			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + apply,
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "b": ` + bothApply,
 		},
 		"of one add-on, reported once": {
 			[]addonv1alpha1.ClusterManagementAddOn{wanting("a", `{name: c, version: ">=2"}, {name: old, addOn: c, version: "<2"}`)},
-			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "a": ` + with,
+			`spec.dependencies[0]: "c" is needed in version >=2 here, and in <2 by "a": ` + bothInstalled,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := new(Reviewer).Review(&test.all[0], nil, append(test.all, fixture.Registrations("c:, d:")...)).Warnings
+			got := new(Reviewer).Review(&test.addOns[0], nil, append(test.addOns, fixture.Registrations("c:, d:")...)).Warnings
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
@@ -53,7 +53,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// What a review compares and reports is bounded, whatever is declared.
+// The comparisons and reports of a review are bounded, even for a large declaration.
 func TestConflictsAreBounded(t *testing.T) {
 	long := func(major int) string { // a range with many versions to try
 		text := fmt.Sprintf("= %d.0.0", major)
@@ -85,12 +85,12 @@ func TestConflictsAreBounded(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for name, want := range map[string]string{"": "Required value", "a_b": `Invalid value: "a_b"`, "a-b": ""} {
-		judged := Name(name)
-		if want == "" && len(judged) == 0 {
+		judgements := Name(name)
+		if want == "" && len(judgements) == 0 {
 			continue
 		}
-		if len(judged) != 1 || !judged[0].Wrong || want == "" || !strings.Contains(judged[0].Message, want) {
-			t.Errorf("%q: %v", name, judged)
+		if len(judgements) != 1 || !judgements[0].Wrong || want == "" || !strings.Contains(judgements[0].Message, want) {
+			t.Errorf("%q: %v", name, judgements)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// What a review allocates is for the add-on, not for the hub.
+// The allocations of a review depend on the add-on, not on the size of the hub.
 func TestAReviewCostsWhatTheAddOnDeclares(t *testing.T) {
 	for name, make := range map[string]func(addOns, edges int) []addonv1alpha1.ClusterManagementAddOn{
 		"plain": plainHub, "conditional": fixture.ConditionalHub,
@@ -56,7 +56,7 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// plainHub declares edges of each add-on on those that follow it.
+// plainHub returns add-ons with edges on the add-ons that follow them.
 func plainHub(addOns, edges int) []addonv1alpha1.ClusterManagementAddOn {
 	name := func(i int) string { return fmt.Sprintf("addon-%03d", i) }
 	hub := make([]addonv1alpha1.ClusterManagementAddOn, 0, addOns)

@@ -15,8 +15,8 @@ import (
 )
 
 func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
-	declared := func(expressions, selectors int) (addOn addonv1alpha1.ClusterManagementAddOn, annotation string) {
-		addOn = fixture.Registration("x")
+	declared := func(expressions, selectors int) (addonv1alpha1.ClusterManagementAddOn, string) {
+		addOn := fixture.Registration("x")
 		var text strings.Builder
 		for i := range expressions + selectors {
 			edge := fixture.Gated(fmt.Sprintf("addon-%03d", i), "on")
@@ -29,8 +29,8 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 		}
 		return addOn, text.String()
 	}
-	most, _ := declared(16, 100)
-	if review := new(Reviewer).Review(&most, nil, nil); len(review.Denials) > 0 {
+	maximum, _ := declared(16, 100)
+	if review := new(Reviewer).Review(&maximum, nil, nil); len(review.Denials) > 0 {
 		t.Errorf("16 expressions and 100 selectors are denied: %v", review.Denials)
 	}
 	if review := new(Reviewer).Review(&fixture.ConditionalHub(257, 256)[0], nil, nil); len(review.Denials) > 0 {

@@ -9,9 +9,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// impossible returns the conflicts by which the add-on can never work: with itself, with any version of an add-on that it
-// requires, or with any version of all alternatives of an edge.
-func impossible(addOn string, declared declaration.Declaration) (judged []Judgement) {
+// impossible returns the conflicts that never let the add-on work: with itself, with any version of an add-on that it requires, or with
+// any version of all alternatives of an edge.
+func impossible(addOn string, declared declaration.Declaration) []Judgement {
+	var judgements []Judgement
 	required := map[string]bool{addOn: true}
 	for i := range declared.Edges {
 		if edge := &declared.Edges[i]; edge.Waits() && edge.When == nil {
@@ -25,21 +26,22 @@ func impossible(addOn string, declared declaration.Declaration) (judged []Judgem
 		}
 		switch {
 		case edge.AddOn == addOn:
-			judged = append(judged, Judgement{
+			judgements = append(judgements, Judgement{
 				RuleImpossible, true, declared.EdgePath(i),
 				fmt.Sprintf("%q conflicts with itself, so it can never be available; name another add-on", text.Name(addOn)),
 			})
 		case !declaration.ComparesVersion(&edge.Dependency):
-			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
+			judgements = append(judgements, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
 				"%q is required, and any version of it conflicts, so the add-on can never be available; remove one of the two dependencies",
 				text.Name(edge.AddOn))})
 		}
 	}
-	return append(judged, withoutAlternative(declared)...)
+	return append(judgements, impossibleAlternatives(declared)...)
 }
 
-// withoutAlternative returns the edges each of whose alternatives is an add-on that conflicts in any version.
-func withoutAlternative(declared declaration.Declaration) (judged []Judgement) {
+// impossibleAlternatives returns the edges whose alternatives all conflict with the add-on in any version.
+func impossibleAlternatives(declared declaration.Declaration) []Judgement {
+	var judgements []Judgement
 	conflicting := map[string]bool{}
 	for i := range declared.Edges {
 		edge := &declared.Edges[i]
@@ -52,11 +54,12 @@ func withoutAlternative(declared declaration.Declaration) (judged []Judgement) {
 		if len(edge.Alternatives) == 0 || edge.Dependency.Type != addonv1alpha1.DependencyTypeRequired || edge.When != nil {
 			continue
 		}
-		if !slices.ContainsFunc(edge.Alternatives, func(one declaration.Edge) bool { return !conflicting[one.AddOn] }) {
-			judged = append(judged, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
+		possible := func(alternative declaration.Edge) bool { return !conflicting[alternative.AddOn] }
+		if !slices.ContainsFunc(edge.Alternatives, possible) {
+			judgements = append(judgements, Judgement{RuleImpossible, true, declared.EdgePath(i), fmt.Sprintf(
 				"one of the alternatives of %q is required, and any version of each conflicts, so the add-on can never be available; "+
 					"remove one of these dependencies", text.Name(edge.Dependency.Name))})
 		}
 	}
-	return judged
+	return judgements
 }

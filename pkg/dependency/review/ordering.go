@@ -9,11 +9,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// RuleUpgradesNotOrdered is the rule that a registration does not order upgrades that the add-on's own manager carries out.
+// RuleUpgradesNotOrdered means that a registration orders upgrades that the add-on's own manager carries out.
 const RuleUpgradesNotOrdered Rule = "UpgradesNotOrdered"
 
-// UpgradesNotOrdered judges an ordering of upgrades where no AddOnTemplate deploys the add-on: the add-on's own manager upgrades it
-// on managed clusters without a write that Interlock could let wait. A bundle has nothing to upgrade.
+// UpgradesNotOrdered judges an ordering of upgrades if no AddOnTemplate deploys the add-on. The add-on's own manager then upgrades it on
+// managed clusters without a write that Interlock could let wait. A bundle has nothing to upgrade.
 func UpgradesNotOrdered(addOn *addonv1alpha1.ClusterManagementAddOn) []Judgement {
 	if declaration.UsesTemplates(addOn) || catalog.IsBundle(addOn) {
 		return nil

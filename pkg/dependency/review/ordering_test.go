@@ -26,7 +26,7 @@ func TestUpgradesNotOrdered(t *testing.T) {
 	bundle.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
 	for name, test := range map[string]struct {
 		addOn addonv1alpha1.ClusterManagementAddOn
-		field string // empty: nothing is found
+		field string // or empty without a judgement
 	}{
 		"own manager":             {byField(upgrades), "spec.ordering"},
 		"by annotation":           {fixture.Annotated("hello", upgrades), annotation},
@@ -40,12 +40,12 @@ func TestUpgradesNotOrdered(t *testing.T) {
 		"an unreadable, as above": {fixture.Annotated("hello", "{ordering: InstallAndUpgrade"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			judged := UpgradesNotOrdered(&test.addOn)
-			if test.field == "" && len(judged) == 0 {
+			judgements := UpgradesNotOrdered(&test.addOn)
+			if test.field == "" && len(judgements) == 0 {
 				return
 			}
-			if len(judged) != 1 || judged[0].Field != test.field || judged[0].Wrong || judged[0].Rule != RuleUpgradesNotOrdered {
-				t.Errorf("%+v", judged)
+			if len(judgements) != 1 || judgements[0].Field != test.field || judgements[0].Wrong || judgements[0].Rule != RuleUpgradesNotOrdered {
+				t.Errorf("%+v", judgements)
 			}
 		})
 	}

@@ -12,26 +12,27 @@ import (
 
 // Result is the judgement on a registration.
 type Result struct {
-	// Denials are why it cannot be accepted; empty when it can be.
+	// Denials are the reasons to deny the registration. Without any, it is accepted.
 	Denials []string
-	// ByOthers: a denial rests on what other add-ons declare.
+	// ByOthers is true if a denial depends on the declarations of other add-ons.
 	ByOthers bool
-	// Warnings are what the author should know although it is accepted.
+	// Warnings are messages to the author of a registration that is accepted.
 	Warnings []string
-	// Judgements are both, with their rules and fields.
+	// Judgements are the denials and warnings with their rules and fields.
 	Judgements []Judgement
 }
 
-// Rule names what a judgement is about: a declaration.ProblemReason, or a rule of this
-// package, by which admission denies nothing.
+// Rule names the rule of a judgement: a declaration.ProblemReason, or a rule of this
+// package. Because of the latter, admission denies no registration.
 type Rule string
 
-// Judgement is one thing that is wrong with a registration.
+// Judgement reports a problem of a registration.
 type Judgement struct {
 	Rule Rule
-	// Wrong: it has to be corrected. Else it is advice.
+	// Wrong is true if the author has to correct the registration. Otherwise the judgement
+	// is advice.
 	Wrong bool
-	// Field is its path in the registration; empty where no field is to blame.
+	// Field is the path of a field in the registration. It is empty if the problem is in no field.
 	Field   string
 	Message string
 }
@@ -46,29 +47,29 @@ func (r *Result) warn(problem declaration.Problem) {
 	r.Judgements = append(r.Judgements, Judgement{Rule(problem.Reason), false, problem.Field, problem.Message})
 }
 
-// Reviewer reviews registrations. It keeps the outline of what is registered, so
-// that each declaration is read once. It is safe for concurrent use.
+// Reviewer reviews registrations. It keeps the outline of the registered add-ons, so that
+// it reads each declaration once. It is safe for concurrent use.
 type Reviewer struct {
 	mu         sync.Mutex
 	registered *catalog.Outline
 }
 
-// Review judges addOn as it is about to be stored among the others
-// registered on the hub; before is what it replaces, nil for a new one. An
-// update that leaves the declaration alone is never denied, so that what is
-// stored already stays editable. What it is given must not be changed afterwards.
-func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, others []addonv1alpha1.ClusterManagementAddOn) Result {
-	if before != nil && declaration.SameDeclared(addOn, before) {
+// Review judges a registration that is about to be stored among the others on the hub.
+// oldAddOn is the stored registration, or nil if there is none. An update that leaves the
+// declaration alone is never denied, so that a stored registration stays editable. The
+// caller must not change the arguments afterwards.
+func (r *Reviewer) Review(addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn, others []addonv1alpha1.ClusterManagementAddOn) Result {
+	if oldAddOn != nil && declaration.SameDeclared(addOn, oldAddOn) {
 		return Result{}
 	}
 	r.mu.Lock() // one at a time: a review of a large hub takes memory
 	r.registered = r.registered.Renew(others)
 	registered := r.registered
-	declared := registered.With(addOn)
+	changed := registered.With(addOn)
 	r.mu.Unlock()
 
 	var review Result
-	for _, problem := range declared.Problems(addOn.Name) {
+	for _, problem := range changed.Problems(addOn.Name) {
 		switch problem.Reason {
 		case declaration.ProblemInvalid:
 			review.deny(problem, problem.Finding)
@@ -80,18 +81,18 @@ func (r *Reviewer) Review(addOn, before *addonv1alpha1.ClusterManagementAddOn, o
 		case declaration.ProblemInterlockVersion, declaration.ProblemDeclaredTwice, declaration.ProblemNotRegistered,
 			declaration.ProblemConditionalCycle:
 			review.warn(problem)
-		case declaration.ProblemUndeclared: // what was stored before works, apart from that expression
+		case declaration.ProblemUndeclared: // a stored registration works, apart from that expression
 			review.warn(problem)
 			review.Judgements[len(review.Judgements)-1].Wrong = true
 		}
 	}
-	for _, judged := range impossible(addOn.Name, declared.Declaration(addOn.Name)) {
-		review.Denials = append(review.Denials, judged.Field+": "+judged.Message)
-		review.Judgements = append(review.Judgements, judged)
+	for _, judgement := range impossible(addOn.Name, changed.Declaration(addOn.Name)) {
+		review.Denials = append(review.Denials, judgement.Field+": "+judgement.Message)
+		review.Judgements = append(review.Judgements, judgement)
 	}
-	for _, judged := range warnings(addOn.Name, declared.Declaration(addOn.Name), registered) {
-		review.Warnings = append(review.Warnings, judged.Field+": "+judged.Message)
-		review.Judgements = append(review.Judgements, judged)
+	for _, judgement := range warnings(addOn.Name, changed.Declaration(addOn.Name), registered) {
+		review.Warnings = append(review.Warnings, judgement.Field+": "+judgement.Message)
+		review.Judgements = append(review.Judgements, judgement)
 	}
 	return review
 }

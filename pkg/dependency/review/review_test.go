@@ -18,8 +18,8 @@ func TestConditionalCyclesAreWarnedOf(t *testing.T) {
 
 func TestReview(t *testing.T) {
 	hub := fixture.Registrations("base:, tunnel: base, gateway: tunnel")
-	both := fixture.Registration("new", fixture.Required("base"))
-	both.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: tunnel"}
+	bothForms := fixture.Registration("new", fixture.Required("base"))
+	bothForms.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: tunnel"}
 	bothBad := fixture.Registration("base", fixture.Required("gateway"))
 	bothBad.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "{"}
 	untyped := addonv1alpha1.AddonDependency{Name: "base"}
@@ -27,7 +27,7 @@ func TestReview(t *testing.T) {
 	for _, test := range []struct {
 		name            string
 		addOn           addonv1alpha1.ClusterManagementAddOn
-		denial, warning string // what the only one says; empty: there is none
+		denial, warning string // parts of the only message of each kind, or empty without one
 		denials, warned int
 	}{
 		{name: "nothing declared", addOn: fixture.Registration("new")},
@@ -69,7 +69,7 @@ func TestReview(t *testing.T) {
 			name: "not registered, in the annotation", addOn: fixture.Annotated("new", "[{name: missing}]"), warned: 1,
 			warning: `metadata.annotations[`,
 		},
-		{name: "both forms", addOn: both, warned: 1, warning: "is ignored because spec.dependencies is set"},
+		{name: "both forms", addOn: bothForms, warned: 1, warning: "is ignored because spec.dependencies is set"},
 		{
 			name: "both forms, the ignored one unreadable, the other a cycle", addOn: bothBad, denials: 1,
 			denial: "base → gateway", warned: 1, warning: "is ignored",
@@ -106,9 +106,9 @@ func TestReviewOfAnUpdate(t *testing.T) {
 	empty.Spec.Dependencies = []addonv1alpha1.AddonDependency{}
 
 	for _, test := range []struct {
-		name          string
-		before, after addonv1alpha1.ClusterManagementAddOn
-		denied        bool
+		name         string
+		old, updated addonv1alpha1.ClusterManagementAddOn
+		denied       bool
 	}{
 		{"a label on a member of a cycle", hub[0], touched(hub[0]), false},
 		{"a label on one with duplicates", hub[3], touched(hub[3]), false},
@@ -129,7 +129,7 @@ func TestReviewOfAnUpdate(t *testing.T) {
 		{"the annotation removed", fixture.Annotated("x", "{"), fixture.Registration("x"), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := new(Reviewer).Review(&test.after, &test.before, hub)
+			got := new(Reviewer).Review(&test.updated, &test.old, hub)
 			if denied := len(got.Denials) > 0; denied != test.denied {
 				t.Errorf("denied %t %q, want %t", denied, got.Denials, test.denied)
 			}

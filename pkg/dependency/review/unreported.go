@@ -12,11 +12,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Versioned has the registered add-ons of a hub. An add-on is true if its registration or one of its AddOnTemplates has a
-// version.
+// Versioned has the registered add-ons of a hub. The value is true if the registration of an add-on, or one of its AddOnTemplates,
+// has a version.
 type Versioned map[string]bool
 
-// FindVersioned returns which registered add-ons have a version.
+// FindVersioned returns the registered add-ons, and whether each has a version.
 func FindVersioned(registered []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate) Versioned {
 	versioned := make(Versioned, len(registered))
 	for i := range registered {
@@ -39,24 +39,25 @@ func NeedsVersion(edge *declaration.Edge) bool {
 		(declaration.Conflicts(&edge.Dependency) || !edge.Versions.AcceptsEveryRelease())
 }
 
-// VersionNotReported returns the edges on registered add-ons without a version, one for each add-on and up to some. A lease or
-// a ManagedClusterAddOn may still report one.
-func VersionNotReported(declared declaration.Declaration, hub Versioned) (judged []Judgement) {
+// VersionNotReported returns judgements on edges on registered add-ons without a version: one for each add-on, and at most
+// maxConflicts. A lease or a ManagedClusterAddOn may still report the version.
+func VersionNotReported(declared declaration.Declaration, hub Versioned) []Judgement {
+	var judgements []Judgement
 	seen := map[string]bool{}
 	for i := range declared.Edges {
 		for edge := range declared.Edges[i].Ends() {
 			versioned, registered := hub[edge.AddOn]
-			if !registered || versioned || seen[edge.AddOn] || !NeedsVersion(edge) || len(judged) == maxConflicts {
+			if !registered || versioned || seen[edge.AddOn] || !NeedsVersion(edge) || len(judgements) == maxConflicts {
 				continue
 			}
 			seen[edge.AddOn] = true
-			judged = append(judged, Judgement{RuleVersionNotReported, false, declared.EdgePath(i), fmt.Sprintf(
+			judgements = append(judgements, Judgement{RuleVersionNotReported, false, declared.EdgePath(i), fmt.Sprintf(
 				"no version of %q is set on its ClusterManagementAddOn or an AddOnTemplate, so a dependency on version %q fails where "+
 					"neither the lease of its agent nor its ManagedClusterAddOn reports one%s",
-				text.Name(edge.AddOn), shown(edge.Dependency.Version), VersionRemedy(edge.AddOn))})
+				text.Name(edge.AddOn), excerpt(edge.Dependency.Version), VersionRemedy(edge.AddOn))})
 		}
 	}
-	return judged
+	return judgements
 }
 
 // VersionRemedy returns the end of a message about an add-on that reports no version: the command that sets one.

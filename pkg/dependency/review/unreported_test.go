@@ -66,12 +66,12 @@ func TestVersionNotReported(t *testing.T) {
 			registration := fixture.Specified(t, "a", "dependencies: ["+test.spec+"]")
 			registered := append(fixture.Registrations("a:, c:"), test.target)
 			var got []string
-			for _, judged := range VersionNotReported(declaration.Read(&registration), FindVersioned(registered, test.templates)) {
-				_, addOn, _ := strings.Cut(judged.Message, `no version of "`)
+			for _, judgement := range VersionNotReported(declaration.Read(&registration), FindVersioned(registered, test.templates)) {
+				_, addOn, _ := strings.Cut(judgement.Message, `no version of "`)
 				addOn, _, _ = strings.Cut(addOn, `"`)
-				got = append(got, judged.Field+" "+addOn)
-				if judged.Wrong || judged.Rule != RuleVersionNotReported {
-					t.Errorf("%+v", judged)
+				got = append(got, judgement.Field+" "+addOn)
+				if judgement.Wrong || judgement.Rule != RuleVersionNotReported {
+					t.Errorf("%+v", judgement)
 				}
 			}
 			if strings.Join(got, ", ") != test.want {
@@ -81,7 +81,7 @@ func TestVersionNotReported(t *testing.T) {
 	}
 }
 
-// What cannot be the name of an add-on becomes no part of a command.
+// A name that no add-on can have does not become a part of a command.
 func TestVersionRemedy(t *testing.T) {
 	for addOn, want := range map[string]string{
 		"tunnel": "; to set it: kubectl annotate clustermanagementaddon tunnel dependency.addon.open-cluster-management.io/version=VERSION",

@@ -14,8 +14,9 @@ import (
 // chain can fail because of many others.
 const maxDepth = 5
 
-// warnings are what an author should know of a declaration that is accepted, beyond its
-// problems: what two add-ons do to each other, and ranges that do not mean what they seem to.
+// warnings returns judgements that the author of an accepted declaration should read:
+// effects of two add-ons on each other, and ranges with another meaning than they seem to
+// have.
 func warnings(addOn string, declared declaration.Declaration, others *catalog.Outline) []Judgement {
 	return slices.Concat(longChain(addOn, declared, others), conflicts(addOn, declared, others), EveryVersion(declared), NoVersion(declared))
 }
@@ -32,10 +33,12 @@ func longChain(addOn string, declared declaration.Declaration, others *catalog.O
 	}}
 }
 
-// EveryVersion returns the edges whose range has every release, up to some. An add-on whose
-// version is not known does not match it, which is not what its author means. It is what
-// an author means of a conflict.
-func EveryVersion(declared declaration.Declaration) (judged []Judgement) {
+// EveryVersion returns judgements on edges whose range has every release, at most
+// maxConflicts. An add-on that reports no version does not match such a range, which its
+// author does not expect. The range of a conflict is not judged, because there the author
+// expects it.
+func EveryVersion(declared declaration.Declaration) []Judgement {
+	var judgements []Judgement
 	for i := range declared.Edges {
 		for edge := range declared.Edges[i].Ends() {
 			if declaration.Conflicts(&edge.Dependency) || !edge.Versions.AcceptsEveryRelease() {
@@ -45,27 +48,28 @@ func EveryVersion(declared declaration.Declaration) (judged []Judgement) {
 			if edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled {
 				remedy = "remove the dependency if any version will do"
 			}
-			judged = append(judged, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
+			judgements = append(judgements, Judgement{RuleEveryVersion, false, declared.EdgePath(i), fmt.Sprintf(
 				"every release of %q is in the range %q, but an add-on that reports no version is not: %s",
-				text.Name(edge.AddOn), shown(edge.Dependency.Version), remedy)})
-			if len(judged) == maxConflicts {
-				return judged
+				text.Name(edge.AddOn), excerpt(edge.Dependency.Version), remedy)})
+			if len(judgements) == maxConflicts {
+				return judgements
 			}
 		}
 	}
-	return judged
+	return judgements
 }
 
-// NoVersion returns the edges whose range has no version, up to some.
-func NoVersion(declared declaration.Declaration) (judged []Judgement) {
+// NoVersion returns judgements on edges whose range has no version, at most maxConflicts.
+func NoVersion(declared declaration.Declaration) []Judgement {
+	var judgements []Judgement
 	for i := range declared.Edges {
 		for edge := range declared.Edges[i].Ends() {
-			if !edge.Versions.Excludes(edge.Versions) || len(judged) == maxConflicts {
+			if !edge.Versions.Excludes(edge.Versions) || len(judgements) == maxConflicts {
 				continue
 			}
-			judged = append(judged, Judgement{RuleNoVersion, false, declared.EdgePath(i), fmt.Sprintf(
-				"no version of %q is in the range %q", text.Name(edge.AddOn), shown(edge.Dependency.Version))})
+			judgements = append(judgements, Judgement{RuleNoVersion, false, declared.EdgePath(i), fmt.Sprintf(
+				"no version of %q is in the range %q", text.Name(edge.AddOn), excerpt(edge.Dependency.Version))})
 		}
 	}
-	return judged
+	return judgements
 }

@@ -48,7 +48,7 @@ func TestConflictsByWhichAnAddOnNeverWorks(t *testing.T) {
 	const itself = `spec.dependencies[0]: "a" conflicts with itself, so it can never be available; name another add-on`
 	const required = `spec.dependencies[1]: "b" is required, and any version of it conflicts, so the add-on can never be available; ` +
 		"remove one of the two dependencies"
-	const neither = `{name: x, anyOf: [{addOn: b}, {addOn: c}]}, `
+	const alternativeEdge = `{name: x, anyOf: [{addOn: b}, {addOn: c}]}, `
 	const alternatives = `spec.dependencies[0]: one of the alternatives of "x" is required, and any version of each conflicts, ` +
 		"so the add-on can never be available; remove one of these dependencies"
 	for spec, want := range map[string]string{
@@ -61,9 +61,9 @@ func TestConflictsByWhichAnAddOnNeverWorks(t *testing.T) {
 		`{name: b, type: Optional}, {name: x, addOn: b, type: Conflicts}`:                                                    "",
 		`{name: b, when: {expression: "false"}}, {name: x, addOn: b, type: Conflicts}`:                                       "",
 		`{name: b}, {name: x, addOn: b, type: Conflicts, when: {expression: "cluster.name == ''"}}`:                          "",
-		neither + `{name: b, type: Conflicts}, {name: c, type: Conflicts}`:                                                   alternatives,
-		neither + `{name: b, type: Conflicts}, {name: c, type: Conflicts, version: "< 2"}`:                                   "",
-		neither + `{name: b, type: Conflicts}`:                                                                               "",
+		alternativeEdge + `{name: b, type: Conflicts}, {name: c, type: Conflicts}`:                                           alternatives,
+		alternativeEdge + `{name: b, type: Conflicts}, {name: c, type: Conflicts, version: "< 2"}`:                           "",
+		alternativeEdge + `{name: b, type: Conflicts}`:                                                                       "",
 		`{name: x, type: Optional, anyOf: [{addOn: b}, {addOn: c}]}, {name: b, type: Conflicts}, {name: c, type: Conflicts}`: "",
 		`{name: x, anyOf: [{addOn: b}, {api: {kind: Pod}}]}, {name: b, type: Conflicts}`:                                     "",
 	} {

@@ -17,7 +17,7 @@ func TestABundleInVainIsWarnedOf(t *testing.T) {
 		templates = `[{"group":"addon.open-cluster-management.io","resource":"addontemplates"}]`
 		others    = `[{"group":"addon.open-cluster-management.io","resource":"addondeploymentconfigs"}]`
 	)
-	with := func(field, configs string) string {
+	configured := func(field, configs string) string {
 		return `,"spec":{"dependencies":[{"name":"elsewhere","type":"Required"}],"` + field + `":` + configs + `}`
 	}
 	for name, test := range map[string]struct {
@@ -30,9 +30,9 @@ func TestABundleInVainIsWarnedOf(t *testing.T) {
 		"LifecycleOff":     {off: true, value: "true", spec: needs, warns: "lifecycle is off"},
 		"RequiresNothing":  {value: "true", spec: optional, warns: "requires nothing"},
 		"Empty":            {value: "true", spec: `,"spec":{}`, warns: "requires nothing"},
-		"HasAnAgent":       {value: "true", spec: with("supportedConfigs", templates), warns: "so it has an agent"},
-		"HasAnAgentByBeta": {value: "true", spec: with("defaultConfigs", templates), warns: "so it has an agent"},
-		"HasOtherConfigs":  {value: "true", spec: with("supportedConfigs", others)},
+		"HasAnAgent":       {value: "true", spec: configured("supportedConfigs", templates), warns: "so it has an agent"},
+		"HasAnAgentByBeta": {value: "true", spec: configured("defaultConfigs", templates), warns: "so it has an agent"},
+		"HasOtherConfigs":  {value: "true", spec: configured("supportedConfigs", others)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			annotated := `"metadata":{"annotations":{"dependency.addon.open-cluster-management.io/bundle":"` + test.value + `"},`

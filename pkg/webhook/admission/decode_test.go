@@ -18,7 +18,7 @@ func TestDecodeReadsEveryFieldOfOurs(t *testing.T) {
 	for i := range spec.NumField() {
 		field := spec.Field(i)
 		switch {
-		case spec.Type().Field(i).Anonymous: // what OCM ships
+		case spec.Type().Field(i).Anonymous: // the fields of OCM
 			continue
 		case field.Kind() == reflect.Slice:
 			field.Set(reflect.MakeSlice(field.Type(), 1, 1))

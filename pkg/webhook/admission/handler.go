@@ -1,11 +1,13 @@
 // Package admission reviews each ClusterManagementAddOn before it is created or
-// updated. It denies what pkg/dependency/review denies. kubectl prints its warnings.
+// updated. It denies the registrations that pkg/dependency/review denies. kubectl
+// prints its warnings.
 package admission
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,33 +28,34 @@ import (
 // Path is the path at which the handler is served.
 const Path = "/validate-clustermanagementaddon"
 
-// page is how many registered add-ons are listed at once. Each may have 1.5 MiB.
-const page = 10
+// pageSize is how many registered add-ons are listed at once. Each may have 1.5 MiB.
+const pageSize = 10
 
-// Validator reviews ClusterManagementAddOns of both versions. If it fails, it allows
-// the request, because evaluation reports the same problems later.
+// Validator reviews ClusterManagementAddOns of both versions of the API. If it fails, it
+// allows the request, because evaluation reports the same problems later.
 type Validator struct {
-	// Lifecycle is whether an order that add-ons declare has an effect.
+	// Lifecycle is set if addon-manager runs with --lifecycle. Otherwise, an order that
+	// add-ons declare has no effect.
 	Lifecycle bool
 
 	// reader lists registered add-ons, and gets Placements. It is live.
 	reader client.Reader
-	// cache, if there is one, is read first, because any pod may send requests for reviews,
-	// and a list of all add-ons is much work for an API server. Only a denial because of
-	// what others declare needs a live list: they may just have changed.
+	// cache is read first, if it is not nil: any pod may send requests for reviews, and a
+	// list of all add-ons is much work for an API server. Only a denial because of other
+	// add-ons needs a live list, because their declarations may just have changed.
 	cache client.Reader
 
 	reviewer review.Reviewer
-	// live lets one request at a time list, however many request reviews. They share no
-	// list: it may have begun before one of them.
-	live *semaphore.Weighted
+	// liveLists lets one request at a time list live. Requests share no list, because it
+	// may be older than one of them.
+	liveLists *semaphore.Weighted
 }
 
 var _ admission.Handler = &Validator{}
 
-// NewValidator returns a Validator of a live reader and a cache, which may be nil.
+// NewValidator returns a Validator with a live reader and a cache, which may be nil.
 func NewValidator(reader, cache client.Reader) *Validator {
-	return &Validator{reader: reader, cache: cache, live: semaphore.NewWeighted(1)}
+	return &Validator{reader: reader, cache: cache, liveLists: semaphore.NewWeighted(1)}
 }
 
 // Handle implements admission.Handler.
@@ -60,58 +63,69 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
-	if why := tooMany(request.OldObject.Raw); why != "" { // then it may also be changed
-		if why := tooMany(request.Object.Raw); why != "" {
-			return unchecked(request.Name, errors.New(why))
+	if excess := findExcess(request.OldObject.Raw); excess != "" { // a stored object that is too large can still be changed
+		if excess := findExcess(request.Object.Raw); excess != "" {
+			return allowUnchecked(request.Name, errors.New(excess))
 		}
 		request.Operation = admissionv1.Create
 	}
-	if why := tooMany(request.Object.Raw); why != "" {
-		return admission.Denied(fmt.Sprintf("add-on '%s': %s", text.Name(request.Name), why))
+	if excess := findExcess(request.Object.Raw); excess != "" {
+		return admission.Denied(fmt.Sprintf("add-on '%s': %s", text.Name(request.Name), excess))
 	}
-	if why := unreadable(request); why != "" {
-		return admission.Denied(why)
+	if problem := findUnreadable(request); problem != "" {
+		return admission.Denied(problem)
 	}
 	addOn, err := decode(request.Object.Raw)
 	if err != nil {
-		return unchecked(request.Name, err)
+		return allowUnchecked(request.Name, err)
 	}
-	var before *addonv1alpha1.ClusterManagementAddOn
+	var oldAddOn *addonv1alpha1.ClusterManagementAddOn
 	if request.Operation == admissionv1.Update {
-		if before, err = decode(request.OldObject.Raw); err != nil {
-			return unchecked(request.Name, err)
+		if oldAddOn, err = decode(request.OldObject.Raw); err != nil {
+			return allowUnchecked(request.Name, err)
 		}
 	}
-	response := v.review(ctx, addOn, before)
+	response := v.review(ctx, addOn, oldAddOn)
 	if !response.Allowed {
-		return response // it is not to be late
+		return response // warnings take time, and a late denial has no effect
 	}
-	return response.WithWarnings(missingPlacements(ctx, v.reader, request)...).WithWarnings(v.orderedInVain(addOn, before)...).
-		WithWarnings(upgradesNotOrdered(&request.AdmissionRequest, addOn, before)...).WithWarnings(v.removedInVain(ctx, addOn, before)...).
-		WithWarnings(v.inVainBundle(request.Object.Raw, addOn)...).
-		WithWarnings(v.unreportedVersions(ctx, addOn, before)...)
+	return response.WithWarnings(v.warn(ctx, request, addOn, oldAddOn)...)
 }
 
-// review reviews a registration that replaces another one, or none.
-func (v *Validator) review(ctx context.Context, addOn, before *addonv1alpha1.ClusterManagementAddOn) admission.Response {
-	if registered, err := v.cached(ctx); err == nil {
-		if result := v.reviewer.Review(addOn, before, registered); !result.ByOthers {
+// warn returns warnings of declarations that have no effect, or not the intended one. oldAddOn is nil if the registration is created.
+func (v *Validator) warn(
+	ctx context.Context, request admission.Request, addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn,
+) []string {
+	return slices.Concat(
+		missingPlacements(ctx, v.reader, request),
+		v.warnIneffectiveOrdering(addOn, oldAddOn),
+		warnUnorderedUpgrades(&request.AdmissionRequest, addOn, oldAddOn),
+		v.warnIneffectiveRemoval(ctx, addOn, oldAddOn),
+		v.warnIneffectiveBundle(request.Object.Raw, addOn),
+		v.warnUnreportedVersions(ctx, addOn, oldAddOn),
+	)
+}
+
+// review reviews a registration. oldAddOn is nil if the registration is created.
+func (v *Validator) review(ctx context.Context, addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn) admission.Response {
+	if registered, err := v.listCached(ctx); err == nil {
+		if result := v.reviewer.Review(addOn, oldAddOn, registered); !result.ByOthers {
 			return respond(result)
 		}
 	}
-	if err := v.live.Acquire(ctx, 1); err != nil {
-		return unchecked(addOn.Name, fmt.Errorf("wait for other reviews: %w", err))
+	if err := v.liveLists.Acquire(ctx, 1); err != nil {
+		return allowUnchecked(addOn.Name, fmt.Errorf("wait for other reviews: %w", err))
 	}
-	defer v.live.Release(1)
-	registered, err := fleet.Objects{Reader: v.reader, Page: page}.AddOns(ctx)
+	defer v.liveLists.Release(1)
+	registered, err := fleet.Objects{Reader: v.reader, Page: pageSize}.AddOns(ctx)
 	if err != nil {
-		return unchecked(addOn.Name, err)
+		return allowUnchecked(addOn.Name, err)
 	}
-	return respond(v.reviewer.Review(addOn, before, registered))
+	return respond(v.reviewer.Review(addOn, oldAddOn, registered))
 }
 
-// cached returns what the cache has, which may be older than what is stored.
-func (v *Validator) cached(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
+// listCached returns the registered add-ons in the cache. They may be older than the stored ones.
+func (v *Validator) listCached(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
 	if v.cache == nil {
 		return nil, errors.New("there is no cache")
 	}
@@ -127,15 +141,15 @@ func respond(review review.Result) admission.Response {
 	return admission.Allowed("").WithWarnings(review.Warnings...)
 }
 
-// unchecked allows a request that could not be reviewed. An error would deny it: the
-// failure policy is only for a webhook that does not respond.
-func unchecked(name string, err error) admission.Response {
+// allowUnchecked allows a request whose review failed. An error would deny it, because the
+// failure policy only applies to a webhook that does not respond.
+func allowUnchecked(name string, err error) admission.Response {
 	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
 		fmt.Sprintf("the dependencies of add-on '%s' were not checked: %v", text.Name(name), err))))
 }
 
-// decode reads the declaration, and nothing else. It has the same path in every version,
-// so that the object need not be converted.
+// decode reads only the declaration. The declaration has the same path in every version of
+// the API, so that the object need not be converted.
 func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 	if !rawjson.IsObject(raw) {
 		return nil, errors.New("read the object: there is none")
@@ -158,13 +172,13 @@ func decode(raw []byte) (*addonv1alpha1.ClusterManagementAddOn, error) {
 	return addOn, errors.Join(errs...)
 }
 
-// decodePart decodes what is at a path, if anything is.
-func decodePart(raw []byte, into any, path ...string) error {
+// decodePart decodes the value at a path. Without a value, it leaves the target as it is.
+func decodePart(raw []byte, target any, path ...string) error {
 	value := rawjson.Find(raw, path...)
 	if value == nil {
 		return nil
 	}
-	if err := json.Unmarshal(value, into); err != nil {
+	if err := json.Unmarshal(value, target); err != nil {
 		return fmt.Errorf("read %s: %w", strings.Join(path, "."), err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestACacheThatIsLateDeniesNothing(t *testing.T) {
 			},
 		})
 	}
-	without := fake.NewClientBuilder().WithScheme(hub(t, nil).(client.Client).Scheme()).Build()
+	emptyHub := fake.NewClientBuilder().WithScheme(hub(t, nil).(client.Client).Scheme()).Build()
 	for _, test := range []struct {
 		name        string
 		cache, live client.Reader
@@ -56,10 +56,10 @@ func TestACacheThatIsLateDeniesNothing(t *testing.T) {
 		lists       int
 	}{
 		{"both have the cycle", hub(t, nil), hub(t, nil), object, false, 1},
-		{"the cycle is gone", hub(t, nil), without, object, true, 1},
-		{"the cycle is new", without, hub(t, nil), object, true, 0}, // evaluation reports it
+		{"the cycle is gone", hub(t, nil), emptyHub, object, true, 1},
+		{"the cycle is new", emptyHub, hub(t, nil), object, true, 0}, // evaluation reports it
 		{"the cache cannot be read", hub(t, errors.New("not synced")), hub(t, nil), object, false, 1},
-		{"what depends on no other add-on", without, without, written("v1alpha1", `,"spec":{"dependencies":[{"name":""}]}`), false, 0},
+		{"what depends on no other add-on", emptyHub, emptyHub, written("v1alpha1", `,"spec":{"dependencies":[{"name":""}]}`), false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lists = 0
@@ -91,9 +91,9 @@ func TestAReviewWhoseTimeIsOverWaitsForNoOther(t *testing.T) {
 	go func() { first <- validator.Handle(context.WithoutCancel(t.Context()), request) }()
 	<-listing
 
-	over, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	response := validator.Handle(over, request)
+	response := validator.Handle(canceled, request)
 	warnings := strings.Join(response.Warnings, "")
 	if !response.Allowed || !strings.Contains(warnings, "wait for other reviews: context canceled") {
 		t.Errorf("allowed %t, warnings %q", response.Allowed, warnings)

@@ -15,36 +15,38 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// orderedInVain warns of a registration that begins to declare an order, where the lifecycle is off.
-func (v *Validator) orderedInVain(addOn, before *addonv1alpha1.ClusterManagementAddOn) []string {
-	if v.Lifecycle || !ordered(addOn) || before != nil && ordered(before) {
+// warnIneffectiveOrdering warns if a registration begins to declare an order while the lifecycle is off.
+func (v *Validator) warnIneffectiveOrdering(addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn) []string {
+	if v.Lifecycle || !isOrdered(addOn) || oldAddOn != nil && isOrdered(oldAddOn) {
 		return nil
 	}
-	return []string{fmt.Sprintf("add-on '%s': ordering has no effect on this hub, because Interlock's lifecycle is off (--lifecycle)", text.Name(addOn.Name))}
+	return []string{fmt.Sprintf(
+		"add-on '%s': ordering has no effect on this hub, because Interlock's lifecycle is off (--lifecycle)", text.Name(addOn.Name))}
 }
 
-// ordered compiles the declaration only where it can have an order.
-func ordered(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+// isOrdered reports whether an add-on declares an order. It compiles the declaration only if it can have one.
+func isOrdered(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	mentioned := addOn.Spec.Ordering != "" || strings.Contains(addOn.Annotations[addonv1alpha1.DependenciesAnnotation], "ordering")
 	return mentioned && gate.Ordered(declaration.Read(addOn))
 }
 
-// upgradesNotOrdered warns of a registration that begins to order upgrades, where the add-on's own manager upgrades it.
-func upgradesNotOrdered(request *admissionv1.AdmissionRequest, addOn, before *addonv1alpha1.ClusterManagementAddOn) (warnings []string) {
-	if !ordered(addOn) {
+// warnUnorderedUpgrades warns if a registration begins to order upgrades that the add-on's own manager carries out.
+func warnUnorderedUpgrades(request *admissionv1.AdmissionRequest, addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn) []string {
+	if !isOrdered(addOn) {
 		return nil
 	}
-	if before != nil && len(review.UpgradesNotOrdered(withConfigs(request.OldObject.Raw, before))) > 0 {
+	if oldAddOn != nil && len(review.UpgradesNotOrdered(withConfigs(request.OldObject.Raw, oldAddOn))) > 0 {
 		return nil
 	}
-	for _, judged := range review.UpgradesNotOrdered(withConfigs(request.Object.Raw, addOn)) {
-		warnings = append(warnings, judged.Field+": "+judged.Message)
+	var warnings []string
+	for _, judgement := range review.UpgradesNotOrdered(withConfigs(request.Object.Raw, addOn)) {
+		warnings = append(warnings, judgement.Field+": "+judgement.Message)
 	}
 	return warnings
 }
 
 // withConfigs returns a registration with its configs, and with the annotation that makes it a bundle. raw is the same registration
-// as it is written, in either version of the API. A part that cannot be read is OCM's to deny.
+// as the client wrote it, in either version of the API. withConfigs ignores a part that it cannot decode, because OCM denies it.
 func withConfigs(raw []byte, addOn *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ClusterManagementAddOn {
 	full := addOn.DeepCopy()
 	for _, field := range []string{"supportedConfigs", "defaultConfigs"} {

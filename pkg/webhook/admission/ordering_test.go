@@ -12,26 +12,26 @@ import (
 )
 
 func TestAnOrderInVainIsWarnedOf(t *testing.T) {
-	const none, byField = `,"spec":{}`, `,"spec":{"ordering":"Install"}`
+	const unordered, byField = `,"spec":{}`, `,"spec":{"ordering":"Install"}`
 	const annotated = `,"annotated":true`
 	object := func(spec string) []byte {
 		if spec != annotated {
 			return written("v1alpha1", spec)
 		}
-		const by = `"metadata":{"annotations":{"addon.open-cluster-management.io/dependencies":"{ordering: Install}"},`
-		return bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(by), 1)
+		const metadata = `"metadata":{"annotations":{"addon.open-cluster-management.io/dependencies":"{ordering: Install}"},`
+		return bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(metadata), 1)
 	}
 	for name, test := range map[string]struct {
-		lifecycle   bool
-		before, now string // empty before: it is created
-		warns       bool
+		lifecycle    bool
+		old, updated string // old is empty if the registration is created
+		warns        bool
 	}{
 		"Created":        {false, "", byField, true},
 		"ByAnnotation":   {false, "", annotated, true},
 		"WithLifecycle":  {true, "", byField, false},
-		"Added":          {false, none, byField, true},
+		"Added":          {false, unordered, byField, true},
 		"ThereBefore":    {false, byField, byField, false},
-		"Removed":        {false, byField, none, false},
+		"Removed":        {false, byField, unordered, false},
 		"None":           {false, "", `,"spec":{"ordering":"None"}`, false},
 		"OnlyTheWord":    {false, "", `,"spec":{"dependencies":[{"name":"ordering"}]}`, false},
 		"CannotBeReadAt": {false, "", `,"spec":{"ordering":"Later"}`, false}, // it is denied
@@ -40,10 +40,10 @@ func TestAnOrderInVainIsWarnedOf(t *testing.T) {
 			validator := NewValidator(hub(t, nil), nil)
 			validator.Lifecycle = test.lifecycle
 			request := admissionv1.AdmissionRequest{
-				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: object(test.now)},
+				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: object(test.updated)},
 			}
-			if test.before != "" {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, object(test.before)
+			if test.old != "" {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, object(test.old)
 			}
 			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			warned := strings.Contains(strings.Join(response.Warnings, "; "), "ordering has no effect on this hub")
@@ -62,34 +62,35 @@ func TestUpgradesThatDoNotWaitAreWarnedOf(t *testing.T) {
 		warning            = "spec.ordering: add-on 'gateway' names no AddOnTemplate, so its own manager deploys it: its installation waits, " +
 			"but its upgrades do not. Declare Install; after an upgrade, Degraded reports requirements that are not satisfied"
 	)
-	with := func(fields string) string { return `,"spec":{"ordering":"InstallAndUpgrade",` + fields + `}` }
+	upgradesWith := func(fields string) string { return `,"spec":{"ordering":"InstallAndUpgrade",` + fields + `}` }
 	for name, test := range map[string]struct {
-		version, before, now string // empty before: it is created
-		warns                bool
+		version, old, updated string // old is empty if the registration is created
+		warns                 bool
 	}{
 		"Created":             {"v1alpha1", "", upgrades, true},
 		"CreatedByBeta":       {"v1beta1", "", upgrades, true},
 		"Added":               {"v1alpha1", installs, upgrades, true},
 		"ThereBefore":         {"v1alpha1", upgrades, upgrades, false},
 		"InstallsOnly":        {"v1alpha1", "", installs, false},
-		"WithOtherConfigs":    {"v1alpha1", "", with(`"supportedConfigs":` + others), true},
-		"WithTemplates":       {"v1alpha1", "", with(`"supportedConfigs":` + templates), false},
-		"WithTemplatesByBeta": {"v1beta1", "", with(`"defaultConfigs":` + templates), false},
+		"WithOtherConfigs":    {"v1alpha1", "", upgradesWith(`"supportedConfigs":` + others), true},
+		"WithTemplates":       {"v1alpha1", "", upgradesWith(`"supportedConfigs":` + templates), false},
+		"WithTemplatesByBeta": {"v1beta1", "", upgradesWith(`"defaultConfigs":` + templates), false},
 		"WithAPlacements": {
-			"v1alpha1", "", with(`"installStrategy":{"type":"Manual","placements":[{"name":"p","namespace":"n","configs":` + templates + `}]}`),
+			"v1alpha1", "",
+			upgradesWith(`"installStrategy":{"type":"Manual","placements":[{"name":"p","namespace":"n","configs":` + templates + `}]}`),
 			false,
 		},
-		"TemplatesRemoved": {"v1alpha1", with(`"supportedConfigs":` + templates), upgrades, true},
-		"ConfigsOfNoType":  {"v1alpha1", "", with(`"supportedConfigs":1`), true}, // OCM denies it
+		"TemplatesRemoved": {"v1alpha1", upgradesWith(`"supportedConfigs":` + templates), upgrades, true},
+		"ConfigsOfNoType":  {"v1alpha1", "", upgradesWith(`"supportedConfigs":1`), true}, // OCM denies it
 	} {
 		t.Run(name, func(t *testing.T) {
 			validator := NewValidator(hub(t, nil), nil)
 			validator.Lifecycle = true
 			request := admissionv1.AdmissionRequest{
-				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written(test.version, test.now)},
+				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written(test.version, test.updated)},
 			}
-			if test.before != "" {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, written(test.version, test.before)
+			if test.old != "" {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, written(test.version, test.old)
 			}
 			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			if warned := slices.Contains(response.Warnings, warning); warned != test.warns || !test.warns && len(response.Warnings) > 0 {

@@ -22,17 +22,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// PolicyPath is the path at which policies are reviewed.
+// PolicyPath is the path for reviews of policies.
 const PolicyPath = "/validate-addondependencypolicy"
 
-// maxPolicyValues is more than the schema of a policy accepts of values that matter.
+// maxPolicyValues is more values than the schema of a policy accepts.
 const maxPolicyValues = 50_000
 
-// PolicyValidator reviews AddOnDependencyPolicies: it denies what could not be used, and warns of what
-// would have no effect. If it fails, it allows the request: the status of the policy says the same later.
+// PolicyValidator reviews AddOnDependencyPolicies. It denies a policy that cannot be used, and warns of overrides without effect. If it
+// fails, it allows the request, because the status of the policy reports the same problems later.
 type PolicyValidator struct {
 	Clock clock.PassiveClock
-	// Registered reads the registered add-ons from a cache; nil: what is declared is not known.
+	// Registered reads the registered add-ons from a cache. Without it, overrides without effect are not found.
 	Registered client.Reader
 }
 
@@ -44,23 +44,23 @@ func (v *PolicyValidator) Handle(ctx context.Context, request admission.Request)
 		return admission.Allowed("")
 	}
 	if count := rawjson.Count(request.Object.Raw); count > maxPolicyValues {
-		return notReviewed(request.Name, fmt.Errorf("it has %d values; at most %d can be checked", count, maxPolicyValues))
+		return allowUncheckedPolicy(request.Name, fmt.Errorf("it has %d values; at most %d can be checked", count, maxPolicyValues))
 	}
-	is, err := decodePolicy(request.Object.Raw)
+	written, err := decodePolicy(request.Object.Raw)
 	if err != nil {
-		// Once it is stored, addon-manager could not read it either, and no other policy with it.
+		// addon-manager could not read the stored policy either, nor any other policy in the same list.
 		return admission.Denied(text.Excerpt(text.OneLine(fmt.Sprintf("policy '%s': %v", text.Name(request.Name), err))))
 	}
 	if request.Operation == admissionv1.Update {
-		if was, err := decodePolicy(request.OldObject.Raw); err == nil && apiequality.Semantic.DeepEqual(was.Spec, is.Spec) {
-			return admission.Allowed("") // what is stored can still get another label or finalizer
+		if stored, err := decodePolicy(request.OldObject.Raw); err == nil && apiequality.Semantic.DeepEqual(stored.Spec, written.Spec) {
+			return admission.Allowed("") // a stored policy can still get another label or finalizer
 		}
 	}
-	now := v.Clock.Now()
-	if wrong := policy.Wrong(is, now); len(wrong) > 0 {
-		return admission.Denied(fmt.Sprintf("policy '%s': %s", text.Name(request.Name), strings.Join(wrong, "; ")))
+	currentTime := v.Clock.Now()
+	if problems := policy.Wrong(written, currentTime); len(problems) > 0 {
+		return admission.Denied(fmt.Sprintf("policy '%s': %s", text.Name(request.Name), strings.Join(problems, "; ")))
 	}
-	return admission.Allowed("").WithWarnings(v.warnings(ctx, is, now)...)
+	return admission.Allowed("").WithWarnings(v.warn(ctx, written, currentTime)...)
 }
 
 func decodePolicy(raw []byte) (*dependencyv1alpha1.AddOnDependencyPolicy, error) {
@@ -74,9 +74,10 @@ func decodePolicy(raw []byte) (*dependencyv1alpha1.AddOnDependencyPolicy, error)
 	return decoded, nil
 }
 
-// warnings tell of overrides without effect.
-func (v *PolicyValidator) warnings(ctx context.Context, of *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) (warnings []string) {
-	for _, ended := range policy.Ended(of, now) {
+// warn returns warnings of overrides without effect.
+func (v *PolicyValidator) warn(ctx context.Context, written *dependencyv1alpha1.AddOnDependencyPolicy, currentTime time.Time) []string {
+	var warnings []string
+	for _, ended := range policy.Ended(written, currentTime) {
 		warnings = append(warnings, text.Excerpt(ended))
 	}
 	if v.Registered == nil {
@@ -86,18 +87,20 @@ func (v *PolicyValidator) warnings(ctx context.Context, of *dependencyv1alpha1.A
 	defer cancel()
 	registered, err := fleet.Objects{Reader: v.Registered}.AddOns(ctx)
 	if err != nil {
-		return warnings // the status tells later
+		return warnings // the status reports them later
 	}
-	declared := catalog.New(registered)
-	policy.Each(of, func(i int, override *policy.Override) {
-		stated := &of.Spec.Overrides[i]
-		if because := declared.WithoutEffect(stated, override); because != "" && !declared.TemplatesDeclare(stated.AddOn) {
-			warnings = append(warnings, text.Excerpt(fmt.Sprintf("%s has no effect: %s", policy.OverridesPath.Index(i), because)))
+	registrations := catalog.New(registered)
+	policy.Each(written, func(i int, override *policy.Override) {
+		spec := &written.Spec.Overrides[i]
+		if reason := registrations.WithoutEffect(spec, override); reason != "" && !registrations.TemplatesDeclare(spec.AddOn) {
+			warnings = append(warnings, text.Excerpt(fmt.Sprintf("%s has no effect: %s", policy.OverridesPath.Index(i), reason)))
 		}
 	})
 	return warnings
 }
 
-func notReviewed(name string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(fmt.Sprintf("policy '%s' was not checked: %v", text.Name(name), err))))
+// allowUncheckedPolicy allows a policy whose review failed, with a warning.
+func allowUncheckedPolicy(name string, err error) admission.Response {
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
+		fmt.Sprintf("policy '%s' was not checked: %v", text.Name(name), err))))
 }

@@ -17,22 +17,22 @@ import (
 )
 
 func TestPolicies(t *testing.T) {
-	now := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
-	of := func(rest string) string { return "overrides: [{addOn: base, dependency: gateway, " + rest + "}]" }
-	optional := of("type: Optional")
+	currentTime := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	override := func(rest string) string { return "overrides: [{addOn: base, dependency: gateway, " + rest + "}]" }
+	optional := override("type: Optional")
 	for name, test := range map[string]struct {
-		before, spec string // before: an update
-		denied       string
-		warnings     []string
+		old, spec string // old is empty if the policy is created
+		denied    string
+		warnings  []string
 	}{
 		"fine":    {spec: optional},
 		"nothing": {spec: "{}"},
 		"no range": {
-			spec:   of("version: newest"),
+			spec:   override("version: newest"),
 			denied: `policy 'p': spec.overrides[0].version: Invalid value: "newest": must be a range`,
 		},
 		"too long": {
-			spec:   of(`waive: {reason: x, until: "2027-08-03T10:00:00Z"}`),
+			spec:   override(`waive: {reason: x, until: "2027-08-03T10:00:00Z"}`),
 			denied: "policy 'p': spec.overrides[0].waive.until: 2027-08-03T10:00:00Z is more than 366 days from now",
 		},
 		"a bad selector": {
@@ -40,7 +40,7 @@ func TestPolicies(t *testing.T) {
 			denied: "policy 'p': spec.clusterSelector: ",
 		},
 		"over already": {
-			spec:     of(`waive: {reason: x, until: "2026-08-01T10:00:00Z"}`),
+			spec:     override(`waive: {reason: x, until: "2026-08-01T10:00:00Z"}`),
 			warnings: []string{"spec.overrides[0]: the waiver ended at 2026-08-01T10:00:00Z: the dependency counts as declared"},
 		},
 		"no such add-on": {
@@ -51,8 +51,8 @@ func TestPolicies(t *testing.T) {
 			spec:     "overrides: [{addOn: base, dependency: getaway, type: Optional}]",
 			warnings: []string{"spec.overrides[0] has no effect: base declares no dependency of the name getaway"},
 		},
-		"stored already": {before: of("version: newest"), spec: of("version: newest")},
-		"made worse":     {before: optional, spec: of("version: newest"), denied: "spec.overrides[0].version"},
+		"stored already": {old: override("version: newest"), spec: override("version: newest")},
+		"made worse":     {old: optional, spec: override("version: newest"), denied: "spec.overrides[0].version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := func(spec string) runtime.RawExtension {
@@ -66,10 +66,10 @@ func TestPolicies(t *testing.T) {
 			request := admission.Request{
 				AdmissionRequest: admissionv1.AdmissionRequest{Name: "p", Operation: admissionv1.Create, Object: object(test.spec)},
 			}
-			if test.before != "" {
-				request.Operation, request.OldObject = admissionv1.Update, object(test.before)
+			if test.old != "" {
+				request.Operation, request.OldObject = admissionv1.Update, object(test.old)
 			}
-			v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(now), Registered: hub(t, nil)}
+			v := &PolicyValidator{Clock: clocktesting.NewFakePassiveClock(currentTime), Registered: hub(t, nil)}
 			response := v.Handle(t.Context(), request)
 			message := ""
 			if response.Result != nil {
@@ -83,7 +83,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// What cannot be decoded is denied: addon-manager could not read it, and no other policy with it.
+// A policy that cannot be decoded is denied: addon-manager could not read it, nor any other policy in the same list.
 func TestPolicyThatCannotBeRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		object  string

@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// unreadable returns why OCM's components could not read the object. They could then
-// not read any other, because they read them in one list. The schema of the CRD
-// accepts, for example, a maxConcurrency that overflows their type.
-func unreadable(request admission.Request) string {
+// findUnreadable returns a message if OCM's components could not read the object. Then they
+// could not read any other object, because they read them in one list. The schema of the
+// CRD accepts, for example, a maxConcurrency that overflows their type.
+func findUnreadable(request admission.Request) string {
 	err := decodeAsOCM(request.Kind.Version, request.Object.Raw)
 	if err == nil || request.Operation == admissionv1.Update && decodeAsOCM(request.Kind.Version, request.OldObject.Raw) != nil {
-		return "" // an object that is stored already can still be changed
+		return "" // a stored object that is unreadable can still be changed
 	}
 	return fmt.Sprintf("Open Cluster Management could not read add-on %q, and then no other add-on either: %v", request.Name, err)
 }

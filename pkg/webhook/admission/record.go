@@ -22,11 +22,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// RecordPath is the path at which Recorder is served.
+// RecordPath is the path of Recorder.
 const RecordPath = "/record-clustermanagementaddon"
 
-// Recorder adds to each write of a ClusterManagementAddOn the record of what its
-// fields declare. It changes annotations only, and denies nothing.
+// Recorder adds a record to each write of a ClusterManagementAddOn: a copy, in
+// annotations, of the declaration in its fields. It changes only annotations, and denies
+// no request.
 type Recorder struct {
 	// Reader reads the CRD without a cache.
 	Reader client.Reader
@@ -37,37 +38,39 @@ var _ admission.Handler = &Recorder{}
 
 // Handle implements admission.Handler.
 func (r *Recorder) Handle(ctx context.Context, request admission.Request) admission.Response {
-	now, err := writtenIn(request.Object.Raw)
+	written, err := decodeWritten(request.Object.Raw)
 	if err != nil {
-		return unrecorded(request.Name, err)
+		return allowUnrecorded(request.Name, err)
 	}
-	var before *declaration.Written
+	var stored *declaration.Written
 	if request.Operation == admissionv1.Update {
-		if before, err = writtenIn(request.OldObject.Raw); err != nil {
-			return unrecorded(request.Name, err)
+		if stored, err = decodeWritten(request.OldObject.Raw); err != nil {
+			return allowUnrecorded(request.Name, err)
 		}
 	}
 	var warnings []string
-	annotations, problem := declaration.Keep(before, *now, func() bool {
-		err := r.removalsCount(ctx)
+	annotations, problem := declaration.Keep(stored, *written, func() bool {
+		err := r.checkRemovalsCount(ctx)
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("the declared dependencies of add-on %q that this write leaves out are restored, because %v", request.Name, err))
+			warnings = append(warnings, fmt.Sprintf(
+				"the declared dependencies of add-on %q that this write leaves out are restored, because %v", request.Name, err))
 		}
 		return err == nil
 	})
 	if problem != "" {
 		warnings = append(warnings, text.OneLine(fmt.Sprintf("add-on %q: %s", request.Name, problem)))
 	}
-	from, fromErr := annotated(now.Annotations)
-	to, toErr := annotated(annotations)
-	if fromErr != nil || toErr != nil { // maps of strings have a JSON
+	oldRecord, oldErr := encodeRecord(written.Annotations)
+	newRecord, newErr := encodeRecord(annotations)
+	if oldErr != nil || newErr != nil { // does not happen: maps of strings can be encoded
 		return admission.Allowed("")
 	}
-	return admission.PatchResponseFromRaw(from, to).WithWarnings(warnings...)
+	return admission.PatchResponseFromRaw(oldRecord, newRecord).WithWarnings(warnings...)
 }
 
-// removalsCount fails while it is not known whether a field that is left out is removed.
-func (r *Recorder) removalsCount(ctx context.Context) error {
+// checkRemovalsCount fails while a writer may leave a field out because it does not know
+// the field, and not to remove it.
+func (r *Recorder) checkRemovalsCount(ctx context.Context) error {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	if err := r.Reader.Get(ctx, client.ObjectKey{Name: graft.CRDName}, crd); err != nil {
@@ -80,21 +83,25 @@ func (r *Recorder) removalsCount(ctx context.Context) error {
 	return nil
 }
 
-func unrecorded(name string, err error) admission.Response {
+// allowUnrecorded allows a write that could not be recorded, with a warning.
+func allowUnrecorded(name string, err error) admission.Response {
 	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
 		fmt.Sprintf("the dependencies of add-on '%s' were not recorded: %v", text.Name(name), err))))
 }
 
-// writtenIn decodes what declares, without the types of any version of Interlock.
-func writtenIn(raw []byte) (*declaration.Written, error) {
-	if why := tooMany(raw); why != "" {
-		return nil, errors.New(why)
+// decodeWritten decodes the annotations and fields that declare, without the types of any
+// version of Interlock.
+func decodeWritten(raw []byte) (*declaration.Written, error) {
+	if excess := findExcess(raw); excess != "" {
+		return nil, errors.New(excess)
 	}
 	var annotations map[string]string
-	if written := rawjson.Find(raw, "metadata", "annotations"); rawjson.Count(written) > maxAnnotations {
+	content := rawjson.Find(raw, "metadata", "annotations")
+	if rawjson.Count(content) > maxAnnotations {
 		return nil, fmt.Errorf("it has more than %d annotations", maxAnnotations)
-	} else if written != nil {
-		if err := utiljson.Unmarshal(written, &annotations); err != nil {
+	}
+	if content != nil {
+		if err := utiljson.Unmarshal(content, &annotations); err != nil {
 			return nil, fmt.Errorf("read metadata.annotations: %w", err)
 		}
 	}
@@ -108,18 +115,18 @@ func writtenIn(raw []byte) (*declaration.Written, error) {
 			spec[name] = value
 		}
 	}
-	w := declaration.WrittenOf(annotations, spec)
-	return &w, nil
+	written := declaration.WrittenOf(annotations, spec)
+	return &written, nil
 }
 
-// annotated is an object with the record in these annotations and nothing else. From two
-// of them a patch is made that changes nothing else.
-func annotated(annotations map[string]string) ([]byte, error) {
+// encodeRecord returns an object that only has the annotations of the record. A patch
+// from one such object to another changes only the record.
+func encodeRecord(annotations map[string]string) ([]byte, error) {
 	metadata := map[string]any{}
 	if annotations != nil {
 		record := map[string]string{}
 		for _, name := range []string{addonv1alpha1.DependenciesAnnotation, addonv1alpha1.RecordAnnotation} {
-			if value, has := annotations[name]; has {
+			if value, ok := annotations[name]; ok {
 				record[name] = value
 			}
 		}

@@ -26,8 +26,8 @@ import (
 
 var aTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// recorder returns a Recorder on a hub whose CRD has the annotation, and how often
-// it reads the CRD.
+// recorder returns a Recorder on a hub whose CRD has the annotation, and a counter of
+// its reads of the CRD.
 func recorder(t *testing.T, removalsCountFrom string, fails error) (*Recorder, *int) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -49,8 +49,8 @@ func recorder(t *testing.T, removalsCountFrom string, fails error) (*Recorder, *
 	return &Recorder{Reader: hub, Clock: clocktesting.NewFakePassiveClock(aTime)}, &reads
 }
 
-// stored is the object as the API server stores it after the response.
-func stored(t *testing.T, raw []byte, response admission.Response) (annotations map[string]string, all []byte) {
+// stored returns the annotations and the object that the API server stores after the response.
+func stored(t *testing.T, raw []byte, response admission.Response) (map[string]string, []byte) {
 	t.Helper()
 	if !response.Allowed {
 		t.Fatalf("denied: %v", response.Result)
@@ -79,49 +79,51 @@ func TestRecorder(t *testing.T) {
 	const field = `,"spec":{"supportedConfigs":[{"n":99999999999999999999}],"dependencies":[{"name":"a","later":1}]}`
 	recent, past := aTime.Add(time.Second).Format(time.RFC3339), aTime.Format(time.RFC3339)
 	r, reads := recorder(t, recent, nil)
-	request := func(operation admissionv1.Operation, before, now []byte) admission.Request {
+	request := func(operation admissionv1.Operation, old, updated []byte) admission.Request {
 		return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-			Name: "gateway", Operation: operation, Object: runtime.RawExtension{Raw: now}, OldObject: runtime.RawExtension{Raw: before},
+			Name: "gateway", Operation: operation, Object: runtime.RawExtension{Raw: updated}, OldObject: runtime.RawExtension{Raw: old},
 		}}
 	}
 
 	declared := written("v1beta1", field)
-	annotations, all := stored(t, declared, r.Handle(t.Context(), request("CREATE", nil, declared)))
+	annotations, recorded := stored(t, declared, r.Handle(t.Context(), request("CREATE", nil, declared)))
 	if annotations[addonv1alpha1.DependenciesAnnotation] != `{"dependencies":[{"later":1,"name":"a"}]}` ||
 		annotations[addonv1alpha1.RecordAnnotation] == "" {
 		t.Errorf("recorded %v", annotations)
 	}
-	if !strings.Contains(string(all), "99999999999999999999") {
-		t.Errorf("something else was changed: %s", all)
+	if !strings.Contains(string(recorded), "99999999999999999999") {
+		t.Errorf("something else was changed: %s", recorded)
 	}
-	if response := r.Handle(t.Context(), request("UPDATE", all, all)); len(response.Patches) > 0 || *reads > 0 {
+	if response := r.Handle(t.Context(), request("UPDATE", recorded, recorded)); len(response.Patches) > 0 || *reads > 0 {
 		t.Errorf("a write of something else: %v, %d reads of the CRD", response.Patches, *reads)
 	}
 
 	var object map[string]any
-	if err := json.Unmarshal(all, &object); err != nil {
+	if err := json.Unmarshal(recorded, &object); err != nil {
 		t.Fatal(err)
 	}
 	delete(object, "spec")
-	without, err := json.Marshal(object)
+	undeclared, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		from    string
-		fails   error
-		kept    bool
-		warning string
+		countFrom string
+		fails     error
+		kept      bool
+		warning   string
 	}{
-		"after the writers that did not see the field": {from: past},
-		"no graft":                    {from: ""},
-		"just grafted":                {from: recent, kept: true, warning: "[]. To remove a part, write it empty after 2026-01-02T03:04:06Z"},
+		"after the writers that did not see the field": {countFrom: past},
+		"no graft": {countFrom: ""},
+		"just grafted": {
+			countFrom: recent, kept: true, warning: "[]. To remove a part, write it empty after 2026-01-02T03:04:06Z",
+		},
 		"the CRD that cannot be read": {fails: errors.New("no right"), kept: true, warning: "no right"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := recorder(t, test.from, test.fails)
-			response := r.Handle(t.Context(), request("UPDATE", all, without))
-			annotations, _ := stored(t, without, response)
+			r, _ := recorder(t, test.countFrom, test.fails)
+			response := r.Handle(t.Context(), request("UPDATE", recorded, undeclared))
+			annotations, _ := stored(t, undeclared, response)
 			if kept := len(annotations) == 2; kept != test.kept {
 				t.Errorf("annotations %v", annotations)
 			}
@@ -146,8 +148,8 @@ func TestWhatOCMCannotReadIsDenied(t *testing.T) {
 			`{"type":"Progressive","progressive":{"maxConcurrency":`+concurrency+`}}}]}}`)
 	}
 	for name, test := range map[string]struct {
-		version, before, now string
-		denied               bool
+		version, old, updated string
+		denied                bool
 	}{
 		"created":            {"v1alpha1", "", absurd, true},
 		"created in v1beta1": {"v1beta1", "", absurd, true},
@@ -160,10 +162,10 @@ func TestWhatOCMCannotReadIsDenied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Name: "gateway", Operation: "CREATE", Kind: metav1.GroupVersionKind{Version: test.version},
-				Object: runtime.RawExtension{Raw: object(test.version, test.now)},
+				Object: runtime.RawExtension{Raw: object(test.version, test.updated)},
 			}}
-			if test.before != "" {
-				request.Operation, request.OldObject.Raw = "UPDATE", object(test.version, test.before)
+			if test.old != "" {
+				request.Operation, request.OldObject.Raw = "UPDATE", object(test.version, test.old)
 			}
 			response := NewValidator(hub(t, nil), nil).Handle(t.Context(), request)
 			if response.Allowed == test.denied {

@@ -21,9 +21,9 @@ func TestARemovalInVainIsWarnedOf(t *testing.T) {
 	annotated := bytes.Replace(written("v1alpha1", `,"spec":{}`), []byte(`"metadata":{`), []byte(`"metadata":{"annotations":{`+
 		`"addon.open-cluster-management.io/dependencies":"[{name: tunnel, install: Auto, removal: WithLastDependent}]"},`), 1)
 	for name, test := range map[string]struct {
-		lifecycle   bool
-		before, now []byte
-		warns       bool
+		lifecycle    bool
+		old, updated []byte
+		warns        bool
 	}{
 		"Created":       {false, nil, written("v1alpha1", removed), true},
 		"ByAnnotation":  {false, nil, annotated, true},
@@ -36,9 +36,9 @@ func TestARemovalInVainIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			validator := NewValidator(hub(t, nil), nil)
 			validator.Lifecycle = test.lifecycle
-			request := admissionv1.AdmissionRequest{Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.now}}
-			if test.before != nil {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, test.before
+			request := admissionv1.AdmissionRequest{Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.updated}}
+			if test.old != nil {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, test.old
 			}
 			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			if strings.Contains(strings.Join(response.Warnings, "; "), "removal has no effect on this hub") != test.warns || !response.Allowed {
@@ -55,8 +55,8 @@ func TestARemovalThatAnotherOneKeepsIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		other string
-		warns bool
+		second string
+		warns  bool
 	}{
 		"Keeps":         {`[{name: tunnel, install: Auto}]`, true},
 		"KeepsByName":   {`[{name: t, addOn: tunnel, install: Auto, removal: Keep}]`, true},
@@ -67,8 +67,8 @@ func TestARemovalThatAnotherOneKeepsIsWarnedOf(t *testing.T) {
 		"DeclaresAnAPI": {`[{name: t, api: {kind: Tunnel}, install: Auto}]`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other, itself := fixture.Annotated("other", test.other), fixture.Annotated("gateway", `[{name: tunnel, install: Auto}]`)
-			cache := fake.NewClientBuilder().WithScheme(scheme).WithObjects([]client.Object{&other, &itself}...).Build()
+			second, itself := fixture.Annotated("other", test.second), fixture.Annotated("gateway", `[{name: tunnel, install: Auto}]`)
+			cache := fake.NewClientBuilder().WithScheme(scheme).WithObjects([]client.Object{&second, &itself}...).Build()
 			validator := NewValidator(hub(t, nil), cache)
 			validator.Lifecycle = true
 			response := validator.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{

@@ -17,21 +17,20 @@ import (
 )
 
 const (
-	// maxElements bounds what the types of OCM take in memory, about 500 bytes for each
-	// element of a list. Configurations, placements and references have at least 28 bytes, so
-	// an add-on of 1.5 MiB, which is what etcd accepts by default, has fewer.
+	// maxElements bounds the memory for the types of OCM: about 500 bytes for each element
+	// of a list. Configurations, placements and references have at least 28 bytes each. So
+	// an add-on of 1.5 MiB, the default limit of etcd, has fewer elements.
 	maxElements = 60_000
-	// maxAnnotations is more than 256 KiB of annotations can have, which is what an API
-	// server accepts.
+	// maxAnnotations is more annotations than fit in 256 KiB, the limit of an API server.
 	maxAnnotations = 100_000
-	// maxEnvelope is how many bytes a review may have beside its objects, as
-	// controller-runtime reckons, and maxEnvelopeValues how many values.
+	// maxEnvelope is how many bytes a review may have beside its objects, as in
+	// controller-runtime. maxEnvelopeValues is how many values it may have beside them.
 	maxEnvelope       = 1 << 20
 	maxEnvelopeValues = 50_000
 )
 
-// Check returns why a review is refused before it is decoded. Its objects may be of any
-// kind, because the handlers decode parts of them only.
+// Check returns a reason if a review is refused before it is decoded. Objects may be of any
+// kind, because the handlers decode only parts of them.
 func Check(review []byte) string {
 	request := rawjson.Find(review, "request")
 	length, values := len(review), rawjson.Count(review)
@@ -46,9 +45,10 @@ func Check(review []byte) string {
 	return ""
 }
 
-// Refuse returns the response to a review that is not decoded, given its start. An error
-// would let the write pass unchecked. Without a uid there is no response.
-func Refuse(start []byte, why string) []byte {
+// Refuse returns the response to a review that is not decoded. It needs the start of the
+// review, with the uid, and returns nil without one. An error would let the write pass
+// unchecked.
+func Refuse(start []byte, reason string) []byte {
 	var uid types.UID
 	if err := json.Unmarshal(rawjson.Find(start, "request", "uid"), &uid); err != nil {
 		return nil
@@ -57,7 +57,7 @@ func Refuse(start []byte, why string) []byte {
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
 		Response: &admissionv1.AdmissionResponse{UID: uid, Result: &metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
-			Message: "Interlock cannot check this object: " + why,
+			Message: "Interlock cannot check this object: " + reason,
 		}},
 	})
 	if err != nil {
@@ -66,9 +66,9 @@ func Refuse(start []byte, why string) []byte {
 	return response
 }
 
-// tooMany returns which field of an object has too much to be decoded. Metadata is not
-// decoded.
-func tooMany(raw []byte) string {
+// findExcess returns a message if a field of an object is too large to be decoded. It
+// ignores metadata, because metadata is not decoded.
+func findExcess(raw []byte) string {
 	total, declared := 0, 0
 	for _, part := range []string{"spec", "status"} {
 		for name, value := range rawjson.Members(rawjson.Find(raw, part)) {

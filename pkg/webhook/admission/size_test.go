@@ -14,13 +14,13 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-const etcdLimit = 3 << 19 // bytes, what etcd accepts by default
+const etcdLimit = 3 << 19 // bytes, the default limit of etcd
 
 func filled(size int, start, unit, end string) string {
 	return start + strings.Repeat(unit, size/len(unit)) + end
 }
 
-// named is the beginning of an add-on.
+// named begins an add-on that has a name.
 const named = `{"metadata":{"name":"x"`
 
 func admissionReview(operation, version, object, old string) string {
@@ -31,30 +31,30 @@ func admissionReview(operation, version, object, old string) string {
 		`"kind":{"version":"` + version + `"},"operation":"` + operation + `","object":` + object + `,"oldObject":` + old + `}}`
 }
 
-// reviewed returns the response as `addon-manager webhook` serves it, and how much
-// memory it took.
-func reviewed(t *testing.T, handler ctrladmission.Handler, body string) (response *admissionv1.AdmissionResponse, took uint64) {
+// reviewed returns the response as `addon-manager webhook` serves it, and the memory that
+// it took.
+func reviewed(t *testing.T, handler ctrladmission.Handler, body string) (*admissionv1.AdmissionResponse, uint64) {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if why := Check([]byte(body)); why != "" {
-		recorder.Body.Write(Refuse([]byte(body[:min(len(body), 4096)]), why))
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	if reason := Check([]byte(body)); reason != "" {
+		recorder.Body.Write(Refuse([]byte(body[:min(len(body), 4096)]), reason))
 	} else {
 		(&ctrladmission.Webhook{Handler: handler}).ServeHTTP(recorder, request)
 	}
-	runtime.ReadMemStats(&after)
+	runtime.ReadMemStats(&end)
 	var review admissionv1.AdmissionReview
 	if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil || review.Response == nil || review.Response.UID != "42" {
 		t.Fatalf("%v: %.300s", err, recorder.Body)
 	}
-	return review.Response, after.TotalAlloc - before.TotalAlloc
+	return review.Response, end.TotalAlloc - start.TotalAlloc
 }
 
-// What etcd stores is checked, whatever it is made of, and what was stored without a
-// check can still be changed.
+// An object is checked if etcd could store it, also with unusual content. An object that
+// was stored without a check can still be changed.
 func TestALargeAddOnIsChecked(t *testing.T) {
 	const absurd = `{"placements":[{"rolloutStrategy":{"progressive":{"maxConcurrency":99999999999}}}]}`
 	configs := func(size int) string {
@@ -110,9 +110,9 @@ func TestALargeAddOnIsChecked(t *testing.T) {
 	}
 }
 
-// Any client can send a review of 7 MiB. Large ones are decoded one after the other.
+// Any client can send a review of 7 MiB. Large reviews are decoded one after the other.
 func TestReviewsTakeBoundedMemory(t *testing.T) {
-	const size, most = 3 << 20, 110 << 20 // more than half is garbage: lists that have grown
+	const size, limit = 3 << 20, 110 << 20 // more than half of it is garbage: lists that have grown
 	hostile := map[string]string{
 		"placements":             filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "1,", "1]}}}"),
 		"empty placements":       filled(size, named+`},"spec":{"installStrategy":{"placements":[`, "{},", "{}]}}}"),
@@ -131,7 +131,7 @@ func TestReviewsTakeBoundedMemory(t *testing.T) {
 			"CREATE": admissionReview("CREATE", "v1beta1", object, ""), "UPDATE": admissionReview("UPDATE", "v1alpha1", named+"}}", object),
 		} {
 			for path, handler := range map[string]ctrladmission.Handler{Path: NewValidator(hub(t, nil), nil), RecordPath: recorder} {
-				if _, took := reviewed(t, handler, body); took > most {
+				if _, took := reviewed(t, handler, body); took > limit {
 					t.Errorf("%s, %s at %s: it took %d MiB", name, operation, path, took>>20)
 				}
 			}
@@ -165,8 +165,8 @@ func TestCheck(t *testing.T) {
 
 func TestRefuseNeedsAUID(t *testing.T) {
 	for name, test := range map[string]struct {
-		start string
-		found bool
+		start    string
+		responds bool
 	}{
 		"as an API server writes it": {admissionReview("CREATE", "v1", "{}", "")[:120], true},
 		"cut within the uid":         {`{"request":{"uid":"4`, false},
@@ -177,7 +177,7 @@ func TestRefuseNeedsAUID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			response := Refuse([]byte(test.start), "too large")
-			if found := response != nil; found != test.found {
+			if responds := response != nil; responds != test.responds {
 				t.Errorf("%s", response)
 			}
 		})

@@ -14,17 +14,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// unreportedVersions warns of a registration that begins to declare ranges of versions of add-ons that report none, as far as
-// the cache has them. Leases and ManagedClusterAddOns are not read: there may be thousands.
-func (v *Validator) unreportedVersions(ctx context.Context, addOn, before *addonv1alpha1.ClusterManagementAddOn) (warnings []string) {
-	if v.cache == nil || !mentionsVersion(addOn) || before != nil && declaration.SameDeclared(addOn, before) {
+// warnUnreportedVersions warns if a registration begins to declare version ranges on add-ons that report no version. It only reads
+// registrations and AddOnTemplates from the cache. There may be thousands of leases and ManagedClusterAddOns.
+func (v *Validator) warnUnreportedVersions(ctx context.Context, addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn) []string {
+	if v.cache == nil || !mentionsVersion(addOn) || oldAddOn != nil && declaration.SameDeclared(addOn, oldAddOn) {
 		return nil
 	}
 	declared := declaration.Read(addOn)
 	if !slices.ContainsFunc(declared.Edges, needsVersion) {
 		return nil
 	}
-	registered, err := v.cached(ctx)
+	registered, err := v.listCached(ctx)
 	if err != nil {
 		return nil // it is only a warning
 	}
@@ -36,8 +36,9 @@ func (v *Validator) unreportedVersions(ctx context.Context, addOn, before *addon
 			return nil
 		}
 	}
-	for _, judged := range review.VersionNotReported(declared, review.FindVersioned(registered, templates)) {
-		warnings = append(warnings, judged.Field+": "+judged.Message)
+	var warnings []string
+	for _, judgement := range review.VersionNotReported(declared, review.FindVersioned(registered, templates)) {
+		warnings = append(warnings, judgement.Field+": "+judgement.Message)
 	}
 	return warnings
 }
@@ -46,6 +47,7 @@ func usesTemplates(addOn addonv1alpha1.ClusterManagementAddOn) bool {
 	return declaration.UsesTemplates(&addOn)
 }
 
+// needsVersion reports whether an edge, or an alternative of it, has a version range.
 func needsVersion(edge declaration.Edge) bool {
 	for end := range edge.Ends() {
 		if review.NeedsVersion(end) {
@@ -55,7 +57,7 @@ func needsVersion(edge declaration.Edge) bool {
 	return false
 }
 
-// mentionsVersion reports whether a declaration can have a range. To read it takes more.
+// mentionsVersion reports whether a declaration can have a version range. It takes less than to read the declaration.
 func mentionsVersion(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	ranged := func(dependency addonv1alpha1.AddonDependency) bool {
 		return dependency.Version != "" || slices.ContainsFunc(dependency.AnyOf, func(alternative addonv1alpha1.DependencyAlternative) bool {

@@ -36,32 +36,36 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 	template := fixture.Template("tunnel", "tunnel-0.9.0", "")
 	template.Labels = map[string]string{addonv1alpha1.TemplateVersionLabel: "0.9.0"}
 	for name, test := range map[string]struct {
-		before, now []byte
-		cached      []client.Object
-		templates   error // why AddOnTemplates cannot be listed
-		want        []string
+		old, updated []byte
+		cached       []client.Object
+		templates    error // why AddOnTemplates cannot be listed
+		want         []string
 	}{
-		"Declared":     {now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
-		"DeclaredByV1": {now: written("v1beta1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning}},
-		"ByAnnotation": {now: annotated, cached: []client.Object{&tunnel}, want: []string{annotationEntry + warning}},
+		"Declared": {
+			updated: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning},
+		},
+		"DeclaredByV1": {
+			updated: written("v1beta1", ranged), cached: []client.Object{&tunnel}, want: []string{"spec.dependencies[0]: " + warning},
+		},
+		"ByAnnotation": {updated: annotated, cached: []client.Object{&tunnel}, want: []string{annotationEntry + warning}},
 		"Added": {
-			before: written("v1alpha1", plain), now: written("v1alpha1", ranged),
+			old: written("v1alpha1", plain), updated: written("v1alpha1", ranged),
 			cached: []client.Object{&tunnel},
 			want:   []string{"spec.dependencies[0]: " + warning},
 		},
-		"ThereBefore":   {before: written("v1alpha1", ranged), now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}},
-		"NoRange":       {now: written("v1alpha1", plain), cached: []client.Object{&tunnel}},
-		"NotRegistered": {now: written("v1alpha1", unknown), cached: []client.Object{&tunnel}},
-		"Versioned":     {now: written("v1alpha1", ranged), cached: []client.Object{&versioned}},
-		"ByItsTemplate": {now: written("v1alpha1", ranged), cached: []client.Object{&templated, &template}},
+		"ThereBefore":   {old: written("v1alpha1", ranged), updated: written("v1alpha1", ranged), cached: []client.Object{&tunnel}},
+		"NoRange":       {updated: written("v1alpha1", plain), cached: []client.Object{&tunnel}},
+		"NotRegistered": {updated: written("v1alpha1", unknown), cached: []client.Object{&tunnel}},
+		"Versioned":     {updated: written("v1alpha1", ranged), cached: []client.Object{&versioned}},
+		"ByItsTemplate": {updated: written("v1alpha1", ranged), cached: []client.Object{&templated, &template}},
 		"NoTemplatesHere": {
-			now:    written("v1alpha1", ranged),
-			cached: []client.Object{&templated}, templates: &meta.NoKindMatchError{},
+			updated: written("v1alpha1", ranged),
+			cached:  []client.Object{&templated}, templates: &meta.NoKindMatchError{},
 			want: []string{"spec.dependencies[0]: " + warning},
 		},
-		"TemplatesUnread": {now: written("v1alpha1", ranged), cached: []client.Object{&templated}, templates: errors.New("not synced")},
+		"TemplatesUnread": {updated: written("v1alpha1", ranged), cached: []client.Object{&templated}, templates: errors.New("not synced")},
 		"NoAddOnUsesTemplates": {
-			now: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: errors.New("not served"),
+			updated: written("v1alpha1", ranged), cached: []client.Object{&tunnel}, templates: errors.New("not served"),
 			want: []string{"spec.dependencies[0]: " + warning},
 		},
 	} {
@@ -78,9 +82,9 @@ func TestARangeOnAnAddOnWithoutAVersionIsWarnedOf(t *testing.T) {
 					return reader.List(ctx, list, options...)
 				},
 			}).Build()
-			request := admissionv1.AdmissionRequest{Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.now}}
-			if test.before != nil {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, test.before
+			request := admissionv1.AdmissionRequest{Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: test.updated}}
+			if test.old != nil {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, test.old
 			}
 			response := NewValidator(hub(t, nil), cache).Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			got := slices.DeleteFunc(response.Warnings, func(warning string) bool {

@@ -33,30 +33,31 @@ import (
 const fieldOwner = client.FieldOwner("interlock-webhook")
 
 // Keeper keeps the Secret and the ConfigMap current, and serves the certificate. It runs
-// in every replica. Where two replicas write at once, one write is a conflict, and that
+// in every replica. If two replicas write at once, one write is a conflict, and that
 // replica then uses the certificate of the other.
 type Keeper struct {
 	client client.Client
 	clock  clock.PassiveClock
 	secret types.NamespacedName
-	// name is the DNS name of the server.
-	name      string
-	lifetimes Lifetimes
-	published time.Time // when the CA was last published
+	// serverName is the DNS name of the server.
+	serverName string
+	lifetimes  Lifetimes
+	// lastPublished is the time at which this replica last published the CA.
+	lastPublished time.Time
 
 	current   atomic.Pointer[tls.Certificate]
-	once      sync.Once
+	certify   sync.Once
 	certified chan struct{}
 }
 
 // NewKeeper returns a Keeper of an existing Secret, and of an existing ConfigMap beside
-// it, for a server of that DNS name.
-func NewKeeper(now clock.PassiveClock, secret types.NamespacedName, name string, lifetimes Lifetimes) *Keeper {
-	return &Keeper{clock: now, secret: secret, name: name, lifetimes: lifetimes, certified: make(chan struct{})}
+// it, for a server with a DNS name.
+func NewKeeper(clock clock.PassiveClock, secret types.NamespacedName, serverName string, lifetimes Lifetimes) *Keeper {
+	return &Keeper{clock: clock, secret: secret, serverName: serverName, lifetimes: lifetimes, certified: make(chan struct{})}
 }
 
-// SetupWithManager lets the manager run the keeper on every replica. The manager's
-// cache has no other Secret, and no other ConfigMap.
+// SetupWithManager runs the keeper in every replica. The keeper reconciles each Secret
+// and ConfigMap in the manager's cache, so the cache must have no others.
 func (k *Keeper) SetupWithManager(mgr ctrl.Manager) error {
 	k.client = mgr.GetClient()
 	toSecret := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
@@ -87,44 +88,52 @@ func (k *Keeper) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, er
 	var secret corev1.Secret
 	if err := k.client.Get(ctx, k.secret, &secret); err != nil {
 		if current := k.current.Load(); current != nil && apierrors.IsNotFound(err) {
-			log.FromContext(ctx).Error(err, "The Secret with the certificate was deleted. This process serves the old certificate until it expires. "+
+			log.FromContext(ctx).Error(err, "The Secret with the certificate was deleted. "+
+				"This process serves the old certificate until it expires. "+
 				"Apply the empty Secret of the deployment again, and a new certificate is made", "secret", k.secret, "expires", current.Leaf.NotAfter)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	k.serve(secret.Data)
 	renewed := secret.DeepCopy()
-	steps, wait, err := k.renew(renewed)
+	renewal, err := k.renew(renewed)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if len(steps) > 0 {
+	if len(renewal.steps) > 0 {
 		if err := k.client.Update(ctx, renewed, fieldOwner); apierrors.IsConflict(err) { // another replica was first
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		} else if err != nil {
 			return ctrl.Result{}, fmt.Errorf("write Secret %s: %w", k.secret, err)
 		}
-		log.FromContext(ctx).Info("Renewed the certificates of the webhook", "secret", k.secret, "steps", steps)
+		log.FromContext(ctx).Info("Renewed the certificates of the webhook", "secret", k.secret, "steps", renewal.steps)
 		k.serve(renewed.Data)
 	}
-	again, err := k.publish(ctx, renewed.Data[BundleKey])
-	return ctrl.Result{RequeueAfter: cmp.Or(again, wait)}, err
+	retry, err := k.publish(ctx, renewed.Data[BundleKey])
+	return ctrl.Result{RequeueAfter: cmp.Or(retry, renewal.wait)}, err
 }
 
-// renew takes all steps that are due, and returns when the next one is.
-func (k *Keeper) renew(secret *corev1.Secret) (steps []step, wait time.Duration, err error) {
+// renewal has the steps that a renewal took, and the time until the next step is due.
+type renewal struct {
+	steps []step
+	wait  time.Duration
+}
+
+// renew takes all steps that are due.
+func (k *Keeper) renew(secret *corev1.Secret) (renewal, error) {
 	if secret.Data == nil {
 		secret.Data = map[string][]byte{}
 	}
-	now := k.clock.Now()
+	currentTime := k.clock.Now()
+	var steps []step
 	for {
-		content := read(secret.Data, k.name, now)
-		next, wait := k.lifetimes.plan(content, now)
+		content := read(secret.Data, k.serverName, currentTime)
+		next, wait := k.lifetimes.plan(content, currentTime)
 		if next == rest {
-			return steps, wait, nil
+			return renewal{steps, wait}, nil
 		}
-		if err := k.lifetimes.do(next, content, secret.Data, k.name, now); err != nil {
-			return nil, 0, err
+		if err := k.lifetimes.take(next, content, secret.Data, k.serverName, currentTime); err != nil {
+			return renewal{}, err
 		}
 		steps = append(steps, next)
 	}
@@ -138,16 +147,16 @@ func (k *Keeper) serve(data map[string][]byte) {
 		return
 	}
 	k.current.Store(&pair)
-	k.once.Do(func() { close(k.certified) })
+	k.certify.Do(func() { close(k.certified) })
 }
 
-// publishInterval bounds how often a replica publishes where another writer keeps
+// publishInterval bounds how often a replica publishes while another writer keeps
 // changing the ConfigMap.
 const publishInterval = time.Second
 
 // publish writes the certificates of the bundle to the ConfigMap, if it has others. It
-// returns when to try again, zero for never.
-func (k *Keeper) publish(ctx context.Context, stored []byte) (again time.Duration, err error) {
+// returns how long to wait before it has to be called again, or zero.
+func (k *Keeper) publish(ctx context.Context, stored []byte) (time.Duration, error) {
 	key := types.NamespacedName{Namespace: k.secret.Namespace, Name: names.WebhookCA}
 	var published corev1.ConfigMap
 	if err := k.client.Get(ctx, key, &published); err != nil {
@@ -165,11 +174,11 @@ func (k *Keeper) publish(ctx context.Context, stored []byte) (again time.Duratio
 	if published.Data[BundleKey] == bundle {
 		return 0, nil
 	}
-	now := k.clock.Now()
-	if wait := k.published.Add(publishInterval).Sub(now); wait > 0 {
+	currentTime := k.clock.Now()
+	if wait := k.lastPublished.Add(publishInterval).Sub(currentTime); wait > 0 {
 		return wait, nil
 	}
-	k.published = now
+	k.lastPublished = currentTime
 	published.Data = map[string]string{BundleKey: bundle}
 	if err := k.client.Update(ctx, &published, fieldOwner); err != nil && !apierrors.IsConflict(err) {
 		return 0, fmt.Errorf("publish the CA in ConfigMap %s: %w", key, err)

@@ -27,7 +27,7 @@ func secretWith(data map[string][]byte) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secretKey.Namespace, Name: secretKey.Name}, Data: data}
 }
 
-// keeperOf returns a replica's keeper, whose writes end as given.
+// keeperOf returns the keeper of a replica. If the error is not nil, its writes fail with it.
 func keeperOf(written error, objects ...client.Object) *Keeper {
 	keeper := NewKeeper(clocktesting.NewFakePassiveClock(start), secretKey, serverName, DefaultLifetimes())
 	keeper.client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
@@ -70,8 +70,8 @@ func TestKeeperServesWhatIsStored(t *testing.T) {
 	}
 	second := keeperOf(errors.New("nothing is to be written"), secretWith(stored.Data))
 	reconciled(t, second, false)
-	if other, err := second.Serving(nil); err != nil || !other.Leaf.Equal(serving.Leaf) {
-		t.Errorf("the second replica serves %+v, %v", other, err)
+	if served, err := second.Serving(nil); err != nil || !served.Leaf.Equal(serving.Leaf) {
+		t.Errorf("the second replica serves %+v, %v", served, err)
 	}
 }
 
@@ -84,16 +84,16 @@ func TestKeeperKeepsServingWhatCannotBeReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			keeper := keeperOf(written, secretWith(fresh))
 			reconciled(t, keeper, false)
-			before, _ := keeper.Serving(nil)
+			former, _ := keeper.Serving(nil)
 
 			spoilt := maps.Clone(fresh)
-			nonsense("tls.crt")(spoilt)
+			spoil("tls.crt")(spoilt)
 			keeper.client = keeperOf(written, secretWith(spoilt)).client
 			result := reconciled(t, keeper, !apierrors.IsConflict(written))
 			if apierrors.IsConflict(written) && result.RequeueAfter != time.Second {
 				t.Errorf("tries again after %s", result.RequeueAfter)
 			}
-			if after, err := keeper.Serving(nil); err != nil || after != before {
+			if current, err := keeper.Serving(nil); err != nil || current != former {
 				t.Errorf("serves something else: %v", err)
 			}
 		})
@@ -107,9 +107,9 @@ func TestKeeperMakesNoSecret(t *testing.T) {
 	}
 }
 
-// Of two replicas whose clocks disagree by more than what certificates are
-// backdated, one finds the other's not valid yet. It makes its own, which the
-// other takes: they do not go on replacing each other's.
+// The clocks of two replicas disagree by more than certificates are backdated. The replica
+// that is behind finds the certificate of the other not valid yet, and makes its own. The
+// replica ahead uses the new one, so they do not replace it again and again.
 func TestClocksThatDisagree(t *testing.T) {
 	for _, behind := range []time.Duration{backdated / 2, 2 * backdated, 30 * day} {
 		t.Run(behind.String(), func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestKeeperLogsThatTheSecretWasDeleted(t *testing.T) {
 	if _, err := keeper.Reconcile(ctx, ctrl.Request{NamespacedName: secretKey}); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := keeper.Serving(nil); err != nil || after != serving {
+	if current, err := keeper.Serving(nil); err != nil || current != serving {
 		t.Errorf("serves something else: %v", err)
 	}
 	if len(logged) != 1 || !strings.Contains(logged[0], secretKey.Name) || !strings.Contains(logged[0], "was deleted") {

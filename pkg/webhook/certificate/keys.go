@@ -14,12 +14,12 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The keys of the Secret are those of type kubernetes.io/tls and of cert-manager,
-// and one for the key of the CA.
+// The Secret has the keys of the type kubernetes.io/tls and of cert-manager, and a key for
+// the private key of the CA.
 const (
 	authorityName = "interlock-webhook-ca"
-	// BundleKey holds all trusted CAs, one or two of them. Clients of the webhook
-	// must trust all of them.
+	// BundleKey is the key of the bundle: all trusted CAs, one or two. Clients of the
+	// webhook must trust all of them.
 	BundleKey       = corev1.ServiceAccountRootCAKey // ca.crt
 	authorityKeyKey = "ca.key"
 )
@@ -28,15 +28,15 @@ const (
 type keys struct {
 	// trusted are the CAs that have not expired, the newest first.
 	trusted []*x509.Certificate
-	// authority is the CA whose key is stored. It is nil where there is none, or
-	// where by this replica's clock it is not valid yet.
+	// authority is the CA whose private key is stored. It is nil without a CA, or if the
+	// CA is not valid yet by this replica's clock.
 	authority *rotator.KeyPairArtifacts
-	// serving is nil where there is no certificate that the CAs trust.
+	// serving is the certificate. It is nil if the CAs trust none.
 	serving *x509.Certificate
 }
 
-// read returns what of the Secret's data is usable now for a server of that DNS name.
-func read(data map[string][]byte, name string, now time.Time) keys {
+// read returns the usable keys in the data of the Secret, for a server with a DNS name.
+func read(data map[string][]byte, serverName string, currentTime time.Time) keys {
 	var content keys
 	bundle, err := cert.ParseCertsPEM(data[BundleKey])
 	if err != nil {
@@ -44,11 +44,11 @@ func read(data map[string][]byte, name string, now time.Time) keys {
 	}
 	roots := x509.NewCertPool()
 	for _, authority := range bundle {
-		if now.Before(authority.NotAfter) {
+		if currentTime.Before(authority.NotAfter) {
 			content.trusted = append(content.trusted, authority)
 			roots.AddCert(authority)
 		}
-		if content.authority == nil && !now.Before(authority.NotBefore) {
+		if content.authority == nil && !currentTime.Before(authority.NotBefore) {
 			content.authority = signer(authority, data[authorityKeyKey])
 		}
 	}
@@ -56,13 +56,13 @@ func read(data map[string][]byte, name string, now time.Time) keys {
 	if err != nil {
 		return content
 	}
-	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name, CurrentTime: now}); err == nil {
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: serverName, CurrentTime: currentTime}); err == nil {
 		content.serving = pair.Leaf
 	}
 	return content
 }
 
-// signer returns the CA with its key, nil where the key is not that of the CA.
+// signer returns the CA with its private key. It returns nil if the key belongs to another certificate.
 func signer(authority *x509.Certificate, keyPEM []byte) *rotator.KeyPairArtifacts {
 	certPEM := encode(authority)
 	pair, err := tls.X509KeyPair(certPEM, keyPEM)
@@ -84,28 +84,28 @@ func encode(certificates ...*x509.Certificate) []byte {
 	return text.Bytes()
 }
 
-// do takes one step in the Secret's data.
-func (l Lifetimes) do(next step, content keys, data map[string][]byte, name string, now time.Time) error {
+// take takes one step in the data of the Secret.
+func (l Lifetimes) take(next step, content keys, data map[string][]byte, serverName string, currentTime time.Time) error {
 	maker := rotator.CertRotator{
-		CAName: authorityName, CAOrganization: "interlock", DNSName: name,
+		CAName: authorityName, CAOrganization: "interlock", DNSName: serverName,
 		ExtKeyUsages: &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	switch next {
 	case introduce:
-		made, err := maker.CreateCACert(now.Add(-backdated), now.Add(l.Authority))
+		authority, err := maker.CreateCACert(currentTime.Add(-backdated), currentTime.Add(l.Authority))
 		if err != nil {
 			return fmt.Errorf("make a CA: %w", err)
 		}
-		data[BundleKey], data[authorityKeyKey] = made.CertPEM, made.KeyPEM
+		data[BundleKey], data[authorityKeyKey] = authority.CertPEM, authority.KeyPEM
 		if content.serving != nil { // else no certificate needs the old CAs
 			data[BundleKey] = append(data[BundleKey], encode(content.trusted...)...)
 		}
 	case issue:
-		end := now.Add(l.Certificate)
+		end := currentTime.Add(l.Certificate)
 		if last := content.authority.Cert.NotAfter; end.After(last) {
 			end = last
 		}
-		certificate, key, err := maker.CreateCertPEM(content.authority, now.Add(-backdated), end)
+		certificate, key, err := maker.CreateCertPEM(content.authority, currentTime.Add(-backdated), end)
 		if err != nil {
 			return fmt.Errorf("make a certificate: %w", err)
 		}

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// backdated is how long before its creation a certificate is valid, for clocks
-// that are behind.
+// backdated is how long before its creation a certificate becomes valid, for clients
+// whose clocks are behind.
 const backdated = time.Hour
 
-// Lifetimes say how long certificates are valid, and when they are renewed.
+// Lifetimes configure how long certificates are valid, and when they are renewed.
 type Lifetimes struct {
 	Authority   time.Duration
 	Certificate time.Duration
-	// RenewBefore is how long before it expires either of them is renewed.
+	// RenewBefore is how long before its expiry a CA or a certificate is renewed.
 	RenewBefore time.Duration
-	// Overlap is how long a new CA is trusted beside the old one before it signs.
-	// Then the old one stays trusted for the same time.
+	// Overlap is how long clients trust a new CA before it signs certificates. After
+	// that, they trust the old CA for the same time.
 	Overlap time.Duration
 }
 
@@ -41,40 +41,41 @@ const (
 	retire step = "retire"
 )
 
-// plan returns the step to take now, or how long to rest.
-func (l Lifetimes) plan(of keys, now time.Time) (step, time.Duration) {
-	if of.authority == nil || l.due(of.authority.Cert, now) <= 0 {
+// plan returns the next step, and how long to rest if it is not due yet.
+func (l Lifetimes) plan(content keys, currentTime time.Time) (step, time.Duration) {
+	if content.authority == nil || l.untilRenewal(content.authority.Cert, currentTime) <= 0 {
 		return introduce, 0
 	}
-	if of.serving == nil {
+	if content.serving == nil {
 		return issue, 0
 	}
-	made := of.authority.Cert.NotBefore.Add(backdated)
-	if !bytes.Equal(of.serving.AuthorityKeyId, of.authority.Cert.SubjectKeyId) {
+	created := content.authority.Cert.NotBefore.Add(backdated)
+	if !bytes.Equal(content.serving.AuthorityKeyId, content.authority.Cert.SubjectKeyId) {
 		// After a long time without a running webhook, the old certificate must not
 		// expire during the overlap.
-		last := of.serving.NotAfter.Add(-l.Overlap / 10)
-		return until(min(made.Add(l.Overlap).Sub(now), last.Sub(now)), issue)
+		last := content.serving.NotAfter.Add(-l.Overlap / 10)
+		return restBefore(issue, min(created.Add(l.Overlap).Sub(currentTime), last.Sub(currentTime)))
 	}
-	wait := min(l.due(of.authority.Cert, now), l.due(of.serving, now))
+	wait := min(l.untilRenewal(content.authority.Cert, currentTime), l.untilRenewal(content.serving, currentTime))
 	if wait <= 0 {
 		return issue, 0
 	}
-	if len(of.trusted) > 1 {
-		next, left := until(made.Add(2*l.Overlap).Sub(now), retire)
-		return next, min(left, wait)
+	if len(content.trusted) > 1 {
+		next, remaining := restBefore(retire, created.Add(2*l.Overlap).Sub(currentTime))
+		return next, min(remaining, wait)
 	}
 	return rest, wait
 }
 
-func until(left time.Duration, then step) (step, time.Duration) {
-	if left > 0 {
-		return rest, left
+// restBefore returns the step, or a rest if time remains before it.
+func restBefore(next step, remaining time.Duration) (step, time.Duration) {
+	if remaining > 0 {
+		return rest, remaining
 	}
-	return then, 0
+	return next, 0
 }
 
-// due returns how long it is until a certificate must be renewed.
-func (l Lifetimes) due(certificate *x509.Certificate, now time.Time) time.Duration {
-	return certificate.NotAfter.Add(-l.RenewBefore).Sub(now)
+// untilRenewal returns the time until a certificate must be renewed.
+func (l Lifetimes) untilRenewal(certificate *x509.Certificate, currentTime time.Time) time.Duration {
+	return certificate.NotAfter.Add(-l.RenewBefore).Sub(currentTime)
 }

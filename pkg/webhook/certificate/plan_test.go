@@ -18,19 +18,19 @@ const (
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// renewAt takes the steps that are due on the data at a time.
-func renewAt(t *testing.T, data map[string][]byte, at time.Time) (map[string][]byte, []step, time.Duration) {
+// renewAt takes the steps that are due at a time, and returns the new data, the steps and the time until the next one.
+func renewAt(t *testing.T, data map[string][]byte, currentTime time.Time) (map[string][]byte, []step, time.Duration) {
 	t.Helper()
-	keeper := NewKeeper(clocktesting.NewFakePassiveClock(at), secretKey, serverName, DefaultLifetimes())
+	keeper := NewKeeper(clocktesting.NewFakePassiveClock(currentTime), secretKey, serverName, DefaultLifetimes())
 	secret := &corev1.Secret{Data: maps.Clone(data)}
-	steps, wait, err := keeper.renew(secret)
+	renewal, err := keeper.renew(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return secret.Data, steps, wait
+	return secret.Data, renewal.steps, renewal.wait
 }
 
-func without(names ...string) func(map[string][]byte) {
+func remove(names ...string) func(map[string][]byte) {
 	return func(data map[string][]byte) {
 		for _, name := range names {
 			delete(data, name)
@@ -38,7 +38,7 @@ func without(names ...string) func(map[string][]byte) {
 	}
 }
 
-func nonsense(names ...string) func(map[string][]byte) {
+func spoil(names ...string) func(map[string][]byte) {
 	return func(data map[string][]byte) {
 		for _, name := range names {
 			data[name] = []byte("nonsense")
@@ -51,7 +51,7 @@ func TestStepsThatAreDue(t *testing.T) {
 	if !slices.Equal(steps, []step{introduce, issue}) || wait != 275*day {
 		t.Fatalf("at first: %v, then a rest of %s", steps, wait)
 	}
-	other, _, _ := renewAt(t, nil, start)
+	foreign, _, _ := renewAt(t, nil, start)
 	overlapping, _, _ := renewAt(t, map[string][]byte{
 		BundleKey: fresh[BundleKey], "tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"],
 	}, start)
@@ -59,89 +59,89 @@ func TestStepsThatAreDue(t *testing.T) {
 
 	for _, test := range []struct {
 		name    string
-		before  map[string][]byte
+		data    map[string][]byte
 		spoil   func(map[string][]byte)
-		after   time.Duration
+		elapsed time.Duration
 		want    []step
 		trusted int
-		// rest is how long nothing is due afterwards.
+		// rest is the time until the next step.
 		rest time.Duration
 	}{
-		{name: "nothing is due", before: fresh, after: day, trusted: 1, rest: 274 * day},
-		{name: "the certificate ends in less than 90 days", before: fresh, after: 275 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
-		{name: "the certificate has ended", before: fresh, after: 366 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{name: "nothing is due", data: fresh, elapsed: day, trusted: 1, rest: 274 * day},
+		{name: "the certificate ends in less than 90 days", data: fresh, elapsed: 275 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{name: "the certificate has ended", data: fresh, elapsed: 366 * day, want: []step{issue}, trusted: 1, rest: 275 * day},
 		{
-			name: "the authority ends in less than 90 days, the certificate has ended", before: fresh, after: (3650 - 90) * day,
+			name: "the authority ends in less than 90 days, the certificate has ended", data: fresh, elapsed: (3650 - 90) * day,
 			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
 		},
-		{name: "both have ended", before: fresh, after: 3651 * day, want: []step{introduce, issue}, trusted: 1, rest: 275 * day},
+		{name: "both have ended", data: fresh, elapsed: 3651 * day, want: []step{introduce, issue}, trusted: 1, rest: 275 * day},
 		{
-			name: "the authority's key was removed", before: fresh, spoil: without("ca.key"), after: day,
+			name: "the authority's key was removed", data: fresh, spoil: remove("ca.key"), elapsed: day,
 			want: []step{introduce}, trusted: 2, rest: 7 * day,
 		},
 		{
-			name: "the authority's key is another's", before: fresh,
-			spoil: func(data map[string][]byte) { data["ca.key"] = other["ca.key"] }, after: day, want: []step{introduce},
+			name: "the authority's key is another's", data: fresh,
+			spoil: func(data map[string][]byte) { data["ca.key"] = foreign["ca.key"] }, elapsed: day, want: []step{introduce},
 			trusted: 2, rest: 7 * day,
 		},
 		{
-			name: "the authority's key is nonsense", before: fresh, spoil: nonsense("ca.key"), after: day,
+			name: "the authority's key is nonsense", data: fresh, spoil: spoil("ca.key"), elapsed: day,
 			want: []step{introduce}, trusted: 2, rest: 7 * day,
 		},
 		{
-			name: "the authority was removed", before: fresh, spoil: without(BundleKey), after: day,
+			name: "the authority was removed", data: fresh, spoil: remove(BundleKey), elapsed: day,
 			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
 		},
 		{
-			name: "the authority is nonsense", before: fresh, spoil: nonsense(BundleKey), after: day,
+			name: "the authority is nonsense", data: fresh, spoil: spoil(BundleKey), elapsed: day,
 			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
 		},
 		{
-			name: "the certificate was removed", before: fresh, spoil: without("tls.crt"), after: day, want: []step{issue},
+			name: "the certificate was removed", data: fresh, spoil: remove("tls.crt"), elapsed: day, want: []step{issue},
 			trusted: 1, rest: 275 * day,
 		},
 		{
-			name: "the certificate's key is another's", before: fresh,
-			spoil: func(data map[string][]byte) { data["tls.key"] = other["tls.key"] }, after: day, want: []step{issue},
+			name: "the certificate's key is another's", data: fresh,
+			spoil: func(data map[string][]byte) { data["tls.key"] = foreign["tls.key"] }, elapsed: day, want: []step{issue},
 			trusted: 1, rest: 275 * day,
 		},
-		{name: "the certificate is another authority's", before: fresh, spoil: func(data map[string][]byte) {
-			data["tls.key"], data["tls.crt"] = other["tls.key"], other["tls.crt"]
-		}, after: day, want: []step{issue}, trusted: 1, rest: 275 * day},
+		{name: "the certificate is another authority's", data: fresh, spoil: func(data map[string][]byte) {
+			data["tls.key"], data["tls.crt"] = foreign["tls.key"], foreign["tls.crt"]
+		}, elapsed: day, want: []step{issue}, trusted: 1, rest: 275 * day},
 		{
-			name: "all is nonsense", before: fresh, spoil: nonsense(slices.Collect(maps.Keys(fresh))...), after: day,
+			name: "all is nonsense", data: fresh, spoil: spoil(slices.Collect(maps.Keys(fresh))...), elapsed: day,
 			want: []step{introduce, issue}, trusted: 1, rest: 275 * day,
 		},
-		{name: "a new authority is not known everywhere", before: overlapping, after: 6 * day, trusted: 2, rest: day},
-		{name: "a new authority is known", before: overlapping, after: 7 * day, want: []step{issue}, trusted: 2, rest: 7 * day},
+		{name: "a new authority is not known everywhere", data: overlapping, elapsed: 6 * day, trusted: 2, rest: day},
+		{name: "a new authority is known", data: overlapping, elapsed: 7 * day, want: []step{issue}, trusted: 2, rest: 7 * day},
 		{
-			name: "the new authority's key was removed too", before: overlapping, spoil: without("ca.key"), after: day,
+			name: "the new authority's key was removed too", data: overlapping, spoil: remove("ca.key"), elapsed: day,
 			want: []step{introduce}, trusted: 3, rest: 7 * day,
 		},
-		{name: "what is served ends before a new authority is known", before: overlapping, spoil: func(data map[string][]byte) {
+		{name: "what is served ends before a new authority is known", data: overlapping, spoil: func(data map[string][]byte) {
 			short := DefaultLifetimes()
 			short.Certificate = 3 * day
-			if err := short.do(issue, read(fresh, serverName, start), data, serverName, start); err != nil {
+			if err := short.take(issue, read(fresh, serverName, start), data, serverName, start); err != nil {
 				t.Fatal(err)
 			}
-		}, after: 60 * time.Hour, want: []step{issue}, trusted: 2, rest: 276 * time.Hour},
-		{name: "the old authority is still trusted", before: switched, after: 13 * day, trusted: 2, rest: day},
-		{name: "the old authority is no longer needed", before: switched, after: 14 * day, want: []step{retire}, trusted: 1, rest: 268 * day},
+		}, elapsed: 60 * time.Hour, want: []step{issue}, trusted: 2, rest: 276 * time.Hour},
+		{name: "the old authority is still trusted", data: switched, elapsed: 13 * day, trusted: 2, rest: day},
+		{name: "the old authority is no longer needed", data: switched, elapsed: 14 * day, want: []step{retire}, trusted: 1, rest: 268 * day},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			data, now := maps.Clone(test.before), start.Add(test.after)
+			data, currentTime := maps.Clone(test.data), start.Add(test.elapsed)
 			if test.spoil != nil {
 				test.spoil(data)
 			}
-			after, steps, rest := renewAt(t, data, now)
+			renewed, steps, rest := renewAt(t, data, currentTime)
 			if !slices.Equal(steps, test.want) || rest != test.rest {
 				t.Errorf("took the steps %v, then a rest of %s; want %v, then %s", steps, rest, test.want, test.rest)
 			}
-			content := read(after, serverName, now)
+			content := read(renewed, serverName, currentTime)
 			if content.serving == nil || content.authority == nil || len(content.trusted) != test.trusted {
 				t.Errorf("afterwards %+v, want %d authorities", content, test.trusted)
 			}
-			if changed := !bytes.Equal(data["tls.crt"], after["tls.crt"]); changed != slices.Contains(test.want, issue) {
+			if changed := !bytes.Equal(data["tls.crt"], renewed["tls.crt"]); changed != slices.Contains(test.want, issue) {
 				t.Errorf("the certificate changed: %t", changed)
 			}
 		})
@@ -158,20 +158,20 @@ func TestForThirtyYears(t *testing.T) {
 	var data map[string][]byte
 	var clients []client
 	authorities, certificates := map[string]bool{}, map[string]bool{}
-	for now := start; now.Before(start.Add(30 * 365 * day)); {
-		after, _, wait := renewAt(t, data, now)
+	for currentTime := start; currentTime.Before(start.Add(30 * 365 * day)); {
+		renewed, _, wait := renewAt(t, data, currentTime)
 		if data != nil {
-			clients = append(clients, client{until: now.Add(7 * day), bundle: data[BundleKey]})
+			clients = append(clients, client{until: currentTime.Add(7 * day), bundle: data[BundleKey]})
 		}
-		clients = slices.DeleteFunc(clients, func(c client) bool { return !now.Before(c.until) })
-		for _, bundle := range append(clients, client{bundle: after[BundleKey]}) {
-			seen := map[string][]byte{BundleKey: bundle.bundle, "tls.crt": after["tls.crt"], "tls.key": after["tls.key"]}
-			if read(seen, serverName, now).serving == nil {
-				t.Fatalf("on %s, a client whose bundle was current until %s does not trust the certificate", now, bundle.until)
+		clients = slices.DeleteFunc(clients, func(c client) bool { return !currentTime.Before(c.until) })
+		for _, bundle := range append(clients, client{bundle: renewed[BundleKey]}) {
+			seen := map[string][]byte{BundleKey: bundle.bundle, "tls.crt": renewed["tls.crt"], "tls.key": renewed["tls.key"]}
+			if read(seen, serverName, currentTime).serving == nil {
+				t.Fatalf("on %s, a client whose bundle was current until %s does not trust the certificate", currentTime, bundle.until)
 			}
 		}
-		authorities[string(after["ca.key"])], certificates[string(after["tls.crt"])] = true, true
-		data, now = after, now.Add(wait)
+		authorities[string(renewed["ca.key"])], certificates[string(renewed["tls.crt"])] = true, true
+		data, currentTime = renewed, currentTime.Add(wait)
 	}
 	if len(authorities) != 4 || len(certificates) < 30 {
 		t.Errorf("%d authorities and %d certificates", len(authorities), len(certificates))

@@ -26,7 +26,7 @@ func configMapWith(data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: secretKey.Namespace, Name: names.WebhookCA}, Data: data}
 }
 
-// published is what a hub has after a reconcile.
+// published returns the data of the ConfigMap.
 func published(t *testing.T, hub client.Client) map[string]string {
 	t.Helper()
 	got := configMapWith(nil)
@@ -38,7 +38,7 @@ func published(t *testing.T, hub client.Client) map[string]string {
 
 func TestTheCAIsPublished(t *testing.T) {
 	fresh, _, _ := renewAt(t, nil, start)
-	other, _, _ := renewAt(t, nil, start)
+	foreign, _, _ := renewAt(t, nil, start)
 	overlapping, _, _ := renewAt(t, map[string][]byte{
 		BundleKey: fresh[BundleKey], "tls.crt": fresh["tls.crt"], "tls.key": fresh["tls.key"],
 	}, start)
@@ -52,7 +52,7 @@ func TestTheCAIsPublished(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{}, names.WebhookCA, errors.New("changed"))
 	for _, test := range []struct {
 		name    string
-		before  map[string]string
+		data    map[string]string
 		secret  map[string][]byte
 		written error
 		want    map[string]string
@@ -60,9 +60,9 @@ func TestTheCAIsPublished(t *testing.T) {
 		fails   bool
 	}{
 		{name: "none yet", secret: fresh, want: ca(fresh), writes: 1},
-		{name: "another", before: ca(other), secret: fresh, want: ca(fresh), writes: 1},
-		{name: "the same: no write", before: ca(fresh), secret: fresh, want: ca(fresh)},
-		{name: "two during a renewal", before: ca(fresh), secret: overlapping, want: ca(overlapping), writes: 1},
+		{name: "another", data: ca(foreign), secret: fresh, want: ca(fresh), writes: 1},
+		{name: "the same: no write", data: ca(fresh), secret: fresh, want: ca(fresh)},
+		{name: "two during a renewal", data: ca(fresh), secret: overlapping, want: ca(overlapping), writes: 1},
 		{name: "certificates only", secret: commented, want: ca(fresh), writes: 1},
 		{name: "another replica was first", secret: fresh, writes: 1, written: conflict},
 		{name: "the API server is away", secret: fresh, written: errors.New("connection refused"), writes: 1, fails: true},
@@ -70,7 +70,7 @@ func TestTheCAIsPublished(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			writes := 0
 			keeper := keeperOf(nil)
-			keeper.client = fake.NewClientBuilder().WithObjects(secretWith(test.secret), configMapWith(test.before)).
+			keeper.client = fake.NewClientBuilder().WithObjects(secretWith(test.secret), configMapWith(test.data)).
 				WithInterceptorFuncs(interceptor.Funcs{
 					Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 						writes++
@@ -91,10 +91,10 @@ func TestTheCAIsPublished(t *testing.T) {
 	}
 }
 
-// No key leaves the Secret, also where the Secret has nonsense in place of a CA.
+// No private key leaves the Secret, even if the CA in the Secret is invalid.
 func TestOnlyTheCAIsPublished(t *testing.T) {
-	for _, before := range []map[string][]byte{nil, {BundleKey: []byte("x")}} {
-		keeper := keeperOf(nil, secretWith(before), configMapWith(map[string]string{"tls.key": "left", BundleKey: "left"}))
+	for _, data := range []map[string][]byte{nil, {BundleKey: []byte("x")}} {
+		keeper := keeperOf(nil, secretWith(data), configMapWith(map[string]string{"tls.key": "left", BundleKey: "left"}))
 		reconciled(t, keeper, false)
 		var stored corev1.Secret
 		if err := keeper.client.Get(t.Context(), secretKey, &stored); err != nil {
@@ -106,16 +106,16 @@ func TestOnlyTheCAIsPublished(t *testing.T) {
 	}
 }
 
-// Where another writer keeps changing the ConfigMap, each replica writes once a second.
+// While another writer keeps changing the ConfigMap, each replica writes once a second.
 func TestTheCAIsPublishedAtMostOnceASecond(t *testing.T) {
 	fresh, _, _ := renewAt(t, nil, start)
 	clock := clocktesting.NewFakePassiveClock(start)
 	keeper := NewKeeper(clock, secretKey, serverName, DefaultLifetimes())
 	keeper.client = fake.NewClientBuilder().WithObjects(secretWith(fresh), configMapWith(nil)).Build()
 	for step, want := range []struct {
-		at        time.Duration
+		elapsed   time.Duration
 		published bool
-		again     time.Duration
+		retry     time.Duration
 	}{
 		{0, true, 275 * day},
 		{time.Second / 4, false, 3 * time.Second / 4},
@@ -126,9 +126,9 @@ func TestTheCAIsPublishedAtMostOnceASecond(t *testing.T) {
 		if err := keeper.client.Update(t.Context(), insisted); err != nil {
 			t.Fatal(err)
 		}
-		clock.SetTime(start.Add(want.at))
-		if result := reconciled(t, keeper, false); result.RequeueAfter != want.again {
-			t.Errorf("step %d: looks again after %s, want %s", step, result.RequeueAfter, want.again)
+		clock.SetTime(start.Add(want.elapsed))
+		if result := reconciled(t, keeper, false); result.RequeueAfter != want.retry {
+			t.Errorf("step %d: looks again after %s, want %s", step, result.RequeueAfter, want.retry)
 		}
 		if got := published(t, keeper.client)[BundleKey] == string(fresh[BundleKey]); got != want.published {
 			t.Errorf("step %d: published %t", step, got)
@@ -136,7 +136,7 @@ func TestTheCAIsPublishedAtMostOnceASecond(t *testing.T) {
 	}
 }
 
-// The webhook may not create the ConfigMap. It serves without, and logs what is missing.
+// The webhook may not create the ConfigMap. It serves without it, and logs its name.
 func TestKeeperLogsThatTheConfigMapIsMissing(t *testing.T) {
 	var logged []string
 	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { logged = append(logged, line) }, funcr.Options{}))

@@ -1,6 +1,7 @@
-// Package gate closes the gates of add-ons when they are created: where an add-on declares that its first installation
-// waits for its dependencies, and they are not satisfied on that managed cluster; and where OCM creates an add-on that contradicts
-// what is installed there, and protection is enforced.
+// Package gate closes the gates of add-ons when they are created. It closes a gate in two cases:
+//
+//   - The add-on declares that its first installation waits for its dependencies, and they are not satisfied on the managed cluster.
+//   - OCM creates an add-on that contradicts installed add-ons, and protection is enforced there.
 package gate
 
 import (
@@ -24,33 +25,34 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Path is the path at which new ManagedClusterAddOns are gated.
+// Path is the path for requests that create ManagedClusterAddOns.
 const Path = "/gate-managedclusteraddon"
 
-// UndecidedAudit is what the API server's audit log has, after the name of the webhook and a slash, on the creation of an add-on that is
-// not prepared because that could not be decided. Its value is the error.
+// UndecidedAudit is the name of the audit annotation on the creation of an add-on whose gate or finalizer could not be decided. Its value
+// is the error. In its audit log, the API server puts the name of the webhook and a slash before it.
 const UndecidedAudit = "undecided"
 
-// answerWithin is less than the API server waits.
-const answerWithin = 800 * time.Millisecond
+// responseTimeout is less than the API server waits for a response.
+const responseTimeout = 800 * time.Millisecond
 
-// Fleet is what a gate is decided on.
+// Fleet reads the inputs of a decision on a gate.
 type Fleet interface {
-	// Registered returns what the registration of an add-on declares.
+	// Registered returns the declaration in the registration of an add-on.
 	Registered(ctx context.Context, addOn string) (declaration.Declaration, error)
-	// Created returns the verdicts on an add-on as it is created.
+	// Created returns the verdicts on an add-on at its creation.
 	Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error)
-	// Contradicts returns what an add-on contradicts that is refused to other users than OCM, and that this user creates; empty: nothing.
-	Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (message string, err error)
+	// Contradicts returns a message if the user is OCM, and any other user would be refused the add-on. Otherwise it is empty.
+	Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, user authenticationv1.UserInfo) (string, error)
 }
 
-// Lifecycle knows whether an addon-manager that leads runs with --lifecycle. No other component opens a gate, or lets an AddOnTemplate go on.
+// Lifecycle reports whether the addon-manager that leads runs with --lifecycle. Only such an addon-manager opens gates and continues
+// rollouts of AddOnTemplates.
 type Lifecycle interface {
-	// Require returns an error unless it does.
+	// Require returns an error if no addon-manager with --lifecycle leads.
 	Require(ctx context.Context) error
 }
 
-// Closer closes gates. It denies nothing. What it cannot decide gets no gate, and OCM installs it at once.
+// Closer closes gates. It denies no request. An add-on that it cannot decide on gets no gate, so OCM installs it at once.
 type Closer struct {
 	Fleet     Fleet
 	Lifecycle Lifecycle
@@ -60,68 +62,72 @@ var _ admission.Handler = &Closer{}
 
 // Handle implements admission.Handler.
 func (c *Closer) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := json.Unmarshal(request.Object.Raw, addOn); err != nil {
-		return ungated(ctx, request, fmt.Errorf("read the object: %w", err))
+		return allowUngated(ctx, request, fmt.Errorf("read the object: %w", err))
 	}
 	addOn.Namespace = request.Namespace
-	closing, err := c.decide(ctx, addOn, request.UserInfo)
-	if err == nil && closing.annotations != nil {
+	decision, err := c.decide(ctx, addOn, request.UserInfo)
+	if err == nil && decision.annotations != nil {
 		err = c.Lifecycle.Require(ctx) // last, so that it costs no other add-on a request
 	}
 	switch {
 	case err != nil:
-		return ungated(ctx, request, err)
-	case closing.annotations == nil:
+		return allowUngated(ctx, request, err)
+	case decision.annotations == nil:
 		return admission.Allowed("")
 	}
-	return admission.Patched("", patches(addOn, closing.annotations)...).
-		WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, closing.message))))
+	return admission.Patched("", patches(addOn, decision.annotations)...).
+		WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, decision.message))))
 }
 
-// closing is how the gate of an add-on is closed.
-type closing struct {
-	// annotations are those that the add-on gets; nil: the gate is not closed.
+// decision is the decision on the gate of an add-on.
+type decision struct {
+	// annotations close the gate. They are nil if it is not closed.
 	annotations map[string]string
-	// message is what the add-on waits for.
+	// message explains why the add-on waits.
 	message string
 }
 
-// decide decides whether the gate of an add-on is closed. A gate that its creator has set stays as it is. An add-on with a
-// finalizer, as from a backup, gets none: OCM may have to install it to remove that.
-func (c *Closer) decide(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (closing, error) {
-	if _, set := addOn.Annotations[addonv1alpha1.GateAnnotation]; set || addOn.Name == names.AgentAddOn || len(addOn.Finalizers) > 0 {
-		return closing{}, nil
+// decide decides on the gate of an add-on. It leaves a gate alone that the creator has set. An add-on with a finalizer, such as from a
+// backup, gets no gate: OCM may have to install it before it can remove the finalizer.
+func (c *Closer) decide(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, user authenticationv1.UserInfo,
+) (decision, error) {
+	if _, ok := addOn.Annotations[addonv1alpha1.GateAnnotation]; ok || addOn.Name == names.AgentAddOn || len(addOn.Finalizers) > 0 {
+		return decision{}, nil
 	}
-	contradiction, err := c.Fleet.Contradicts(ctx, addOn, by)
+	contradiction, err := c.Fleet.Contradicts(ctx, addOn, user)
 	if err != nil {
-		return closing{}, err
+		return decision{}, err
 	}
 	if contradiction != "" {
-		return closing{map[string]string{
+		annotations := map[string]string{
 			addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
-		}, contradiction}, nil
+		}
+		return decision{annotations, contradiction}, nil
 	}
 	registered, err := c.Fleet.Registered(ctx, addOn.Name)
 	if err != nil || !gate.Ordered(registered) {
-		return closing{}, err
+		return decision{}, err
 	}
 	created, err := c.Fleet.Created(ctx, addOn)
 	if err != nil {
-		return closing{}, err
+		return decision{}, err
 	}
-	if decided := gate.DecideCreation(registered, created); decided.Step == gate.Wait {
-		return closing{map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, decided.Message}, nil
+	if ordering := gate.DecideCreation(registered, created); ordering.Step == gate.Wait {
+		return decision{map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, ordering.Message}, nil
 	}
-	return closing{}, nil
+	return decision{}, nil
 }
 
-// ungated allows an add-on without a gate. An error would deny it: the failure policy is only for a webhook that does not
-// respond.
-func ungated(ctx context.Context, request admission.Request, err error) admission.Response {
-	log.FromContext(ctx).Error(err, "Cannot decide whether an installation waits for dependencies; it does not", "addOn", request.Namespace+"/"+request.Name)
+// allowUngated allows an add-on without a gate. An error would deny it, because the failure policy only applies to a webhook that does
+// not respond.
+func allowUngated(ctx context.Context, request admission.Request, err error) admission.Response {
+	log.FromContext(ctx).Error(err, "Cannot decide whether an installation waits for dependencies; it does not",
+		"addOn", request.Namespace+"/"+request.Name)
 	response := admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
 		fmt.Sprintf("the installation of add-on '%s' does not wait for its dependencies: %s", text.Name(request.Name), text.Failure(err)))))
 	response.AuditAnnotations = map[string]string{UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
@@ -130,13 +136,14 @@ func ungated(ctx context.Context, request admission.Request, err error) admissio
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// patches add annotations to an add-on.
-func patches(addOn *addonv1alpha1.ManagedClusterAddOn, annotations map[string]string) (all []jsonpatch.Operation) {
+// patches returns the operations that add annotations to an add-on.
+func patches(addOn *addonv1alpha1.ManagedClusterAddOn, annotations map[string]string) []jsonpatch.Operation {
 	if addOn.Annotations == nil {
 		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/metadata/annotations", annotations)}
 	}
+	var operations []jsonpatch.Operation
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
-		all = append(all, jsonpatch.NewOperation("add", "/metadata/annotations/"+escape.Replace(name), annotations[name]))
+		operations = append(operations, jsonpatch.NewOperation("add", "/metadata/annotations/"+escape.Replace(name), annotations[name]))
 	}
-	return all
+	return operations
 }

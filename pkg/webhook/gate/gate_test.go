@@ -20,17 +20,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// imagined is what a gate is decided on.
+// imagined is a fleet with fixed inputs.
 type imagined struct {
 	declared          declaration.Declaration
 	verdict           evaluation.Verdict
 	unknown           bool
 	registered, fails error
-	// contradicts is what the add-on contradicts where OCM creates it, and reviewed the error of the review.
+	// contradicts is the message of a contradiction if OCM creates the add-on. reviewed is the error of that review.
 	contradicts string
 	reviewed    error
-	// asked is the cluster of the add-on whose verdicts were requested.
-	asked string
+	// requested is the cluster of the add-on whose verdicts were requested.
+	requested string
 	// template is the AddOnTemplate that does not exist.
 	template string
 }
@@ -40,14 +40,14 @@ func (f *imagined) Registered(context.Context, string) (declaration.Declaration,
 }
 
 func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error) {
-	f.asked = addOn.Namespace
+	f.requested = addOn.Namespace
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
 	findings := []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}
 	return gate.Creation{Findings: findings, Missing: f.template, Known: !f.unknown}, f.fails
 }
 
-func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
-	if by.Username != ocm {
+func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedClusterAddOn, user authenticationv1.UserInfo) (string, error) {
+	if user.Username != ocm {
 		return "", nil
 	}
 	return f.contradicts, f.reviewed
@@ -56,7 +56,7 @@ func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedCluste
 // ocm is the user that creates add-ons by Placements.
 const ocm = "system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa"
 
-// lifecycle is the error of what requires that a leader runs with --lifecycle; nil: one does.
+// lifecycle is a Lifecycle with an error. Without one, a leader runs with --lifecycle.
 type lifecycle struct{ err error }
 
 func (l lifecycle) Require(context.Context) error { return l.err }
@@ -137,32 +137,33 @@ func TestCloser(t *testing.T) {
 			if undecided := strings.Contains(test.warns, "does not wait"); undecided != (response.AuditAnnotations[UndecidedAudit] != "") {
 				t.Errorf("audit annotations %v", response.AuditAnnotations)
 			}
-			if test.patch != nil && test.fleet.asked != "cluster1" {
-				t.Errorf("verdicts of %q", test.fleet.asked)
+			if test.patch != nil && test.fleet.requested != "cluster1" {
+				t.Errorf("verdicts of %q", test.fleet.requested)
 			}
 		})
 	}
 }
 
-// asked counts the questions whether a leader runs with --lifecycle.
-type asked int
+// requireCount counts the calls of Require. No leader runs with --lifecycle.
+type requireCount int
 
-func (a *asked) Require(context.Context) error {
-	*a++
+func (c *requireCount) Require(context.Context) error {
+	*c++
 	return errors.New("none leads")
 }
 
-// TestCloserOfContradictions: OCM is never refused anything, so what contradicts waits where protection is enforced, whatever is ordered.
+// TestCloserOfContradictions creates add-ons that contradict others. A request of OCM is never refused, so the installation waits where
+// protection is enforced, also if the add-on declares no order.
 func TestCloserOfContradictions(t *testing.T) {
 	const contradiction = "add-on 'gateway' on cluster cluster1 contradicts what it needs"
 	closed := map[string]string{
 		addonv1alpha1.GateAnnotation: "closed", addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
 	}
 	for name, test := range map[string]struct {
-		object, by string
-		fleet      imagined
-		want       any // of the first patch
-		warns      string
+		object, user string
+		fleet        imagined
+		want         any // of the first patch
+		warns        string
 	}{
 		"ByOCM": {
 			`{"metadata":{"name":"gateway"}}`, ocm,
@@ -186,7 +187,7 @@ func TestCloserOfContradictions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			response := (&Closer{Fleet: &test.fleet, Lifecycle: lifecycle{}}).Handle(t.Context(), admission.Request{
 				AdmissionRequest: admissionv1.AdmissionRequest{
-					Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, UserInfo: authenticationv1.UserInfo{Username: test.by},
+					Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create, UserInfo: authenticationv1.UserInfo{Username: test.user},
 					Object: runtime.RawExtension{Raw: []byte(test.object)},
 				},
 			})
@@ -208,31 +209,31 @@ func TestNoGateIsClosedWithoutALeader(t *testing.T) {
 	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
 	for name, test := range map[string]struct {
 		fleet imagined
-		asks  asked
+		calls requireCount
 	}{
 		"Unsatisfied": {imagined{declared: ordered, verdict: evaluation.NotInstalled}, 1},
 		"Satisfied":   {imagined{declared: ordered, verdict: evaluation.Satisfied}, 0},
 		"NotOrdered":  {imagined{verdict: evaluation.NotInstalled}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var asks asked
+			var calls requireCount
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create,
 				Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"name":"gateway"}}`)},
 			}}
-			response := (&Closer{Fleet: &test.fleet, Lifecycle: &asks}).Handle(t.Context(), request)
-			if !response.Allowed || len(response.Patches) > 0 || asks != test.asks {
-				t.Errorf("allowed: %t, patches %v, asked %d times", response.Allowed, response.Patches, asks)
+			response := (&Closer{Fleet: &test.fleet, Lifecycle: &calls}).Handle(t.Context(), request)
+			if !response.Allowed || len(response.Patches) > 0 || calls != test.calls {
+				t.Errorf("allowed: %t, patches %v, asked %d times", response.Allowed, response.Patches, calls)
 			}
 			warned := strings.Join(response.Warnings, "\n")
-			if warns := strings.Contains(warned, "does not wait for its dependencies: none leads"); warns != (test.asks > 0) {
+			if warns := strings.Contains(warned, "does not wait for its dependencies: none leads"); warns != (test.calls > 0) {
 				t.Errorf("warnings %q", warned)
 			}
 		})
 	}
 }
 
-// FuzzCloser: no object makes it deny or panic, and where it closes a gate, the patch fits.
+// FuzzCloser checks that no object makes Closer deny a request or panic, and that its patches fit the object.
 func FuzzCloser(f *testing.F) {
 	for _, seed := range []string{
 		`{"metadata":{"annotations":{}}}`, `{"metadata":{"annotations":null,"name":"x"}}`, `{"metadata":7}`, `null`,

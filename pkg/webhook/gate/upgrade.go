@@ -22,23 +22,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// UpgradePath is the path at which other AddOnTemplates of ManagedClusterAddOns are held back.
+// UpgradePath is the path for requests that roll out another AddOnTemplate of a ManagedClusterAddOn.
 const UpgradePath = "/hold-addontemplate"
 
-// Upgrades is what it is decided on whether an AddOnTemplate waits.
+// Upgrades reads the inputs of a decision on an AddOnTemplate.
 type Upgrades interface {
-	// Registered returns what the registration of an add-on declares.
+	// Registered returns the declaration in the registration of an add-on.
 	Registered(ctx context.Context, addOn string) (declaration.Declaration, error)
-	// Upgraded returns the verdicts on an add-on with another AddOnTemplate; known is false where nothing can be said.
-	Upgraded(
-		ctx context.Context,
-		addOn types.NamespacedName,
-		template string,
-	) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error)
+	// Upgraded returns the verdicts on an add-on with another AddOnTemplate, and the upgrade to that template. The upgrade is nil if no
+	// verdict is known.
+	Upgraded(ctx context.Context, addOn types.NamespacedName, template string) ([]evaluation.Finding, *gate.Upgrade, error)
 }
 
-// Holder lets another AddOnTemplate wait that OCM begins to roll out on a managed cluster: it puts the one back that runs, and sets the
-// condition Upgradable, by which the gate rule keeps it so. It denies nothing. What it cannot decide does not wait.
+// Holder lets another AddOnTemplate wait that OCM begins to roll out on a managed cluster. It puts the running template back, and sets
+// the condition Upgradable. Because of this condition, the gate rule keeps the running template. Holder denies no request. A template
+// that it cannot decide on does not wait.
 type Holder struct {
 	Clock     clock.PassiveClock
 	Fleet     Upgrades
@@ -47,8 +45,8 @@ type Holder struct {
 
 var _ admission.Handler = &Holder{}
 
-// status is what is read of a ManagedClusterAddOn of either version.
-type status struct {
+// addOnStatus has the fields of a ManagedClusterAddOn that decide, in either version of the API.
+type addOnStatus struct {
 	Metadata struct {
 		Annotations       map[string]string `json:"annotations"`
 		DeletionTimestamp *string           `json:"deletionTimestamp"`
@@ -63,7 +61,7 @@ type status struct {
 
 // Handle implements admission.Handler.
 func (h *Holder) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	patch, err := h.hold(ctx, request)
 	if err == nil && patch != nil {
@@ -80,67 +78,67 @@ func (h *Holder) Handle(ctx context.Context, request admission.Request) admissio
 	return admission.Patched("", patch...)
 }
 
-// hold returns the patch of a status that lets an AddOnTemplate wait; nil: none does. OCM drops what runs from a status once another
-// template is rolled out. So where that is not known, an installation or a rollout is under way already, and nothing waits.
+// hold returns the patch of a status that lets an AddOnTemplate wait. It returns nil if the template does not wait. OCM drops the running
+// template from a status once it rolls out another template. So if the running template is not known, an installation or a rollout has
+// begun already, and the template does not wait.
 func (h *Holder) hold(ctx context.Context, request admission.Request) ([]jsonpatch.Operation, error) {
-	var stored, now status
+	var stored, written addOnStatus
 	if err := json.Unmarshal(request.OldObject.Raw, &stored); err != nil {
 		return nil, fmt.Errorf("read the stored object: %w", err)
 	}
-	if err := json.Unmarshal(request.Object.Raw, &now); err != nil {
+	if err := json.Unmarshal(request.Object.Raw, &written); err != nil {
 		return nil, fmt.Errorf("read the object: %w", err)
 	}
-	runs, desired := gaterule.ReferenceIn(stored.Status.ConfigReferences, ""), gaterule.ReferenceIn(now.Status.ConfigReferences, "")
-	if runs == nil || runs.Applied == "" || desired == nil || desired.Desired == runs.Desired || stored.Metadata.DeletionTimestamp != nil ||
-		stored.Metadata.Annotations[addonv1alpha1.UpgradeAnnotation] == desired.Desired {
+	running := gaterule.ReferenceIn(stored.Status.ConfigReferences, "")
+	desired := gaterule.ReferenceIn(written.Status.ConfigReferences, "")
+	if running == nil || running.Applied == "" || desired == nil || desired.Desired == running.Desired ||
+		stored.Metadata.DeletionTimestamp != nil || stored.Metadata.Annotations[addonv1alpha1.UpgradeAnnotation] == desired.Desired {
 		return nil, nil
 	}
 	registered, err := h.Fleet.Registered(ctx, request.Name)
 	if err != nil || !gate.OrdersUpgrades(registered) {
 		return nil, err
 	}
-	findings, upgrade, known, err := h.Fleet.Upgraded(
-		ctx,
-		types.NamespacedName{Namespace: request.Namespace, Name: request.Name},
-		desired.Desired,
-	)
-	if err != nil || !known {
+	key := types.NamespacedName{Namespace: request.Namespace, Name: request.Name}
+	findings, upgrade, err := h.Fleet.Upgraded(ctx, key, desired.Desired)
+	if err != nil || upgrade == nil {
 		return nil, err
 	}
-	decided := gate.DecideUpgrade(registered, findings, upgrade)
-	if decided.Step != gate.Wait {
+	decision := gate.DecideUpgrade(registered, findings, *upgrade)
+	if decision.Step != gate.Wait {
 		return nil, nil
 	}
-	log.FromContext(ctx).Info("An AddOnTemplate waits", "addOn", request.Namespace+"/"+request.Name, "message", decided.Message)
-	patch := []jsonpatch.Operation{gaterule.Restore(desired, runs), h.report(now.Status.Conditions, decided)}
-	return append(patch, relate(now.Status.RelatedObjects, desired.Desired)...), nil
+	log.FromContext(ctx).Info("An AddOnTemplate waits", "addOn", request.Namespace+"/"+request.Name, "message", decision.Message)
+	patch := []jsonpatch.Operation{gaterule.Restore(desired, running), h.report(written.Status.Conditions, decision)}
+	return append(patch, relate(written.Status.RelatedObjects, desired.Desired)...), nil
 }
 
-// report returns the patch of the condition Upgradable. Admission is only called where there is one; another writer that leaves it out
-// gets it back.
-func (h *Holder) report(conditions []metav1.Condition, decided gate.Decision) jsonpatch.Operation {
-	at := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == gate.ConditionUpgradable })
-	if at < 0 {
-		desired, _ := gate.UpgradeCondition(nil, decided, metav1.NewTime(h.Clock.Now()))
+// report returns the operation that sets the condition Upgradable. The API server only calls the webhook for an add-on that has the
+// condition. If the writer left it out, it is added again.
+func (h *Holder) report(conditions []metav1.Condition, decision gate.Decision) jsonpatch.Operation {
+	index := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == gate.ConditionUpgradable })
+	if index < 0 {
+		desired, _ := gate.UpgradeCondition(nil, decision, metav1.NewTime(h.Clock.Now()))
 		if conditions == nil {
 			return jsonpatch.NewOperation("add", "/status/conditions", []metav1.Condition{desired})
 		}
 		return jsonpatch.NewOperation("add", "/status/conditions/-", desired)
 	}
-	desired, _ := gate.UpgradeCondition(&conditions[at], decided, metav1.NewTime(h.Clock.Now()))
-	return jsonpatch.NewOperation("replace", fmt.Sprintf("/status/conditions/%d", at), desired)
+	desired, _ := gate.UpgradeCondition(&conditions[index], decision, metav1.NewTime(h.Clock.Now()))
+	return jsonpatch.NewOperation("replace", fmt.Sprintf("/status/conditions/%d", index), desired)
 }
 
-// relate returns the patch of the related objects of an add-on that names the AddOnTemplate which waits; nil: they do already.
+// relate returns the operations that add the waiting AddOnTemplate to the related objects of an add-on. It returns nil if they have it
+// already.
 func relate(related []ocmv1alpha1.ObjectReference, template string) []jsonpatch.Operation {
-	desired, at := gate.Related(template), slices.IndexFunc(related, gate.IsRelated)
+	desired, index := gate.Related(template), slices.IndexFunc(related, gate.IsRelated)
 	switch {
 	case related == nil:
 		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/status/relatedObjects", []ocmv1alpha1.ObjectReference{desired})}
-	case at < 0:
+	case index < 0:
 		return []jsonpatch.Operation{jsonpatch.NewOperation("add", "/status/relatedObjects/-", desired)}
-	case related[at] != desired:
-		return []jsonpatch.Operation{jsonpatch.NewOperation("replace", fmt.Sprintf("/status/relatedObjects/%d", at), desired)}
+	case related[index] != desired:
+		return []jsonpatch.Operation{jsonpatch.NewOperation("replace", fmt.Sprintf("/status/relatedObjects/%d", index), desired)}
 	}
 	return nil
 }

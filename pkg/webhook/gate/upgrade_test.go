@@ -25,35 +25,26 @@ import (
 )
 
 func (f *imagined) Upgraded(
-	_ context.Context,
-	addOn types.NamespacedName,
-	template string,
-) ([]evaluation.Finding, gate.Upgrade, bool, error) {
-	f.asked = addOn.String() + " " + template
+	_ context.Context, addOn types.NamespacedName, template string,
+) ([]evaluation.Finding, *gate.Upgrade, error) {
+	f.requested = addOn.String() + " " + template
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
-	return []evaluation.Finding{
-			{Dependency: edge, Verdict: f.verdict},
-		}, gate.Upgrade{
-			Template: template,
-			Version:  "2.0.0",
-		}, !f.unknown, f.fails
+	findings := []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}
+	if f.unknown {
+		return findings, nil, f.fails
+	}
+	return findings, &gate.Upgrade{Template: template, Version: "2.0.0"}, f.fails
 }
 
 func reference(desired, applied string) string {
 	return fmt.Sprintf(
 		`{"group":"addon.open-cluster-management.io","resource":"addontemplates","desiredConfig":{"name":%q},"lastAppliedConfig":{"name":%q}}`,
-		desired,
-		applied,
-	)
+		desired, applied)
 }
 
 func deployed(metadata, references string, conditions ...string) string {
-	return fmt.Sprintf(
-		`{"metadata":{"name":"gateway"%s},"status":{"configReferences":[%s],"conditions":[%s]}}`,
-		metadata,
-		references,
-		strings.Join(conditions, ","),
-	)
+	return fmt.Sprintf(`{"metadata":{"name":"gateway"%s},"status":{"configReferences":[%s],"conditions":[%s]}}`,
+		metadata, references, strings.Join(conditions, ","))
 }
 
 const marked = `{"type":"Upgradable","status":"True","reason":"NothingWaits","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}`
@@ -66,9 +57,9 @@ func TestHolder(t *testing.T) {
 	byHand := `,"annotations":{"dependency.addon.open-cluster-management.io/upgrade":"v2"}`
 	broken := errors.New("the hub is busy")
 	for name, test := range map[string]struct {
-		before, after string
-		fleet         imagined
-		patched       string // operations and paths; empty: none
+		old, updated string
+		fleet        imagined
+		patched      string // operations and paths, or empty without a patch
 	}{
 		"Unsatisfied": {runs, next, missing, "replace /status/configReferences/0, replace /status/conditions/0, add /status/relatedObjects"},
 		"BehindAConfig": {
@@ -112,7 +103,7 @@ func TestHolder(t *testing.T) {
 		"NoStoredObject":  {`[]`, next, missing, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response := heldBy(t, &test.fleet, test.before, test.after)
+			response := heldBy(t, &test.fleet, test.old, test.updated)
 			var got []string
 			for _, operation := range response.Patches {
 				got = append(got, operation.Operation+" "+operation.Path)
@@ -123,8 +114,8 @@ func TestHolder(t *testing.T) {
 			if test.patched == "" {
 				return
 			}
-			if test.fleet.asked != "cluster1/gateway v2" || string(response.Patches[0].Value.(json.RawMessage)) != reference("v1", "v1") {
-				t.Errorf("%s; put back: %s", test.fleet.asked, response.Patches[0].Value)
+			if test.fleet.requested != "cluster1/gateway v2" || string(response.Patches[0].Value.(json.RawMessage)) != reference("v1", "v1") {
+				t.Errorf("%s; put back: %s", test.fleet.requested, response.Patches[0].Value)
 			}
 			if stored := reported(response.Patches[1]); !gate.Waits(&stored) || !stored.LastTransitionTime.Equal(&fixture.Now) {
 				t.Errorf("%+v", stored)
@@ -138,7 +129,7 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// operator is a related object that is not ours.
+// operator is a related object of another component.
 const operator = `{"group":"apps","resource":"deployments","namespace":"ns","name":"a"}`
 
 func template(name string) string {
@@ -151,7 +142,7 @@ func related(addOn string, objects ...string) string {
 }
 
 func relatedBy(operation jsonpatch.Operation) ocmv1alpha1.ObjectReference {
-	if list, is := operation.Value.([]ocmv1alpha1.ObjectReference); is {
+	if list, ok := operation.Value.([]ocmv1alpha1.ObjectReference); ok {
 		return list[0]
 	}
 	return operation.Value.(ocmv1alpha1.ObjectReference)
@@ -159,11 +150,11 @@ func relatedBy(operation jsonpatch.Operation) ocmv1alpha1.ObjectReference {
 
 func TestNoTemplateWaitsWithoutALeader(t *testing.T) {
 	runs, next := deployed("", reference("v1", "v1"), marked), deployed("", reference("v2", ""), marked)
-	for verdict, asks := range map[evaluation.Verdict]asked{evaluation.NotInstalled: 1, evaluation.Satisfied: 0} {
-		var got asked
+	for verdict, calls := range map[evaluation.Verdict]requireCount{evaluation.NotInstalled: 1, evaluation.Satisfied: 0} {
+		var got requireCount
 		fleet := &imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstallAndUpgrade}, verdict: verdict}
 		response := holderOf(fleet, &got).Handle(t.Context(), change(runs, next))
-		if !response.Allowed || len(response.Patches) > 0 || got != asks {
+		if !response.Allowed || len(response.Patches) > 0 || got != calls {
 			t.Errorf("%s: allowed: %t, patches %v, asked %d times", verdict, response.Allowed, response.Patches, got)
 		}
 	}
@@ -173,34 +164,34 @@ func holderOf(fleet *imagined, led Lifecycle) *Holder {
 	return &Holder{Clock: clocktesting.NewFakeClock(fixture.Now.Time), Fleet: fleet, Lifecycle: led}
 }
 
-func heldBy(t *testing.T, fleet *imagined, before, after string) admission.Response {
+func heldBy(t *testing.T, fleet *imagined, old, updated string) admission.Response {
 	t.Helper()
-	return holderOf(fleet, lifecycle{}).Handle(t.Context(), change(before, after))
+	return holderOf(fleet, lifecycle{}).Handle(t.Context(), change(old, updated))
 }
 
-func change(before, after string) admission.Request {
+func change(old, updated string) admission.Request {
 	return admission.Request{
 		AdmissionRequest: admissionv1.AdmissionRequest{
 			Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Update, SubResource: "status",
-			OldObject: runtime.RawExtension{Raw: []byte(before)}, Object: runtime.RawExtension{Raw: []byte(after)},
+			OldObject: runtime.RawExtension{Raw: []byte(old)}, Object: runtime.RawExtension{Raw: []byte(updated)},
 		},
 	}
 }
 
 func reported(operation jsonpatch.Operation) metav1.Condition {
-	if list, is := operation.Value.([]metav1.Condition); is {
+	if list, ok := operation.Value.([]metav1.Condition); ok {
 		return list[0]
 	}
 	return operation.Value.(metav1.Condition)
 }
 
-// FuzzHolder: no object makes it deny or panic.
+// FuzzHolder checks that no object makes Holder deny a request or panic.
 func FuzzHolder(f *testing.F) {
 	f.Add([]byte(deployed("", reference("v1", "v1"), marked)), []byte(deployed("", reference("v2", ""), marked)))
 	f.Add([]byte(`null`), []byte(`{"status":{"configReferences":[7,null,{"desiredConfig":null}]}}`))
-	f.Fuzz(func(t *testing.T, before, after []byte) {
+	f.Fuzz(func(t *testing.T, old, updated []byte) {
 		fleet := &imagined{declared: declaration.Declaration{Ordering: addonv1alpha1.OrderingInstallAndUpgrade}, verdict: evaluation.NotInstalled}
-		if response := heldBy(t, fleet, string(before), string(after)); !response.Allowed {
+		if response := heldBy(t, fleet, string(old), string(updated)); !response.Allowed {
 			t.Fatalf("denied: %v", response.Result)
 		}
 	})

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-type wanted struct {
+// wantedShare is a share that a request of an address takes.
+type wantedShare struct {
 	address string
 	size    int64
 }
 
 // taking takes a share in the background.
-func (b *budget) taking(t *testing.T, w wanted) <-chan *share {
+func (b *budget) taking(t *testing.T, w wantedShare) <-chan *share {
 	taken := make(chan *share, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -29,19 +30,19 @@ func (b *budget) taking(t *testing.T, w wanted) <-chan *share {
 func TestTheAddressWithLeastAndTheSmallestAreFirst(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		waiting []wanted // too large for both
+		waiting []wantedShare // too large for both
 		first   int
 	}{
-		{"in order", []wanted{{"b", 50}, {"b", 50}}, 0},
-		{"the smaller one", []wanted{{"b", 60}, {"b", 50}}, 1},
-		{"an address that has nothing", []wanted{{"a", 55}, {"b", 60}}, 1},
-		{"an address that has nothing, although it wants a lot more", []wanted{{"a", 55}, {"b", 80}}, 0},
+		{"in order", []wantedShare{{"b", 50}, {"b", 50}}, 0},
+		{"the smaller one", []wantedShare{{"b", 60}, {"b", 50}}, 1},
+		{"an address that has nothing", []wantedShare{{"a", 55}, {"b", 60}}, 1},
+		{"an address that has nothing, although it wants a lot more", []wantedShare{{"a", 55}, {"b", 80}}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBudget(100, nil)
-				b.taking(t, wanted{"a", 10})
-				rest := <-b.taking(t, wanted{"x", 90})
+				b.taking(t, wantedShare{"a", 10})
+				rest := <-b.taking(t, wantedShare{"x", 90})
 				waiting := []<-chan *share{b.taking(t, test.waiting[0]), b.taking(t, test.waiting[1])}
 				b.release(rest)
 				synctest.Wait()
@@ -56,16 +57,16 @@ func TestTheAddressWithLeastAndTheSmallestAreFirst(t *testing.T) {
 func TestRequestsThatWaitForTheirClientAreInterrupted(t *testing.T) {
 	for _, test := range []struct {
 		name        string
-		idle        []wanted // all there is
-		next        wanted
-		interrupted int // -1: none
+		idle        []wantedShare // they use all memory
+		next        wantedShare
+		interrupted int // or -1 if none is
 	}{
-		{"the largest of an address, for a smaller one", []wanted{{"a", 20}, {"a", 60}, {"a", 20}}, wanted{"a", 30}, 1},
-		{"none for an equal one", []wanted{{"a", 50}, {"a", 50}}, wanted{"a", 50}, -1},
-		{"none for a larger one", []wanted{{"a", 50}, {"a", 50}}, wanted{"a", 60}, -1},
-		{"the address that has most, for another one", []wanted{{"a", 30}, {"a", 30}, {"b", 40}}, wanted{"c", 20}, 0},
-		{"also for a request that is larger", []wanted{{"a", 20}, {"a", 20}, {"a", 20}, {"b", 40}}, wanted{"c", 20}, 0},
-		{"none for an address that would have most", []wanted{{"a", 30}, {"a", 30}, {"b", 40}}, wanted{"b", 30}, -1},
+		{"the largest of an address, for a smaller one", []wantedShare{{"a", 20}, {"a", 60}, {"a", 20}}, wantedShare{"a", 30}, 1},
+		{"none for an equal one", []wantedShare{{"a", 50}, {"a", 50}}, wantedShare{"a", 50}, -1},
+		{"none for a larger one", []wantedShare{{"a", 50}, {"a", 50}}, wantedShare{"a", 60}, -1},
+		{"the address that has most, for another one", []wantedShare{{"a", 30}, {"a", 30}, {"b", 40}}, wantedShare{"c", 20}, 0},
+		{"also for a request that is larger", []wantedShare{{"a", 20}, {"a", 20}, {"a", 20}, {"b", 40}}, wantedShare{"c", 20}, 0},
+		{"none for an address that would have most", []wantedShare{{"a", 30}, {"a", 30}, {"b", 40}}, wantedShare{"b", 30}, -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,18 +106,18 @@ func TestRequestsThatWaitForTheirClientAreInterrupted(t *testing.T) {
 func TestARequestThatResumedIsNotInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(100, nil)
-		s := <-b.taking(t, wanted{"a", 100})
+		s := <-b.taking(t, wantedShare{"a", 100})
 		b.await(s, func() { t.Error("interrupted") })
 		if !b.resume(s) {
 			t.Error("reported as interrupted")
 		}
-		next := b.taking(t, wanted{"b", 10})
+		next := b.taking(t, wantedShare{"b", 10})
 		time.Sleep(2 * time.Minute) //nolint:forbidigo // the clock of synctest
 		if len(next) != 0 {
 			t.Error("granted")
 		}
 		b.release(s)
-		if s := <-b.taking(t, wanted{"b", 100}); s == nil || b.free != 0 || b.ending != 0 || len(b.waiting) != 0 {
+		if s := <-b.taking(t, wantedShare{"b", 100}); s == nil || b.free != 0 || b.ending != 0 || len(b.waiting) != 0 {
 			t.Errorf("what gave up still has something: %+v", b)
 		}
 	})
@@ -129,13 +130,13 @@ func TestMemoryIsFreeOnceItIsCollected(t *testing.T) {
 			collections++
 			<-collected
 		})
-		b.release(<-b.taking(t, wanted{"a", 40}))
+		b.release(<-b.taking(t, wantedShare{"a", 40}))
 		synctest.Wait()
 		if collections != 0 {
 			t.Error("collected although most is free")
 		}
-		rest := <-b.taking(t, wanted{"a", 50})
-		next := b.taking(t, wanted{"a", 30})
+		rest := <-b.taking(t, wantedShare{"a", 50})
+		next := b.taking(t, wantedShare{"a", 30})
 		if len(next) != 0 || collections != 1 {
 			t.Errorf("granted: %d, collections: %d", len(next), collections)
 		}

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// connections closes a connection for each one that is too many: of the address that
-// has most, first those that never carried a request, then idle ones, then those whose
-// request takes longest. A limit without that order would let slow clients keep the
-// API server out.
+// connections limits how many connections are open. For each further connection, it
+// closes one of the address with the most connections: first connections without a
+// request yet, then idle ones, then those whose request takes longest. Without that
+// order, slow clients could keep the API server out.
 type connections struct {
-	most int
-	mu   sync.Mutex
-	open map[net.Conn]connection
-	of   map[string]int // open ones by address
+	limit int
+	mu    sync.Mutex
+	open  map[net.Conn]connection
+	// counts are the numbers of open connections, by address.
+	counts map[string]int
 }
 
 type connection struct {
@@ -26,38 +27,38 @@ type connection struct {
 	since   time.Time
 }
 
-func newConnections(most int) *connections {
-	return &connections{most: most, open: map[net.Conn]connection{}, of: map[string]int{}}
+func newConnections(limit int) *connections {
+	return &connections{limit: limit, open: map[net.Conn]connection{}, counts: map[string]int{}}
 }
 
 // changed implements the hook http.Server.ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known, found := c.open[conn]
+	stored, ok := c.open[conn]
 	switch {
 	case state == http.StateNew:
 		address := hostOf(conn.RemoteAddr().String())
 		c.open[conn] = connection{address, state, time.Now()}
-		c.of[address]++
-		if len(c.open) > c.most {
+		c.counts[address]++
+		if len(c.open) > c.limit {
 			c.closeLast()
 		}
-	case !found: // closed by us
+	case !ok: // closeLast has closed it
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.forget(conn)
 	default:
-		c.open[conn] = connection{known.address, state, time.Now()}
+		c.open[conn] = connection{stored.address, state, time.Now()}
 	}
 }
 
 func (c *connections) closeLast() {
 	var last net.Conn
-	for conn, this := range c.open {
-		if other := c.open[last]; last == nil || cmp.Or(
-			-cmp.Compare(c.of[this.address], c.of[other.address]),
-			cmp.Compare(rank(this.state), rank(other.state)),
-			this.since.Compare(other.since)) < 0 {
+	for conn, candidate := range c.open {
+		if chosen := c.open[last]; last == nil || cmp.Or(
+			-cmp.Compare(c.counts[candidate.address], c.counts[chosen.address]),
+			cmp.Compare(rank(candidate.state), rank(chosen.state)),
+			candidate.since.Compare(chosen.since)) < 0 {
 			last = conn
 		}
 	}
@@ -82,8 +83,8 @@ func rank(state http.ConnState) int {
 func (c *connections) forget(conn net.Conn) {
 	address := c.open[conn].address
 	delete(c.open, conn)
-	if c.of[address]--; c.of[address] == 0 {
-		delete(c.of, address)
+	if c.counts[address]--; c.counts[address] == 0 {
+		delete(c.counts, address)
 	}
 }
 

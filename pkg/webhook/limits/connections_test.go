@@ -26,7 +26,7 @@ func (c *connected) Close() error {
 }
 
 func TestTheConnectionThatIsClosed(t *testing.T) {
-	const apiServer, other, third = "10.0.0.1", "10.0.0.2", "10.0.0.3"
+	const apiServer, second, third = "10.0.0.1", "10.0.0.2", "10.0.0.3"
 	type open struct {
 		address string
 		state   http.ConnState
@@ -34,9 +34,9 @@ func TestTheConnectionThatIsClosed(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		open   []open // one fewer than there may be, oldest first
-		closed int    // -1: the new one, of the API server
+		closed int    // or -1 for the new connection of the API server
 	}{
-		{"of the address that has most", []open{{third, http.StateNew}, {other, http.StateActive}, {other, http.StateActive}}, 1},
+		{"of the address that has most", []open{{third, http.StateNew}, {second, http.StateActive}, {second, http.StateActive}}, 1},
 		{"one that never had a request", []open{{apiServer, http.StateActive}, {apiServer, http.StateIdle}, {apiServer, http.StateNew}}, 2},
 		{"one that is idle, not the new one's elders", []open{{apiServer, http.StateNew}, {apiServer, http.StateNew}, {third, http.StateNew}}, 0},
 		{"the new one", []open{{apiServer, http.StateActive}, {apiServer, http.StateIdle}, {apiServer, http.StateIdle}}, -1},
@@ -67,7 +67,7 @@ func TestTheConnectionThatIsClosed(t *testing.T) {
 				for _, conn := range append(conns, newest) {
 					c.changed(conn, http.StateClosed)
 				}
-				if len(c.open) > 0 || len(c.of) > 0 {
+				if len(c.open) > 0 || len(c.counts) > 0 {
 					t.Errorf("not forgotten: %v", c)
 				}
 			})

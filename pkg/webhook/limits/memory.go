@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// assumed is the limit of deploy/hub, less what Go does not count.
-	assumed = 230 << 20
-	// most is what the webhook uses of a container that has more.
-	most = 1 << 30
+	// defaultLimit is the limit of deploy/hub, less the memory that Go does not count.
+	defaultLimit = 230 << 20
+	// maxLimit is how much memory the webhook uses in a larger container.
+	maxLimit = 1 << 30
 )
 
-// Memory lets Go collect garbage in time for the memory limit of the container, unless
-// GOMEMLIMIT is set, and returns how much memory there is.
+// Memory returns how much memory the webhook may use. Unless GOMEMLIMIT is set, it also
+// lets Go collect garbage in time for the memory limit of the container.
 func Memory() int64 {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
@@ -23,13 +23,13 @@ func Memory() int64 {
 			if err != nil {
 				continue
 			}
-			if limit, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64); err == nil { // else there is none: "max"
+			if limit, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64); err == nil { // without a limit it is "max"
 				debug.SetMemoryLimit(limit / 10 * 9)
 			}
 		}
 	}
 	if limit := debug.SetMemoryLimit(-1); limit < 1<<60 { // without a limit, cgroups and Go return about 1<<63
-		return min(limit, most)
+		return min(limit, maxLimit)
 	}
-	return assumed
+	return defaultLimit
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// maxConnections is many times what the API servers of a hub open. Each takes about
-// 40 KiB.
+// maxConnections is many times the number that the API servers of a hub open. Each
+// connection takes about 40 KiB.
 const maxConnections = 512
 
 // NewServer returns a server that bounds the number of connections, and the time and
@@ -31,8 +31,8 @@ func NewServer(handler http.Handler, logger logr.Logger) *http.Server {
 	}
 }
 
-// serverErrors logs what http.Server reports. Any client can cause failed handshakes,
-// so they do not fill the log.
+// serverErrors logs the errors of http.Server. It logs failed handshakes at a higher
+// verbosity, because any client can cause many of them.
 type serverErrors struct{ logr.Logger }
 
 func (s serverErrors) Write(line []byte) (int, error) {

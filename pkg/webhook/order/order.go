@@ -1,5 +1,5 @@
-// Package order prepares add-ons when they are created, so that they can be removed in order: those that ordered add-ons depend on get
-// a finalizer. It does so on top of the gate, which orders their installation.
+// Package order prepares add-ons for an ordered removal when they are created: the add-ons that ordered add-ons depend on get a
+// finalizer. Its handler wraps the gate, which orders their installation.
 package order
 
 import (
@@ -19,20 +19,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/gate"
 )
 
-// answerWithin is less than the API server waits. The gate takes its part of it first.
-const answerWithin = 900 * time.Millisecond
+// responseTimeout is less than the API server waits for a response. It includes the time of the gate.
+const responseTimeout = 900 * time.Millisecond
 
-// Fleet is what is decided on.
+// Fleet reads the inputs of a decision on a finalizer.
 type Fleet interface {
-	// GoBefore returns the add-ons that are removed before an add-on, where they are installed.
+	// GoBefore returns the add-ons that are removed before an add-on. They need not be installed.
 	GoBefore(ctx context.Context, addOn string) ([]string, error)
 }
 
-// Preparer adds the finalizer of add-ons that are created to the response of the gate. It denies nothing.
+// Preparer adds the finalizer of new add-ons to the response of the gate. It denies no request.
 type Preparer struct {
 	Gate  admission.Handler
 	Fleet Fleet
-	// Lifecycle knows whether addon-manager would remove a finalizer.
+	// Lifecycle reports whether addon-manager would remove a finalizer.
 	Lifecycle gate.Lifecycle
 }
 
@@ -40,7 +40,7 @@ var _ admission.Handler = &Preparer{}
 
 // Handle implements admission.Handler.
 func (p *Preparer) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	response := p.Gate.Handle(ctx, request)
 	if !response.Allowed {
@@ -53,7 +53,8 @@ func (p *Preparer) Handle(ctx context.Context, request admission.Request) admiss
 		waits, err = p.waits(ctx, object)
 	}
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Cannot decide whether an add-on is removed after its dependents; it is not", "addOn", request.Namespace+"/"+request.Name)
+		log.FromContext(ctx).Error(err, "Cannot decide whether an add-on is removed after its dependents; it is not",
+			"addOn", request.Namespace+"/"+request.Name)
 		response.AuditAnnotations = map[string]string{gate.UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
 	}
 	if waits {
@@ -62,19 +63,20 @@ func (p *Preparer) Handle(ctx context.Context, request admission.Request) admiss
 	return response
 }
 
-// waits reports whether an add-on that is created gets the finalizer.
+// waits reports whether a new add-on gets the finalizer.
 func (p *Preparer) waits(ctx context.Context, addOn *metav1.PartialObjectMetadata) (bool, error) {
 	if addOn.Name == names.AgentAddOn || slices.Contains(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) {
 		return false, nil
 	}
-	before, err := p.Fleet.GoBefore(ctx, addOn.Name)
-	if err != nil || len(before) == 0 {
+	dependents, err := p.Fleet.GoBefore(ctx, addOn.Name)
+	if err != nil || len(dependents) == 0 {
 		return false, err
 	}
 	err = p.Lifecycle.Require(ctx)
 	return err == nil, err
 }
 
+// patch returns the operation that adds the finalizer.
 func patch(finalizers []string) jsonpatch.Operation {
 	if finalizers == nil {
 		return jsonpatch.NewOperation("add", "/metadata/finalizers", []string{addonv1alpha1.WaitForDependentsFinalizer})

@@ -35,20 +35,20 @@ func (g closer) Handle(context.Context, admission.Request) admission.Response {
 	return admission.Response(g)
 }
 
-// before are the add-ons that go before gateway.
-type before struct {
+// dependents are the add-ons that are removed before gateway.
+type dependents struct {
 	names []string
 	fails error
 }
 
-func (b before) GoBefore(_ context.Context, addOn string) ([]string, error) {
+func (b dependents) GoBefore(_ context.Context, addOn string) ([]string, error) {
 	if addOn != "gateway" {
 		return nil, b.fails
 	}
 	return b.names, b.fails
 }
 
-// leaseOf is the lease of a holder with --lifecycle that renewed it a while ago.
+// leaseOf returns the lease of a holder with --lifecycle that renewed it a while ago.
 func leaseOf(holder string, ago time.Duration) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
@@ -60,8 +60,8 @@ func leaseOf(holder string, ago time.Duration) *coordinationv1.Lease {
 	}
 }
 
-// preparer has a lease, or none, and a hub that may fail.
-func preparer(t *testing.T, of Fleet, response admission.Response, lease *coordinationv1.Lease, fails error) *Preparer {
+// preparer returns a Preparer on a hub that may have a lease, and may fail.
+func preparer(t *testing.T, fleet Fleet, response admission.Response, lease *coordinationv1.Lease, fails error) *Preparer {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := coordinationv1.AddToScheme(scheme); err != nil {
@@ -78,67 +78,67 @@ func preparer(t *testing.T, of Fleet, response admission.Response, lease *coordi
 	if lease != nil {
 		builder.WithObjects(lease)
 	}
-	return &Preparer{Gate: closer(response), Fleet: of, Lifecycle: leadership.Lifecycle{
+	return &Preparer{Gate: closer(response), Fleet: fleet, Lifecycle: leadership.Lifecycle{
 		Live: builder.Build(), Lease: client.ObjectKey{Namespace: "interlock-system", Name: names.AddonManager},
 		Clock: clocktesting.NewFakePassiveClock(now),
 	}}
 }
 
 func TestPreparer(t *testing.T) {
-	led, dependents, busy := leaseOf("pod-1", time.Second), before{names: []string{"portal"}}, errors.New("the hub is busy")
+	led, oneDependent, busy := leaseOf("pod-1", time.Second), dependents{names: []string{"portal"}}, errors.New("the hub is busy")
 	closed := jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{addonv1alpha1.GateAnnotation: "closed"})
 	first := jsonpatch.NewOperation("add", "/metadata/finalizers", []string{addonv1alpha1.WaitForDependentsFinalizer})
-	another := jsonpatch.NewOperation("add", "/metadata/finalizers/-", addonv1alpha1.WaitForDependentsFinalizer)
-	without := leaseOf("pod-1", time.Second)
-	without.Annotations = map[string]string{names.LifecycleLeader: "pod-0"}
+	appended := jsonpatch.NewOperation("add", "/metadata/finalizers/-", addonv1alpha1.WaitForDependentsFinalizer)
+	noLifecycle := leaseOf("pod-1", time.Second)
+	noLifecycle.Annotations = map[string]string{names.LifecycleLeader: "pod-0"}
 	const gateway = `{"metadata":{"name":"gateway"}}`
 	for name, test := range map[string]struct {
 		object string
 		gate   admission.Response
-		fleet  before
+		fleet  dependents
 		lease  *coordinationv1.Lease
 		fails  error
 		want   []jsonpatch.Operation
-		// undecided is what the audit log has.
+		// undecided is the error in the audit log.
 		undecided string
 	}{
-		"OthersDependOnIt": {gateway, admission.Allowed(""), dependents, led, nil, []jsonpatch.Operation{first}, ""},
-		"AndItIsGated":     {gateway, admission.Patched("", closed), dependents, led, nil, []jsonpatch.Operation{closed, first}, ""},
+		"OthersDependOnIt": {gateway, admission.Allowed(""), oneDependent, led, nil, []jsonpatch.Operation{first}, ""},
+		"AndItIsGated":     {gateway, admission.Patched("", closed), oneDependent, led, nil, []jsonpatch.Operation{closed, first}, ""},
 		"WithFinalizers": {
-			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), dependents, led, nil,
-			[]jsonpatch.Operation{another},
+			`{"metadata":{"name":"gateway","finalizers":["a/b"]}}`, admission.Allowed(""), oneDependent, led, nil,
+			[]jsonpatch.Operation{appended},
 			"",
 		},
 		"WithThisFinalizer": {
 			`{"metadata":{"name":"gateway","finalizers":["` + addonv1alpha1.WaitForDependentsFinalizer + `"]}}`,
-			admission.Allowed(""), dependents, led, nil, nil, "",
+			admission.Allowed(""), oneDependent, led, nil, nil, "",
 		},
-		"NoneDependsOnIt": {gateway, admission.Allowed(""), before{}, led, nil, nil, ""},
-		"Agent":           {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), dependents, led, nil, nil, ""},
+		"NoneDependsOnIt": {gateway, admission.Allowed(""), dependents{}, led, nil, nil, ""},
+		"Agent":           {`{"metadata":{"name":"interlock-agent"}}`, admission.Allowed(""), oneDependent, led, nil, nil, ""},
 		"NoLeader": {
-			gateway, admission.Patched("", closed), dependents, nil, nil,
+			gateway, admission.Patched("", closed), oneDependent, nil, nil,
 			[]jsonpatch.Operation{closed},
 			"no addon-manager leads that runs with --lifecycle",
 		},
 		"WithoutLifecycle": {
-			gateway, admission.Allowed(""), dependents, without, nil, nil,
+			gateway, admission.Allowed(""), oneDependent, noLifecycle, nil, nil,
 			"no addon-manager leads that runs with --lifecycle",
 		},
 		"TheLeaderDied": {
-			gateway, admission.Allowed(""), dependents, leaseOf("pod-1", time.Minute), nil, nil,
+			gateway, admission.Allowed(""), oneDependent, leaseOf("pod-1", time.Minute), nil, nil,
 			"no addon-manager leads that runs with --lifecycle",
 		},
 		"Uninstalling": {
-			gateway, admission.Allowed(""), dependents, leaseOf(leadership.Uninstalling, time.Second), nil, nil,
+			gateway, admission.Allowed(""), oneDependent, leaseOf(leadership.Uninstalling, time.Second), nil, nil,
 			"no addon-manager leads that runs with --lifecycle",
 		},
 		"LeaseCannotBeRead": {
-			gateway, admission.Allowed(""), dependents, led, busy, nil,
+			gateway, admission.Allowed(""), oneDependent, led, busy, nil,
 			"read the lease of addon-manager: the hub is busy",
 		},
-		"CatalogCannotBe": {gateway, admission.Allowed(""), before{fails: busy}, led, nil, nil, "the hub is busy"},
+		"CatalogCannotBe": {gateway, admission.Allowed(""), dependents{fails: busy}, led, nil, nil, "the hub is busy"},
 		"ObjectCannotBeRead": {
-			`[]`, admission.Allowed(""), dependents, led, nil, nil,
+			`[]`, admission.Allowed(""), oneDependent, led, nil, nil,
 			"json: cannot unmarshal array into Go value of type v1.PartialObjectMetadata",
 		},
 	} {
@@ -153,13 +153,13 @@ func TestPreparer(t *testing.T) {
 			}
 		})
 	}
-	denied := preparer(t, dependents, admission.Denied("no"), led, nil).Handle(t.Context(), admission.Request{})
+	denied := preparer(t, oneDependent, admission.Denied("no"), led, nil).Handle(t.Context(), admission.Request{})
 	if denied.Allowed || len(denied.Patches) > 0 {
 		t.Errorf("%+v", denied)
 	}
 }
 
-// FuzzPreparer: no object makes it deny or panic, and the patch fits.
+// FuzzPreparer checks that no object makes Preparer deny a request or panic, and that its patch fits the object.
 func FuzzPreparer(f *testing.F) {
 	for _, seed := range []string{
 		`{"metadata":{"name":"gateway","finalizers":[]}}`, `{"metadata":{"name":"gateway","finalizers":null}}`, `{"metadata":7}`, `null`,
@@ -168,7 +168,8 @@ func FuzzPreparer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, object []byte) {
 		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Object: runtime.RawExtension{Raw: object}}}
-		response := preparer(t, before{names: []string{"portal"}}, admission.Allowed(""), leaseOf("pod-1", 0), nil).Handle(t.Context(), request)
+		portal := dependents{names: []string{"portal"}}
+		response := preparer(t, portal, admission.Allowed(""), leaseOf("pod-1", 0), nil).Handle(t.Context(), request)
 		if !response.Allowed {
 			t.Fatalf("denied: %v", response.Result)
 		}

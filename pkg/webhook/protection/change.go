@@ -2,11 +2,9 @@ package protection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,167 +13,178 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/leadership"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // change is another state of a registration: another version, other AddOnTemplates or another declaration.
 type change struct {
-	was, is *addonv1alpha1.ClusterManagementAddOn
-	// before and after are what is declared with each of the two.
-	before, after declared
-	// affected are the add-ons that it can break.
+	oldAddOn, newAddOn *addonv1alpha1.ClusterManagementAddOn
+	// oldEvaluator and newEvaluator evaluate the declarations before and after the change.
+	oldEvaluator, newEvaluator policyEvaluator
+	// affected are the add-ons that the change can break.
 	affected []string
-	// selecting returns what Placements select, by both install strategies.
-	selecting fleet.Selecting
-	// edited is set where an AddOnTemplate of the registration changes, and not the registration itself.
-	edited *editedTemplate
-	// held: another AddOnTemplate waits on each cluster until what it requires is satisfied there. waiting are the edges for which it
-	// would.
-	held    bool
-	waiting protection.Broken
-	// unchecked are the edges of which no version is known any more after the change, on any managed cluster.
-	unchecked protection.Unchecked
-	// templates are the AddOnTemplates that one of the two names, and that exist; fresh are those that the cache does not have yet.
-	templates, fresh newTemplates
+	// selections returns the clusters that Placements select, by the old and by the new install strategy.
+	selections fleet.Selecting
+	// editedTemplate is set if an AddOnTemplate changes, and not the registration that names it.
+	editedTemplate *editedTemplate
+	// upgradesWait is true if another AddOnTemplate waits on each cluster until its requirements are satisfied there. waitingEdges are
+	// the edges for which it would wait.
+	upgradesWait bool
+	waitingEdges protection.Broken
+	// uncheckedEdges are the edges whose version is no longer known after the change, on any managed cluster.
+	uncheckedEdges protection.Unchecked
+	// templates are the existing AddOnTemplates that the old or the new registration names. uncached are the ones among them that the
+	// cache does not have yet.
+	templates, uncached templateOverrides
 }
 
-// concerns reports whether a change of a registration can break anything at all, without reading anything.
-func concerns(was, is *addonv1alpha1.ClusterManagementAddOn) bool {
-	return !declaration.SameDeclared(was, is) || versions.In(was.Annotations) != versions.In(is.Annotations) || !fleet.SameTemplates(was, is)
+// canBreak reports whether a change of a registration can break any add-on. It reads nothing.
+func canBreak(oldAddOn, newAddOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	return !declaration.SameDeclared(oldAddOn, newAddOn) ||
+		versions.In(oldAddOn.Annotations) != versions.In(newAddOn.Annotations) ||
+		!fleet.SameTemplates(oldAddOn, newAddOn)
 }
 
-// reviewChange finds what contradicts another version, other AddOnTemplates or another declaration of an add-on, on the
-// managed clusters on which it is installed. What is not known is not refused.
-func (v *RegistrationValidator) reviewChange(ctx context.Context, was, is *addonv1alpha1.ClusterManagementAddOn) (found, error) {
-	if !concerns(was, is) {
-		return found{}, nil
+// reviewChange reviews another version, other AddOnTemplates or another declaration of an add-on, on the managed clusters on which it
+// is installed. A change is not refused for verdicts whose inputs are unknown.
+func (v *RegistrationValidator) reviewChange(
+	ctx context.Context, oldAddOn, newAddOn *addonv1alpha1.ClusterManagementAddOn,
+) (outcome, error) {
+	if !canBreak(oldAddOn, newAddOn) {
+		return outcome{}, nil
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	c := change{was: was, is: is, waiting: protection.Broken{}, unchecked: protection.Unchecked{}}
-	if err := v.readTemplates(ctx, &c); err != nil {
-		return found{}, err
+	defer release()
+	c := change{oldAddOn: oldAddOn, newAddOn: newAddOn, waitingEdges: protection.Broken{}, uncheckedEdges: protection.Unchecked{}}
+	if canContradict, err := v.load(ctx, &c, evaluator.policies); err != nil || !canContradict {
+		return outcome{}, err
 	}
-	if c.after, err = v.declared.with(ctx, under.policies, is, c.fresh); err != nil || !protection.MayContradict(c.after.Catalog, is.Name) {
-		return found{}, err
-	}
-	if c.before, err = v.declared.with(ctx, under.policies, was, c.fresh); err != nil {
-		return found{}, err
-	}
-	if c.held, err = v.holds(ctx, c.after, is.Name); err != nil {
-		return found{}, err
-	}
-	review, err := v.reviewOnClusters(ctx, &c)
-	if err != nil || review.message == "" && review.waits == "" && review.unchecked == "" {
-		return found{}, err
+	review, err := v.reviewInstalled(ctx, &c)
+	if err != nil || review.message == "" && review.waitMessage == "" && review.uncheckedMessage == "" {
+		return outcome{}, err
 	}
 	var stored addonv1alpha1.ClusterManagementAddOn
-	if err := v.live.Get(ctx, client.ObjectKeyFromObject(is), &stored); err != nil {
-		return found{}, client.IgnoreNotFound(err)
+	if err := v.live.Get(ctx, client.ObjectKeyFromObject(newAddOn), &stored); err != nil {
+		return outcome{}, client.IgnoreNotFound(err)
 	}
-	review.object, review.kind, review.forced = &stored, eventsof.ClusterManagementAddOn, is.Annotations[addonv1alpha1.ForceAnnotation]
-	review.does = fmt.Sprintf("the change of add-on '%s'", text.Name(is.Name))
+	review.object, review.kind = &stored, eventsof.ClusterManagementAddOn
+	review.forceReason = newAddOn.Annotations[addonv1alpha1.ForceAnnotation]
+	review.subject = fmt.Sprintf("the change of add-on '%s'", text.Name(newAddOn.Name))
 	return review, nil
 }
 
-// holds reports whether other AddOnTemplates of an add-on wait on each cluster until what they require is satisfied there. So such a
-// need is not refused, because waiting can satisfy it.
-func (r reviewer) holds(ctx context.Context, under declared, addOn string) (bool, error) {
-	if r.lifecycle == nil || !gate.OrdersUpgrades(under.Declaration(addOn)) {
+// load reads the AddOnTemplates and the declarations of a change. The bool reports whether the changed add-on can contradict anything.
+func (v *RegistrationValidator) load(ctx context.Context, c *change, policies policy.Set) (bool, error) {
+	if err := v.readTemplates(ctx, c); err != nil {
+		return false, err
+	}
+	var err error
+	if c.newEvaluator, err = v.declarations.loadChanged(ctx, policies, c.newAddOn, c.uncached); err != nil {
+		return false, err
+	}
+	if !protection.MayContradict(c.newEvaluator.Catalog, c.newAddOn.Name) {
 		return false, nil
 	}
-	err := r.lifecycle.Require(ctx)
-	if errors.Is(err, leadership.ErrNoLifecycle) {
-		return false, nil
+	if c.oldEvaluator, err = v.declarations.loadChanged(ctx, policies, c.oldAddOn, c.uncached); err != nil {
+		return false, err
 	}
+	c.upgradesWait, err = v.upgradesWait(ctx, c.newEvaluator, c.newAddOn.Name)
 	return err == nil, err
 }
 
-// reviewOnClusters reviews a change on the managed clusters on which the add-on is installed and stays.
-func (v *fleetReviewer) reviewOnClusters(ctx context.Context, c *change) (found, error) {
-	name := c.is.Name
-	stays, err := v.staying(ctx, c)
-	if err != nil || len(stays) == 0 {
-		return found{}, err
+// reviewInstalled reviews a change on the managed clusters on which the add-on is installed and stays.
+func (v *fleetReviewer) reviewInstalled(ctx context.Context, c *change) (outcome, error) {
+	name := c.newAddOn.Name
+	remaining, err := v.remainingClusters(ctx, c)
+	if err != nil || len(remaining) == 0 {
+		return outcome{}, err
 	}
-	if err := v.choose(ctx, c); err != nil {
-		return found{}, err
+	if err := v.readSelections(ctx, c); err != nil {
+		return outcome{}, err
 	}
-	c.affected = protection.Affected(c.after.Catalog, name)
-	read := sets.New(c.after.read(c.affected)...).Insert(protection.Compared(c.after.Catalog, name)...).Insert(name)
-	on, err := v.listAll(ctx, sets.List(read), func(_, cluster string) bool { return stays.Has(cluster) })
+	c.affected = protection.Affected(c.newEvaluator.Catalog, name)
+	names := sets.New(c.newEvaluator.addOnsToRead(c.affected)...).Insert(protection.Compared(c.newEvaluator.Catalog, name)...).Insert(name)
+	installed, err := v.listFleetAddOns(ctx, sets.List(names), func(_, cluster string) bool { return remaining.Has(cluster) })
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	now := v.now()
-	message, mode, err := v.onClusters(ctx, c.after, fleetState{
-		concerns: func(cluster string) bool { return stays.Has(cluster) && on[cluster][name] != nil },
-		addOns:   on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx), now: now,
-	}, func(as clusterReader, into protection.Broken) error {
-		as.changed = c.fresh
-		return c.breaks(ctx, as, into)
+	state := fleetState{
+		isAffected: func(cluster string) bool { return remaining.Has(cluster) && installed[cluster][name] != nil },
+		addOns:     installed,
+		ocmVersion: v.lazyOCMVersion(),
+		facts:      v.lazyFleetFacts(ctx),
+		now:        v.now(),
+	}
+	message, mode, err := v.reviewClusters(ctx, c.newEvaluator, state, func(cluster clusterReader, broken protection.Broken) error {
+		cluster.overrides = c.uncached
+		return c.addBroken(ctx, cluster, broken)
 	})
-	return found{request: toChange, message: message, waits: c.waiting.Waiting(), unchecked: c.unchecked.Message(), mode: mode}, err
+	return outcome{
+		words:            changeWords,
+		message:          message,
+		waitMessage:      c.waitingEdges.Waiting(),
+		uncheckedMessage: c.uncheckedEdges.Message(),
+		mode:             mode,
+	}, err
 }
 
-// staying returns the managed clusters on which the add-on is installed, and from which the change does not remove it.
-func (v *fleetReviewer) staying(ctx context.Context, c *change) (sets.Set[string], error) {
-	installed, err := v.where(ctx, c.is.Name)
+// remainingClusters returns the managed clusters on which the add-on is installed, and from which the change does not remove it.
+func (v *fleetReviewer) remainingClusters(ctx context.Context, c *change) (sets.Set[string], error) {
+	installed, err := v.clustersWith(ctx, c.newAddOn.Name)
 	if err != nil || len(installed) == 0 {
 		return nil, err
 	}
-	was, is := catalog.InstallOf(c.was), catalog.InstallOf(c.is)
-	if !is.Drops(was) {
+	oldInstall, newInstall := catalog.InstallOf(c.oldAddOn), catalog.InstallOf(c.newAddOn)
+	if !newInstall.Drops(oldInstall) {
 		return sets.New(installed...), nil
 	}
-	leaves, err := v.unselected(ctx, was, is)
-	if err != nil || leaves == nil {
+	unselected, err := v.findUnselected(ctx, oldInstall, newInstall)
+	if err != nil || unselected == nil {
 		return nil, err
 	}
-	return sets.New(slices.DeleteFunc(installed, leaves)...), nil
+	return sets.New(slices.DeleteFunc(installed, unselected)...), nil
 }
 
-// choose reads what is needed to know which AddOnTemplates OCM chooses.
-func (v *fleetReviewer) choose(ctx context.Context, c *change) error {
-	selected := map[types.NamespacedName]sets.Set[string]{}
-	for _, one := range []*addonv1alpha1.ClusterManagementAddOn{c.was, c.is} {
-		if c.edited == nil && fleet.SameTemplates(c.was, c.is) || !fleet.PlacesTemplates(one) {
+// readSelections reads the PlacementDecisions by which OCM chooses AddOnTemplates for managed clusters.
+func (v *fleetReviewer) readSelections(ctx context.Context, c *change) error {
+	selections := map[types.NamespacedName]sets.Set[string]{}
+	for _, addOn := range []*addonv1alpha1.ClusterManagementAddOn{c.oldAddOn, c.newAddOn} {
+		if c.editedTemplate == nil && fleet.SameTemplates(c.oldAddOn, c.newAddOn) || !fleet.PlacesTemplates(addOn) {
 			continue
 		}
-		for _, placement := range catalog.InstallOf(one).Placements {
-			clusters, decided, err := v.selected(ctx, placement)
+		for _, placement := range catalog.InstallOf(addOn).Placements {
+			clusters, decided, err := v.readSelection(ctx, placement)
 			if err != nil {
 				return err
 			}
 			if decided {
-				selected[placement] = clusters
+				selections[placement] = clusters
 			}
 		}
 	}
-	c.selecting = func(placement types.NamespacedName) (func(string) bool, bool) {
-		clusters, known := selected[placement]
-		return clusters.Has, known
+	c.selections = func(placement types.NamespacedName) (func(string) bool, bool) {
+		clusters, ok := selections[placement]
+		return clusters.Has, ok
 	}
 	return nil
 }
 
-// readTemplates reads the AddOnTemplates that a change names, where it names other ones.
+// readTemplates reads the AddOnTemplates that the registrations name, if the change names other ones.
 func (v *RegistrationValidator) readTemplates(ctx context.Context, c *change) error {
-	if fleet.SameTemplates(c.was, c.is) {
+	if fleet.SameTemplates(c.oldAddOn, c.newAddOn) {
 		return nil
 	}
-	c.templates, c.fresh = newTemplates{}, newTemplates{}
-	for _, name := range slices.Concat(declaration.NamedTemplates(c.was), declaration.NamedTemplates(c.is)) {
-		template, fresh, err := v.template(ctx, name)
+	c.templates, c.uncached = templateOverrides{}, templateOverrides{}
+	for _, name := range slices.Concat(declaration.NamedTemplates(c.oldAddOn), declaration.NamedTemplates(c.newAddOn)) {
+		template, uncached, err := v.readTemplate(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -183,115 +192,103 @@ func (v *RegistrationValidator) readTemplates(ctx context.Context, c *change) er
 			continue
 		}
 		c.templates[name] = template
-		if fresh {
-			c.fresh[name] = template
+		if uncached {
+			c.uncached[name] = template
 		}
 	}
 	return nil
 }
 
-// breaks adds what contradicts the change on a managed cluster, and did not before.
-func (c *change) breaks(ctx context.Context, as clusterReader, into protection.Broken) error {
-	was, is, another, known := c.rolledOut(as)
-	if !known {
+// addBroken adds the edges on a managed cluster that the change contradicts, and that the old state did not contradict.
+func (c *change) addBroken(ctx context.Context, cluster clusterReader, broken protection.Broken) error {
+	name := c.newAddOn.Name
+	rollout, ok := c.rollOut(cluster)
+	if !ok {
 		return nil
 	}
-	if usable, err := c.usable(ctx, was, is); err != nil || !usable {
+	if usable, err := c.usable(ctx, rollout); err != nil || !usable {
 		return err
 	}
 	changed := ""
-	if another { // its agent is about to report another version
-		changed = c.is.Name
+	if rollout.changesTemplate { // the agent is about to report another version
+		changed = name
 	}
-	affected := as.addOns.begun(c.affected, c.is.Name)
-	after, err := is.settledFindings(ctx, c.after, affected, changed)
-	if err != nil || len(protection.Contradictions(nil, after)) == 0 && len(protection.UncheckedIn(nil, after)) == 0 {
+	affected := cluster.addOns.withoutGated(c.affected, name)
+	newFindings, err := rollout.newCluster.settledFindings(ctx, c.newEvaluator, affected, changed)
+	if err != nil || len(protection.Contradictions(nil, newFindings)) == 0 && len(protection.UncheckedIn(nil, newFindings)) == 0 {
 		return err
 	}
-	before, err := was.settledFindings(ctx, c.before, affected, changed)
+	oldFindings, err := rollout.oldCluster.settledFindings(ctx, c.oldEvaluator, affected, changed)
 	if err != nil {
 		return err
 	}
-	for addOn, findings := range protection.UncheckedIn(before, after) {
-		c.unchecked[addOn] = findings
+	maps.Copy(c.uncheckedEdges, protection.UncheckedIn(oldFindings, newFindings))
+	contradicted := protection.Contradictions(oldFindings, newFindings)
+	ownFindings := contradicted[name]
+	if len(ownFindings) > 0 && rollout.changesTemplate && c.upgradesWait && fleet.Upgradable(cluster.addOns[name]) != nil {
+		protection.Contradicted{name: ownFindings}.AddTo(c.waitingEdges, cluster.managedCluster.Name)
+		delete(contradicted, name)
 	}
-	contradicted := protection.Contradictions(before, after)
-	if own := contradicted[c.is.Name]; len(own) > 0 && another && c.held && fleet.Upgradable(as.addOns[c.is.Name]) != nil {
-		protection.Contradicted{c.is.Name: own}.AddTo(c.waiting, as.cluster.Name)
-		delete(contradicted, c.is.Name)
-	}
-	contradicted.AddTo(into, as.cluster.Name)
+	contradicted.AddTo(broken, cluster.managedCluster.Name)
 	return nil
 }
 
-// usable reports whether what counts on a managed cluster can be used, before the change and after it. Another AddOnTemplate of
-// the add-on, which does not run there, does not matter.
-func (c *change) usable(ctx context.Context, was, is clusterReader) (bool, error) {
-	for _, one := range []struct {
-		on    clusterReader
-		under declared
-	}{{was, c.before}, {is, c.after}} {
-		key := types.NamespacedName{Namespace: one.on.cluster.Name, Name: c.is.Name}
-		counting, known, err := fleet.Loader{Reader: one.on}.Counting(ctx, one.under.Evaluator, key)
+// usable reports whether the declaration that applies on a managed cluster can be used, before the change and after it. Another
+// AddOnTemplate of the add-on that does not run there does not matter.
+func (c *change) usable(ctx context.Context, rollout rollout) (bool, error) {
+	states := []struct {
+		cluster   clusterReader
+		evaluator policyEvaluator
+	}{{rollout.oldCluster, c.oldEvaluator}, {rollout.newCluster, c.newEvaluator}}
+	for _, state := range states {
+		key := types.NamespacedName{Namespace: state.cluster.managedCluster.Name, Name: c.newAddOn.Name}
+		applied, ok, err := fleet.Loader{Reader: state.cluster}.Counting(ctx, state.evaluator.Evaluator, key)
 		if err != nil {
 			return false, fmt.Errorf("find what %s declares: %w", key, err)
 		}
-		if !known || counting.Invalid {
+		if !ok || applied.Invalid {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// rolledOut returns a managed cluster with the AddOnTemplate from before the change, and with that of after it, each once
-// OCM has rolled it out. Where the change does not choose another one, it is the cluster as it is.
-func (c *change) rolledOut(as clusterReader) (was, is clusterReader, another, known bool) {
-	if c.edited != nil {
-		return c.edited.rolledOut(as, c)
-	}
-	if fleet.SameTemplates(c.was, c.is) {
-		return as, as, false, true
-	}
-	addOn := as.addOns[c.is.Name]
-	before, knownBefore := fleet.TemplateOf(addOn, c.was, c.selecting)
-	after, knownAfter := fleet.TemplateOf(addOn, c.is, c.selecting)
-	if !knownBefore || !knownAfter {
-		return as, as, false, false
-	}
-	if before == after {
-		return as, as, false, true
-	}
-	if after == "" { // what runs then is not known
-		return as, as, false, false
-	}
-	if c.templates[after] == nil { // GitOps may create it later
-		return as, as, false, false
-	}
-	was, is = as, as.with(fleet.WithTemplate(addOn, after))
-	if before != "" {
-		was = as.with(fleet.WithTemplate(addOn, before))
-	}
-	return was, is, true, true
+// rollout is a managed cluster before and after a change, each once OCM has rolled out the AddOnTemplate of that state.
+type rollout struct {
+	oldCluster, newCluster clusterReader
+	changesTemplate        bool
 }
 
-// with returns the cluster with another state of an add-on.
-func (s clusterReader) with(addOn *addonv1alpha1.ManagedClusterAddOn) clusterReader {
-	s.addOns = maps.Clone(s.addOns)
-	s.addOns[addOn.Name] = addOn
-	return s
-}
-
-// ocmOnce reads the version of OCM once, when it is first needed.
-func (v *fleetReviewer) ocmOnce() ocmVersion {
-	type result struct {
-		version string
-		read    bool
+// rollOut returns the rollout of the change on a managed cluster. The bool is false if the AddOnTemplate before or after the change is
+// not known.
+func (c *change) rollOut(cluster clusterReader) (rollout, bool) {
+	if c.editedTemplate != nil {
+		return c.editedTemplate.rollOut(cluster, c)
 	}
-	var once sync.Once
-	var found result
-	var err error
-	return func(ctx context.Context) (string, bool, error) {
-		once.Do(func() { found.version, found.read, err = fleet.Objects{Reader: v.live}.OCMVersion(ctx) })
-		return found.version, found.read, err
+	sameTemplate := rollout{oldCluster: cluster, newCluster: cluster}
+	if fleet.SameTemplates(c.oldAddOn, c.newAddOn) {
+		return sameTemplate, true
 	}
+	addOn := cluster.addOns[c.newAddOn.Name]
+	oldTemplate, oldKnown := fleet.TemplateOf(addOn, c.oldAddOn, c.selections)
+	newTemplate, newKnown := fleet.TemplateOf(addOn, c.newAddOn, c.selections)
+	switch {
+	case !oldKnown || !newKnown:
+		return rollout{}, false
+	case oldTemplate == newTemplate:
+		return sameTemplate, true
+	case newTemplate == "": // the version that will run is not known
+		return rollout{}, false
+	case c.templates[newTemplate] == nil: // GitOps may create it later
+		return rollout{}, false
+	}
+	otherTemplate := rollout{
+		oldCluster:      cluster,
+		newCluster:      cluster.withAddOn(fleet.WithTemplate(addOn, newTemplate)),
+		changesTemplate: true,
+	}
+	if oldTemplate != "" {
+		otherTemplate.oldCluster = cluster.withAddOn(fleet.WithTemplate(addOn, oldTemplate))
+	}
+	return otherTemplate, true
 }

@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,137 +19,141 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// addOns are those on a managed cluster, by their names.
+// addOns are the ManagedClusterAddOns on a managed cluster, by name.
 type addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 
-// clusterReader reads a managed cluster. Its add-ons are given: as they are, or as a change would leave them. What
-// else verdicts rest on is read from the hub.
+// clusterReader reads the inputs of verdicts on a managed cluster. Its add-ons are set: those that are installed, or those that a
+// change would leave. It reads all other inputs from the hub.
 type clusterReader struct {
 	fleet.Objects
 	templates fleet.Objects
-	// changed are the AddOnTemplates that count instead of those in the cache: as a change would leave them, or newer.
-	changed newTemplates
-	cluster *clusterv1.ManagedCluster
-	addOns  addOns
-	// facts are what the cluster's agent has reported, for a decision that can wait unless withKnownFacts says otherwise.
+	// overrides replace AddOnTemplates in the cache.
+	overrides      templateOverrides
+	managedCluster *clusterv1.ManagedCluster
+	addOns         addOns
+	// facts returns the facts for a decision that can wait, unless withLastReportedFacts has replaced it.
 	facts  func() (evaluation.Facts, error)
 	stored func() (storedFacts, error)
-	// hub returns the APIs that the hub serves; nil: they are not read.
-	hub func() evaluation.APIFacts
-	// ocm returns the version of OCM, and whether it is known; nil: it is read from the hub.
-	ocm ocmVersion
-	// waits is what installations on the cluster wait for.
-	waits evaluation.Wait
-	now   time.Time
+	// hubAPIs returns the APIs that the hub serves. It may be nil: then they are not read.
+	hubAPIs func() evaluation.APIFacts
+	// ocmVersion returns the version of OCM. It may be nil: then the version is read from the hub.
+	ocmVersion ocmVersion
+	// installationWait is the reason why installations on the cluster wait.
+	installationWait evaluation.Wait
+	now              time.Time
 }
 
 var _ fleet.Reader = clusterReader{}
 
-// ocmVersion returns the version of OCM on the hub; it is not read where that is not known.
-type ocmVersion func(context.Context) (version string, read bool, err error)
+// ocmVersion returns the version of OCM on the hub, and whether it could be read.
+type ocmVersion func(context.Context) (string, bool, error)
 
-// unreadOCM does not read it. Few verdicts need it.
-func unreadOCM(context.Context) (string, bool, error) { return "", false, nil }
+// skipOCMVersion is an ocmVersion that does not read the version. Few verdicts need it.
+func skipOCMVersion(context.Context) (string, bool, error) { return "", false, nil }
 
-// withKnownFacts returns the cluster for a decision that cannot wait.
-func (s clusterReader) withKnownFacts() clusterReader {
-	stored := s.stored
-	s.facts = func() (evaluation.Facts, error) {
+// withLastReportedFacts returns the cluster for a decision that cannot wait.
+func (r clusterReader) withLastReportedFacts() clusterReader {
+	stored := r.stored
+	r.facts = func() (evaluation.Facts, error) {
 		facts, err := stored()
-		return facts.known(), err
+		return facts.lastReported(), err
 	}
-	return s
+	return r
+}
+
+// withAddOn returns the cluster with another state of an add-on.
+func (r clusterReader) withAddOn(addOn *addonv1alpha1.ManagedClusterAddOn) clusterReader {
+	r.addOns = maps.Clone(r.addOns)
+	r.addOns[addOn.Name] = addOn
+	return r
 }
 
 // AddOn implements fleet.Reader.
-func (s clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	return s.addOns[key.Name], nil
+func (r clusterReader) AddOn(_ context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	return r.addOns[key.Name], nil
 }
 
 // Cluster implements fleet.Reader.
-func (s clusterReader) Cluster(_ context.Context, name string) (*clusterv1.ManagedCluster, error) {
-	if name != s.cluster.Name { // a hosting cluster: it is not read, see Facts
+func (r clusterReader) Cluster(_ context.Context, name string) (*clusterv1.ManagedCluster, error) {
+	if name != r.managedCluster.Name { // a hosting cluster is not read, see Facts
 		return &clusterv1.ManagedCluster{}, nil
 	}
-	return s.cluster, nil
+	return r.managedCluster, nil
 }
 
 // TemplateVersion implements fleet.Reader.
-func (s clusterReader) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
-	if changed := s.changed[name]; changed != nil {
-		return versions.OfTemplate(changed.Annotations, changed.Labels), true, nil
+func (r clusterReader) TemplateVersion(ctx context.Context, name string) (string, bool, error) {
+	if override := r.overrides[name]; override != nil {
+		return versions.OfTemplate(override.Annotations, override.Labels), true, nil
 	}
-	return s.templates.TemplateVersion(ctx, name)
+	return r.templates.TemplateVersion(ctx, name)
 }
 
 // OCMVersion implements fleet.Reader.
-func (s clusterReader) OCMVersion(ctx context.Context) (version string, read bool, err error) {
-	if s.ocm != nil {
-		return s.ocm(ctx)
+func (r clusterReader) OCMVersion(ctx context.Context) (string, bool, error) {
+	if r.ocmVersion != nil {
+		return r.ocmVersion(ctx)
 	}
-	return s.Objects.OCMVersion(ctx)
+	return r.Objects.OCMVersion(ctx)
 }
 
-// Selected implements fleet.Reader. It is not read, because it explains verdicts and changes none.
+// Selected implements fleet.Reader. It reads nothing, because selections only explain verdicts.
 func (clusterReader) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
 	return false, false, nil
 }
 
 // Installation implements fleet.Reader.
-func (s clusterReader) Installation(context.Context, types.NamespacedName) (evaluation.Wait, error) {
-	return s.waits, nil
+func (r clusterReader) Installation(context.Context, types.NamespacedName) (evaluation.Wait, error) {
+	return r.installationWait, nil
 }
 
-// Facts implements fleet.Reader. Those of a hosting cluster are not read: they only have APIs, which contradict
-// nothing.
-func (s clusterReader) Facts(_ context.Context, _ *catalog.Catalog, cluster string) (evaluation.Facts, error) {
-	if cluster != s.cluster.Name {
-		return awaited(s.now), nil
+// Facts implements fleet.Reader. It does not read the facts of a hosting cluster: they only have APIs, and no API contradicts an
+// add-on.
+func (r clusterReader) Facts(_ context.Context, _ *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	if cluster != r.managedCluster.Name {
+		return awaitedFacts(r.now), nil
 	}
-	return s.facts()
+	return r.facts()
 }
 
 // HubAPIs implements fleet.Reader.
-func (s clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) {
-	if s.hub == nil {
+func (r clusterReader) HubAPIs(context.Context) (evaluation.APIFacts, error) {
+	if r.hubAPIs == nil {
 		return nil, nil
 	}
-	return s.hub(), nil
+	return r.hubAPIs(), nil
 }
 
-// state loads what the verdicts on an add-on's edges rest on.
-func (s clusterReader) state(ctx context.Context, under declared, addOn string) (evaluation.State, error) {
-	loader := fleet.Loader{Reader: s, Offline: evaluation.OfflineHold}
-	state, err := loader.Load(ctx, under.Evaluator, types.NamespacedName{Namespace: s.cluster.Name, Name: addOn}, s.now)
+// load returns the inputs of the verdicts on the edges of an add-on.
+func (r clusterReader) load(ctx context.Context, evaluator policyEvaluator, addOn string) (evaluation.State, error) {
+	loader := fleet.Loader{Reader: r, Offline: evaluation.OfflineHold}
+	key := types.NamespacedName{Namespace: r.managedCluster.Name, Name: addOn}
+	state, err := loader.Load(ctx, evaluator.Evaluator, key, r.now)
 	if err != nil {
 		return evaluation.State{}, fmt.Errorf("load what %s rests on: %w", addOn, err)
 	}
 	return state, nil
 }
 
-// finding returns an add-on on a managed cluster; nil where it is not installed.
-type finding func(name string) (*addonv1alpha1.ManagedClusterAddOn, error)
-
-// discovery discovers APIs as they are now.
+// discovery discovers the APIs that the hub serves now.
 type discovery interface {
 	Discover(ctx context.Context, requests []dependencyv1alpha1.APIRequest) []dependencyv1alpha1.APIFact
 }
 
-// alternativesOfHub discovers once, when they are first needed, the APIs of the hub that dependents with alternatives require
-// of it: one that is served may satisfy an edge instead of a removed add-on. Nothing else that is reviewed rests on them: an
-// API that is not served contradicts nothing.
-func (r reviewer) alternativesOfHub(ctx context.Context, under declared, dependents []string) func() evaluation.APIFacts {
-	choosing := slices.DeleteFunc(slices.Clone(dependents), func(dependent string) bool { return !under.hasAlternatives(dependent) })
-	return r.apisOfHub(ctx, under, choosing)
+// lazyAlternativeAPIs is lazyHubAPIs for the dependents that have alternatives: an API that the hub serves may satisfy an edge instead
+// of a removed add-on. Other verdicts on a removal do not change with the APIs of the hub.
+func (r reviewer) lazyAlternativeAPIs(ctx context.Context, evaluator policyEvaluator, dependents []string) func() evaluation.APIFacts {
+	choosing := slices.DeleteFunc(slices.Clone(dependents), func(dependent string) bool { return !evaluator.hasAlternatives(dependent) })
+	return r.lazyHubAPIs(ctx, evaluator, choosing)
 }
 
-// apisOfHub discovers once, when they are first needed, the APIs that add-ons require of the hub.
-func (r reviewer) apisOfHub(ctx context.Context, under declared, addOns []string) func() evaluation.APIFacts {
+// lazyHubAPIs returns a function that discovers the APIs that add-ons require of the hub when it is first called.
+func (r reviewer) lazyHubAPIs(ctx context.Context, evaluator policyEvaluator, addOns []string) func() evaluation.APIFacts {
 	return sync.OnceValue(func() evaluation.APIFacts {
 		if len(addOns) == 0 {
 			return nil
 		}
-		requests := fleet.APIRequests(under.HubAPIs(addOns...))
+		requests := fleet.APIRequests(evaluator.HubAPIs(addOns...))
 		if len(requests) == 0 {
 			return nil
 		}

@@ -13,93 +13,90 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Registered returns what the registration of an add-on declares, by the cache; the zero value where it has none.
+// Registered returns the declaration in the registration of an add-on, as far as the cache has it. Without one, it returns the zero value.
 func (v *Validator) Registered(ctx context.Context, addOn string) (declaration.Declaration, error) {
-	read, err := v.declared.read(ctx)
+	stored, err := v.declarations.read(ctx)
 	if err != nil {
 		return declaration.Declaration{}, err
 	}
-	v.declared.mutex.Lock()
-	defer v.declared.mutex.Unlock()
-	return v.declared.catalog(read).Declaration(addOn), nil
+	v.declarations.mutex.Lock()
+	defer v.declarations.mutex.Unlock()
+	return v.declarations.catalog(stored).Declaration(addOn), nil
 }
 
-// Created returns the verdicts on an add-on as it is created, with what is on its managed cluster at that moment. They are not known
-// where the cluster is not there or is being detached, or the add-on exists already.
+// Created returns the verdicts on an add-on at its creation, with the present state of its managed cluster. They are not known if the
+// cluster does not exist or is being detached, or if the add-on exists already.
 func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (gate.Creation, error) {
 	unknown := gate.Creation{}
-	registration, err := v.declared.registration(ctx, addOn.Name)
+	registration, err := v.declarations.registration(ctx, addOn.Name)
 	if err != nil || registration == nil {
 		return unknown, err
 	}
-	under, done, err := v.begin(ctx)
+	evaluator, release, err := v.begin(ctx)
 	if err != nil {
 		return unknown, err
 	}
-	defer done()
-	is, ok, err := v.attachedCluster(ctx, addOn.Namespace)
-	if !ok {
+	defer release()
+	cluster, ok, err := v.attachedCluster(ctx, addOn.Namespace)
+	if err != nil || !ok {
 		return unknown, err
 	}
-	is.addOns, err = v.installed(ctx, addOn.Namespace)
-	if err != nil || is.addOns[addOn.Name] != nil {
+	cluster.addOns, err = v.readAddOns(ctx, addOn.Namespace)
+	if err != nil || cluster.addOns[addOn.Name] != nil {
 		return unknown, err
 	}
-	next, err := v.installing(ctx, is, under, addOn, registration)
+	state, err := v.applyTemplate(ctx, installedState{cluster: cluster, evaluator: evaluator, addOn: addOn}, registration)
 	if err != nil {
 		return unknown, err
 	}
-	// addon-manager has not planned installations for it yet. Verdicts on add-ons that are created are needed for gates only, so the
-	// lifecycle is on.
-	next.on.waits = evaluation.WaitForInterlock
-	findings, err := v.findingsWith(ctx, next.under, next.on, next.addOn)
-	return gate.Creation{Findings: findings, Missing: next.missing, Known: err == nil}, err
+	// addon-manager has not planned installations for it yet. Verdicts on new add-ons are needed for gates only, so the lifecycle is on.
+	state.cluster.installationWait = evaluation.WaitForInterlock
+	findings, err := v.findings(ctx, state)
+	return gate.Creation{Findings: findings, Missing: state.missingTemplate, Known: err == nil}, err
 }
 
-// findingsWith returns the verdicts on an add-on as it would be, on a managed cluster that is otherwise as it is.
-func (v *Validator) findingsWith(
-	ctx context.Context, under declared, is clusterReader, addOn *addonv1alpha1.ManagedClusterAddOn,
-) ([]evaluation.Finding, error) {
-	is.addOns[addOn.Name] = addOn
-	is.hub = v.apisOfHub(ctx, under, []string{addOn.Name})
-	state, err := is.state(ctx, under, addOn.Name)
-	if err != nil {
-		return nil, err
-	}
-	return under.Evaluate(addOn.Name, state), nil
+// findings returns the verdicts on an add-on once it is installed.
+func (v *Validator) findings(ctx context.Context, state installedState) ([]evaluation.Finding, error) {
+	name := state.addOn.Name
+	cluster := state.cluster.withAddOn(state.addOn)
+	cluster.hubAPIs = v.lazyHubAPIs(ctx, state.evaluator, []string{name})
+	return cluster.findings(ctx, state.evaluator, name)
 }
 
-// Upgraded returns the verdicts on an add-on as it would be with another AddOnTemplate, and what that is. known is false where nothing
-// can be said: the cluster is being detached, or there is no such add-on or template.
+// Upgraded returns the verdicts on an add-on with another AddOnTemplate, and the upgrade to that template. The upgrade is nil if no
+// verdict is known: the cluster is being detached, or the add-on does not exist.
 func (v *Validator) Upgraded(
-	ctx context.Context, addOn types.NamespacedName, template string,
-) (findings []evaluation.Finding, upgrade gate.Upgrade, known bool, err error) {
-	next, fresh, err := v.template(ctx, template)
+	ctx context.Context, addOn types.NamespacedName, templateName string,
+) ([]evaluation.Finding, *gate.Upgrade, error) {
+	template, uncached, err := v.readTemplate(ctx, templateName)
 	if err != nil {
-		return nil, upgrade, false, err
+		return nil, nil, err
 	}
-	under, done, err := v.begin(ctx)
+	evaluator, release, err := v.begin(ctx)
 	if err != nil {
-		return nil, upgrade, false, err
+		return nil, nil, err
 	}
-	defer done()
-	is, ok, err := v.attachedCluster(ctx, addOn.Namespace)
-	if !ok {
-		return nil, upgrade, false, err
+	defer release()
+	cluster, ok, err := v.attachedCluster(ctx, addOn.Namespace)
+	if err != nil || !ok {
+		return nil, nil, err
 	}
-	if next == nil {
-		return nil, gate.Upgrade{Template: template, Missing: true}, true, nil
+	if template == nil {
+		return nil, &gate.Upgrade{Template: templateName, Missing: true}, nil
 	}
-	upgrade = gate.Upgrade{Template: template, Version: versions.OfTemplate(next.Annotations, next.Labels)}
-	is.addOns, err = v.installed(ctx, addOn.Namespace)
-	if err != nil || is.addOns[addOn.Name] == nil {
-		return nil, upgrade, false, err
+	cluster.addOns, err = v.readAddOns(ctx, addOn.Namespace)
+	if err != nil || cluster.addOns[addOn.Name] == nil {
+		return nil, nil, err
 	}
-	if fresh {
-		if under, is.changed, err = v.including(ctx, under, next); err != nil {
-			return nil, upgrade, false, err
+	if uncached {
+		if evaluator, cluster.overrides, err = v.loadUncached(ctx, evaluator.policies, template); err != nil {
+			return nil, nil, err
 		}
 	}
-	findings, err = v.findingsWith(ctx, under, is, fleet.WithTemplate(is.addOns[addOn.Name], template))
-	return findings, upgrade, err == nil, err
+	upgraded := fleet.WithTemplate(cluster.addOns[addOn.Name], templateName)
+	findings, err := v.findings(ctx, installedState{cluster: cluster, evaluator: evaluator, addOn: upgraded})
+	if err != nil {
+		return nil, nil, err
+	}
+	return findings, &gate.Upgrade{Template: templateName, Version: versions.OfTemplate(template.Annotations, template.Labels)}, nil
 }

@@ -24,11 +24,11 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// reached is a managed cluster with that status.
+// reached returns a managed cluster with a status of Available.
 func reached(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
-	of := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
-	of.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
-	return of
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
+	return cluster
 }
 
 func TestCreated(t *testing.T) {
@@ -50,7 +50,7 @@ func TestCreated(t *testing.T) {
 		declares string
 		objects  []client.Object
 		fails    failing
-		want     string // verdicts by dependency; empty: nothing is known
+		want     string // verdicts by dependency, or empty if no verdict is known
 		err      string
 	}{
 		"Missing":                       {onBase, []client.Object{reached("True")}, failing{}, "base NotInstalled", ""},
@@ -81,7 +81,7 @@ func TestCreated(t *testing.T) {
 		"NoAgentReports":         {onTunnel, []client.Object{reached("True"), requestedAt(now.Add(-time.Hour))}, failing{}, "x APINotServed", ""},
 		"NothingRequestedOfNone": {onTunnel, []client.Object{reached("True")}, failing{}, "x APINotServed", ""},
 		"OldVersionOfATemplate": {onVersion, []client.Object{
-			reached("True"), in(available(addOn("base")), "1.0"),
+			reached("True"), versioned(available(addOn("base")), "1.0"),
 			available(addOn("interlock-agent")),
 		}, failing{}, "base due", ""},
 		"ClusterFails": {onBase, []client.Object{reached("True")}, failing{get: "cluster"}, "", "the hub is busy"},
@@ -119,7 +119,7 @@ func TestCreated(t *testing.T) {
 	}
 }
 
-// serves is that the cluster's agent, which may be an add-on, has found the API Tunnel.
+// serves returns facts with the API Tunnel. The agent is empty if it is not installed as an add-on.
 func serves(agent string) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := requestedAt(now.Add(-time.Hour))
 	facts.Status.AgentAddOn = agent
@@ -127,8 +127,8 @@ func serves(agent string) *dependencyv1alpha1.ManagedClusterFacts {
 	return facts
 }
 
-// TestTemplateThatTheCacheDoesNotHave: GitOps applies an AddOnTemplate and the registration that names it in one commit. OCM begins to
-// roll it out before the cache has it.
+// TestTemplateThatTheCacheDoesNotHave names an AddOnTemplate that is created at the same time: GitOps applies both in one commit, and
+// OCM begins to roll the template out before the cache has it.
 func TestTemplateThatTheCacheDoesNotHave(t *testing.T) {
 	registered := fixture.Deployed(fixture.Specified(t, "leaf", "{ordering: InstallAndUpgrade}"))
 	//nolint:staticcheck // v1alpha1 has no other field for it
@@ -139,15 +139,15 @@ func TestTemplateThatTheCacheDoesNotHave(t *testing.T) {
 	runs := fromTemplate(addOn("leaf"), "v1")
 	runs.Spec.Configs = nil // it is the default
 	objects := []client.Object{
-		&registered, reached("True"), runs, in(available(addOn("base")), "1.0"), template("leaf", "v1", "1.0", "[]"),
+		&registered, reached("True"), runs, versioned(available(addOn("base")), "1.0"), template("leaf", "v1", "1.0", "[]"),
 	}
 	v := creationsOn(t, failing{}, append(objects, template("leaf", "v2", "2.0", `[{name: base, version: ">= 2.0"}]`))...)
 	v.cache = creationsOn(t, failing{}, objects...).cache
-	v.declared.cache = v.cache
+	v.declarations.cache = v.cache
 
-	findings, upgrade, known, err := v.Upgraded(t.Context(), client.ObjectKey{Namespace: "cluster1", Name: "leaf"}, "v2")
-	if err != nil || !known || upgrade.Version != "2.0" || len(findings) != 1 || findings[0].Verdict != evaluation.VersionMismatch {
-		t.Errorf("findings %+v of %+v, known: %t, %v", findings, upgrade, known, err)
+	findings, upgrade, err := v.Upgraded(t.Context(), client.ObjectKey{Namespace: "cluster1", Name: "leaf"}, "v2")
+	if err != nil || upgrade == nil || upgrade.Version != "2.0" || len(findings) != 1 || findings[0].Verdict != evaluation.VersionMismatch {
+		t.Errorf("findings %+v of %+v, %v", findings, upgrade, err)
 	}
 
 	v.mode = dependencyv1alpha1.ProtectionEnforce
@@ -172,7 +172,7 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-// creationsOn returns what reviews creations on a hub, where protection is off.
+// creationsOn returns a validator on a hub where protection is off.
 func creationsOn(t *testing.T, fails failing, objects ...client.Object) *Validator {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -183,17 +183,17 @@ func creationsOn(t *testing.T, fails failing, objects ...client.Object) *Validat
 	indexed := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", byName).Build()
 	hub := interceptor.NewClient(indexed, interceptor.Funcs{
-		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if fails.list != "" && kindOf(list) == fails.list {
 				return busy
 			}
-			return of.List(ctx, list, options...)
+			return inner.List(ctx, list, options...)
 		},
-		Get: func(ctx context.Context, of client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			if fails.get != "" && kindOf(object) == fails.get {
 				return busy
 			}
-			return of.Get(ctx, key, object, options...)
+			return inner.Get(ctx, key, object, options...)
 		},
 	})
 	return New(Options{

@@ -23,201 +23,210 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// declared is what add-ons declare, under the policies.
-type declared struct {
+// policyEvaluator evaluates the dependencies that add-ons declare, as the policies change them.
+type policyEvaluator struct {
 	*evaluation.Evaluator
 	policies policy.Set
 }
 
 // dependentsOf returns the add-ons, ascending, that have an edge on any of the add-ons.
-func (d declared) dependentsOf(addOns []string) []string {
+func (e policyEvaluator) dependentsOf(addOns []string) []string {
 	dependents := sets.New[string]()
 	for _, addOn := range addOns {
-		dependents.Insert(d.Dependents(addOn)...)
+		dependents.Insert(e.Dependents(addOn)...)
 	}
 	return sets.List(dependents)
 }
 
-// declarations reads what is declared, and prepares it again only once something has changed.
+// declarations reads the registrations, AddOnTemplates and policies of the hub. It keeps the catalog and the evaluator that it makes
+// of them until one of the objects changes.
 type declarations struct {
 	// cache has the registrations, AddOnTemplates and policies.
 	cache client.Reader
 
 	mutex sync.Mutex
-	// registered is the catalog without policies, and prepared the evaluator under them.
+	// registered is the catalog without policies, and prepared the evaluator with them.
 	registered memo[*catalog.Catalog]
-	prepared   memo[declared]
+	prepared   memo[policyEvaluator]
 }
 
-// memo is a value that was made of objects of certain versions.
+// memo is a computed value, with the fingerprint of the objects that it was computed from.
 type memo[T any] struct {
-	of    string
-	value T
+	fingerprint string
+	value       T
 }
 
-func (m *memo[T]) get(of string, compute func() T) T {
-	if m.of != of {
-		m.of, m.value = of, compute()
+func (m *memo[T]) get(fingerprint string, compute func() T) T {
+	if m.fingerprint != fingerprint {
+		m.fingerprint, m.value = fingerprint, compute()
 	}
 	return m.value
 }
 
-// objects are what is read of declarations, and what they are made of.
-type objects struct {
-	addOns    []addonv1alpha1.ClusterManagementAddOn
-	templates []addonv1alpha1.AddOnTemplate
-	of        string
+// snapshot has the registrations and AddOnTemplates of the cache, with their fingerprint. It has AddOnTemplates only if a registration
+// uses any.
+type snapshot struct {
+	addOns      []addonv1alpha1.ClusterManagementAddOn
+	templates   []addonv1alpha1.AddOnTemplate
+	fingerprint string
 }
 
-// dependents returns the add-ons that have an edge on an add-on, whatever the policies say.
+// dependents returns the add-ons that have an edge on an add-on. It ignores policies.
 func (d *declarations) dependents(ctx context.Context, addOn string) ([]string, error) {
-	read, err := d.read(ctx)
+	stored, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return d.catalog(read).Dependents(addOn), nil
+	return d.catalog(stored).Dependents(addOn), nil
 }
 
 // provides reports whether an add-on declares that it provides APIs.
 func (d *declarations) provides(ctx context.Context, addOn string) (bool, error) {
-	read, err := d.read(ctx)
+	stored, err := d.read(ctx)
 	if err != nil {
 		return false, err
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return len(d.catalog(read).Provided(addOn)) > 0, nil
+	return len(d.catalog(stored).Provided(addOn)) > 0, nil
 }
 
-// registration returns that of an add-on; nil where it has none, or nothing that depends on anything: neither declares
-// the add-on a dependency or requirement, nor has any add-on an edge on it.
+// registration returns the registration of an add-on. It returns nil if no verdict can involve the add-on: it is not registered, or it
+// declares neither a dependency nor a requirement, and no add-on has an edge on it.
 func (d *declarations) registration(ctx context.Context, addOn string) (*addonv1alpha1.ClusterManagementAddOn, error) {
-	read, err := d.read(ctx)
+	stored, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(read.addOns, func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == addOn })
-	if at < 0 {
+	index := slices.IndexFunc(stored.addOns, func(item addonv1alpha1.ClusterManagementAddOn) bool { return item.Name == addOn })
+	if index < 0 {
 		return nil, nil
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	all := d.catalog(read)
-	declares := func(one declaration.Declaration) bool { return !one.Empty() || gate.Ordered(one) } // what is ordered may wait for its template
-	if len(all.Dependents(addOn)) == 0 && !slices.ContainsFunc(all.Declarations(addOn), declares) {
+	registered := d.catalog(stored)
+	matters := func(declared declaration.Declaration) bool {
+		return !declared.Empty() || gate.Ordered(declared) // an ordered add-on may wait for its AddOnTemplate
+	}
+	if len(registered.Dependents(addOn)) == 0 && !slices.ContainsFunc(registered.Declarations(addOn), matters) {
 		return nil, nil
 	}
-	return &read.addOns[at], nil
+	return &stored.addOns[index], nil
 }
 
-// placedBy returns the add-ons, ascending, that a Placement installs; none if nothing has an edge on any of them.
+// placedBy returns the add-ons, ascending, that a Placement installs. It returns none of them if no add-on has an edge on any.
 func (d *declarations) placedBy(ctx context.Context, placement types.NamespacedName) ([]string, error) {
-	read, err := d.read(ctx)
+	stored, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	declared := d.catalog(read)
-	if len(declared.PlacedBy(placement)) == 0 {
+	registered := d.catalog(stored)
+	if len(registered.PlacedBy(placement)) == 0 {
 		return nil, nil
 	}
-	return slices.DeleteFunc(declared.AddOns(), func(addOn string) bool {
-		return !slices.Contains(declared.Install(addOn).Placements, placement)
+	return slices.DeleteFunc(registered.AddOns(), func(addOn string) bool {
+		return !slices.Contains(registered.Install(addOn).Placements, placement)
 	}), nil
 }
 
-// under returns what is declared under the policies.
-func (d *declarations) under(ctx context.Context) (declared, error) {
-	read, err := d.read(ctx)
+// load returns the evaluator for the objects of the cache.
+func (d *declarations) load(ctx context.Context) (policyEvaluator, error) {
+	stored, err := d.read(ctx)
 	if err != nil {
-		return declared{}, err
+		return policyEvaluator{}, err
 	}
 	policies, err := d.readPolicies(ctx)
 	if err != nil {
-		return declared{}, err
+		return policyEvaluator{}, err
 	}
-	of := read.of + versionsOf(policies, func(p *dependencyv1alpha1.AddOnDependencyPolicy) client.Object { return p })
+	fingerprint := stored.fingerprint +
+		fingerprintOf(policies, func(p *dependencyv1alpha1.AddOnDependencyPolicy) client.Object { return p })
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return d.prepared.get(of, func() declared {
+	return d.prepared.get(fingerprint, func() policyEvaluator {
 		set := policy.Read(policies)
-		return declared{evaluation.New(d.catalog(read).Under(set)), set}
+		return policyEvaluator{evaluation.New(d.catalog(stored).Under(set)), set}
 	}), nil
 }
 
-// with returns what is declared under policies with another state of a registration, nil for none, and of AddOnTemplates.
-func (d *declarations) with(
-	ctx context.Context, policies policy.Set, state *addonv1alpha1.ClusterManagementAddOn, templates newTemplates,
-) (declared, error) {
-	read, err := d.read(ctx)
+// loadChanged returns the evaluator with another state of a registration and of AddOnTemplates. The registration may be nil: then none
+// changes.
+func (d *declarations) loadChanged(
+	ctx context.Context, policies policy.Set, changed *addonv1alpha1.ClusterManagementAddOn, overrides templateOverrides,
+) (policyEvaluator, error) {
+	stored, err := d.read(ctx)
 	if err != nil {
-		return declared{}, err
+		return policyEvaluator{}, err
 	}
 	d.mutex.Lock()
-	known := d.catalog(read)
+	registered := d.catalog(stored)
 	d.mutex.Unlock()
-	all := read.addOns
-	if state != nil {
-		all = slices.DeleteFunc(slices.Clone(all), func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == state.Name })
-		all = append(all, *state)
+	addOns := stored.addOns
+	if changed != nil {
+		addOns = slices.DeleteFunc(slices.Clone(addOns), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
+			return addOn.Name == changed.Name
+		})
+		addOns = append(addOns, *changed)
 	}
-	if read.templates == nil && usesTemplates(all) {
-		if read.templates, err = (fleet.Objects{Reader: d.cache}).Templates(ctx); err != nil {
-			return declared{}, err
+	if stored.templates == nil && usesTemplates(addOns) {
+		if stored.templates, err = (fleet.Objects{Reader: d.cache}).Templates(ctx); err != nil {
+			return policyEvaluator{}, err
 		}
 	}
-	renewed := known.Renew(all, catalog.Templates{Items: templates.in(read.templates)})
-	return declared{evaluation.New(renewed.Under(policies)), policies}, nil
+	renewed := registered.Renew(addOns, catalog.Templates{Items: overrides.apply(stored.templates)})
+	return policyEvaluator{evaluation.New(renewed.Under(policies)), policies}, nil
 }
 
-// catalog returns the catalog of what was read. The mutex is locked: nothing is read meanwhile.
-func (d *declarations) catalog(of objects) *catalog.Catalog {
-	return d.registered.get(of.of, func() *catalog.Catalog { return catalog.New(of.addOns, of.templates...) })
+// catalog returns the catalog of a snapshot. The caller locks the mutex, and reads nothing meanwhile.
+func (d *declarations) catalog(stored snapshot) *catalog.Catalog {
+	return d.registered.get(stored.fingerprint, func() *catalog.Catalog { return catalog.New(stored.addOns, stored.templates...) })
 }
 
-// read reads the registrations, and where they use AddOnTemplates these too.
-func (d *declarations) read(ctx context.Context) (objects, error) {
+// read reads the registrations. It reads AddOnTemplates only if a registration uses any.
+func (d *declarations) read(ctx context.Context) (snapshot, error) {
 	cached := fleet.Objects{Reader: d.cache}
 	addOns, err := cached.AddOns(ctx)
 	if err != nil {
-		return objects{}, err
+		return snapshot{}, err
 	}
-	read := objects{addOns: addOns, of: versionsOf(addOns, func(a *addonv1alpha1.ClusterManagementAddOn) client.Object { return a })}
+	fingerprint := fingerprintOf(addOns, func(a *addonv1alpha1.ClusterManagementAddOn) client.Object { return a })
 	if !usesTemplates(addOns) {
-		return read, nil
+		return snapshot{addOns: addOns, fingerprint: fingerprint}, nil
 	}
-	if read.templates, err = cached.Templates(ctx); err != nil {
-		return objects{}, err
+	templates, err := cached.Templates(ctx)
+	if err != nil {
+		return snapshot{}, err
 	}
-	read.of += versionsOf(read.templates, func(t *addonv1alpha1.AddOnTemplate) client.Object { return t })
-	return read, nil
+	fingerprint += fingerprintOf(templates, func(t *addonv1alpha1.AddOnTemplate) client.Object { return t })
+	return snapshot{addOns, templates, fingerprint}, nil
 }
 
 func usesTemplates(addOns []addonv1alpha1.ClusterManagementAddOn) bool {
 	return slices.ContainsFunc(addOns, func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return declaration.UsesTemplates(&addOn) })
 }
 
-// readPolicies lists the policies; none where the hub does not serve them.
+// readPolicies lists the policies. A hub that does not serve their API has no policies.
 func (d *declarations) readPolicies(ctx context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
-	var all dependencyv1alpha1.AddOnDependencyPolicyList
-	switch err := d.cache.List(ctx, &all); {
+	var list dependencyv1alpha1.AddOnDependencyPolicyList
+	switch err := d.cache.List(ctx, &list); {
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("list policies: %w", err)
 	}
-	return all.Items, nil
+	return list.Items, nil
 }
 
-// versionsOf is equal for equal objects.
-func versionsOf[T any](all []T, object func(*T) client.Object) string {
-	var of strings.Builder
-	for i := range all {
-		one := object(&all[i])
-		of.WriteString(one.GetName() + "/" + string(one.GetUID()) + "/" + one.GetResourceVersion() + " ")
+// fingerprintOf returns a string that changes whenever an object is created, changed or deleted.
+func fingerprintOf[T any](items []T, object func(*T) client.Object) string {
+	var fingerprint strings.Builder
+	for i := range items {
+		item := object(&items[i])
+		fingerprint.WriteString(item.GetName() + "/" + string(item.GetUID()) + "/" + item.GetResourceVersion() + " ")
 	}
-	return of.String() + "; "
+	return fingerprint.String() + "; "
 }

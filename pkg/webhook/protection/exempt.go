@@ -7,10 +7,11 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// ocmNamespaces begin the names of the namespaces in which OCM's own components run.
-const ocmNamespaces = "system:serviceaccounts:open-cluster-management"
+// ocmGroupPrefix begins the names of the groups of service accounts in the namespaces of OCM's own components.
+const ocmGroupPrefix = "system:serviceaccounts:open-cluster-management"
 
-// ofOCM reports whether a user is a service account of OCM's own components: they would retry for ever.
-func ofOCM(user authenticationv1.UserInfo) bool {
-	return slices.ContainsFunc(user.Groups, func(group string) bool { return strings.HasPrefix(group, ocmNamespaces) })
+// fromOCM reports whether a user is a service account of OCM's own components. They are never refused, because they would retry for
+// ever.
+func fromOCM(user authenticationv1.UserInfo) bool {
+	return slices.ContainsFunc(user.Groups, func(group string) bool { return strings.HasPrefix(group, ocmGroupPrefix) })
 }

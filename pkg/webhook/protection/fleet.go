@@ -21,213 +21,238 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// maxLists is how many lists of a fleet are read at the same time: one is decoded while the API server makes the other.
+// maxLists is how many lists of a fleet are read at the same time: the webhook decodes one while the API server makes the other.
 const maxLists = 2
 
-// fleetReviewer reviews what removes add-ons from many managed clusters.
+// fleetReviewer reviews requests that change add-ons on many managed clusters.
 type fleetReviewer struct {
 	*responder
 	reviewer
 }
 
-// removals are add-ons that are removed from managed clusters.
+// removals are add-ons that a request removes from managed clusters.
 type removals struct {
 	addOns []string
-	// from reports whether an add-on is removed from a managed cluster where it is installed.
-	from func(addOn, cluster string) bool
+	// removes reports whether the request removes an add-on from a managed cluster where it is installed.
+	removes func(addOn, cluster string) bool
 }
 
-// reviewFleet finds what removals would break.
-func (v *fleetReviewer) reviewFleet(ctx context.Context, under declared, of removals) (found, error) {
-	required := slices.DeleteFunc(slices.Clone(of.addOns), func(addOn string) bool {
-		return addOn == names.AgentAddOn || len(under.Dependents(addOn)) == 0
+// reviewRemovals reviews removals on all managed clusters.
+func (v *fleetReviewer) reviewRemovals(ctx context.Context, evaluator policyEvaluator, requested removals) (outcome, error) {
+	required := slices.DeleteFunc(slices.Clone(requested.addOns), func(addOn string) bool {
+		return addOn == names.AgentAddOn || len(evaluator.Dependents(addOn)) == 0
 	})
-	removed, err := v.removedFrom(ctx, removals{required, of.from})
+	removed, err := v.removedAddOns(ctx, removals{required, requested.removes})
 	if err != nil || len(removed) == 0 {
-		return found{}, err
+		return outcome{}, err
 	}
-	dependents := under.dependentsOf(required)
-	on, err := v.listAll(ctx, under.read(dependents), func(_, cluster string) bool { return removed[cluster] != nil })
+	affected := func(cluster string) bool { return removed[cluster] != nil }
+	dependents := evaluator.dependentsOf(required)
+	installed, err := v.listFleetAddOns(ctx, evaluator.addOnsToRead(dependents), func(_, cluster string) bool { return affected(cluster) })
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
 	now := v.now()
-	message, mode, err := v.onClusters(ctx, under, fleetState{
-		concerns: func(cluster string) bool { return removed[cluster] != nil }, addOns: on, ocm: unreadOCM, now: now,
-		hub:   v.alternativesOfHub(ctx, under, dependents),
-		facts: func(string) (evaluation.Facts, error) { return awaited(now), nil }, // to read them takes a request for each cluster
-	}, func(as clusterReader, into protection.Broken) error {
-		name := as.cluster.Name
-		return as.breaks(ctx, under, removed[name], func(addOn string) bool { return of.from(addOn, name) }, into)
+	state := fleetState{
+		isAffected: affected,
+		addOns:     installed,
+		ocmVersion: skipOCMVersion,
+		now:        now,
+		hubAPIs:    v.lazyAlternativeAPIs(ctx, evaluator, dependents),
+		// To read the facts takes a request for each cluster.
+		facts: func(string) (evaluation.Facts, error) { return awaitedFacts(now), nil },
+	}
+	message, mode, err := v.reviewClusters(ctx, evaluator, state, func(cluster clusterReader, broken protection.Broken) error {
+		name := cluster.managedCluster.Name
+		removes := func(addOn string) bool { return requested.removes(addOn, name) }
+		return cluster.addBroken(ctx, evaluator, removed[name], removes, broken)
 	})
-	return found{request: toRemove, message: message, mode: mode}, err
+	return outcome{words: removalWords, message: message, mode: mode}, err
 }
 
-// read returns the add-ons that have to be read for the verdicts of others: themselves, and all that they need if
+// addOnsToRead returns the add-ons whose state the verdicts on some add-ons need: these add-ons themselves, and all that they need if
 // conditions decide whether they are on a cycle, or if they have alternatives.
-func (d declared) read(addOns []string) []string {
+func (e policyEvaluator) addOnsToRead(addOns []string) []string {
 	read := sets.New(addOns...)
 	for _, addOn := range addOns {
-		if d.Tied(addOn) == nil && !d.hasAlternatives(addOn) {
+		if e.Tied(addOn) == nil && !e.hasAlternatives(addOn) {
 			continue
 		}
-		for _, need := range d.Needs(addOn) {
+		for _, need := range e.Needs(addOn) {
 			read.Insert(need.Name)
 		}
 	}
 	return sets.List(read)
 }
 
-// hasAlternatives reports whether an edge of the add-on has alternatives: another one may stay.
-func (d declared) hasAlternatives(addOn string) bool {
-	return slices.ContainsFunc(d.Declarations(addOn), func(one declaration.Declaration) bool {
-		return slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool { return len(edge.Alternatives) > 0 })
+// hasAlternatives reports whether an edge of the add-on has alternatives. One of them may stay when another is removed.
+func (e policyEvaluator) hasAlternatives(addOn string) bool {
+	return slices.ContainsFunc(e.Declarations(addOn), func(declared declaration.Declaration) bool {
+		return slices.ContainsFunc(declared.Edges, func(edge declaration.Edge) bool { return len(edge.Alternatives) > 0 })
 	})
 }
 
-// removedFrom returns the add-ons that are removed from managed clusters where they are installed, by the names of
-// these. One that is being deleted already is not.
-func (v *fleetReviewer) removedFrom(ctx context.Context, of removals) (map[string]sets.Set[string], error) {
-	from := map[string]sets.Set[string]{}
-	for _, removed := range of.addOns {
-		clusters, err := v.where(ctx, removed)
+// removedAddOns returns the add-ons that are removed from each managed cluster, by the name of the cluster. It leaves out add-ons that
+// are being deleted already.
+func (v *fleetReviewer) removedAddOns(ctx context.Context, requested removals) (map[string]sets.Set[string], error) {
+	removed := map[string]sets.Set[string]{}
+	for _, addOn := range requested.addOns {
+		clusters, err := v.clustersWith(ctx, addOn)
 		if err != nil {
 			return nil, err
 		}
 		for _, cluster := range clusters {
-			if !of.from(removed, cluster) {
+			if !requested.removes(addOn, cluster) {
 				continue
 			}
-			if from[cluster] == nil {
-				from[cluster] = sets.New[string]()
+			if removed[cluster] == nil {
+				removed[cluster] = sets.New[string]()
 			}
-			from[cluster].Insert(removed)
+			removed[cluster].Insert(addOn)
 		}
 	}
-	return from, nil
+	return removed, nil
 }
 
-// where returns the managed clusters on which an add-on is installed, and not being deleted.
-func (v *fleetReviewer) where(ctx context.Context, addOn string) (clusters []string, err error) {
-	var those metav1.PartialObjectMetadataList
-	those.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
-	if err := v.live.List(ctx, &those, named(addOn)...); err != nil {
+// clustersWith returns the managed clusters on which an add-on is installed, and not being deleted.
+func (v *fleetReviewer) clustersWith(ctx context.Context, addOn string) ([]string, error) {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := v.live.List(ctx, &list, byNameFromCache(addOn)...); err != nil {
 		return nil, fmt.Errorf("list add-on %s of the fleet: %w", addOn, err)
 	}
-	for i := range those.Items {
-		if those.Items[i].DeletionTimestamp.IsZero() {
-			clusters = append(clusters, those.Items[i].Namespace)
+	var clusters []string
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp.IsZero() {
+			clusters = append(clusters, list.Items[i].Namespace)
 		}
 	}
 	return clusters, nil
 }
 
-// listAll returns the add-ons that count, by the names of their managed clusters. Of several that cannot be listed, the
-// error is that of the first name, whichever failed first.
-func (v *fleetReviewer) listAll(ctx context.Context, addOnNames []string, counts func(addOn, cluster string) bool) (map[string]addOns, error) {
+// listFleetAddOns returns the included add-ons of each managed cluster, by the name of the cluster. If several cannot be listed, it
+// returns the error of the first name, so that the message does not change from request to request.
+func (v *fleetReviewer) listFleetAddOns(
+	ctx context.Context, addOnNames []string, include func(addOn, cluster string) bool,
+) (map[string]addOns, error) {
 	lists, errs := make([][]*addonv1alpha1.ManagedClusterAddOn, len(addOnNames)), make([]error, len(addOnNames))
 	var group errgroup.Group
 	group.SetLimit(maxLists)
 	for i, name := range addOnNames {
 		group.Go(func() error {
-			lists[i], errs[i] = v.list(ctx, name, func(cluster string) bool { return counts(name, cluster) })
+			lists[i], errs[i] = v.listFleetAddOn(ctx, name, func(cluster string) bool { return include(name, cluster) })
 			return nil
 		})
 	}
 	_ = group.Wait()
-	if at := slices.IndexFunc(errs, func(err error) bool { return err != nil }); at >= 0 {
-		return nil, errs[at]
+	if index := slices.IndexFunc(errs, func(err error) bool { return err != nil }); index >= 0 {
+		return nil, errs[index]
 	}
-	on := map[string]addOns{}
-	for _, one := range slices.Concat(lists...) {
-		if on[one.Namespace] == nil {
-			on[one.Namespace] = addOns{}
+	byCluster := map[string]addOns{}
+	for _, addOn := range slices.Concat(lists...) {
+		if byCluster[addOn.Namespace] == nil {
+			byCluster[addOn.Namespace] = addOns{}
 		}
-		on[one.Namespace][one.Name] = one
+		byCluster[addOn.Namespace][addOn.Name] = addOn
 	}
-	return on, nil
+	return byCluster, nil
 }
 
-// list returns an add-on on the managed clusters that count.
-func (v *fleetReviewer) list(ctx context.Context, name string, counts func(cluster string) bool) ([]*addonv1alpha1.ManagedClusterAddOn, error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := v.live.List(ctx, &all, named(name)...); err != nil {
+// listFleetAddOn returns one add-on on each of the included managed clusters.
+func (v *fleetReviewer) listFleetAddOn(
+	ctx context.Context, name string, include func(cluster string) bool,
+) ([]*addonv1alpha1.ManagedClusterAddOn, error) {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := v.live.List(ctx, &list, byNameFromCache(name)...); err != nil {
 		return nil, fmt.Errorf("list add-on %s of the fleet: %w", name, err)
 	}
-	var kept []*addonv1alpha1.ManagedClusterAddOn
-	for i := range all.Items {
-		if counts(all.Items[i].Namespace) {
-			lean := fleet.LeanAddOn(&all.Items[i])
-			lean.Spec.Configs = all.Items[i].Spec.Configs // which AddOnTemplate it names
-			kept = append(kept, lean)
+	var included []*addonv1alpha1.ManagedClusterAddOn
+	for i := range list.Items {
+		if include(list.Items[i].Namespace) {
+			lean := fleet.LeanAddOn(&list.Items[i])
+			lean.Spec.Configs = list.Items[i].Spec.Configs // they name the AddOnTemplate
+			included = append(included, lean)
 		}
 	}
-	return kept, nil
+	return included, nil
 }
 
-// fromCache reads a list from the API server's cache: it would read all of a resource from etcd to answer. The
-// client writes its other options to what is returned.
+// fromCache returns the options of a list that the API server takes from its cache. Otherwise it would read all objects of the
+// resource from etcd. Each call returns new options, because the client adds its other options to them.
 func fromCache() *client.ListOptions {
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 }
 
-// named lists objects of one name in all namespaces.
-func named(name string) []client.ListOption {
+// byNameFromCache returns the options to list the objects of one name in all namespaces.
+func byNameFromCache(name string) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{"metadata.name": name}, fromCache()}
 }
 
-// fleetState is what the verdicts on many managed clusters rest on.
+// fleetState has the inputs of the verdicts on many managed clusters.
 type fleetState struct {
-	// concerns reports whether a managed cluster is to be reviewed.
-	concerns func(cluster string) bool
-	// addOns are those that are read, by the names of their managed clusters.
-	addOns map[string]addOns
-	ocm    ocmVersion
-	facts  func(cluster string) (evaluation.Facts, error)
-	// hub returns the APIs that the hub serves; nil: they are not read.
-	hub func() evaluation.APIFacts
-	now time.Time
+	// isAffected reports whether the request affects a managed cluster. Other clusters are not reviewed.
+	isAffected func(cluster string) bool
+	// addOns are the add-ons that were read, by the name of their managed cluster.
+	addOns     map[string]addOns
+	ocmVersion ocmVersion
+	facts      func(cluster string) (evaluation.Facts, error)
+	// hubAPIs returns the APIs that the hub serves. It may be nil: then they are not read.
+	hubAPIs func() evaluation.APIFacts
+	now     time.Time
 }
 
-// onClusters says what breaks on which cluster, by what is done there. What is refused counts first.
-func (v *fleetReviewer) onClusters(
-	ctx context.Context, under declared, state fleetState, breaks func(on clusterReader, into protection.Broken) error,
-) (message string, mode dependencyv1alpha1.Protection, err error) {
+// reviewClusters calls addBroken for each affected managed cluster. It returns a message about the broken edges, and the mode of
+// protection on their clusters. If some clusters enforce protection and others only warn, it returns the message of the former.
+func (v *fleetReviewer) reviewClusters(
+	ctx context.Context, evaluator policyEvaluator, state fleetState,
+	addBroken func(cluster clusterReader, broken protection.Broken) error,
+) (string, dependencyv1alpha1.Protection, error) {
 	var clusters clusterv1.ManagedClusterList
 	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
 		return "", "", fmt.Errorf("list managed clusters: %w", err)
 	}
-	broken := map[dependencyv1alpha1.Protection]protection.Broken{
+	byMode := map[dependencyv1alpha1.Protection]protection.Broken{
 		dependencyv1alpha1.ProtectionEnforce: {}, dependencyv1alpha1.ProtectionWarn: {},
 	}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		if !state.concerns(cluster.Name) || !cluster.DeletionTimestamp.IsZero() || fleet.ClusterStatus(cluster) == "" { // it never joined
+		if !state.isAffected(cluster.Name) || !cluster.DeletionTimestamp.IsZero() || fleet.ClusterStatus(cluster) == "" { // it never joined
 			continue
 		}
-		into := broken[v.modeIn(under, cluster)]
-		if into == nil { // nothing is done there
+		broken := byMode[v.modeIn(evaluator, cluster)]
+		if broken == nil { // protection is off there
 			continue
 		}
-		if err := ctx.Err(); err != nil { // what follows may not read anything
+		if err := ctx.Err(); err != nil { // addBroken may read nothing, and would not fail
 			return "", "", fmt.Errorf("review the fleet: %w", err)
 		}
-		if err := breaks(clusterReader{
-			Objects: fleet.Objects{Reader: v.live}, templates: fleet.Objects{Reader: v.cache}, cluster: cluster, addOns: state.addOns[cluster.Name],
-			facts: func() (evaluation.Facts, error) { return state.facts(cluster.Name) }, ocm: state.ocm, hub: state.hub, now: state.now,
-		}, into); err != nil {
+		if err := addBroken(v.clusterReader(cluster, state), broken); err != nil {
 			return "", "", err
 		}
 	}
 	for _, mode := range []dependencyv1alpha1.Protection{dependencyv1alpha1.ProtectionEnforce, dependencyv1alpha1.ProtectionWarn} {
-		if message := broken[mode].Message(); message != "" {
+		if message := byMode[mode].Message(); message != "" {
 			return message, mode, nil
 		}
 	}
 	return "", "", nil
 }
 
-func (r reviewer) modeIn(under declared, cluster *clusterv1.ManagedCluster) dependencyv1alpha1.Protection {
-	mode, _ := r.modeOf(under, cluster)
+// clusterReader returns the reader of one managed cluster of the fleet.
+func (v *fleetReviewer) clusterReader(cluster *clusterv1.ManagedCluster, state fleetState) clusterReader {
+	return clusterReader{
+		Objects:        fleet.Objects{Reader: v.live},
+		templates:      fleet.Objects{Reader: v.cache},
+		managedCluster: cluster,
+		addOns:         state.addOns[cluster.Name],
+		facts:          func() (evaluation.Facts, error) { return state.facts(cluster.Name) },
+		ocmVersion:     state.ocmVersion,
+		hubAPIs:        state.hubAPIs,
+		now:            state.now,
+	}
+}
+
+func (r reviewer) modeIn(evaluator policyEvaluator, cluster *clusterv1.ManagedCluster) dependencyv1alpha1.Protection {
+	mode, _ := r.modeOf(evaluator, cluster)
 	return mode
 }

@@ -11,15 +11,16 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// factsByAgents returns the facts of managed clusters for a decision that cannot wait. They are read once, when they are
-// first needed.
-func (v *fleetReviewer) factsByAgents(ctx context.Context) func(cluster string) (evaluation.Facts, error) {
-	read := sync.OnceValues(func() (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) { return v.listFacts(ctx) })
+// lazyFleetFacts returns a function for the facts of each managed cluster, for a decision that cannot wait. It lists the facts of the
+// fleet when it is first called.
+func (v *fleetReviewer) lazyFleetFacts(ctx context.Context) func(cluster string) (evaluation.Facts, error) {
+	list := sync.OnceValues(func() (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) { return v.listFacts(ctx) })
 	return func(cluster string) (evaluation.Facts, error) {
-		all, err := read()
-		return storedFacts{object: all[cluster]}.known(), err
+		facts, err := list()
+		return storedFacts{object: facts[cluster]}.lastReported(), err
 	}
 }
 
@@ -39,4 +40,19 @@ func (v *fleetReviewer) listFacts(ctx context.Context) (map[string]*dependencyv1
 		}
 	}
 	return facts, nil
+}
+
+// lazyOCMVersion returns an ocmVersion that reads the version of OCM when it is first called.
+func (v *fleetReviewer) lazyOCMVersion() ocmVersion {
+	type result struct {
+		version string
+		read    bool
+		err     error
+	}
+	var once sync.Once
+	var stored result
+	return func(ctx context.Context) (string, bool, error) {
+		once.Do(func() { stored.version, stored.read, stored.err = fleet.Objects{Reader: v.live}.OCMVersion(ctx) })
+		return stored.version, stored.read, stored.err
+	}
 }

@@ -19,152 +19,160 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// reviewInstallation finds what contradicts an add-on on a managed cluster as it would be: created, with another AddOnTemplate, or with
-// another version in its annotation. before is nil where it is created.
-func (v *Validator) reviewInstallation(ctx context.Context, before, after *addonv1alpha1.ManagedClusterAddOn) (found, error) {
-	sameTemplate := before != nil && fleet.OwnTemplate(before) == fleet.OwnTemplate(after)
-	same := sameTemplate && versions.In(before.Annotations) == versions.In(after.Annotations)
-	if same || after.Name == names.AgentAddOn || !after.DeletionTimestamp.IsZero() {
-		return found{}, nil
+// reviewInstallation reviews a new state of an add-on on a managed cluster: created, with another AddOnTemplate, or with another version
+// in its annotation. oldAddOn is nil if the add-on is created.
+func (v *Validator) reviewInstallation(ctx context.Context, oldAddOn, newAddOn *addonv1alpha1.ManagedClusterAddOn) (outcome, error) {
+	sameTemplate := oldAddOn != nil && fleet.OwnTemplate(oldAddOn) == fleet.OwnTemplate(newAddOn)
+	same := sameTemplate && versions.In(oldAddOn.Annotations) == versions.In(newAddOn.Annotations)
+	if same || newAddOn.Name == names.AgentAddOn || !newAddOn.DeletionTimestamp.IsZero() {
+		return outcome{}, nil
 	}
-	registration, err := v.declared.registration(ctx, after.Name)
+	registration, err := v.declarations.registration(ctx, newAddOn.Name)
 	if err != nil || registration == nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	if !protection.MayContradict(under.Catalog, after.Name) {
-		return found{}, nil
+	defer release()
+	if !protection.MayContradict(evaluator.Catalog, newAddOn.Name) {
+		return outcome{}, nil
 	}
-	is, review, ok, err := v.readCluster(ctx, under, after.Namespace)
-	if !ok {
-		return found{}, err
+	begun, ok, err := v.beginCluster(ctx, evaluator, newAddOn.Namespace)
+	if err != nil || !ok {
+		return outcome{}, err
 	}
-	is.addOns, err = v.installed(ctx, after.Namespace)
-	if err != nil || (is.addOns[after.Name] == nil) != (before == nil) { // or another request was faster
-		return found{}, err
+	cluster, review := begun.cluster, begun.outcome
+	cluster.addOns, err = v.readAddOns(ctx, newAddOn.Namespace)
+	if err != nil || (cluster.addOns[newAddOn.Name] == nil) != (oldAddOn == nil) { // or another request was faster
+		return outcome{}, err
 	}
-	next := installing{on: is.withKnownFacts(), under: under, addOn: after}
+	next := installedState{cluster: cluster.withLastReportedFacts(), evaluator: evaluator, addOn: newAddOn}
 	if !sameTemplate {
-		if next, err = v.installing(ctx, next.on, under, after, registration); err != nil {
-			return found{}, err
+		if next, err = v.applyTemplate(ctx, next, registration); err != nil {
+			return outcome{}, err
 		}
 	}
-	result, err := next.on.contradictions(ctx, next.under, next.addOn, !sameTemplate)
+	effect, err := next.review(ctx, !sameTemplate)
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	review.request = toInstall
-	if before != nil {
-		review.request = toChangeHere
+	review.words = installationWords
+	if oldAddOn != nil {
+		review.words = installedChangeWords
 	}
-	review.object, review.kind, review.forced = registration, eventsof.ClusterManagementAddOn, after.Annotations[addonv1alpha1.ForceAnnotation]
-	review.does = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(after.Name), after.Namespace)
-	review.held, review.gated = fleet.HeldForContradiction(after), fleet.GateClosed(after)
-	review.message, review.unchecked = result.contradicted.Message(after.Name), result.unchecked.Message()
+	review.object, review.kind = registration, eventsof.ClusterManagementAddOn
+	review.forceReason = newAddOn.Annotations[addonv1alpha1.ForceAnnotation]
+	review.subject = fmt.Sprintf("add-on '%s' on cluster %s", text.Name(newAddOn.Name), newAddOn.Namespace)
+	review.heldForContradiction, review.gateClosed = fleet.HeldForContradiction(newAddOn), fleet.GateClosed(newAddOn)
+	review.message, review.uncheckedMessage = effect.contradicted.Message(newAddOn.Name), effect.unchecked.Message()
 	return review, nil
 }
 
-// Contradicts returns what an add-on contradicts that OCM creates, where protection is enforced; empty: nothing. OCM is never refused
-// anything, because it would try again for ever, so the installation waits instead.
-func (v *Validator) Contradicts(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, by authenticationv1.UserInfo) (string, error) {
-	if !ofOCM(by) {
+// Contradicts returns a message if OCM creates an add-on that contradicts others, and protection is enforced. Otherwise the message is
+// empty. Requests of OCM are never refused, because OCM would try again for ever, so the installation waits instead.
+func (v *Validator) Contradicts(
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, user authenticationv1.UserInfo,
+) (string, error) {
+	if !fromOCM(user) {
 		return "", nil
 	}
 	review, err := v.reviewInstallation(ctx, nil, addOn)
-	if err != nil || review.mode != dependencyv1alpha1.ProtectionEnforce || strings.TrimSpace(review.forced) != "" {
+	if err != nil || review.mode != dependencyv1alpha1.ProtectionEnforce || strings.TrimSpace(review.forceReason) != "" {
 		return "", err
 	}
 	return review.message, nil
 }
 
-// installing is an add-on as it is once OCM has installed it, and the managed cluster and the declarations with its AddOnTemplate.
-type installing struct {
-	on    clusterReader
-	under declared
-	addOn *addonv1alpha1.ManagedClusterAddOn
-	// missing is the AddOnTemplate that OCM will have chosen, if it does not exist: GitOps may create it later. What runs is not known then.
-	missing string
+// installedState is an add-on on a managed cluster once OCM has installed it.
+type installedState struct {
+	// cluster and evaluator have the AddOnTemplate that OCM chooses. The add-on on the cluster is still the old one.
+	cluster   clusterReader
+	evaluator policyEvaluator
+	addOn     *addonv1alpha1.ManagedClusterAddOn
+	// missingTemplate is the AddOnTemplate that OCM chooses, if it does not exist. GitOps may create it later, so the version that will
+	// run is not known.
+	missingTemplate string
 }
 
-// installing returns what OCM will have installed.
-func (v *Validator) installing(
-	ctx context.Context, on clusterReader, under declared,
-	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn,
-) (installing, error) {
-	next := installing{on: on, under: under, addOn: addOn}
-	chosen, known := fleet.TemplateWithoutPlacements(addOn, registration)
+// applyTemplate adds the AddOnTemplate that OCM chooses for the add-on.
+func (v *Validator) applyTemplate(
+	ctx context.Context, state installedState, registration *addonv1alpha1.ClusterManagementAddOn,
+) (installedState, error) {
+	chosen, certain := fleet.TemplateWithoutPlacements(state.addOn, registration)
 	if chosen == "" {
-		return next, nil
+		return state, nil
 	}
-	template, fresh, err := v.template(ctx, chosen)
+	template, uncached, err := v.readTemplate(ctx, chosen)
 	if err != nil {
-		return next, err
+		return state, err
 	}
-	if known && template != nil {
-		next.addOn = fleet.WithTemplate(addOn, chosen)
+	if certain && template != nil {
+		state.addOn = fleet.WithTemplate(state.addOn, chosen)
 	} else {
-		next.addOn = fleet.WithRollout(addOn, chosen)
+		state.addOn = fleet.WithRollout(state.addOn, chosen)
 	}
-	if template == nil && known {
-		next.missing = chosen
+	if template == nil && certain {
+		state.missingTemplate = chosen
 	}
-	if fresh {
-		next.under, next.on.changed, err = v.including(ctx, under, template)
+	if uncached {
+		state.evaluator, state.cluster.overrides, err = v.loadUncached(ctx, state.evaluator.policies, template)
 	}
-	return next, err
+	return state, err
 }
 
-// installationReview is the result of the review of an installation on a managed cluster.
-type installationReview struct {
+// installationEffect is the effect of an installation on the add-on and its dependents.
+type installationEffect struct {
 	contradicted protection.Contradicted
 	unchecked    protection.Unchecked
 }
 
-// contradictions finds those that the installation of an add-on would bring to it and its dependents, and the edges that
-// could not be checked. reportsAnother is set where its agent is about to report another version.
-func (s clusterReader) contradictions(
-	ctx context.Context, under declared, installed *addonv1alpha1.ManagedClusterAddOn, reportsAnother bool,
-) (installationReview, error) {
-	then, changed := s.with(installed), ""
-	if reportsAnother {
-		changed = installed.Name
+// review returns the contradictions that the installation brings, and the edges that cannot be checked. reportsVersion is true if the
+// agent of the add-on is about to report another version.
+func (s installedState) review(ctx context.Context, reportsVersion bool) (installationEffect, error) {
+	name := s.addOn.Name
+	newCluster, reporting := s.cluster.withAddOn(s.addOn), ""
+	if reportsVersion {
+		reporting = name
 	}
-	affected := s.addOns.begun(append(under.dependentsOf([]string{installed.Name}), installed.Name), installed.Name)
-	after, err := then.settledFindings(ctx, under, affected, changed)
+	affected := s.cluster.addOns.withoutGated(append(s.evaluator.dependentsOf([]string{name}), name), name)
+	newFindings, err := newCluster.settledFindings(ctx, s.evaluator, affected, reporting)
 	if err != nil {
-		return installationReview{}, err
+		return installationEffect{}, err
 	}
-	result := installationReview{protection.Contradictions(nil, after), protection.UncheckedIn(nil, after)}
-	for _, changed := range slices.Compact([]string{"", changed}) { // with what its agent reports, and without
-		if len(result.contradicted) == 0 && len(result.unchecked) == 0 {
-			return installationReview{}, nil
+	effect := installationEffect{protection.Contradictions(nil, newFindings), protection.UncheckedIn(nil, newFindings)}
+	// The old state is compared with the last report of the agent, and without it.
+	for _, reporting := range slices.Compact([]string{"", reporting}) {
+		if len(effect.contradicted) == 0 && len(effect.unchecked) == 0 {
+			return installationEffect{}, nil
 		}
-		before, err := s.settledFindings(ctx, under, affected, changed)
+		oldFindings, err := s.cluster.settledFindings(ctx, s.evaluator, affected, reporting)
 		if err != nil {
-			return installationReview{}, err
+			return installationEffect{}, err
 		}
-		result = installationReview{protection.Contradictions(before, result.contradicted), protection.UncheckedIn(before, result.unchecked)}
+		effect = installationEffect{
+			protection.Contradictions(oldFindings, effect.contradicted), protection.UncheckedIn(oldFindings, effect.unchecked),
+		}
 	}
-	return result, nil
+	return effect, nil
 }
 
-// settledFindings returns the verdicts on the edges of add-ons once what is installed is available. The changed add-on, if any,
-// is about to report another version.
-func (s clusterReader) settledFindings(ctx context.Context, under declared, addOns []string, changed string) (map[string][]evaluation.Finding, error) {
+// settledFindings returns the verdicts on the edges of add-ons once all installed add-ons are available. The agent of the reporting
+// add-on, if any, is about to report another version.
+func (r clusterReader) settledFindings(
+	ctx context.Context, evaluator policyEvaluator, addOns []string, reporting string,
+) (map[string][]evaluation.Finding, error) {
 	findings := map[string][]evaluation.Finding{}
 	for _, name := range addOns {
-		if !s.addOns.stays(name) {
+		if !r.addOns.stays(name) {
 			continue
 		}
-		state, err := s.state(ctx, under, name)
+		state, err := r.load(ctx, evaluator, name)
 		if err != nil {
 			return nil, err
 		}
-		findings[name] = under.Evaluate(name, protection.Settle(state, changed))
+		findings[name] = evaluator.Evaluate(name, protection.Settle(state, reporting))
 	}
 	return findings, nil
 }

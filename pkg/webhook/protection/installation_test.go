@@ -20,45 +20,45 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// in is an add-on that has a version.
-func in(of *addonv1alpha1.ManagedClusterAddOn, version string) *addonv1alpha1.ManagedClusterAddOn {
-	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
-	return of
+// versioned sets the version of an add-on.
+func versioned(addOn *addonv1alpha1.ManagedClusterAddOn, version string) *addonv1alpha1.ManagedClusterAddOn {
+	metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	return addOn
 }
 
-// fromTemplate is an add-on that names an AddOnTemplate of its own, which runs.
-func fromTemplate(of *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
+// fromTemplate sets the AddOnTemplate that an add-on names itself, and that runs.
+func fromTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
 	referent := ocmv1alpha1.ConfigReferent{Name: template}
-	of.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: referent}}
+	addOn.Spec.Configs = []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: declaration.Templates, ConfigReferent: referent}}
 	runs := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "x"}
-	of.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: declaration.Templates, DesiredConfig: runs, LastAppliedConfig: runs,
 	}}
-	return of
+	return addOn
 }
 
-// template is an AddOnTemplate with a version.
+// template returns an AddOnTemplate with a version.
 func template(addOn, name, version, declares string) *addonv1alpha1.AddOnTemplate {
-	of := fixture.Template(addOn, name, declares)
-	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
-	return &of
+	created := fixture.Template(addOn, name, declares)
+	metav1.SetMetaDataAnnotation(&created.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
+	return &created
 }
 
-// reportedOf is that the cluster's agent has found a version on the lease of an add-on.
+// reportedOf returns facts with the version on the lease of an add-on.
 func reportedOf(addOn, version string) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := reported(version, "")
 	facts.Status.AddOns[0].Name = addOn
 	return facts
 }
 
-// requestedAt is that facts were requested, and no agent has reported any.
-func requestedAt(at time.Time) *dependencyv1alpha1.ManagedClusterFacts {
+// requestedAt returns facts that were requested, and that no agent has reported.
+func requestedAt(created time.Time) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
-	facts.CreationTimestamp = metav1.NewTime(at)
+	facts.CreationTimestamp = metav1.NewTime(created)
 	return facts
 }
 
-// reported is that the cluster's agent, which may be an add-on, has found a version on the lease of base.
+// reported returns facts with the version on the lease of base. The agent is empty if it is not installed as an add-on.
 func reported(version, agent string) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 	facts.Status.AgentAddOn = agent
@@ -66,19 +66,19 @@ func reported(version, agent string) *dependencyv1alpha1.ManagedClusterFacts {
 	return facts
 }
 
-// claiming is a managed cluster with a claim.
-func claiming(of *clusterv1.ManagedCluster, name, value string) *clusterv1.ManagedCluster {
-	of.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: name, Value: value}}
-	return of
+// claiming sets the only ClusterClaim of a managed cluster.
+func claiming(cluster *clusterv1.ManagedCluster, name, value string) *clusterv1.ManagedCluster {
+	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: name, Value: value}}
+	return cluster
 }
 
-type installation struct {
+type installationCase struct {
 	name string
-	// declares is what leaf declares, and stem what another add-on does, which is installed.
+	// declares is the declaration of leaf. stem is the declaration of the installed add-on stem.
 	declares, stem string
 	registered     []client.Object
-	on             []client.Object
-	before, after  *addonv1alpha1.ManagedClusterAddOn
+	objects        []client.Object
+	old, updated   *addonv1alpha1.ManagedClusterAddOn
 	user           authenticationv1.UserInfo
 	fails          failing
 	refuses, warns string
@@ -98,7 +98,7 @@ const (
 	breaksStem = "add-on 'leaf' on cluster cluster1 would break 1 add-on: stem: "
 )
 
-func (i installation) run(t *testing.T) {
+func (i installationCase) run(t *testing.T) {
 	t.Helper()
 	objects := append([]client.Object{ptr.To(fixture.Specified(t, "base", "{}")), addOn("stem")}, i.registered...)
 	for name, spec := range map[string]string{"leaf": i.declares, "stem": i.stem} {
@@ -106,30 +106,30 @@ func (i installation) run(t *testing.T) {
 			objects = append(objects, ptr.To(fixture.Specified(t, name, spec)))
 		}
 	}
-	if i.on == nil {
-		i.on = []client.Object{cluster()}
+	if i.objects == nil {
+		i.objects = []client.Object{cluster()}
 	}
-	if i.after == nil {
-		i.after = addOn("leaf")
+	if i.updated == nil {
+		i.updated = addOn("leaf")
 	}
 	request := admissionv1.AdmissionRequest{Operation: admissionv1.Create, Name: "leaf", UserInfo: i.user}
-	request.Object.Raw = raw(t, i.after)
-	if i.before != nil {
-		request.Operation, request.OldObject.Raw = admissionv1.Update, raw(t, i.before)
-		objects = append(objects, i.before)
+	request.Object.Raw = raw(t, i.updated)
+	if i.old != nil {
+		request.Operation, request.OldObject.Raw = admissionv1.Update, raw(t, i.old)
+		objects = append(objects, i.old)
 	}
-	response, emitted := reviewed(t, dependencyv1alpha1.ProtectionEnforce, i.fails, request, "leaf", append(objects, i.on...)...)
+	response, emitted := handleRequest(t, dependencyv1alpha1.ProtectionEnforce, i.fails, request, "leaf", append(objects, i.objects...)...)
 	expect(t, response, i.refuses, i.warns)
 	if got := strings.Join(emitted, "; "); got != i.emits {
 		t.Errorf("emitted %q, want %q", got, i.emits)
 	}
 }
 
-// held is an add-on whose gate admission has closed because of a contradiction.
-func held(of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
-	metav1.SetMetaDataAnnotation(&of.ObjectMeta, addonv1alpha1.GateCauseAnnotation, addonv1alpha1.GateCauseContradiction)
-	return of
+// held closes the gate of an add-on as admission does because of a contradiction.
+func held(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+	metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.GateCauseAnnotation, addonv1alpha1.GateCauseContradiction)
+	return addOn
 }
 
 func TestReviewOfInstallations(t *testing.T) {
@@ -140,92 +140,93 @@ func TestReviewOfInstallations(t *testing.T) {
 	lost.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}}
 	stopped := addOn("interlock-agent")
 	stopped.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionFalse}}
-	for _, test := range []installation{
+	for _, test := range []installationCase{
 		{
 			name: "its dependency is too old", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0")}, refuses: tooOld + advice,
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")}, refuses: tooOld + advice,
 		},
-		{name: "it is new enough", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.1")}},
+		{name: "it is new enough", declares: needs, objects: []client.Object{cluster(), versioned(addOn("base"), "2.1")}},
 		{
-			name: "it is not known how old it is", declares: needs, on: []client.Object{cluster(), addOn("base")},
+			name: "it is not known how old it is", declares: needs, objects: []client.Object{cluster(), addOn("base")},
 			warns: notInFull + "leaf requires base in version '>= 2.0'" + noVersion,
 		},
 		{
-			name: "it is not known how old it is, and OCM reads no warning", declares: needs, on: []client.Object{cluster(), addOn("base")},
+			name: "it is not known how old it is, and OCM reads no warning", declares: needs, objects: []client.Object{cluster(), addOn("base")},
 			user: authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
 		},
-		{name: "it is not installed yet", declares: needs, on: []client.Object{cluster()}},
-		{name: "it is being deleted", declares: needs, on: []client.Object{cluster(), deleting(in(addOn("base"), "1.0"))}},
+		{name: "it is not installed yet", declares: needs, objects: []client.Object{cluster()}},
+		{name: "it is being deleted", declares: needs, objects: []client.Object{cluster(), deleting(versioned(addOn("base"), "1.0"))}},
 		{
 			name: "its agent reports a newer one", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), reported("2.0", "")},
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), reported("2.0", "")},
 		},
 		{
-			name: "its agent reports an older one", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "2.0"), reported("1.0", "")},
+			name: "its agent reports an older one", declares: needs,
+			objects: []client.Object{cluster(), versioned(addOn("base"), "2.0"), reported("1.0", "")},
 			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
 		},
 		{
 			name: "no agent reports anything, and none is installed", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour))}, refuses: tooOld + advice,
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour))}, refuses: tooOld + advice,
 		},
 		{
 			name: "an agent has reported nothing yet", declares: needs,
-			on:      []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), requestedAt(now.Add(-time.Hour)), addOn("interlock-agent")},
 			refuses: tooOld + advice,
 		},
 		{
 			name: "nothing was requested of an agent long enough ago", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))}, refuses: tooOld + advice,
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), requestedAt(now.Add(-time.Second))}, refuses: tooOld + advice,
 		},
 		{
 			name: "the last report of an agent that does not run", declares: needs,
-			on:      []client.Object{cluster(), in(addOn("base"), "2.0"), reported("1.0", "interlock-agent"), stopped},
+			objects: []client.Object{cluster(), versioned(addOn("base"), "2.0"), reported("1.0", "interlock-agent"), stopped},
 			refuses: strings.Replace(tooOld, "its ManagedClusterAddOn", "its agent's lease", 1) + advice,
 		},
 		{
 			name: "the agent's report cannot be read", declares: needs, fails: failing{get: "facts"},
-			on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
 			warns: "whether add-on 'leaf' contradicts others was not checked: load what leaf rests on: " +
 				"read ManagedClusterFacts cluster1: the hub is busy",
 		},
-		{name: "the cluster is lost", declares: needs, on: []client.Object{lost, in(addOn("base"), "1.0")}},
+		{name: "the cluster is lost", declares: needs, objects: []client.Object{lost, versioned(addOn("base"), "1.0")}},
 		{
 			name: "an Optional dependency", declares: `dependencies: [{name: base, type: Optional, version: ">= 2.0"}]`,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
 		},
 		{
 			name:     "a dependency that only counts where it is installed",
 			declares: `dependencies: [{name: base, type: IfInstalled, version: ">= 2.0"}]`,
-			on:       []client.Object{cluster(), in(addOn("base"), "1.0")},
+			objects:  []client.Object{cluster(), versioned(addOn("base"), "1.0")},
 			refuses:  contradicts + "Addon 'base' is installed, but not in version '>= 2.0'. (version 1.0 from its ManagedClusterAddOn)" + advice,
 		},
 		{
-			name: "a conflict", declares: `dependencies: [{name: base, type: Conflicts}]`, on: []client.Object{cluster(), addOn("base")},
+			name: "a conflict", declares: `dependencies: [{name: base, type: Conflicts}]`, objects: []client.Object{cluster(), addOn("base")},
 			refuses: contradicts + "Addon 'base' is installed, which conflicts with this addon. (installed)" + advice,
 		},
 		{
-			name: "an older Kubernetes", declares: `requirements: {kubernetes: ">= 1.30"}`, on: []client.Object{kubernetes},
+			name: "an older Kubernetes", declares: `requirements: {kubernetes: ">= 1.30"}`, objects: []client.Object{kubernetes},
 			refuses: contradicts + "Required Kubernetes version '>= 1.30' is not met. (it is v1.29.3)" + advice,
 		},
 		{
 			name: "a claim that is not reported yet", declares: `requirements: {claims: {platform: AWS}}`,
-			on: []client.Object{cluster()},
+			objects: []client.Object{cluster()},
 		},
 		{
 			name: "another value of a claim", declares: `requirements: {claims: {platform: AWS}}`,
-			on:      []client.Object{claiming(cluster(), "platform", "GCP")},
+			objects: []client.Object{claiming(cluster(), "platform", "GCP")},
 			refuses: contradicts + "Required cluster claim 'platform' 'AWS' is not met. (it is GCP)" + advice,
 		},
 		{
 			name: "a version that only a policy requires", declares: `dependencies: [{name: base}]`,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), ptr.To(fixture.Policy(t, "strict",
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), ptr.To(fixture.Policy(t, "strict",
 				`{overrides: [{addOn: leaf, dependency: base, version: ">= 2.0"}]}`))},
 			refuses: contradicts + "Required addon 'base' is not installed or not available in version '>= 2.0'. " +
 				"(version 1.0 from its ManagedClusterAddOn; overridden by AddOnDependencyPolicy 'strict')" + advice,
 		},
 		{
 			name: "the cluster's agent has not reported anything yet", declares: needs,
-			on: []client.Object{cluster(), in(addOn("base"), "1.0"), addOn(names.AgentAddOn)}, refuses: tooOld + advice,
+			objects: []client.Object{cluster(), versioned(addOn("base"), "1.0"), addOn(names.AgentAddOn)}, refuses: tooOld + advice,
 		},
 		{
 			name: "a cycle", declares: `dependencies: [{name: stem}]`, stem: `dependencies: [{name: leaf}]`,
@@ -233,7 +234,7 @@ func TestReviewOfInstallations(t *testing.T) {
 		},
 		{
 			name: "what is installed needs an older one", declares: "{}", stem: `dependencies: [{name: leaf, type: IfInstalled, version: "< 2.0"}]`,
-			after: in(addOn("leaf"), "2.0"), refuses: breaksStem +
+			updated: versioned(addOn("leaf"), "2.0"), refuses: breaksStem +
 				"Addon 'leaf' is installed, but not in version '< 2.0'. (version 2.0 from its ManagedClusterAddOn)" + advice,
 		},
 		{
@@ -241,31 +242,32 @@ func TestReviewOfInstallations(t *testing.T) {
 			refuses: breaksStem + "Addon 'leaf' is installed, which conflicts with this addon. (installed)" + advice,
 		},
 		{
-			name: "what is installed has other troubles", declares: "{}", on: []client.Object{kubernetes},
+			name: "what is installed has other troubles", declares: "{}", objects: []client.Object{kubernetes},
 			stem:  `{dependencies: [{name: leaf, version: ">= 1.0"}], requirements: {kubernetes: ">= 1.30"}}`,
 			warns: notInFull + "stem requires leaf in version '>= 1.0'" + noVersion,
 		},
 		{
-			name: "by OCM", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
+			name: "by OCM", declares: needs, objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
 			warns: tooOld + ". OCM installs it nevertheless",
 			user:  authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
 			emits: "Warning InstallationNotRefused sa: " + tooOld + ". OCM installs it nevertheless",
 		},
 		{
-			name: "by OCM, and held", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")}, after: held(addOn("leaf")),
-			warns: tooOld + ". Its gate is closed until that is over",
-			user:  authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
-			emits: "Warning InstallationHeld sa: " + tooOld + ". Its gate is closed until that is over",
+			name: "by OCM, and held", declares: needs, objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
+			updated: held(addOn("leaf")),
+			warns:   tooOld + ". Its gate is closed until that is over",
+			user:    authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}},
+			emits:   "Warning InstallationHeld sa: " + tooOld + ". Its gate is closed until that is over",
 		},
 		{
-			name: "with a reason", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
-			after: forced(addOn("leaf"), "trying"), user: authenticationv1.UserInfo{Username: "alice"},
+			name: "with a reason", declares: needs, objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
+			updated: forced(addOn("leaf"), "trying"), user: authenticationv1.UserInfo{Username: "alice"},
 			warns: tooOld + ". It is installed nevertheless: trying",
 			emits: "Warning InstallationForced alice: " + tooOld + ". It is installed nevertheless: trying",
 		},
 		{
-			name: "with a reason, and a gate", declares: needs, on: []client.Object{cluster(), in(addOn("base"), "1.0")},
-			after: held(forced(addOn("leaf"), "trying")), user: authenticationv1.UserInfo{Username: "alice"},
+			name: "with a reason, and a gate", declares: needs, objects: []client.Object{cluster(), versioned(addOn("base"), "1.0")},
+			updated: held(forced(addOn("leaf"), "trying")), user: authenticationv1.UserInfo{Username: "alice"},
 			warns: tooOld + ". It is installed nevertheless once its gate is open: trying",
 			emits: "Warning InstallationForced alice: " + tooOld + ". It is installed nevertheless once its gate is open: trying",
 		},
@@ -276,14 +278,14 @@ func TestReviewOfInstallations(t *testing.T) {
 
 func fixtureOf(name string) client.Object { return ptr.To(fixture.Registration(name)) }
 
-// TestContradicts: the installation of what OCM creates is held where another user is refused.
+// TestContradicts checks that an add-on that OCM creates has to wait where another user is refused.
 func TestContradicts(t *testing.T) {
 	byOCM := authenticationv1.UserInfo{Username: "sa", Groups: []string{"system:serviceaccounts:open-cluster-management-hub"}}
 	leaf := fixture.Specified(t, "leaf", `dependencies: [{name: base, version: ">= 2.0"}]`)
 	for name, test := range map[string]struct {
 		mode  dependencyv1alpha1.Protection
 		base  string // its version
-		by    authenticationv1.UserInfo
+		user  authenticationv1.UserInfo
 		force string
 		want  string
 	}{
@@ -298,7 +300,7 @@ func TestContradicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			base := addOn("base")
 			if test.base != "" {
-				in(base, test.base)
+				versioned(base, test.base)
 			}
 			v := creationsOn(t, failing{}, ptr.To(leaf), ptr.To(fixture.Registration("base")), reached("True"), base)
 			v.mode = test.mode
@@ -306,7 +308,7 @@ func TestContradicts(t *testing.T) {
 			if test.force != "" {
 				forced(created, test.force)
 			}
-			got, err := v.Contradicts(t.Context(), created, test.by)
+			got, err := v.Contradicts(t.Context(), created, test.user)
 			if err != nil || !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -314,7 +316,7 @@ func TestContradicts(t *testing.T) {
 	}
 }
 
-// TestReviewOfTemplates: an AddOnTemplate has a version, and may declare something else.
+// TestReviewOfTemplates checks AddOnTemplates: each has a version, and may have a declaration of its own.
 func TestReviewOfTemplates(t *testing.T) {
 	leaf := fixture.Deployed(fixture.Registration("leaf"))
 	//nolint:staticcheck // v1alpha1 has no other field for it
@@ -330,54 +332,57 @@ func TestReviewOfTemplates(t *testing.T) {
 	const needsOld = `dependencies: [{name: leaf, version: "< 2.0"}]`
 	const stemBreaks = breaksStem + "Required addon 'leaf' is not installed or not available in version '< 2.0'. " +
 		"(version 2.0 from its AddOnTemplate)"
-	usual := []client.Object{cluster(), in(addOn("base"), "1.0")}
-	for _, test := range []installation{
+	usual := []client.Object{cluster(), versioned(addOn("base"), "1.0")}
+	for _, test := range []installationCase{
 		{
 			name: "its own, with other needs", registered: []client.Object{&leaf},
-			on: usual, after: fromTemplate(addOn("leaf"), "v2"), refuses: tooOld + advice,
+			objects: usual, updated: fromTemplate(addOn("leaf"), "v2"), refuses: tooOld + advice,
 		},
-		{name: "its own, without", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v1")},
-		{name: "the default", registered: []client.Object{&leaf}, on: usual, refuses: tooOld + advice},
-		{name: "that of a Placement", registered: []client.Object{&elsewhere}, on: usual},
-		{name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld, on: usual},
-		{name: "none that exists", registered: []client.Object{&leaf}, on: usual, after: fromTemplate(addOn("leaf"), "v3")},
+		{name: "its own, without", registered: []client.Object{&leaf}, objects: usual, updated: fromTemplate(addOn("leaf"), "v1")},
+		{name: "the default", registered: []client.Object{&leaf}, objects: usual, refuses: tooOld + advice},
+		{name: "that of a Placement", registered: []client.Object{&elsewhere}, objects: usual},
+		{
+			name: "that of a Placement, for which another version is annotated", registered: []client.Object{&annotated}, stem: needsOld,
+			objects: usual,
+		},
+		{name: "none that exists", registered: []client.Object{&leaf}, objects: usual, updated: fromTemplate(addOn("leaf"), "v3")},
 		{
 			name: "none that exists yet, where another version is annotated", registered: []client.Object{&old},
-			stem: `dependencies: [{name: leaf, version: "> 3"}]`,
-			on:   usual, after: fromTemplate(addOn("leaf"), "v4"),
+			stem:    `dependencies: [{name: leaf, version: "> 3"}]`,
+			objects: usual, updated: fromTemplate(addOn("leaf"), "v4"),
 		},
 		{
 			name: "another one", registered: []client.Object{&leaf}, stem: needsOld,
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
+			old: fromTemplate(addOn("leaf"), "v1"), updated: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
 		},
 		{
 			name: "another one, with which the agent has reported nothing yet", registered: []client.Object{&leaf}, stem: needsOld,
-			on:     []client.Object{cluster(), reported("1.0", "")},
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
+			objects: []client.Object{cluster(), reported("1.0", "")},
+			old:     fromTemplate(addOn("leaf"), "v1"), updated: fromTemplate(addOn("leaf"), "v2"), refuses: stemBreaks + adviceOnChange,
 		},
 		{
 			name: "both are wrong, and an agent may report something", registered: []client.Object{&leaf},
-			stem:   `dependencies: [{name: leaf, version: "> 3"}]`,
-			on:     []client.Object{cluster(), addOn("interlock-agent")},
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+			stem:    `dependencies: [{name: leaf, version: "> 3"}]`,
+			objects: []client.Object{cluster(), addOn("interlock-agent")},
+			old:     fromTemplate(addOn("leaf"), "v1"), updated: fromTemplate(addOn("leaf"), "v2"),
 		},
 		{
 			name: "another version in the annotation", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
-			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
+			old: versioned(addOn("leaf"), "1.0"), updated: versioned(addOn("leaf"), "2.0"),
 			refuses: strings.Replace(stemBreaks, "its AddOnTemplate", "its ManagedClusterAddOn", 1) + adviceOnChange,
 		},
 		{
 			name: "another version in the annotation, where its agent reports one", registered: []client.Object{fixtureOf("leaf")}, stem: needsOld,
-			on:     []client.Object{cluster(), reportedOf("leaf", "1.0")},
-			before: in(addOn("leaf"), "1.0"), after: in(addOn("leaf"), "2.0"),
+			objects: []client.Object{cluster(), reportedOf("leaf", "1.0")},
+			old:     versioned(addOn("leaf"), "1.0"), updated: versioned(addOn("leaf"), "2.0"),
 		},
 		{
 			name: "the one before", registered: []client.Object{&leaf}, stem: needsOld,
-			before: fromTemplate(addOn("leaf"), "v2"), after: fromTemplate(addOn("leaf"), "v1"),
+			old: fromTemplate(addOn("leaf"), "v2"), updated: fromTemplate(addOn("leaf"), "v1"),
 		},
 		{
 			name: "both are wrong", registered: []client.Object{&leaf}, stem: `dependencies: [{name: leaf, version: "> 3"}]`,
-			before: fromTemplate(addOn("leaf"), "v1"), after: fromTemplate(addOn("leaf"), "v2"),
+			old: fromTemplate(addOn("leaf"), "v1"), updated: fromTemplate(addOn("leaf"), "v2"),
 		},
 	} {
 		test.registered = append(test.registered, templates...)

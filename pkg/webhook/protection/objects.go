@@ -21,62 +21,63 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// warnOfObjects adds warnings of the objects that a removal leaves without an add-on that provides their kinds. They never
-// refuse it. OCM reads no warnings. If the removal itself could not be reviewed, that is warned of already.
+// warnOfObjects adds warnings of orphaned objects: objects that a removal leaves without an add-on that provides their kinds. It never
+// refuses the removal. OCM reads no warnings. If the review of the removal failed, the response has a warning already.
 func warnOfObjects(
-	request admission.Request, reviewed error, response admission.Response, addOn string, find func() (protection.Objects, error),
+	request admission.Request, reviewErr error, response admission.Response, addOn string, findObjects func() (protection.Objects, error),
 ) admission.Response {
-	if reviewed != nil || ofOCM(request.UserInfo) || addOn == names.AgentAddOn {
+	if reviewErr != nil || fromOCM(request.UserInfo) || addOn == names.AgentAddOn {
 		return response
 	}
-	left, err := find()
+	orphaned, err := findObjects()
 	if err != nil {
-		return response.WithWarnings(unchecked(fmt.Sprintf("objects exist of the APIs that '%s' provides", text.Name(addOn)), err).Warnings...)
+		concern := fmt.Sprintf("objects exist of the APIs that '%s' provides", text.Name(addOn))
+		return response.WithWarnings(allowUnchecked(concern, err).Warnings...)
 	}
-	for _, sentence := range left.Sentences() {
+	for _, sentence := range orphaned.Sentences() {
 		response = response.WithWarnings(text.OneLine(sentence.Text))
 	}
 	return response
 }
 
-// leftObjects finds the objects that the removal of an add-on from a managed cluster leaves without a provider.
-func (v *Validator) leftObjects(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (protection.Objects, error) {
-	provides, err := v.declared.provides(ctx, addOn.Name)
+// orphanedObjects returns the objects that the removal of an add-on from a managed cluster leaves without a provider.
+func (v *Validator) orphanedObjects(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (protection.Objects, error) {
+	provides, err := v.declarations.provides(ctx, addOn.Name)
 	if err != nil || !provides || !addOn.DeletionTimestamp.IsZero() {
 		return nil, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if err != nil || done == nil {
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
 		return nil, err
 	}
-	defer done()
-	facts, err := v.reportedOf(ctx, addOn.Namespace)
+	defer release()
+	facts, err := v.readFacts(ctx, addOn.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	existing := protection.Existing(under.Catalog, addOn.Name, facts.Status.Objects)
+	existing := protection.Existing(evaluator.Catalog, addOn.Name, facts.Status.Objects)
 	if len(existing) == 0 {
 		return nil, nil
 	}
-	is, _, ok, err := v.readCluster(ctx, under, addOn.Namespace)
+	review, ok, err := v.beginCluster(ctx, evaluator, addOn.Namespace)
 	if err != nil || !ok {
 		return nil, err
 	}
-	read := protection.OtherProviders(under.Catalog, addOn.Name, existing)
+	readNames := protection.OtherProviders(evaluator.Catalog, addOn.Name, existing)
 	if facts.Status.AgentAddOn != "" {
-		read = append(read, facts.Status.AgentAddOn)
+		readNames = append(readNames, facts.Status.AgentAddOn)
 	}
-	on, err := v.among(ctx, addOn.Namespace, read)
+	installed, err := v.readNamedAddOns(ctx, addOn.Namespace, readNames)
 	if err != nil {
 		return nil, err
 	}
-	left := protection.Objects{}
-	left.Add(under.Catalog, addOn.Name, addOn.Namespace, existing, on.stays, on.lastReport(is.cluster, facts))
-	return left, nil
+	orphaned, final := protection.Objects{}, installed.factsAreFinal(review.cluster.managedCluster, facts)
+	orphaned.Add(evaluator.Catalog, addOn.Name, addOn.Namespace, existing, installed.stays, final)
+	return orphaned, nil
 }
 
-// reportedOf reads the facts of a managed cluster; empty if there are none.
-func (r reviewer) reportedOf(ctx context.Context, cluster string) (*dependencyv1alpha1.ManagedClusterFacts, error) {
+// readFacts reads the ManagedClusterFacts of a managed cluster. It returns an empty object if there are none.
+func (r reviewer) readFacts(ctx context.Context, cluster string) (*dependencyv1alpha1.ManagedClusterFacts, error) {
 	object := &dependencyv1alpha1.ManagedClusterFacts{}
 	if err := r.live.Get(ctx, factsobject.Key(cluster), object); err != nil && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("read ManagedClusterFacts %s: %w", cluster, err)
@@ -84,63 +85,69 @@ func (r reviewer) reportedOf(ctx context.Context, cluster string) (*dependencyv1
 	return object, nil
 }
 
-// lastReport reports whether facts no longer change: the managed cluster is lost, or its addon-agent does not run.
-func (a addOns) lastReport(cluster *clusterv1.ManagedCluster, facts *dependencyv1alpha1.ManagedClusterFacts) bool {
+// factsAreFinal reports whether facts no longer change: the managed cluster is lost, or its addon-agent does not run.
+func (a addOns) factsAreFinal(cluster *clusterv1.ManagedCluster, facts *dependencyv1alpha1.ManagedClusterFacts) bool {
 	agent := facts.Status.AgentAddOn
 	return fleet.ClusterStatus(cluster) == metav1.ConditionUnknown || agent != "" && fleet.Ended(agent, a[agent]) != ""
 }
 
-// leftObjects is the same for the removal of an add-on from all managed clusters.
-func (v *RegistrationValidator) leftObjects(ctx context.Context, addOn string) (protection.Objects, error) {
-	provides, err := v.declared.provides(ctx, addOn)
+// orphanedObjects returns the objects that the removal of an add-on from all managed clusters leaves without a provider.
+func (v *RegistrationValidator) orphanedObjects(ctx context.Context, addOn string) (protection.Objects, error) {
+	provides, err := v.declarations.provides(ctx, addOn)
 	if err != nil || !provides {
 		return nil, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if err != nil || done == nil {
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
 		return nil, err
 	}
-	defer done()
-	facts, err := v.factsWithObjects(ctx, under, addOn)
+	defer release()
+	facts, err := v.listFactsWithObjects(ctx, evaluator, addOn)
 	if err != nil || len(facts) == 0 {
 		return nil, err
 	}
-	installed, err := v.where(ctx, addOn)
+	installed, err := v.clustersWith(ctx, addOn)
 	if err != nil {
 		return nil, err
 	}
-	return v.leftOn(ctx, under, addOn, sets.New(installed...), facts)
+	return v.orphanedOnClusters(ctx, evaluator, addOn, sets.New(installed...), facts)
 }
 
-// factsWithObjects returns the facts of managed clusters with objects of an add-on's kinds, and of no others.
-func (v *fleetReviewer) factsWithObjects(ctx context.Context, under declared, addOn string) (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) {
-	var all dependencyv1alpha1.ManagedClusterFactsList
-	switch err := v.live.List(ctx, &all, fromCache()); {
+// listFactsWithObjects returns the facts of the managed clusters that have objects of an add-on's kinds, by managed cluster. Only these
+// objects are left in the facts.
+func (v *fleetReviewer) listFactsWithObjects(
+	ctx context.Context, evaluator policyEvaluator, addOn string,
+) (map[string]*dependencyv1alpha1.ManagedClusterFacts, error) {
+	var list dependencyv1alpha1.ManagedClusterFactsList
+	switch err := v.live.List(ctx, &list, fromCache()); {
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("list ManagedClusterFacts: %w", err)
 	}
 	facts := map[string]*dependencyv1alpha1.ManagedClusterFacts{}
-	for i := range all.Items {
-		one := &all.Items[i]
-		if existing := protection.Existing(under.Catalog, addOn, one.Status.Objects); len(existing) > 0 && client.ObjectKeyFromObject(one) == factsobject.Key(one.Namespace) {
-			one.Status.Objects = existing
-			facts[one.Namespace] = one
+	for i := range list.Items {
+		object := &list.Items[i]
+		existing := protection.Existing(evaluator.Catalog, addOn, object.Status.Objects)
+		if len(existing) > 0 && client.ObjectKeyFromObject(object) == factsobject.Key(object.Namespace) {
+			object.Status.Objects = existing
+			facts[object.Namespace] = object
 		}
 	}
 	return facts, nil
 }
 
-// leftOn finds the objects on the managed clusters of an add-on where protection is on.
-func (v *fleetReviewer) leftOn(
-	ctx context.Context, under declared, addOn string, installed sets.Set[string], facts map[string]*dependencyv1alpha1.ManagedClusterFacts,
+// orphanedOnClusters returns the objects that the removal of an add-on orphans on the managed clusters where it is installed, and
+// protection is on.
+func (v *fleetReviewer) orphanedOnClusters(
+	ctx context.Context, evaluator policyEvaluator, addOn string,
+	installed sets.Set[string], facts map[string]*dependencyv1alpha1.ManagedClusterFacts,
 ) (protection.Objects, error) {
-	read := sets.New[string]()
-	for _, one := range facts {
-		read.Insert(protection.OtherProviders(under.Catalog, addOn, one.Status.Objects)...).Insert(one.Status.AgentAddOn)
+	readNames := sets.New[string]()
+	for _, object := range facts {
+		readNames.Insert(protection.OtherProviders(evaluator.Catalog, addOn, object.Status.Objects)...).Insert(object.Status.AgentAddOn)
 	}
-	on, err := v.listAll(ctx, sets.List(read.Delete("")), func(_, cluster string) bool { return facts[cluster] != nil })
+	byCluster, err := v.listFleetAddOns(ctx, sets.List(readNames.Delete("")), func(_, cluster string) bool { return facts[cluster] != nil })
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +155,16 @@ func (v *fleetReviewer) leftOn(
 	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
 		return nil, fmt.Errorf("list managed clusters: %w", err)
 	}
-	left := protection.Objects{}
+	orphaned := protection.Objects{}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		if name := cluster.Name; installed.Has(name) && facts[name] != nil && cluster.DeletionTimestamp.IsZero() &&
-			v.modeIn(under, cluster) != dependencyv1alpha1.ProtectionOff {
-			left.Add(under.Catalog, addOn, name, facts[name].Status.Objects, on[name].stays, on[name].lastReport(cluster, facts[name]))
+		name, object := cluster.Name, facts[cluster.Name]
+		if !installed.Has(name) || object == nil || !cluster.DeletionTimestamp.IsZero() ||
+			v.modeIn(evaluator, cluster) == dependencyv1alpha1.ProtectionOff {
+			continue
 		}
+		others := byCluster[name]
+		orphaned.Add(evaluator.Catalog, addOn, name, object.Status.Objects, others.stays, others.factsAreFinal(cluster, object))
 	}
-	return left, nil
+	return orphaned, nil
 }

@@ -17,93 +17,99 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// PlacementPath is the path at which Placements are reviewed that are deleted or changed.
+// PlacementPath is the path for reviews of Placements.
 const PlacementPath = "/protect-placement"
 
 // PlacementValidator reviews Placements that are deleted, or that select other managed clusters: OCM then removes the add-ons that they
-// install. Another selection is only warned of, because OCM decides on it.
+// install. It only warns of another selection, because OCM decides on it.
 type PlacementValidator struct{ *fleetReviewer }
 
 var _ admission.Handler = &PlacementValidator{}
 
 // Handle implements admission.Handler.
 func (v *PlacementValidator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
+	ctx, cancel := context.WithTimeout(ctx, fleetReviewTimeout)
 	defer cancel()
-	what := fmt.Sprintf("add-ons require what Placement '%s' installs", text.Name(request.Name))
-	before, after := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
-	if err := read(request, before, after); err != nil {
-		return unchecked(what, err)
+	concern := fmt.Sprintf("add-ons require what Placement '%s' installs", text.Name(request.Name))
+	oldPlacement, newPlacement := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
+	if err := decodeBoth(request, oldPlacement, newPlacement); err != nil {
+		return allowUnchecked(concern, err)
 	}
-	var review found
+	var review outcome
 	var err error
 	switch request.Operation {
 	case admissionv1.Delete:
-		review, err = v.review(ctx, before)
+		review, err = v.reviewDeletion(ctx, oldPlacement)
 	case admissionv1.Update:
-		review, err = v.reviewSelection(ctx, before, after)
+		review, err = v.reviewSelection(ctx, oldPlacement, newPlacement)
 	default:
 		return admission.Allowed("")
 	}
-	return v.respond(request, review, what, err)
+	return v.respond(request, review, concern, err)
 }
 
-// review finds what the deletion of a Placement would break.
-func (v *PlacementValidator) review(ctx context.Context, placement *clusterv1beta1.Placement) (found, error) {
+// reviewDeletion reviews the deletion of a Placement.
+func (v *PlacementValidator) reviewDeletion(ctx context.Context, placement *clusterv1beta1.Placement) (outcome, error) {
 	key := client.ObjectKeyFromObject(placement)
-	placed, err := v.declared.placedBy(ctx, key)
+	placed, err := v.declarations.placedBy(ctx, key)
 	if err != nil || len(placed) == 0 || !placement.DeletionTimestamp.IsZero() {
-		return found{}, err
+		return outcome{}, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
+	defer release()
 	var stored clusterv1beta1.Placement
 	if err := v.live.Get(ctx, key, &stored); err != nil {
-		return found{}, client.IgnoreNotFound(err)
+		return outcome{}, client.IgnoreNotFound(err)
 	}
-	from, err := v.onlyBy(ctx, under, key, placed)
+	clusters, err := v.solelySelected(ctx, evaluator, key, placed)
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{placed, func(addOn, cluster string) bool { return from[addOn].Has(cluster) }})
-	review.object, review.kind, review.forced = &stored, eventsof.Placement, stored.Annotations[addonv1alpha1.ForceAnnotation]
-	review.named = fmt.Sprintf("placement %s -n %s", key.Name, key.Namespace)
-	review.does = fmt.Sprintf("deleting Placement '%s' removes what it installs, and", key)
+	review, err := v.reviewRemovals(ctx, evaluator, removals{
+		addOns:  placed,
+		removes: func(addOn, cluster string) bool { return clusters[addOn].Has(cluster) },
+	})
+	review.object, review.kind = &stored, eventsof.Placement
+	review.kubectlArgs = fmt.Sprintf("placement %s -n %s", key.Name, key.Namespace)
+	review.subject = fmt.Sprintf("deleting Placement '%s' removes what it installs, and", key)
+	review.forceReason = stored.Annotations[addonv1alpha1.ForceAnnotation]
 	return review, err
 }
 
-// onlyBy returns the managed clusters that only a Placement selects, for each of the add-ons that it installs.
-func (v *PlacementValidator) onlyBy(
-	ctx context.Context, under declared, placement types.NamespacedName, placed []string,
+// solelySelected returns the managed clusters on which no other Placement installs an add-on, for each add-on that the Placement
+// installs.
+func (v *PlacementValidator) solelySelected(
+	ctx context.Context, evaluator policyEvaluator, placement types.NamespacedName, placed []string,
 ) (map[string]sets.Set[string], error) {
-	its, _, err := v.selected(ctx, placement)
+	selected, _, err := v.readSelection(ctx, placement)
 	if err != nil {
 		return nil, err
 	}
-	from, selects := map[string]sets.Set[string]{}, map[types.NamespacedName]sets.Set[string]{placement: {}}
+	clusters := map[string]sets.Set[string]{}
+	otherSelections := map[types.NamespacedName]sets.Set[string]{placement: {}}
 	for _, addOn := range placed {
-		from[addOn] = its
-		for _, other := range under.Install(addOn).Placements {
-			if selects[other] == nil {
-				if selects[other], _, err = v.selected(ctx, other); err != nil {
+		clusters[addOn] = selected
+		for _, key := range evaluator.Install(addOn).Placements {
+			if otherSelections[key] == nil {
+				if otherSelections[key], _, err = v.readSelection(ctx, key); err != nil {
 					return nil, err
 				}
 			}
-			from[addOn] = from[addOn].Difference(selects[other])
+			clusters[addOn] = clusters[addOn].Difference(otherSelections[key])
 		}
 	}
-	return from, nil
+	return clusters, nil
 }
 
-// selected returns the managed clusters that a Placement selects. OCM skips one that does not exist, also while its
-// PlacementDecisions are not deleted yet. decided is false where nothing has selected yet.
-func (v *fleetReviewer) selected(ctx context.Context, placement types.NamespacedName) (clusters sets.Set[string], decided bool, err error) {
-	clusters = sets.New[string]()
-	var exists clusterv1beta1.Placement
-	switch err := v.live.Get(ctx, placement, &exists); {
+// readSelection returns the managed clusters that a Placement selects. A Placement that does not exist selects none, even while its
+// PlacementDecisions are not deleted yet: OCM skips it. The bool is false if the Placement has no PlacementDecision yet.
+func (v *fleetReviewer) readSelection(ctx context.Context, placement types.NamespacedName) (sets.Set[string], bool, error) {
+	clusters := sets.New[string]()
+	var stored clusterv1beta1.Placement
+	switch err := v.live.Get(ctx, placement, &stored); {
 	case apierrors.IsNotFound(err):
 		return clusters, false, nil
 	case err != nil:
@@ -115,8 +121,8 @@ func (v *fleetReviewer) selected(ctx context.Context, placement types.Namespaced
 		return nil, false, fmt.Errorf("list what Placement %s selects: %w", placement, err)
 	}
 	for i := range decisions.Items {
-		for _, one := range decisions.Items[i].Status.Decisions {
-			clusters.Insert(one.ClusterName)
+		for _, decision := range decisions.Items[i].Status.Decisions {
+			clusters.Insert(decision.ClusterName)
 		}
 	}
 	return clusters, len(decisions.Items) > 0, nil

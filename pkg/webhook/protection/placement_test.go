@@ -17,10 +17,10 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// placed has OCM install a registered add-on where Placements select; none: by hand.
-func placed(addOn addonv1alpha1.ClusterManagementAddOn, by ...string) *addonv1alpha1.ClusterManagementAddOn {
+// placed sets the Placements by which OCM installs an add-on. Without any, it is installed by hand.
+func placed(addOn addonv1alpha1.ClusterManagementAddOn, placements ...string) *addonv1alpha1.ClusterManagementAddOn {
 	addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	for _, name := range by {
+	for _, name := range placements {
 		addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyPlacements
 		addOn.Spec.InstallStrategy.Placements = append(addOn.Spec.InstallStrategy.Placements, ocmv1alpha1.PlacementStrategy{
 			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "default", Name: name},
@@ -29,13 +29,13 @@ func placed(addOn addonv1alpha1.ClusterManagementAddOn, by ...string) *addonv1al
 	return &addOn
 }
 
-// reasoned says why the change of a registration is forced.
+// reasoned sets the annotation that forces a change.
 func reasoned(addOn *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ClusterManagementAddOn {
 	addOn.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "moving"}
 	return addOn
 }
 
-// selecting is a Placement, and what it has selected.
+// selecting returns a Placement and its PlacementDecision.
 func selecting(name string, clusters ...string) []client.Object {
 	decision := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name + "-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: name},
@@ -52,15 +52,15 @@ func ownLife(addOn *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.Cluster
 	return addOn
 }
 
-// joined is a managed cluster that is available.
+// joined returns a managed cluster that is available.
 func joined(name string) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	return cluster
 }
 
-// threeClusters have base and leaf, which requires it. Placement all selects the three, first and second one each,
-// new has not selected yet.
+// threeClusters returns a hub with three clusters that have base and leaf. leaf requires base. Placement all selects the three, first
+// selects c1, second selects c2, and new has no PlacementDecision yet.
 func threeClusters(registered ...client.Object) []client.Object {
 	objects := slices.Concat(registered, selecting("all", "c1", "c2", "c3"), selecting("first", "c1"), selecting("second", "c2"),
 		selecting("new")[:1])
@@ -73,7 +73,7 @@ func threeClusters(registered ...client.Object) []client.Object {
 	return objects
 }
 
-// deletingBase are objects in which base is being deleted from clusters.
+// deletingBase begins to delete base from clusters.
 func deletingBase(objects []client.Object, clusters ...string) []client.Object {
 	for _, object := range objects {
 		if object.GetName() == "base" && slices.Contains(clusters, object.GetNamespace()) {
@@ -146,22 +146,23 @@ func TestReviewOfPlacements(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			request := admissionv1.AdmissionRequest{Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"}}
-			response, _ := reviewed(t, test.mode, test.fails, request, "all", deletingBase(threeClusters(test.registered...), test.deleting...)...)
+			response, _ := handleRequest(t, test.mode, test.fails, request, "all",
+				deletingBase(threeClusters(test.registered...), test.deleting...)...)
 			expect(t, response, test.refuses, test.warns)
 		})
 	}
 }
 
-// TestPlacementOfAlternatives: Placement all installs both alternatives of leaf, which counts once.
+// TestPlacementOfAlternatives deletes a Placement that installs both alternatives of leaf. The edge counts once.
 func TestPlacementOfAlternatives(t *testing.T) {
 	leaf := fixture.Specified(t, "leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]")
 	objects := threeClusters(placed(fixture.Registration("base"), "all"), placed(fixture.Registration("other"), "all"), &leaf)
 	for _, cluster := range []string{"c1", "c2", "c3"} {
-		objects = slices.DeleteFunc(objects, is("base", cluster))
+		objects = slices.DeleteFunc(objects, isAddOn("base", cluster))
 		objects = append(objects, installedOn(cluster, available(addOn("base"))), installedOn(cluster, available(addOn("other"))))
 	}
 	request := admissionv1.AdmissionRequest{Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"}}
-	response, _ := reviewed(t, dependencyv1alpha1.ProtectionWarn, failing{}, request, "all", objects...)
+	response, _ := handleRequest(t, dependencyv1alpha1.ProtectionWarn, failing{}, request, "all", objects...)
 	expect(t, response, "", "deleting Placement 'default/all' removes what it installs, and "+
 		"would break 1 add-on on 3 clusters: leaf requires base or other (c1, c2 and 1 more)")
 }
@@ -181,37 +182,37 @@ func TestReviewOfStrategies(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name           string
-		before, after  *addonv1alpha1.ClusterManagementAddOn
+		old, updated   *addonv1alpha1.ClusterManagementAddOn
 		fails          failing
 		refuses, warns string
 	}{
-		{name: "another Placement", before: placed(base, "all"), after: placed(base, "first"), refuses: changes + on2and3 + refusal},
-		{name: "one less", before: placed(base, "first", "all"), after: placed(base, "first"), refuses: changes + on2and3 + refusal},
-		{name: "one less, of two that select it", before: placed(base, "first", "all"), after: placed(base, "all")},
-		{name: "one more", before: placed(base, "first"), after: placed(base, "first", "second")},
-		{name: "one that has not selected yet", before: placed(base, "all"), after: placed(base, "first", "new")},
-		{name: "one that does not exist yet", before: placed(base, "all"), after: placed(base, "first", "planned")},
+		{name: "another Placement", old: placed(base, "all"), updated: placed(base, "first"), refuses: changes + on2and3 + refusal},
+		{name: "one less", old: placed(base, "first", "all"), updated: placed(base, "first"), refuses: changes + on2and3 + refusal},
+		{name: "one less, of two that select it", old: placed(base, "first", "all"), updated: placed(base, "all")},
+		{name: "one more", old: placed(base, "first"), updated: placed(base, "first", "second")},
+		{name: "one that has not selected yet", old: placed(base, "all"), updated: placed(base, "first", "new")},
+		{name: "one that does not exist yet", old: placed(base, "all"), updated: placed(base, "first", "planned")},
 		{
-			name: "one less, of one that does not exist", before: placed(base, "planned", "all"), after: placed(base, "planned"),
+			name: "one less, of one that does not exist", old: placed(base, "planned", "all"), updated: placed(base, "planned"),
 			refuses: changes + onThree + refusal,
 		},
 		{
-			name: "with a reason before", before: reasoned(placed(base, "all")), after: placed(base, "first"), refuses: changes + on2and3 + refusal,
+			name: "with a reason before", old: reasoned(placed(base, "all")), updated: placed(base, "first"), refuses: changes + on2and3 + refusal,
 		},
 		{
-			name: "with a reason", before: placed(base, "all"), after: reasoned(placed(base, "first")),
+			name: "with a reason", old: placed(base, "all"), updated: reasoned(placed(base, "first")),
 			warns: changes + on2and3 + ". It is removed nevertheless: moving",
 		},
-		{name: "by hand, for which OCM removes nothing", before: placed(base, "all"), after: placed(base)},
-		{name: "by Placements where it was by hand", before: placed(base), after: placed(base, "first"), refuses: changes + on2and3 + refusal},
-		{name: "another configuration", before: placed(base, "all"), after: templated},
-		{name: "by its own manager", before: placed(base, "all"), after: ownLife(placed(base, "first"))},
+		{name: "by hand, for which OCM removes nothing", old: placed(base, "all"), updated: placed(base)},
+		{name: "by Placements where it was by hand", old: placed(base), updated: placed(base, "first"), refuses: changes + on2and3 + refusal},
+		{name: "another configuration", old: placed(base, "all"), updated: templated},
+		{name: "by its own manager", old: placed(base, "all"), updated: ownLife(placed(base, "first"))},
 		{
-			name: "by OCM where its own manager did", before: ownLife(placed(base, "all")), after: placed(base, "first"),
+			name: "by OCM where its own manager did", old: ownLife(placed(base, "all")), updated: placed(base, "first"),
 			refuses: changes + on2and3 + refusal,
 		},
 		{
-			name: "what is selected cannot be read", before: placed(base, "all"), after: placed(base, "first"), fails: failing{list: "decisions"},
+			name: "what is selected cannot be read", old: placed(base, "all"), updated: placed(base, "first"), fails: failing{list: "decisions"},
 			warns: "whether other add-ons require 'base' was not checked: list what Placement default/first selects: the hub is busy",
 		},
 	} {
@@ -219,9 +220,9 @@ func TestReviewOfStrategies(t *testing.T) {
 			request := admissionv1.AdmissionRequest{
 				Operation: admissionv1.Update, Resource: metav1.GroupVersionResource{Resource: "clustermanagementaddons"},
 			}
-			request.OldObject.Raw, request.Object.Raw = raw(t, test.before), raw(t, test.after)
-			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "base",
-				threeClusters(test.before, placed(leaf))...)
+			request.OldObject.Raw, request.Object.Raw = raw(t, test.old), raw(t, test.updated)
+			response, _ := handleRequest(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "base",
+				threeClusters(test.old, placed(leaf))...)
 			expect(t, response, test.refuses, test.warns)
 		})
 	}

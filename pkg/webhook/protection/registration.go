@@ -28,56 +28,65 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// RegistrationPath is the path at which changes of ClusterManagementAddOns are reviewed.
+// RegistrationPath is the path for reviews of ClusterManagementAddOns.
 const RegistrationPath = "/protect-clustermanagementaddon"
 
-// answerForFleetWithin is less than the API server waits for an answer on the whole fleet.
-const answerForFleetWithin = 4500 * time.Millisecond
+// fleetReviewTimeout is less than the API server waits for the response to a request that affects the whole fleet.
+const fleetReviewTimeout = 4500 * time.Millisecond
 
-// RegistrationValidator reviews deletions of ClusterManagementAddOns, with which Kubernetes deletes their
-// ManagedClusterAddOns on all managed clusters, and changes of their install strategies, for which OCM deletes
-// them on those that no Placement selects any more; and of their versions, AddOnTemplates and declarations, which installed
-// add-ons may contradict.
+// RegistrationValidator reviews ClusterManagementAddOns:
+//
+//   - Deletions: Kubernetes then deletes their ManagedClusterAddOns on all managed clusters.
+//   - Changes of install strategies: OCM then deletes the ManagedClusterAddOns on clusters that no Placement selects any more.
+//   - Changes of versions, AddOnTemplates and declarations: installed add-ons may contradict them.
 type RegistrationValidator struct{ *fleetReviewer }
 
 var _ admission.Handler = &RegistrationValidator{}
 
 // Handle implements admission.Handler.
 func (v *RegistrationValidator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
+	ctx, cancel := context.WithTimeout(ctx, fleetReviewTimeout)
 	defer cancel()
-	before, after := &addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ClusterManagementAddOn{}
-	if err := errors.Join(decodeRegistration(request.OldObject.Raw, before), decodeRegistration(request.Object.Raw, after)); err != nil {
-		return unchecked(requiring(request.Name), err)
+	oldAddOn, newAddOn := &addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ClusterManagementAddOn{}
+	err := errors.Join(decodeRegistration(request.OldObject.Raw, oldAddOn), decodeRegistration(request.Object.Raw, newAddOn))
+	if err != nil {
+		return allowUnchecked(requirementConcern(request.Name), err)
 	}
-	if !before.DeletionTimestamp.IsZero() || before.Name == names.AgentAddOn {
+	if !oldAddOn.DeletionTimestamp.IsZero() || oldAddOn.Name == names.AgentAddOn {
 		return admission.Allowed("")
 	}
 	switch request.Operation {
 	case admissionv1.Delete:
-		if orphans(request) {
-			return admission.Allowed("")
-		}
-		review, err := v.review(ctx, before.Name, func(context.Context) (leaves, error) { return func(string) bool { return true }, nil })
-		review.does = removing(before.Name)
-		response := v.respond(request, review, requiring(before.Name), err)
-		return warnOfObjects(request, err, response, before.Name, func() (protection.Objects, error) { return v.leftObjects(ctx, before.Name) })
+		return v.handleDeletion(ctx, request, oldAddOn.Name)
 	case admissionv1.Update:
-		review, err := v.reviewStrategy(ctx, before, after)
-		response := v.respond(request, review, requiring(before.Name), err)
+		review, err := v.reviewStrategy(ctx, oldAddOn, newAddOn)
+		response := v.respond(request, review, requirementConcern(oldAddOn.Name), err)
 		if !response.Allowed {
 			return response
 		}
-		review, err = v.reviewChange(ctx, before, after)
-		return v.respond(request, review, contradicting(before.Name), err).WithWarnings(response.Warnings...)
+		review, err = v.reviewChange(ctx, oldAddOn, newAddOn)
+		return v.respond(request, review, contradictionConcern(oldAddOn.Name), err).WithWarnings(response.Warnings...)
 	default:
 		return admission.Allowed("")
 	}
 }
 
+// handleDeletion responds to the deletion of a registration.
+func (v *RegistrationValidator) handleDeletion(ctx context.Context, request admission.Request, addOn string) admission.Response {
+	if orphans(request) {
+		return admission.Allowed("")
+	}
+	all := func(string) bool { return true }
+	review, err := v.reviewRemoval(ctx, addOn, func(context.Context) (clusterFilter, error) { return all, nil })
+	review.subject = removalSubject(addOn)
+	response := v.respond(request, review, requirementConcern(addOn), err)
+	findObjects := func() (protection.Objects, error) { return v.orphanedObjects(ctx, addOn) }
+	return warnOfObjects(request, err, response, addOn, findObjects)
+}
+
 // decodeRegistration decodes a registration of either version of the API.
-func decodeRegistration(raw []byte, into *addonv1alpha1.ClusterManagementAddOn) error {
-	if err := decode(raw, into); err != nil || into.APIVersion != addonv1beta1.GroupVersion.String() {
+func decodeRegistration(raw []byte, addOn *addonv1alpha1.ClusterManagementAddOn) error {
+	if err := decode(raw, addOn); err != nil || addOn.APIVersion != addonv1beta1.GroupVersion.String() {
 		return err
 	}
 	var renamed struct {
@@ -88,71 +97,83 @@ func decodeRegistration(raw []byte, into *addonv1alpha1.ClusterManagementAddOn) 
 	if err := json.Unmarshal(raw, &renamed); err != nil {
 		return fmt.Errorf("read the object: %w", err)
 	}
-	into.Spec.SupportedConfigs = nil //nolint:staticcheck // v1alpha1 has no other field for it
+	addOn.Spec.SupportedConfigs = nil //nolint:staticcheck // v1alpha1 has no other field for it
 	for _, config := range renamed.Spec.DefaultConfigs {
 		//nolint:staticcheck // v1alpha1 has no other field for it
-		into.Spec.SupportedConfigs = append(into.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
+		addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, ocmv1alpha1.ConfigMeta{
 			ConfigGroupResource: config.ConfigGroupResource, DefaultConfig: &config.ConfigReferent,
 		})
 	}
 	return nil
 }
 
-// orphans reports whether Kubernetes keeps what the object owns.
+// orphans reports whether Kubernetes keeps the objects that the deleted object owns.
 func orphans(request admission.Request) bool {
 	var options metav1.DeleteOptions
 	return json.Unmarshal(request.Options.Raw, &options) == nil && ptr.Deref(options.PropagationPolicy, "") == metav1.DeletePropagationOrphan
 }
 
-// leaves reports whether an add-on is removed from a managed cluster where it is installed; nil: that is not known.
-type leaves func(cluster string) bool
+// clusterFilter reports whether a request removes an add-on from a managed cluster where it is installed.
+type clusterFilter func(cluster string) bool
 
-// review finds what the removal of an add-on from managed clusters would break.
-func (v *RegistrationValidator) review(ctx context.Context, name string, find func(context.Context) (leaves, error)) (found, error) {
-	dependents, err := v.declared.dependents(ctx, name)
+// reviewRemoval reviews the removal of an add-on from the managed clusters of a filter. A nil filter means that the clusters are not
+// known: then nothing is reviewed.
+func (v *RegistrationValidator) reviewRemoval(
+	ctx context.Context, name string, findClusters func(context.Context) (clusterFilter, error),
+) (outcome, error) {
+	dependents, err := v.declarations.dependents(ctx, name)
 	if err != nil || len(dependents) == 0 {
-		return found{}, err
+		return outcome{}, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
+	defer release()
 	var stored addonv1alpha1.ClusterManagementAddOn
 	if err := v.live.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
-		return found{}, client.IgnoreNotFound(err)
+		return outcome{}, client.IgnoreNotFound(err)
 	}
-	leaves, err := find(ctx)
-	if err != nil || leaves == nil {
-		return found{}, err
+	removes, err := findClusters(ctx)
+	if err != nil || removes == nil {
+		return outcome{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{[]string{name}, func(addOn, cluster string) bool { return addOn == name && leaves(cluster) }})
-	review.object, review.kind, review.forced = &stored, eventsof.ClusterManagementAddOn, stored.Annotations[addonv1alpha1.ForceAnnotation]
-	review.named = "clustermanagementaddon " + name
+	review, err := v.reviewRemovals(ctx, evaluator, removals{
+		addOns:  []string{name},
+		removes: func(addOn, cluster string) bool { return addOn == name && removes(cluster) },
+	})
+	review.object, review.kind = &stored, eventsof.ClusterManagementAddOn
+	review.kubectlArgs = "clustermanagementaddon " + name
+	review.forceReason = stored.Annotations[addonv1alpha1.ForceAnnotation]
 	return review, err
 }
 
-// reviewStrategy finds what another install strategy would break: OCM removes the add-on from all managed clusters
-// that none of its Placements selects, however it was installed.
-func (v *RegistrationValidator) reviewStrategy(ctx context.Context, before, after *addonv1alpha1.ClusterManagementAddOn) (found, error) {
-	was, is := catalog.InstallOf(before), catalog.InstallOf(after)
-	if !is.Drops(was) {
-		return found{}, nil
+// reviewStrategy reviews another install strategy: OCM removes the add-on from all managed clusters that none of its Placements
+// selects, also from clusters on which another writer installed it.
+func (v *RegistrationValidator) reviewStrategy(
+	ctx context.Context, oldAddOn, newAddOn *addonv1alpha1.ClusterManagementAddOn,
+) (outcome, error) {
+	oldInstall, newInstall := catalog.InstallOf(oldAddOn), catalog.InstallOf(newAddOn)
+	if !newInstall.Drops(oldInstall) {
+		return outcome{}, nil
 	}
-	review, err := v.review(ctx, before.Name, func(ctx context.Context) (leaves, error) { return v.unselected(ctx, was, is) })
-	review.does = fmt.Sprintf("the new install strategy of add-on '%s'", text.Name(before.Name))
-	review.forced = after.Annotations[addonv1alpha1.ForceAnnotation]
+	review, err := v.reviewRemoval(ctx, oldAddOn.Name, func(ctx context.Context) (clusterFilter, error) {
+		return v.findUnselected(ctx, oldInstall, newInstall)
+	})
+	review.subject = fmt.Sprintf("the new install strategy of add-on '%s'", text.Name(oldAddOn.Name))
+	review.forceReason = newAddOn.Annotations[addonv1alpha1.ForceAnnotation]
 	return review, err
 }
 
-// unselected finds the managed clusters that no Placement selects any more. A new one that has not selected yet selects what its
-// predicates do. That is not known where the Placement does not exist: GitOps may create it later.
-func (v *fleetReviewer) unselected(ctx context.Context, was, is catalog.Install) (leaves, error) {
+// findUnselected returns a filter for the managed clusters that no Placement selects any more. For a new Placement that has no
+// PlacementDecisions yet, it evaluates the predicates. It returns nil if such a Placement does not exist, because GitOps may create it
+// later.
+func (v *fleetReviewer) findUnselected(ctx context.Context, oldInstall, newInstall catalog.Install) (clusterFilter, error) {
 	selected := sets.New[string]()
-	for _, placement := range is.Placements {
-		clusters, decided, err := v.selected(ctx, placement)
-		if err == nil && !decided && !slices.Contains(was.Placements, placement) {
-			clusters, err = v.toSelect(ctx, placement)
+	for _, placement := range newInstall.Placements {
+		clusters, decided, err := v.readSelection(ctx, placement)
+		if err == nil && !decided && !slices.Contains(oldInstall.Placements, placement) {
+			clusters, err = v.predictSelection(ctx, placement)
 		}
 		if err != nil || clusters == nil {
 			return nil, err
@@ -162,9 +183,9 @@ func (v *fleetReviewer) unselected(ctx context.Context, was, is catalog.Install)
 	return func(cluster string) bool { return !selected.Has(cluster) }, nil
 }
 
-// toSelect returns the managed clusters that a Placement can select which has not selected yet; nil: it does not exist, or how
-// many it selects is not known.
-func (v *fleetReviewer) toSelect(ctx context.Context, key types.NamespacedName) (sets.Set[string], error) {
+// predictSelection returns the managed clusters that a Placement without PlacementDecisions can select. It returns nil if the Placement
+// does not exist.
+func (v *fleetReviewer) predictSelection(ctx context.Context, key types.NamespacedName) (sets.Set[string], error) {
 	stored := &clusterv1beta1.Placement{}
 	if err := v.live.Get(ctx, key, stored); err != nil {
 		return nil, client.IgnoreNotFound(err)
@@ -173,5 +194,5 @@ func (v *fleetReviewer) toSelect(ctx context.Context, key types.NamespacedName) 
 	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
 		return nil, fmt.Errorf("list managed clusters: %w", err)
 	}
-	return v.selection(stored, clusters.Items)
+	return v.evaluatePlacement(stored, clusters.Items)
 }

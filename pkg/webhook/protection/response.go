@@ -21,90 +21,96 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The reasons of events on what is done although it contradicts what is installed.
+// The reasons of events on requests that are not refused although they break add-ons.
 const (
-	// EventForced: an annotation says that it is to be removed nevertheless.
+	// EventForced means that an annotation forces the removal.
 	EventForced = "RemovalForced"
-	// EventNotRefused: OCM itself removes it, and is never refused anything.
+	// EventNotRefused means that OCM itself removes the add-on. A request of OCM is never refused.
 	EventNotRefused = "RemovalNotRefused"
-	// EventInstallationForced: an annotation says that it is to be installed nevertheless.
+	// EventInstallationForced means that an annotation forces the installation.
 	EventInstallationForced = "InstallationForced"
-	// EventInstallationNotRefused: OCM itself installs it.
+	// EventInstallationNotRefused means that OCM itself installs the add-on.
 	EventInstallationNotRefused = "InstallationNotRefused"
-	// EventInstallationHeld: OCM itself creates it, and its gate is closed.
+	// EventInstallationHeld means that OCM itself creates the add-on, and that its gate is closed.
 	EventInstallationHeld = "InstallationHeld"
-	// EventChangeForced: an annotation says that it is to be changed nevertheless.
+	// EventChangeForced means that an annotation forces the change.
 	EventChangeForced = "ChangeForced"
-	// EventChangeNotRefused: OCM itself changes it.
+	// EventChangeNotRefused means that OCM itself changes the add-on.
 	EventChangeNotRefused = "ChangeNotRefused"
 )
 
-// maxEmitted is how many events are remembered, and retriesFor how long: meanwhile, a request with the same effect is
-// taken for a retry.
+// maxEmitted is how many events are remembered, and retryPeriod how long: meanwhile, a request with the same effect counts as a retry.
 const (
-	maxEmitted = 1024
-	retriesFor = time.Minute
+	maxEmitted  = 1024
+	retryPeriod = time.Minute
 )
 
-// requested has the words of a response, in which OBJECT stands for the arguments of kubectl, and the reasons of its
-// events.
-type requested struct{ action, forced, notRefused, isDone, does, instead string }
-
-var (
-	toRemove = requested{
-		action: "Remove", forced: EventForced, notRefused: EventNotRefused, isDone: "is removed", does: "removes",
-		instead: "Remove first what requires it. To remove it nevertheless: kubectl annotate OBJECT " + addonv1alpha1.ForceAnnotation + "='<why>'",
-	}
-	toInstall = requested{
-		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is installed", does: "installs",
-		instead: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
-	}
-	// toChangeHere is what is requested of an add-on that is installed on one managed cluster.
-	toChangeHere = requested{
-		action: "Install", forced: EventInstallationForced, notRefused: EventInstallationNotRefused, isDone: "is changed", does: "changes",
-		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
-	}
-	toChange = requested{
-		action: "Change", forced: EventChangeForced, notRefused: EventChangeNotRefused, isDone: "is changed", does: "changes",
-		instead: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
-	}
-)
-
-// found is what a review has found.
-type found struct {
-	// object is what would be deleted or changed, as it is stored: any pod may send requests for reviews.
-	object client.Object
-	// does is what the request does, as "removing add-on 'base'".
-	does string
-	// kind and named are the object's kind, and its arguments of kubectl.
-	kind, named string
-	// message is what would break; empty: nothing.
-	message string
-	// waits is what an upgrade waits for, instead of breaking it; empty: nothing waits.
-	waits string
-	// held: OCM has created it, and its installation waits instead; gated: its gate is closed, for whatever reason.
-	held, gated bool
-	// unchecked is what could not be reviewed; empty: all was.
-	unchecked string
-	mode      dependencyv1alpha1.Protection
-	// by are the policies that set the mode; none: the flag sets it.
-	by []string
-	// request is what is requested.
-	request requested
-	// forced is why it is done nevertheless, as an annotation says.
-	forced string
+// words are the words of a response to one kind of request, and the reasons of its events.
+type words struct {
+	action, forcedReason, notRefusedReason, passive, active string
+	// advice explains how to continue. OBJECT stands for the arguments of kubectl.
+	advice string
 }
 
-// responder refuses or warns.
+var (
+	removalWords = words{
+		action: "Remove", forcedReason: EventForced, notRefusedReason: EventNotRefused, passive: "is removed", active: "removes",
+		advice: "Remove first what requires it. To remove it nevertheless: kubectl annotate OBJECT " + addonv1alpha1.ForceAnnotation + "='<why>'",
+	}
+	installationWords = words{
+		action: "Install", forcedReason: EventInstallationForced, notRefusedReason: EventInstallationNotRefused,
+		passive: "is installed", active: "installs",
+		advice: "To install it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+	// installedChangeWords are for the change of an add-on that is installed on one managed cluster.
+	installedChangeWords = words{
+		action: "Install", forcedReason: EventInstallationForced, notRefusedReason: EventInstallationNotRefused,
+		passive: "is changed", active: "changes",
+		advice: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+	changeWords = words{
+		action: "Change", forcedReason: EventChangeForced, notRefusedReason: EventChangeNotRefused, passive: "is changed", active: "changes",
+		advice: "To change it nevertheless, give it the annotation " + addonv1alpha1.ForceAnnotation + ": '<why>'",
+	}
+)
+
+// outcome is the outcome of a review.
+type outcome struct {
+	// object is the stored object that the request deletes or changes. The object in the request is not used, because any pod may send
+	// requests for reviews.
+	object client.Object
+	// kind is the kind of the object, and kubectlArgs names it on a command line.
+	kind, kubectlArgs string
+	// subject begins each message: it names the request, such as "removing add-on 'base'".
+	subject string
+	// message names the broken add-ons. It is empty if the request breaks none.
+	message string
+	// waitMessage names the requirements that an upgrade waits for, so that they are not refused. It is empty if nothing waits.
+	waitMessage string
+	// uncheckedMessage names the edges that could not be reviewed. It is empty if all could be.
+	uncheckedMessage string
+	// heldForContradiction is true if the gate of a new add-on was closed because the add-on contradicts others.
+	heldForContradiction bool
+	// gateClosed is true if the gate of the add-on is closed, for any reason.
+	gateClosed bool
+	mode       dependencyv1alpha1.Protection
+	// policies set the mode. Without any, the flag sets it.
+	policies []string
+	words    words
+	// forceReason is the value of the annotation that forces the request.
+	forceReason string
+}
+
+// responder refuses requests or warns of their effects.
 type responder struct {
 	recorder events.EventRecorder
-	// emitted are the latest emissions.
+	// emitted has the latest events.
 	emitted *cache.LRUExpireCache
 }
 
-// emission is one event.
+// emission is the key of one event.
 type emission struct {
-	about        types.UID
+	object       types.UID
 	reason, note string
 }
 
@@ -114,82 +120,84 @@ func newResponder(options Options) *responder {
 	}
 }
 
-// respond refuses or warns. What could not be reviewed because of an error is allowed.
-func (r *responder) respond(request admission.Request, review found, what string, err error) admission.Response {
+// respond refuses the request or warns of its effects. It allows a request whose review failed, with a warning that the concern was
+// not checked.
+func (r *responder) respond(request admission.Request, review outcome, concern string, err error) admission.Response {
 	if err != nil {
-		return unchecked(what, err)
+		return allowUnchecked(concern, err)
 	}
 	response := r.judge(request, review)
-	if ofOCM(request.UserInfo) { // it reads no warnings
+	if fromOCM(request.UserInfo) { // it reads no warnings
 		return response
 	}
-	if review.unchecked != "" {
-		response = response.WithWarnings(text.OneLine(review.does + " was not reviewed in full: " + review.unchecked))
+	if review.uncheckedMessage != "" {
+		response = response.WithWarnings(text.OneLine(review.subject + " was not reviewed in full: " + review.uncheckedMessage))
 	}
-	if review.waits != "" && response.Allowed {
-		response = response.WithWarnings(text.OneLine(review.does + " " + review.waits))
+	if review.waitMessage != "" && response.Allowed {
+		response = response.WithWarnings(text.OneLine(review.subject + " " + review.waitMessage))
 	}
 	return response
 }
 
-// judge refuses or warns of what would break.
-func (r *responder) judge(request admission.Request, review found) admission.Response {
+// judge refuses a request that breaks add-ons, or warns of it.
+func (r *responder) judge(request admission.Request, review outcome) admission.Response {
 	if review.message == "" {
 		return admission.Allowed("")
 	}
-	message := text.OneLine(review.does + " " + review.message) // the API server drops a warning of two lines
-	forced := strings.TrimSpace(text.OneLine(review.forced))
+	message := text.OneLine(review.subject + " " + review.message) // the API server drops a warning of two lines
+	forceReason := strings.TrimSpace(text.OneLine(review.forceReason))
 	switch {
-	case forced != "":
-		once := ""
-		if review.gated {
-			once = " once its gate is open"
+	case forceReason != "":
+		gate := ""
+		if review.gateClosed {
+			gate = " once its gate is open"
 		}
-		message += fmt.Sprintf(". It %s nevertheless%s: %s", review.request.isDone, once, text.Excerpt(forced))
-		r.emit(request, review, review.request.forced, message)
+		message += fmt.Sprintf(". It %s nevertheless%s: %s", review.words.passive, gate, text.Excerpt(forceReason))
+		r.emit(request, review, review.words.forcedReason, message)
 		return admission.Allowed("").WithWarnings(message)
-	case review.held && ofOCM(request.UserInfo):
+	case review.heldForContradiction && fromOCM(request.UserInfo):
 		message += ". Its gate is closed until that is over"
 		r.emit(request, review, EventInstallationHeld, message)
 		return admission.Allowed("").WithWarnings(message)
-	case ofOCM(request.UserInfo):
-		message += fmt.Sprintf(". OCM %s it nevertheless", review.request.does)
-		r.emit(request, review, review.request.notRefused, message)
+	case fromOCM(request.UserInfo):
+		message += fmt.Sprintf(". OCM %s it nevertheless", review.words.active)
+		r.emit(request, review, review.words.notRefusedReason, message)
 		return admission.Allowed("").WithWarnings(message)
 	case review.mode != dependencyv1alpha1.ProtectionEnforce:
 		return admission.Allowed("").WithWarnings(message)
 	}
-	return admission.Denied(message + instead(review))
+	return admission.Denied(message + denialAdvice(review))
 }
 
-// instead says who refuses, and what to do.
-func instead(review found) string {
-	because := ""
-	if len(review.by) > 0 {
-		because = " (" + policy.Named(review.by...) + ")"
+// denialAdvice returns the end of a denial: the policies that enforce protection, and how to continue.
+func denialAdvice(review outcome) string {
+	policies := ""
+	if len(review.policies) > 0 {
+		policies = " (" + policy.Named(review.policies...) + ")"
 	}
-	return because + ". " + strings.ReplaceAll(review.request.instead, "OBJECT", review.named)
+	return policies + ". " + strings.ReplaceAll(review.words.advice, "OBJECT", review.kubectlArgs)
 }
 
-// emit records what is not refused, unless it is only tried. A client that retries at once gets no second event.
-func (r *responder) emit(request admission.Request, review found, reason, message string) {
+// emit emits an event on a request that is not refused, unless it is a dry run. A client that retries at once gets no second event.
+func (r *responder) emit(request admission.Request, review outcome, reason, message string) {
 	if ptr.Deref(request.DryRun, false) {
 		return
 	}
 	note := eventsof.Note(fmt.Sprintf("%s: %s", text.Name(request.UserInfo.Username), message))
-	once := emission{review.object.GetUID(), reason, note}
-	if _, again := r.emitted.Get(once); again {
+	key := emission{review.object.GetUID(), reason, note}
+	if _, ok := r.emitted.Get(key); ok {
 		return
 	}
-	r.emitted.Add(once, nil, retriesFor)
+	r.emitted.Add(key, nil, retryPeriod)
 	var related runtime.Object
-	if request.Namespace != "" { // what is done on another managed cluster is another event, and not a repeated one
+	if request.Namespace != "" { // the same request on another managed cluster is another event, and not a repeated one
 		related = &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: request.Namespace}
 	}
-	r.recorder.Eventf(eventsof.About(review.kind, review.object), related, corev1.EventTypeWarning, reason, review.request.action, "%s", note)
+	r.recorder.Eventf(eventsof.About(review.kind, review.object), related, corev1.EventTypeWarning, reason, review.words.action, "%s", note)
 }
 
-// unchecked allows a request that could not be reviewed, with a warning.
-func unchecked(what string, err error) admission.Response {
-	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(fmt.Sprintf("whether %s was not checked: %s", what, text.Failure(err)))))
+// allowUnchecked allows a request whose review failed, with a warning that the concern was not checked.
+func allowUnchecked(concern string, err error) admission.Response {
+	return admission.Allowed("").WithWarnings(text.Excerpt(text.OneLine(
+		fmt.Sprintf("whether %s was not checked: %s", concern, text.Failure(err)))))
 }

@@ -3,6 +3,7 @@ package protection
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,131 +14,161 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/leadership"
 )
 
-// reviewer has what reviews read.
+// reviewer reads the objects that reviews need.
 type reviewer struct {
-	live, cache client.Reader
-	declared    *declarations
-	discovery   discovery
-	// lifecycle knows whether upgrades can wait; nil: none does.
+	live, cache  client.Reader
+	declarations *declarations
+	discovery    discovery
+	// lifecycle reports whether upgrades can wait. Without it, none waits.
 	lifecycle lifecycle
-	// mode counts where no policy sets one.
+	// mode applies to managed clusters for which no policy sets a mode.
 	mode dependencyv1alpha1.Protection
 	now  func() time.Time
-	// reads lets few reviews at a time read, however many are requested.
+	// reads bounds how many reviews read at the same time.
 	reads *semaphore.Weighted
-	// waits is how long a review waits for others.
-	waits time.Duration
+	// maxWait is how long a review waits for others.
+	maxWait time.Duration
 }
 
-// lifecycle knows whether an addon-manager that leads runs with --lifecycle.
+// lifecycle reports whether the addon-manager that leads runs with --lifecycle.
 type lifecycle interface {
-	// Require returns leadership.ErrNoLifecycle unless it does.
+	// Require returns leadership.ErrNoLifecycle if no addon-manager with --lifecycle leads.
 	Require(ctx context.Context) error
 }
 
-// begin waits for a turn to read, and returns what is declared. done ends the turn.
-func (r reviewer) begin(ctx context.Context) (under declared, done func(), err error) {
-	waiting, cancel := context.WithTimeout(ctx, r.waits)
+// upgradesWait reports whether other AddOnTemplates of an add-on wait on each cluster until their requirements are satisfied there.
+// A change is not refused for such a requirement, because waiting can satisfy it.
+func (r reviewer) upgradesWait(ctx context.Context, evaluator policyEvaluator, addOn string) (bool, error) {
+	if r.lifecycle == nil || !gate.OrdersUpgrades(evaluator.Declaration(addOn)) {
+		return false, nil
+	}
+	err := r.lifecycle.Require(ctx)
+	if errors.Is(err, leadership.ErrNoLifecycle) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// begin waits until the review may read, and returns the evaluator. The caller ends its reads with the returned function.
+func (r reviewer) begin(ctx context.Context) (policyEvaluator, func(), error) {
+	waiting, cancel := context.WithTimeout(ctx, r.maxWait)
 	defer cancel()
 	if err := r.reads.Acquire(waiting, 1); err != nil {
-		return declared{}, nil, fmt.Errorf("wait for other reviews: %w", err)
+		return policyEvaluator{}, nil, fmt.Errorf("wait for other reviews: %w", err)
 	}
-	if under, err = r.declared.under(ctx); err != nil {
+	evaluator, err := r.declarations.load(ctx)
+	if err != nil {
 		r.reads.Release(1)
-		return declared{}, nil, err
+		return policyEvaluator{}, nil, err
 	}
-	return under, func() { r.reads.Release(1) }, nil
+	return evaluator, func() { r.reads.Release(1) }, nil
 }
 
-// beginProtected is begin where protection is on anywhere. Else done is nil, and nothing need be read.
-func (r reviewer) beginProtected(ctx context.Context) (under declared, done func(), err error) {
-	if under, done, err = r.begin(ctx); err != nil {
-		return declared{}, nil, err
+// beginProtected is begin for a review that only protection needs. Where protection is off on all clusters, the returned function is
+// nil, and the review need not read anything.
+func (r reviewer) beginProtected(ctx context.Context) (policyEvaluator, func(), error) {
+	evaluator, release, err := r.begin(ctx)
+	if err != nil {
+		return policyEvaluator{}, nil, err
 	}
-	if r.mode == dependencyv1alpha1.ProtectionOff && !under.policies.Protects() {
-		done()
-		return declared{}, nil, nil
+	if r.mode == dependencyv1alpha1.ProtectionOff && !evaluator.policies.Protects() {
+		release()
+		return policyEvaluator{}, nil, nil
 	}
-	return under, done, nil
+	return evaluator, release, nil
 }
 
-// modeOf returns what is done on a managed cluster, and the policies that set it.
-func (r reviewer) modeOf(under declared, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
-	protected := under.policies.Protected(cluster.Labels)
+// modeOf returns the mode of protection on a managed cluster, and the policies that set it.
+func (r reviewer) modeOf(evaluator policyEvaluator, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
+	protected := evaluator.policies.Protected(cluster.Labels)
 	return cmp.Or(protected.Is, r.mode), protected.Policies
 }
 
-// readCluster returns a managed cluster as it is, without its add-ons, and a review of it that has found nothing yet. ok is
-// false where nothing is to be reviewed: the cluster is being detached, or protection is off there.
-func (r reviewer) readCluster(ctx context.Context, under declared, name string) (is clusterReader, review found, ok bool, err error) {
-	if is, ok, err = r.attachedCluster(ctx, name); !ok {
-		return clusterReader{}, found{}, false, err
-	}
-	if review.mode, review.by = r.modeOf(under, is.cluster); review.mode == dependencyv1alpha1.ProtectionOff {
-		return clusterReader{}, found{}, false, nil
-	}
-	return is, review, true, nil
+// clusterReview is the review of one managed cluster that has begun.
+type clusterReview struct {
+	// cluster has no add-ons yet.
+	cluster clusterReader
+	// outcome has the mode, and no message yet.
+	outcome outcome
 }
 
-// attachedCluster returns a managed cluster as it is, without its add-ons. ok is false for one that does not exist or is
-// being detached.
-func (r reviewer) attachedCluster(ctx context.Context, name string) (is clusterReader, ok bool, err error) {
+// beginCluster begins the review of a managed cluster. The bool is false for a cluster that needs none: it is being detached, or
+// protection is off there.
+func (r reviewer) beginCluster(ctx context.Context, evaluator policyEvaluator, name string) (clusterReview, bool, error) {
+	cluster, attached, err := r.attachedCluster(ctx, name)
+	if err != nil || !attached {
+		return clusterReview{}, false, err
+	}
+	mode, policies := r.modeOf(evaluator, cluster.managedCluster)
+	if mode == dependencyv1alpha1.ProtectionOff {
+		return clusterReview{}, false, nil
+	}
+	return clusterReview{cluster, outcome{mode: mode, policies: policies}}, true, nil
+}
+
+// attachedCluster returns a managed cluster without its add-ons. The bool is false for a cluster that does not exist or is being
+// detached.
+func (r reviewer) attachedCluster(ctx context.Context, name string) (clusterReader, bool, error) {
 	objects := fleet.Objects{Reader: r.live}
 	cluster, err := objects.Cluster(ctx, name)
 	if err != nil || cluster == nil || !cluster.DeletionTimestamp.IsZero() {
 		return clusterReader{}, false, err
 	}
 	now := r.now()
-	stored := r.factsOf(ctx, name)
+	stored := r.lazyFacts(ctx, name)
 	return clusterReader{
-		Objects: objects, templates: fleet.Objects{Reader: r.cache}, cluster: cluster, now: now, stored: stored,
+		Objects:        objects,
+		templates:      fleet.Objects{Reader: r.cache},
+		managedCluster: cluster,
+		now:            now,
+		stored:         stored,
 		facts: func() (evaluation.Facts, error) {
 			facts, err := stored()
-			return facts.awaiting(now), err
+			return facts.awaitingReports(now), err
 		},
 	}, true, nil
 }
 
-// finding reads an add-on on a managed cluster.
-func (r reviewer) finding(ctx context.Context, cluster string) finding {
-	return func(name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-		return fleet.Objects{Reader: r.live}.AddOn(ctx, client.ObjectKey{Namespace: cluster, Name: name})
-	}
-}
-
-// maxGets is how many add-ons of a managed cluster are read one by one. To list all takes less than to read more.
+// maxGets is how many add-ons of a managed cluster are read one by one. One list takes less than more single reads.
 const maxGets = 2
 
-// among returns those of the named add-ons that are on a managed cluster.
-func (r reviewer) among(ctx context.Context, cluster string, addOnNames []string) (addOns, error) {
+// readNamedAddOns returns the add-ons on a managed cluster. It may leave out those without one of the names.
+func (r reviewer) readNamedAddOns(ctx context.Context, cluster string, addOnNames []string) (addOns, error) {
 	if len(addOnNames) > maxGets {
-		return r.installed(ctx, cluster)
+		return r.readAddOns(ctx, cluster)
 	}
-	on, find := addOns{}, r.finding(ctx, cluster)
+	installed := addOns{}
 	for _, name := range addOnNames {
-		one, err := find(name)
+		addOn, err := r.readAddOn(ctx, cluster, name)
 		if err != nil {
 			return nil, err
 		}
-		if one != nil {
-			on[name] = one
+		if addOn != nil {
+			installed[name] = addOn
 		}
 	}
-	return on, nil
+	return installed, nil
 }
 
-// installed returns the add-ons on a managed cluster.
-func (r reviewer) installed(ctx context.Context, cluster string) (addOns, error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := r.live.List(ctx, &all, client.InNamespace(cluster)); err != nil {
+// readAddOn returns an add-on on a managed cluster. It returns nil if the add-on is not installed.
+func (r reviewer) readAddOn(ctx context.Context, cluster, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	return fleet.Objects{Reader: r.live}.AddOn(ctx, client.ObjectKey{Namespace: cluster, Name: name})
+}
+
+// readAddOns returns all add-ons on a managed cluster.
+func (r reviewer) readAddOns(ctx context.Context, cluster string) (addOns, error) {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := r.live.List(ctx, &list, client.InNamespace(cluster)); err != nil {
 		return nil, fmt.Errorf("list the add-ons of %s: %w", cluster, err)
 	}
-	named := make(addOns, len(all.Items))
-	for i := range all.Items {
-		named[all.Items[i].Name] = &all.Items[i]
+	installed := make(addOns, len(list.Items))
+	for i := range list.Items {
+		installed[list.Items[i].Name] = &list.Items[i]
 	}
-	return named, nil
+	return installed, nil
 }

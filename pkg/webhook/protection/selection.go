@@ -22,61 +22,66 @@ import (
 )
 
 // reviewSelection reviews another selection of a Placement: its new predicates, cluster sets or tolerations no longer select managed
-// clusters that it has selected. Add-ons there that need its add-ons would break. It is never refused.
-func (v *PlacementValidator) reviewSelection(ctx context.Context, before, after *clusterv1beta1.Placement) (found, error) {
-	key := client.ObjectKeyFromObject(after)
-	if equality.Semantic.DeepEqual(before.Spec, after.Spec) || !after.DeletionTimestamp.IsZero() {
-		return found{}, nil
+// clusters that it has selected. Add-ons there may need the add-ons that it installs. It only warns.
+func (v *PlacementValidator) reviewSelection(ctx context.Context, oldPlacement, newPlacement *clusterv1beta1.Placement) (outcome, error) {
+	key := client.ObjectKeyFromObject(newPlacement)
+	if equality.Semantic.DeepEqual(oldPlacement.Spec, newPlacement.Spec) || !newPlacement.DeletionTimestamp.IsZero() {
+		return outcome{}, nil
 	}
-	addOns, err := v.declared.placedBy(ctx, key)
-	if err != nil || len(addOns) == 0 {
-		return found{}, err
+	placed, err := v.declarations.placedBy(ctx, key)
+	if err != nil || len(placed) == 0 {
+		return outcome{}, err
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	var clusters clusterv1.ManagedClusterList
-	if err := v.live.List(ctx, &clusters, fromCache()); err != nil {
-		return found{}, fmt.Errorf("list managed clusters: %w", err)
+	defer release()
+	var list clusterv1.ManagedClusterList
+	if err := v.live.List(ctx, &list, fromCache()); err != nil {
+		return outcome{}, fmt.Errorf("list managed clusters: %w", err)
 	}
-	deselected, err := v.deselected(before, after, clusters.Items)
+	deselected, err := v.deselectedClusters(oldPlacement, newPlacement, list.Items)
 	if err != nil || len(deselected) == 0 {
-		return found{}, err
+		return outcome{}, err
 	}
-	clustersOf, err := v.onlyBy(ctx, under, key, addOns)
+	clusters, err := v.solelySelected(ctx, evaluator, key, placed)
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{addOns, func(addOn, cluster string) bool {
-		return clustersOf[addOn].Has(cluster) && deselected.Has(cluster)
-	}})
-	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, after, eventsof.Placement
-	review.does = fmt.Sprintf("Placement '%s' no longer selects all clusters on which it installs add-ons, which", key)
+	review, err := v.reviewRemovals(ctx, evaluator, removals{
+		addOns:  placed,
+		removes: func(addOn, cluster string) bool { return clusters[addOn].Has(cluster) && deselected.Has(cluster) },
+	})
+	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, newPlacement, eventsof.Placement
+	review.subject = fmt.Sprintf("Placement '%s' no longer selects all clusters on which it installs add-ons, which", key)
 	return review, err
 }
 
-// deselected returns the managed clusters that a Placement selects in its state before, and not in that after.
-func (v *PlacementValidator) deselected(before, after *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster) (sets.Set[string], error) {
-	selectedBefore, errBefore := v.selection(before, clusters)
-	selectedAfter, errAfter := v.selection(after, clusters)
-	return selectedBefore.Difference(selectedAfter), errors.Join(errBefore, errAfter)
+// deselectedClusters returns the managed clusters that the old state of a Placement selects, and the new state does not.
+func (v *PlacementValidator) deselectedClusters(
+	oldPlacement, newPlacement *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster,
+) (sets.Set[string], error) {
+	oldSelection, oldErr := v.evaluatePlacement(oldPlacement, clusters)
+	newSelection, newErr := v.evaluatePlacement(newPlacement, clusters)
+	return oldSelection.Difference(newSelection), errors.Join(oldErr, newErr)
 }
 
-// selection returns the managed clusters among the given that a Placement can select. Sets of clusters are those that their labels
-// name, which takes no right to read ManagedClusterSets.
-func (v *fleetReviewer) selection(placed *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster) (sets.Set[string], error) {
-	fleet := placement.Fleet{Clusters: clusters, Now: v.now()}
-	fleet.Sets, fleet.Bound = placement.SetsByLabel(clusters)
-	selection, err := placement.Select(placed, fleet)
+// evaluatePlacement returns the managed clusters that a Placement can select. It finds cluster sets by the labels of the clusters, so
+// that the webhook needs no right to read ManagedClusterSets.
+func (v *fleetReviewer) evaluatePlacement(
+	evaluated *clusterv1beta1.Placement, clusters []clusterv1.ManagedCluster,
+) (sets.Set[string], error) {
+	candidates := placement.Fleet{Clusters: clusters, Now: v.now()}
+	candidates.Sets, candidates.Bound = placement.SetsByLabel(clusters)
+	selection, err := placement.Select(evaluated, candidates)
 	if err != nil {
-		return nil, fmt.Errorf("find what Placement %s selects: %w", client.ObjectKeyFromObject(placed), err)
+		return nil, fmt.Errorf("find what Placement %s selects: %w", client.ObjectKeyFromObject(evaluated), err)
 	}
 	return sets.New(selection.Clusters...), nil
 }
 
-// ClusterPath is the path at which other labels of ManagedClusters are reviewed.
+// ClusterPath is the path for reviews of ManagedClusters.
 const ClusterPath = "/protect-managedcluster"
 
 // ClusterValidator reviews labels of ManagedClusters: OCM removes the add-ons of a Placement that no longer selects the cluster. It
@@ -90,75 +95,80 @@ func (v *ClusterValidator) Handle(ctx context.Context, request admission.Request
 	if request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
-	what := fmt.Sprintf("add-ons require what Placements install on cluster '%s'", text.Name(request.Name))
-	before, after := &clusterv1.ManagedCluster{}, &clusterv1.ManagedCluster{}
-	if err := read(request, before, after); err != nil {
-		return unchecked(what, err)
+	concern := fmt.Sprintf("add-ons require what Placements install on cluster '%s'", text.Name(request.Name))
+	oldCluster, newCluster := &clusterv1.ManagedCluster{}, &clusterv1.ManagedCluster{}
+	if err := decodeBoth(request, oldCluster, newCluster); err != nil {
+		return allowUnchecked(concern, err)
 	}
-	review, err := v.review(ctx, before, after)
-	return v.respond(request, review, what, err)
+	review, err := v.review(ctx, oldCluster, newCluster)
+	return v.respond(request, review, concern, err)
 }
 
-// review reviews other labels of a managed cluster, with which Placements that install add-ons there no longer select it.
-func (v *ClusterValidator) review(ctx context.Context, before, after *clusterv1.ManagedCluster) (found, error) {
-	if equality.Semantic.DeepEqual(before.Labels, after.Labels) || !after.DeletionTimestamp.IsZero() {
-		return found{}, nil
+// review reviews other labels of a managed cluster. Placements that install add-ons there may no longer select it.
+func (v *ClusterValidator) review(ctx context.Context, oldCluster, newCluster *clusterv1.ManagedCluster) (outcome, error) {
+	if equality.Semantic.DeepEqual(oldCluster.Labels, newCluster.Labels) || !newCluster.DeletionTimestamp.IsZero() {
+		return outcome{}, nil
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	removed, err := v.deselectedAddOns(ctx, under, before, after)
+	defer release()
+	removed, err := v.deselectedAddOns(ctx, evaluator, oldCluster, newCluster)
 	if err != nil || len(removed) == 0 {
-		return found{}, err
+		return outcome{}, err
 	}
-	review, err := v.reviewFleet(ctx, under, removals{sets.List(removed), func(addOn, cluster string) bool {
-		return removed.Has(addOn) && cluster == after.Name
-	}})
-	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, after, eventsof.ManagedCluster
-	review.does = fmt.Sprintf("with these labels, Placements no longer select cluster '%s', which", text.Name(after.Name))
+	review, err := v.reviewRemovals(ctx, evaluator, removals{
+		addOns:  sets.List(removed),
+		removes: func(addOn, cluster string) bool { return removed.Has(addOn) && cluster == newCluster.Name },
+	})
+	review.mode, review.object, review.kind = dependencyv1alpha1.ProtectionWarn, newCluster, eventsof.ManagedCluster
+	review.subject = fmt.Sprintf("with these labels, Placements no longer select cluster '%s', which", text.Name(newCluster.Name))
 	return review, err
 }
 
-// deselectedAddOns returns the add-ons that others depend on, and whose Placements no longer select the cluster.
-func (v *ClusterValidator) deselectedAddOns(ctx context.Context, under declared, before, after *clusterv1.ManagedCluster) (sets.Set[string], error) {
+// deselectedAddOns returns the add-ons that have dependents, and whose Placements no longer select the cluster.
+func (v *ClusterValidator) deselectedAddOns(
+	ctx context.Context, evaluator policyEvaluator, oldCluster, newCluster *clusterv1.ManagedCluster,
+) (sets.Set[string], error) {
 	addOns, selections := sets.New[string](), map[types.NamespacedName]labelSelection{}
-	for _, addOn := range under.AddOns() {
-		install := under.Install(addOn)
-		if !install.Placed || len(under.Dependents(addOn)) == 0 {
+	for _, addOn := range evaluator.AddOns() {
+		install := evaluator.Install(addOn)
+		if !install.Placed || len(evaluator.Dependents(addOn)) == 0 {
 			continue
 		}
 		for _, key := range install.Placements {
 			if _, ok := selections[key]; ok {
 				continue
 			}
-			selection, err := v.selects(ctx, key, before, after)
+			selection, err := v.selectByLabels(ctx, key, oldCluster, newCluster)
 			if err != nil {
 				return nil, err
 			}
 			selections[key] = selection
 		}
-		selectedBefore := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].before })
-		selectedAfter := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].after })
-		if selectedBefore && !selectedAfter {
+		selectsOld := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].selectsOld })
+		selectsNew := slices.ContainsFunc(install.Placements, func(key types.NamespacedName) bool { return selections[key].selectsNew })
+		if selectsOld && !selectsNew {
 			addOns.Insert(addOn)
 		}
 	}
 	return addOns, nil
 }
 
-// labelSelection says whether a Placement selects a managed cluster by its labels before a change, and after it.
-type labelSelection struct{ before, after bool }
+// labelSelection reports whether a Placement selects a managed cluster with its old labels, and with its new labels.
+type labelSelection struct{ selectsOld, selectsNew bool }
 
-func (v *ClusterValidator) selects(ctx context.Context, key types.NamespacedName, before, after *clusterv1.ManagedCluster) (labelSelection, error) {
+func (v *ClusterValidator) selectByLabels(
+	ctx context.Context, key types.NamespacedName, oldCluster, newCluster *clusterv1.ManagedCluster,
+) (labelSelection, error) {
 	stored := &clusterv1beta1.Placement{}
 	if err := v.live.Get(ctx, key, stored); err != nil {
 		return labelSelection{}, client.IgnoreNotFound(err)
 	}
-	selectedBefore, errBefore := v.selection(stored, []clusterv1.ManagedCluster{*before})
-	selectedAfter, errAfter := v.selection(stored, []clusterv1.ManagedCluster{*after})
-	return labelSelection{selectedBefore.Has(before.Name), selectedAfter.Has(after.Name)}, errors.Join(errBefore, errAfter)
+	oldSelection, oldErr := v.evaluatePlacement(stored, []clusterv1.ManagedCluster{*oldCluster})
+	newSelection, newErr := v.evaluatePlacement(stored, []clusterv1.ManagedCluster{*newCluster})
+	return labelSelection{oldSelection.Has(oldCluster.Name), newSelection.Has(newCluster.Name)}, errors.Join(oldErr, newErr)
 }

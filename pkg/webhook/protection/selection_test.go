@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// inTier is a Placement that selects clusters with a label.
+// inTier returns a Placement that selects clusters of a tier, or all clusters.
 func inTier(name, tier string) *clusterv1beta1.Placement {
 	selects := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	if tier != "" {
@@ -26,14 +26,14 @@ func inTier(name, tier string) *clusterv1beta1.Placement {
 	return selects
 }
 
-// tiered is a managed cluster that is available, with a label.
+// tiered returns an available managed cluster of a tier.
 func tiered(name, tier string) *clusterv1.ManagedCluster {
 	cluster := joined(name)
 	cluster.Labels = map[string]string{"tier": tier}
 	return cluster
 }
 
-// fleetOfTiers are clusters c1 and c2 of the tiers edge and core, with base and leaf, and Placement all that installs base on both.
+// fleetOfTiers returns a hub with cluster c1 of tier edge and c2 of tier core. Both have base and leaf, and the Placement selects both.
 func fleetOfTiers(placement *clusterv1beta1.Placement, registered ...client.Object) []client.Object {
 	decision := selecting(placement.Name, "c1", "c2")[1]
 	objects := slices.Concat(registered, []client.Object{placement, decision, tiered("c1", "edge"), tiered("c2", "core")})
@@ -49,32 +49,32 @@ func TestReviewOfSelections(t *testing.T) {
 	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
 	const warns = "Placement 'default/all' no longer selects all clusters on which it installs add-ons, which " +
 		"would break 1 add-on on 1 cluster: leaf requires base (c2)"
-	other := selecting("other", "c2")
+	otherPlacement := selecting("other", "c2")
 	for name, test := range map[string]struct {
-		after      *clusterv1beta1.Placement
+		updated    *clusterv1beta1.Placement
 		registered []client.Object
 		mode       dependencyv1alpha1.Protection
 		fails      failing
 		warns      string
 	}{
-		"FewerClusters": {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, warns: warns},
+		"FewerClusters": {updated: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, warns: warns},
 		"FewerButNotRefused": {
-			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
+			updated: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
 			mode: dependencyv1alpha1.ProtectionEnforce, warns: warns,
 		},
 		"ProtectionIsOff": {
-			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
+			updated: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf},
 			mode: dependencyv1alpha1.ProtectionOff,
 		},
 		"TheSame": {
-			after: inTier("all", ""), registered: []client.Object{placed(base, "all"), &leaf},
+			updated: inTier("all", ""), registered: []client.Object{placed(base, "all"), &leaf},
 			fails: failing{list: "clusters"},
 		},
-		"SelectedByAnother": {after: inTier("all", "edge"), registered: append(other, placed(base, "all", "other"), &leaf)},
-		"OfNoAddOn":         {after: inTier("all", "edge"), registered: []client.Object{&base, &leaf}, fails: failing{list: "clusters"}},
-		"NothingDepends":    {after: inTier("all", "edge"), registered: []client.Object{placed(base, "all")}, fails: failing{list: "clusters"}},
+		"SelectedByAnother": {updated: inTier("all", "edge"), registered: append(otherPlacement, placed(base, "all", "other"), &leaf)},
+		"OfNoAddOn":         {updated: inTier("all", "edge"), registered: []client.Object{&base, &leaf}, fails: failing{list: "clusters"}},
+		"NothingDepends":    {updated: inTier("all", "edge"), registered: []client.Object{placed(base, "all")}, fails: failing{list: "clusters"}},
 		"ClustersFail": {
-			after: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"},
+			updated: inTier("all", "edge"), registered: []client.Object{placed(base, "all"), &leaf}, fails: failing{list: "clusters"},
 			warns: "whether add-ons require what Placement 'all' installs was not checked: list managed clusters: the hub is busy",
 		},
 	} {
@@ -82,12 +82,12 @@ func TestReviewOfSelections(t *testing.T) {
 			request := admissionv1.AdmissionRequest{
 				Operation: admissionv1.Update, Name: "all", Resource: metav1.GroupVersionResource{Resource: "placements"},
 			}
-			request.OldObject.Raw, request.Object.Raw = raw(t, inTier("all", "")), raw(t, test.after)
+			request.OldObject.Raw, request.Object.Raw = raw(t, inTier("all", "")), raw(t, test.updated)
 			mode := test.mode
 			if mode == "" {
 				mode = dependencyv1alpha1.ProtectionWarn
 			}
-			response, _ := reviewed(t, mode, test.fails, request, "all", fleetOfTiers(inTier("all", ""), test.registered...)...)
+			response, _ := handleRequest(t, mode, test.fails, request, "all", fleetOfTiers(inTier("all", ""), test.registered...)...)
 			expect(t, response, "", test.warns)
 		})
 	}
@@ -125,14 +125,14 @@ func TestReviewOfLabels(t *testing.T) {
 				Operation: admissionv1.Update, Name: "c1", Resource: metav1.GroupVersionResource{Resource: "managedclusters"},
 			}
 			request.OldObject.Raw, request.Object.Raw = raw(t, tiered("c1", "edge")), raw(t, tiered("c1", test.tier))
-			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "c1", fleetOfTiers(test.placement,
+			response, _ := handleRequest(t, dependencyv1alpha1.ProtectionEnforce, test.fails, request, "c1", fleetOfTiers(test.placement,
 				test.registered...)...)
 			expect(t, response, "", test.warns)
 		})
 	}
 }
 
-// TestStrategyWithANewPlacement: OCM deletes every ManagedClusterAddOn that no Placement selects, also of one that was installed by hand.
+// TestStrategyWithANewPlacement changes an add-on that was installed by hand: OCM then deletes it on clusters that no Placement selects.
 func TestStrategyWithANewPlacement(t *testing.T) {
 	base, leaf := fixture.Registration("base"), fixture.Registration("leaf", fixture.Required("base"))
 	for name, test := range map[string]struct {
@@ -152,7 +152,7 @@ func TestStrategyWithANewPlacement(t *testing.T) {
 			}
 			request.OldObject.Raw, request.Object.Raw = raw(t, placed(base)), raw(t, placed(*base.DeepCopy(), "new"))
 			objects := append(fleetOfTiers(inTier("all", ""), placed(*base.DeepCopy()), &leaf), inTier("new", test.tier))
-			response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, request, "base", objects...)
+			response, _ := handleRequest(t, dependencyv1alpha1.ProtectionEnforce, failing{}, request, "base", objects...)
 			expect(t, response, test.refuses, "")
 		})
 	}

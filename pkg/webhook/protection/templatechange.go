@@ -2,7 +2,6 @@ package protection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -18,11 +17,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// TemplatePath is the path at which AddOnTemplates are reviewed.
+// TemplatePath is the path for reviews of AddOnTemplates.
 const TemplatePath = "/protect-addontemplate"
 
-// TemplateValidator reviews AddOnTemplates that are edited in place, and those that are created after a registration named them: OCM
-// rolls both out at once.
+// TemplateValidator reviews AddOnTemplates that are edited in place, or created after a registration named them. OCM rolls them out at
+// once.
 type TemplateValidator struct{ *fleetReviewer }
 
 var _ admission.Handler = &TemplateValidator{}
@@ -32,86 +31,93 @@ func (v *TemplateValidator) Handle(ctx context.Context, request admission.Reques
 	if request.Operation == admissionv1.Delete {
 		return admission.Allowed("")
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
+	ctx, cancel := context.WithTimeout(ctx, fleetReviewTimeout)
 	defer cancel()
-	what := fmt.Sprintf("add-ons contradict AddOnTemplate '%s'", text.Name(request.Name))
-	before, after := &addonv1alpha1.AddOnTemplate{}, &addonv1alpha1.AddOnTemplate{}
-	if err := errors.Join(decode(request.OldObject.Raw, before), decode(request.Object.Raw, after)); err != nil {
-		return unchecked(what, err)
+	concern := fmt.Sprintf("add-ons contradict AddOnTemplate '%s'", text.Name(request.Name))
+	oldTemplate, newTemplate := &addonv1alpha1.AddOnTemplate{}, &addonv1alpha1.AddOnTemplate{}
+	if err := decodeBoth(request, oldTemplate, newTemplate); err != nil {
+		return allowUnchecked(concern, err)
 	}
-	edited := editedTemplate{after: fleet.LeanTemplate(after), forced: after.Annotations[addonv1alpha1.ForceAnnotation]}
+	edited := editedTemplate{
+		newTemplate: fleet.LeanTemplate(newTemplate), forceReason: newTemplate.Annotations[addonv1alpha1.ForceAnnotation],
+	}
 	if request.Operation == admissionv1.Update {
-		edited.before = fleet.LeanTemplate(before)
+		edited.oldTemplate = fleet.LeanTemplate(oldTemplate)
 	}
 	review, err := v.review(ctx, edited)
-	return v.respond(request, review, what, err)
+	return v.respond(request, review, concern, err)
 }
 
 // editedTemplate is another state of an AddOnTemplate.
 type editedTemplate struct {
-	// before is nil where the template is created.
-	before, after *addonv1alpha1.AddOnTemplate
-	// forced is why it is rolled out nevertheless, as its annotation says.
-	forced string
+	// oldTemplate is nil if the template is created.
+	oldTemplate, newTemplate *addonv1alpha1.AddOnTemplate
+	// forceReason is the value of the annotation that forces the rollout.
+	forceReason string
 }
 
-// concerns reports whether the edit can break anything, without reading anything.
-func (e editedTemplate) concerns() bool {
-	return e.before == nil || e.version(e.before) != e.version(e.after) ||
-		e.before.Annotations[addonv1alpha1.TemplateDependenciesAnnotation] != e.after.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
+// canBreak reports whether the edit can break any add-on. It reads nothing.
+func (e editedTemplate) canBreak() bool {
+	const dependencies = addonv1alpha1.TemplateDependenciesAnnotation
+	return e.oldTemplate == nil || e.version(e.oldTemplate) != e.version(e.newTemplate) ||
+		e.oldTemplate.Annotations[dependencies] != e.newTemplate.Annotations[dependencies]
 }
 
 func (editedTemplate) version(template *addonv1alpha1.AddOnTemplate) string {
 	return versions.OfTemplate(template.Annotations, template.Labels)
 }
 
-// review finds what contradicts an AddOnTemplate on the managed clusters where OCM rolls it out.
-func (v *TemplateValidator) review(ctx context.Context, edited editedTemplate) (found, error) {
-	name := edited.after.Spec.AddonName
-	if !edited.concerns() || name == "" || name == names.AgentAddOn {
-		return found{}, nil
+// review reviews an AddOnTemplate on the managed clusters where OCM rolls it out.
+func (v *TemplateValidator) review(ctx context.Context, edited editedTemplate) (outcome, error) {
+	name := edited.newTemplate.Spec.AddonName
+	if !edited.canBreak() || name == "" || name == names.AgentAddOn {
+		return outcome{}, nil
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	c := change{edited: &edited, before: under, waiting: protection.Broken{}, unchecked: protection.Unchecked{}}
-	if c.after, err = v.declared.with(ctx, under.policies, nil, newTemplates{edited.after.Name: edited.after}); err != nil {
-		return found{}, err
+	defer release()
+	c := change{
+		editedTemplate: &edited, oldEvaluator: evaluator, waitingEdges: protection.Broken{}, uncheckedEdges: protection.Unchecked{},
 	}
-	if !c.after.Registered(name) || !protection.MayContradict(c.after.Catalog, name) {
-		return found{}, nil
+	overrides := templateOverrides{edited.newTemplate.Name: edited.newTemplate}
+	if c.newEvaluator, err = v.declarations.loadChanged(ctx, evaluator.policies, nil, overrides); err != nil {
+		return outcome{}, err
+	}
+	if !c.newEvaluator.Registered(name) || !protection.MayContradict(c.newEvaluator.Catalog, name) {
+		return outcome{}, nil
 	}
 	var stored addonv1alpha1.ClusterManagementAddOn
 	if err := v.live.Get(ctx, client.ObjectKey{Name: name}, &stored); err != nil {
-		return found{}, client.IgnoreNotFound(err)
+		return outcome{}, client.IgnoreNotFound(err)
 	}
-	c.was, c.is = &stored, &stored
-	if edited.before == nil { // the rule that lets a template wait knows it by its name
-		if c.held, err = v.holds(ctx, c.after, name); err != nil {
-			return found{}, err
+	c.oldAddOn, c.newAddOn = &stored, &stored
+	if edited.oldTemplate == nil { // a template waits by its name, so an edited one cannot wait
+		if c.upgradesWait, err = v.upgradesWait(ctx, c.newEvaluator, name); err != nil {
+			return outcome{}, err
 		}
 	}
-	review, err := v.reviewOnClusters(ctx, &c)
-	review.object, review.kind, review.forced = &stored, eventsof.ClusterManagementAddOn, edited.forced
-	review.does = fmt.Sprintf("AddOnTemplate '%s' of add-on '%s'", text.Name(edited.after.Name), text.Name(name))
+	review, err := v.reviewInstalled(ctx, &c)
+	review.object, review.kind, review.forceReason = &stored, eventsof.ClusterManagementAddOn, edited.forceReason
+	review.subject = fmt.Sprintf("AddOnTemplate '%s' of add-on '%s'", text.Name(edited.newTemplate.Name), text.Name(name))
 	return review, err
 }
 
-// rolledOut returns a managed cluster with the AddOnTemplate before and after it was edited; known is false where OCM does not choose
-// that template.
-func (e *editedTemplate) rolledOut(as clusterReader, c *change) (was, is clusterReader, another, known bool) {
-	addOn := as.addOns[c.is.Name]
-	chosen, known := fleet.TemplateOf(addOn, c.is, c.selecting)
-	if !known || chosen != e.after.Name {
-		return as, as, false, false
+// rollOut returns a managed cluster with the AddOnTemplate before and after the edit. The bool is false if OCM does not choose that
+// template there.
+func (e *editedTemplate) rollOut(cluster clusterReader, c *change) (rollout, bool) {
+	addOn := cluster.addOns[c.newAddOn.Name]
+	chosen, ok := fleet.TemplateOf(addOn, c.newAddOn, c.selections)
+	if !ok || chosen != e.newTemplate.Name {
+		return rollout{}, false
 	}
-	was, is = as, as.with(fleet.WithTemplate(addOn, chosen))
-	is.changed = newTemplates{chosen: e.after}
-	if e.before != nil {
-		was = as.with(fleet.WithTemplate(addOn, chosen))
-		was.changed = newTemplates{chosen: e.before}
+	edited := cluster.withAddOn(fleet.WithTemplate(addOn, chosen))
+	edited.overrides = templateOverrides{chosen: e.newTemplate}
+	if e.oldTemplate == nil {
+		return rollout{oldCluster: cluster, newCluster: edited, changesTemplate: true}, true
 	}
-	return was, is, true, true
+	unedited := cluster.withAddOn(fleet.WithTemplate(addOn, chosen))
+	unedited.overrides = templateOverrides{chosen: e.oldTemplate}
+	return rollout{oldCluster: unedited, newCluster: edited, changesTemplate: true}, true
 }

@@ -19,16 +19,16 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// withRoot are three clusters on which root is installed, too, in version 1.0.
+// withRoot returns three clusters that also have root, in version 1.0.
 func withRoot(registered ...client.Object) []client.Object {
 	objects := threeClusters(append(registered, ptr.To(fixture.Registration("root")))...)
 	for _, cluster := range []string{"c1", "c2", "c3"} {
-		objects = append(objects, in(installedOn(cluster, addOn("root")), "1.0"))
+		objects = append(objects, versioned(installedOn(cluster, addOn("root")), "1.0"))
 	}
 	return objects
 }
 
-// TestReviewOfEditedTemplates: OCM rolls an AddOnTemplate out at once that is edited in place, or created after it was named.
+// TestReviewOfEditedTemplates edits an AddOnTemplate in place, or creates it after a registration named it. OCM rolls it out at once.
 func TestReviewOfEditedTemplates(t *testing.T) {
 	v1 := func(version, declares string) *addonv1alpha1.AddOnTemplate {
 		return template("base", "v1", version, declares)
@@ -44,30 +44,30 @@ func TestReviewOfEditedTemplates(t *testing.T) {
 		own = "AddOnTemplate 'v1' of add-on 'base' would break 1 add-on on 3 clusters: base conflicts with root (c1, c2 and 1 more)"
 	)
 	for name, test := range map[string]struct {
-		before, after  *addonv1alpha1.AddOnTemplate
+		old, updated   *addonv1alpha1.AddOnTemplate
 		registered     *addonv1alpha1.ClusterManagementAddOn
 		mode           dependencyv1alpha1.Protection
 		fails          failing
 		refuses, warns string
 	}{
-		"AnotherVersion":        {before: v1("1.0", "[]"), after: v1("2.0", "[]"), refuses: breaks + changeAdvice},
-		"AnotherVersionByLabel": {before: v1("1.0", "[]"), after: labeled, refuses: breaks + changeAdvice},
+		"AnotherVersion":        {old: v1("1.0", "[]"), updated: v1("2.0", "[]"), refuses: breaks + changeAdvice},
+		"AnotherVersionByLabel": {old: v1("1.0", "[]"), updated: labeled, refuses: breaks + changeAdvice},
 		"AnotherDeclaration": {
-			before: v1("1.0", "[]"), after: v1("1.0", "[{name: root, type: Conflicts}]"), refuses: own + changeAdvice,
+			old: v1("1.0", "[]"), updated: v1("1.0", "[{name: root, type: Conflicts}]"), refuses: own + changeAdvice,
 		},
-		"Created":           {after: v1("2.0", "[]"), refuses: breaks + changeAdvice},
-		"CreatedInOrder":    {after: v1("1.0", "[]")},
-		"NothingElse":       {before: v1("1.0", "[]"), after: v1("1.0", "[]"), fails: failing{list: "registrations"}},
-		"ThatFits":          {before: v1("1.0", "[]"), after: v1("1.1", "[]")},
-		"BothAreWrong":      {before: v1("2.0", "[]"), after: v1("3.0", "[]")},
-		"OfAnotherTemplate": {before: v1("1.0", "[]"), after: v1("2.0", "[]"), registered: registeredWith("v2")},
-		"OfAPlacement": {before: v1("1.0", "[]"), after: v1("2.0", "[]"), registered: registeredWith("v2", "all=v1"), refuses: breaks +
+		"Created":           {updated: v1("2.0", "[]"), refuses: breaks + changeAdvice},
+		"CreatedInOrder":    {updated: v1("1.0", "[]")},
+		"NothingElse":       {old: v1("1.0", "[]"), updated: v1("1.0", "[]"), fails: failing{list: "registrations"}},
+		"ThatFits":          {old: v1("1.0", "[]"), updated: v1("1.1", "[]")},
+		"BothAreWrong":      {old: v1("2.0", "[]"), updated: v1("3.0", "[]")},
+		"OfAnotherTemplate": {old: v1("1.0", "[]"), updated: v1("2.0", "[]"), registered: registeredWith("v2")},
+		"OfAPlacement": {old: v1("1.0", "[]"), updated: v1("2.0", "[]"), registered: registeredWith("v2", "all=v1"), refuses: breaks +
 			changeAdvice},
-		"Unusable":    {before: v1("1.0", "[]"), after: v1("2.0", "[{")},
-		"WithAReason": {before: v1("1.0", "[]"), after: reasoned, warns: breaks + ". It is changed nevertheless: moving"},
-		"Warned":      {before: v1("1.0", "[]"), after: v1("2.0", "[]"), mode: dependencyv1alpha1.ProtectionWarn, warns: breaks},
+		"Unusable":    {old: v1("1.0", "[]"), updated: v1("2.0", "[{")},
+		"WithAReason": {old: v1("1.0", "[]"), updated: reasoned, warns: breaks + ". It is changed nevertheless: moving"},
+		"Warned":      {old: v1("1.0", "[]"), updated: v1("2.0", "[]"), mode: dependencyv1alpha1.ProtectionWarn, warns: breaks},
 		"RegistrationsFail": {
-			before: v1("1.0", "[]"), after: v1("2.0", "[]"), fails: failing{list: "registrations"},
+			old: v1("1.0", "[]"), updated: v1("2.0", "[]"), fails: failing{list: "registrations"},
 			warns: "whether add-ons contradict AddOnTemplate 'v1' was not checked: list registered add-ons: the hub is busy",
 		},
 	} {
@@ -80,26 +80,25 @@ func TestReviewOfEditedTemplates(t *testing.T) {
 			request := admissionv1.AdmissionRequest{
 				Operation: admissionv1.Create, Name: "v1", Resource: metav1.GroupVersionResource{Resource: "addontemplates"},
 			}
-			request.Object.Raw = raw(t, test.after)
-			if test.before != nil {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, raw(t, test.before)
-				objects = append(objects, test.before)
+			request.Object.Raw = raw(t, test.updated)
+			if test.old != nil {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, raw(t, test.old)
+				objects = append(objects, test.old)
 			}
 			mode := cmp.Or(test.mode, dependencyv1alpha1.ProtectionEnforce)
-			response, _ := reviewed(t, mode, test.fails, request, "v1", objects...)
+			response, _ := handleRequest(t, mode, test.fails, request, "v1", objects...)
 			expect(t, response, test.refuses, test.warns)
 		})
 	}
 }
 
-// led is that an addon-manager leads with --lifecycle, or the error.
+// led is a lifecycle with an error. Without one, an addon-manager leads with --lifecycle.
 type led struct{ err error }
 
 func (l led) Require(context.Context) error { return l.err }
 
-// TestNeedsOfATemplateThatWaits: with ordering: InstallAndUpgrade, waiting satisfies what another AddOnTemplate needs, so it is not
-// refused.
-// What it breaks is.
+// TestNeedsOfATemplateThatWaits changes the AddOnTemplate with ordering: InstallAndUpgrade. Its own requirements are not refused, because
+// waiting satisfies them. If it breaks a dependent, it is refused.
 func TestNeedsOfATemplateThatWaits(t *testing.T) {
 	declares := func(template string) *addonv1alpha1.ClusterManagementAddOn {
 		registered := registeredWith(template)
@@ -133,7 +132,7 @@ func TestNeedsOfATemplateThatWaits(t *testing.T) {
 			objects := append(withRoot(declares("v1"), &leaf), template("base", "v1", "1.0", "[]"),
 				template("base", "v2", "2.0", `[{name: root, version: ">= 2.0"}]`))
 			for _, object := range objects {
-				if addOn, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn && addOn.Name == "base" && !test.unmarked {
+				if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok && addOn.Name == "base" && !test.unmarked {
 					addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{
 						Type:   gate.ConditionUpgradable,
 						Status: metav1.ConditionTrue,

@@ -8,32 +8,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/policy"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// newTemplates are AddOnTemplates that differ from those in the cache, by name: a change leaves them so, or they were created a
-// moment ago. GitOps applies an AddOnTemplate and the registration that names it at once.
-type newTemplates map[string]*addonv1alpha1.AddOnTemplate
+// templateOverrides are AddOnTemplates that replace those in the cache, by name: a change edits them, or they were created a moment
+// ago. GitOps applies an AddOnTemplate and the registration that names it at once.
+type templateOverrides map[string]*addonv1alpha1.AddOnTemplate
 
-// in returns AddOnTemplates with these among them.
-func (n newTemplates) in(cached []addonv1alpha1.AddOnTemplate) []addonv1alpha1.AddOnTemplate {
-	if len(n) == 0 {
+// apply returns the cached AddOnTemplates with the overrides among them.
+func (o templateOverrides) apply(cached []addonv1alpha1.AddOnTemplate) []addonv1alpha1.AddOnTemplate {
+	if len(o) == 0 {
 		return cached
 	}
-	all := make([]addonv1alpha1.AddOnTemplate, 0, len(cached)+len(n))
+	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(cached)+len(o))
 	for i := range cached {
-		if n[cached[i].Name] == nil {
-			all = append(all, cached[i])
+		if o[cached[i].Name] == nil {
+			templates = append(templates, cached[i])
 		}
 	}
-	for _, template := range n {
-		all = append(all, *template)
+	for _, template := range o {
+		templates = append(templates, *template)
 	}
-	return all
+	return templates
 }
 
-// template returns an AddOnTemplate; nil where there is none. fresh is set where the cache does not have it yet.
-func (r reviewer) template(ctx context.Context, name string) (template *addonv1alpha1.AddOnTemplate, fresh bool, err error) {
+// readTemplate returns an AddOnTemplate, or nil if it does not exist. The bool reports whether the cache does not have it yet.
+func (r reviewer) readTemplate(ctx context.Context, name string) (*addonv1alpha1.AddOnTemplate, bool, error) {
 	for i, source := range []client.Reader{r.cache, r.live} {
 		template := &addonv1alpha1.AddOnTemplate{}
 		switch err := source.Get(ctx, client.ObjectKey{Name: name}, template); {
@@ -47,9 +48,11 @@ func (r reviewer) template(ctx context.Context, name string) (template *addonv1a
 	return nil, false, nil
 }
 
-// including returns what is declared with an AddOnTemplate that the cache does not have yet, and that template.
-func (r reviewer) including(ctx context.Context, under declared, template *addonv1alpha1.AddOnTemplate) (declared, newTemplates, error) {
-	fresh := newTemplates{template.Name: template}
-	under, err := r.declared.with(ctx, under.policies, nil, fresh)
-	return under, fresh, err
+// loadUncached returns the evaluator with an AddOnTemplate that the cache does not have yet, and the override for it.
+func (r reviewer) loadUncached(
+	ctx context.Context, policies policy.Set, template *addonv1alpha1.AddOnTemplate,
+) (policyEvaluator, templateOverrides, error) {
+	overrides := templateOverrides{template.Name: template}
+	evaluator, err := r.declarations.loadChanged(ctx, policies, nil, overrides)
+	return evaluator, overrides, err
 }

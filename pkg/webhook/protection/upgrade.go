@@ -16,14 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 	eventsof "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// UpgradePath is the path at which changes of the ClusterManager are reviewed.
+// UpgradePath is the path for reviews of the ClusterManager.
 const UpgradePath = "/protect-clustermanager"
 
 // UpgradeValidator reviews other images of the ClusterManager: another version of Open Cluster Management.
@@ -36,21 +35,21 @@ func (v *UpgradeValidator) Handle(ctx context.Context, request admission.Request
 	if request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerForFleetWithin)
+	ctx, cancel := context.WithTimeout(ctx, fleetReviewTimeout)
 	defer cancel()
-	const what = "add-ons contradict another version of Open Cluster Management"
-	before, after := &operatorv1.ClusterManager{}, &operatorv1.ClusterManager{}
-	if err := read(request, before, after); err != nil {
-		return unchecked(what, err)
+	const concern = "add-ons contradict another version of Open Cluster Management"
+	oldManager, newManager := &operatorv1.ClusterManager{}, &operatorv1.ClusterManager{}
+	if err := decodeBoth(request, oldManager, newManager); err != nil {
+		return allowUnchecked(concern, err)
 	}
-	review, err := v.review(ctx, before, after)
+	review, err := v.review(ctx, oldManager, newManager)
 	if unknown := (unknownVersion{}); errors.As(err, &unknown) {
 		return admission.Allowed("").WithWarnings(text.OneLine(unknown.Error()))
 	}
-	return v.respond(request, review, what, err)
+	return v.respond(request, review, concern, err)
 }
 
-// images are those of a ClusterManager, by their fields.
+// images returns the images of a ClusterManager, by field.
 func images(manager *operatorv1.ClusterManager) map[string]string {
 	return map[string]string{
 		"registrationImagePullSpec": manager.Spec.RegistrationImagePullSpec, "workImagePullSpec": manager.Spec.WorkImagePullSpec,
@@ -58,48 +57,49 @@ func images(manager *operatorv1.ClusterManager) map[string]string {
 	}
 }
 
-// review finds what contradicts the version that other images have. Its error is an unknownVersion where they have none that is known.
-func (v *UpgradeValidator) review(ctx context.Context, before, after *operatorv1.ClusterManager) (found, error) {
-	changed := protection.UpgradeOf(images(before), images(after))
-	if !changed.Changes() || !before.DeletionTimestamp.IsZero() {
-		return found{}, nil
+// review reviews other images of the ClusterManager. Its error is an unknownVersion if the tags of the images are no version.
+func (v *UpgradeValidator) review(ctx context.Context, oldManager, newManager *operatorv1.ClusterManager) (outcome, error) {
+	changed := protection.UpgradeOf(images(oldManager), images(newManager))
+	if !changed.Changes() || !oldManager.DeletionTimestamp.IsZero() {
+		return outcome{}, nil
 	}
-	under, done, err := v.beginProtected(ctx)
-	if done == nil {
-		return found{}, err
+	evaluator, release, err := v.beginProtected(ctx)
+	if err != nil || release == nil {
+		return outcome{}, err
 	}
-	defer done()
-	released, err := v.released(ctx, under)
+	defer release()
+	released, err := v.releasedAddOns(ctx, evaluator)
 	if err != nil {
-		return found{}, err
+		return outcome{}, err
 	}
-	affected := protection.AffectedByOCM(under.Evaluator, released.Has)
+	affected := protection.AffectedByOCM(evaluator.Evaluator, released.Has)
 	if len(affected) == 0 {
-		return found{}, nil
+		return outcome{}, nil
 	}
-	version, known := changed.Version()
-	if !known {
-		return found{}, v.unchecked(ctx, affected, changed.Err())
+	version, ok := changed.Version()
+	if !ok {
+		return outcome{}, v.checkUnknownVersion(ctx, affected, changed.Err())
 	}
-	// The images before may have another version than the CRDs.
-	was, _ := protection.UpgradeOf(nil, images(before)).Version()
-	review, err := v.reviewUpgrade(ctx, upgrade{under, affected, released, version, was})
+	// The old images may have another version than the CRDs.
+	oldVersion, _ := protection.UpgradeOf(nil, images(oldManager)).Version()
+	review, err := v.reviewUpgrade(ctx, upgrade{evaluator, affected, released, version, oldVersion})
 	if err != nil || review.message == "" {
-		return found{}, err
+		return outcome{}, err
 	}
 	var stored metav1.PartialObjectMetadata
 	stored.SetGroupVersionKind(schema.GroupVersion(operatorv1.GroupVersion).WithKind(eventsof.ClusterManager))
-	if err := v.live.Get(ctx, client.ObjectKeyFromObject(after), &stored); err != nil {
-		return found{}, client.IgnoreNotFound(err)
+	if err := v.live.Get(ctx, client.ObjectKeyFromObject(newManager), &stored); err != nil {
+		return outcome{}, client.IgnoreNotFound(err)
 	}
-	review.object, review.kind, review.forced = &stored, eventsof.ClusterManager, after.Annotations[addonv1alpha1.ForceAnnotation]
-	review.does = fmt.Sprintf("Open Cluster Management %s", text.Name(version))
+	review.object, review.kind = &stored, eventsof.ClusterManager
+	review.forceReason = newManager.Annotations[addonv1alpha1.ForceAnnotation]
+	review.subject = fmt.Sprintf("Open Cluster Management %s", text.Name(version))
 	return review, nil
 }
 
-// unknownVersion is the error of images whose version is not known: add-ons were not checked.
+// unknownVersion is the error for images whose version is not known. Add-ons were not checked.
 type unknownVersion struct {
-	// addOns are installed, and may contradict the version.
+	// addOns are the installed add-ons that may contradict the version.
 	addOns []string
 	cause  error
 }
@@ -110,11 +110,11 @@ func (u unknownVersion) Error() string {
 		"kubectl addon impact --ocm VERSION checks one", text.Count(len(u.addOns), "add-on"), text.Names(u.addOns, ", "), u.cause)
 }
 
-// unchecked returns an unknownVersion with that cause if any of the add-ons is installed.
-func (v *UpgradeValidator) unchecked(ctx context.Context, affected []string, cause error) error {
+// checkUnknownVersion returns an unknownVersion with a cause if any of the add-ons is installed.
+func (v *UpgradeValidator) checkUnknownVersion(ctx context.Context, affected []string, cause error) error {
 	unknown := unknownVersion{cause: cause}
 	for _, addOn := range affected {
-		clusters, err := v.where(ctx, addOn)
+		clusters, err := v.clustersWith(ctx, addOn)
 		if err != nil {
 			return err
 		}
@@ -128,21 +128,21 @@ func (v *UpgradeValidator) unchecked(ctx context.Context, affected []string, cau
 	return unknown
 }
 
-// released returns the add-ons that are released with Open Cluster Management, and have its version: by the annotation of
-// their registrations, or of an AddOnTemplate.
-func (v *UpgradeValidator) released(ctx context.Context, under declared) (sets.Set[string], error) {
-	read, err := v.declared.read(ctx)
+// releasedAddOns returns the add-ons that are released with Open Cluster Management and have its version. The annotation of the
+// registration, or of an AddOnTemplate, declares that.
+func (v *UpgradeValidator) releasedAddOns(ctx context.Context, evaluator policyEvaluator) (sets.Set[string], error) {
+	stored, err := v.declarations.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	released := sets.New[string]()
-	for _, addOn := range under.AddOns() {
-		if (versions.Sources{Registration: under.Version(addOn)}).UseOCM() {
+	for _, addOn := range evaluator.AddOns() {
+		if (versions.Sources{Registration: evaluator.Version(addOn)}).UseOCM() {
 			released.Insert(addOn)
 		}
 	}
-	for i := range read.templates {
-		template := &read.templates[i]
+	for i := range stored.templates {
+		template := &stored.templates[i]
 		if strings.TrimSpace(versions.OfTemplate(template.Annotations, template.Labels)) == versions.OCM {
 			released.Insert(template.Spec.AddonName)
 		}
@@ -152,67 +152,75 @@ func (v *UpgradeValidator) released(ctx context.Context, under declared) (sets.S
 
 // upgrade is another version of Open Cluster Management.
 type upgrade struct {
-	under declared
-	// affected are the add-ons that it can break, and released those that have its version.
+	evaluator policyEvaluator
+	// affected are the add-ons that the version can break.
 	affected []string
+	// released are the add-ons that have the version of Open Cluster Management.
 	released sets.Set[string]
 	version  string
-	// was is that of the images before; empty: it is not known.
-	was string
+	// oldVersion is the version of the old images. It is empty if their tags are no version.
+	oldVersion string
 }
 
-func (v *UpgradeValidator) reviewUpgrade(ctx context.Context, u upgrade) (found, error) {
-	read := sets.New(u.under.read(u.affected)...)
+// reviewUpgrade reviews another version of Open Cluster Management on all managed clusters.
+func (v *UpgradeValidator) reviewUpgrade(ctx context.Context, u upgrade) (outcome, error) {
+	names := sets.New(u.evaluator.addOnsToRead(u.affected)...)
 	for _, addOn := range u.affected {
-		for _, compared := range protection.Compared(u.under.Catalog, addOn) {
+		for _, compared := range protection.Compared(u.evaluator.Catalog, addOn) {
 			if u.released.Has(compared) {
-				read.Insert(compared)
+				names.Insert(compared)
 			}
 		}
 	}
-	on, err := v.listAll(ctx, sets.List(read), func(string, string) bool { return true })
-	if err != nil || len(on) == 0 {
-		return found{}, err
+	installed, err := v.listFleetAddOns(ctx, sets.List(names), func(string, string) bool { return true })
+	if err != nil || len(installed) == 0 {
+		return outcome{}, err
 	}
-	now := v.now()
-	message, mode, err := v.onClusters(ctx, u.under, fleetState{
-		concerns: func(cluster string) bool {
-			return slices.ContainsFunc(u.affected, func(addOn string) bool { return on[cluster][addOn] != nil })
+	state := fleetState{
+		isAffected: func(cluster string) bool {
+			return slices.ContainsFunc(u.affected, func(addOn string) bool { return installed[cluster][addOn] != nil })
 		},
-		addOns: on, ocm: v.ocmOnce(), facts: v.factsByAgents(ctx), now: now,
-	}, func(as clusterReader, into protection.Broken) error { return u.breaks(ctx, as, into) })
-	return found{request: toChange, message: message, mode: mode}, err
+		addOns:     installed,
+		ocmVersion: v.lazyOCMVersion(),
+		facts:      v.lazyFleetFacts(ctx),
+		now:        v.now(),
+	}
+	message, mode, err := v.reviewClusters(ctx, u.evaluator, state, func(cluster clusterReader, broken protection.Broken) error {
+		return u.addBroken(ctx, cluster, broken)
+	})
+	return outcome{words: changeWords, message: message, mode: mode}, err
 }
 
-// breaks adds what contradicts the version on a managed cluster, and did not before: neither with the version that the
-// hub shows, nor with that of the images.
-func (u upgrade) breaks(ctx context.Context, as clusterReader, into protection.Broken) error {
-	upgraded := as
-	upgraded.ocm = fixed(u.version)
-	affected := as.addOns.begun(u.affected, "")
-	after, err := upgraded.settledFindings(ctx, u.under, affected, "")
-	contradicted := protection.Contradictions(nil, after)
-	earlier := []ocmVersion{as.ocm}
-	if u.was != "" {
-		earlier = append(earlier, fixed(u.was))
+// addBroken adds the edges on a managed cluster that the new version contradicts. It leaves out edges that the old version contradicts
+// already: the version that the hub shows, or the version of the old images.
+func (u upgrade) addBroken(ctx context.Context, cluster clusterReader, broken protection.Broken) error {
+	oldVersions := []ocmVersion{cluster.ocmVersion}
+	if u.oldVersion != "" {
+		oldVersions = append(oldVersions, fixedOCMVersion(u.oldVersion))
 	}
-	for _, was := range earlier {
-		if err != nil || len(contradicted) == 0 {
-			return err
-		}
-		as.ocm = was
-		var before map[string][]evaluation.Finding
-		before, err = as.settledFindings(ctx, u.under, affected, "")
-		contradicted = protection.Contradictions(before, contradicted)
-	}
+	affected := cluster.addOns.withoutGated(u.affected, "")
+	cluster.ocmVersion = fixedOCMVersion(u.version)
+	findings, err := cluster.settledFindings(ctx, u.evaluator, affected, "")
 	if err != nil {
 		return err
 	}
-	contradicted.AddTo(into, as.cluster.Name)
+	contradicted := protection.Contradictions(nil, findings)
+	for _, oldVersion := range oldVersions {
+		if len(contradicted) == 0 {
+			return nil
+		}
+		cluster.ocmVersion = oldVersion
+		oldFindings, err := cluster.settledFindings(ctx, u.evaluator, affected, "")
+		if err != nil {
+			return err
+		}
+		contradicted = protection.Contradictions(oldFindings, contradicted)
+	}
+	contradicted.AddTo(broken, cluster.managedCluster.Name)
 	return nil
 }
 
-// fixed is a version that is known.
-func fixed(version string) ocmVersion {
+// fixedOCMVersion returns an ocmVersion that returns one version.
+func fixedOCMVersion(version string) ocmVersion {
 	return func(context.Context) (string, bool, error) { return version, true, nil }
 }

@@ -1,5 +1,5 @@
-// Package protection reviews what removes add-ons from managed clusters, installs or changes them there: whether installed
-// add-ons require what would be removed, or contradict what would be installed or changed.
+// Package protection reviews requests that remove add-ons from managed clusters, install them or change them. It refuses a request, or
+// warns of it, if installed add-ons require the add-on that it removes, or contradict the add-on that it installs or changes.
 package protection
 
 import (
@@ -22,33 +22,34 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Path is the path at which ManagedClusterAddOns are reviewed.
+// Path is the path for reviews of ManagedClusterAddOns.
 const Path = "/protect-managedclusteraddon"
 
-// answerWithin is less than the API server waits.
-const answerWithin = 800 * time.Millisecond
+// reviewTimeout is less than the API server waits for a response.
+const reviewTimeout = 800 * time.Millisecond
 
-// waitsForOthers leaves time to read, and for what comes before the review where the hub is busy: connections and bodies.
-const waitsForOthers = 400 * time.Millisecond
+// maxReadWait is how long a review waits for the reads of others. It leaves time for its own reads and, on a busy hub, for the
+// connection and the body of the request.
+const maxReadWait = 400 * time.Millisecond
 
-// maxReads is how many reviews at a time read what is on a cluster.
+// maxReads is how many reviews of single managed clusters read at the same time.
 const maxReads = 16
 
 // Options configure the validators.
 type Options struct {
-	// Live reads the objects of managed clusters, Cache the registrations, AddOnTemplates and policies.
+	// Live reads the objects of managed clusters. Cache reads the registrations, AddOnTemplates and policies.
 	Live, Cache client.Reader
 	// Discovery discovers the APIs of the hub.
 	Discovery discovery
 	Clock     clock.PassiveClock
 	Recorder  events.EventRecorder
-	// Lifecycle knows whether upgrades can wait; nil: none does.
+	// Lifecycle reports whether upgrades can wait. Without it, none waits.
 	Lifecycle lifecycle
-	// Mode counts where no policy sets one.
+	// Mode applies to managed clusters for which no policy sets a mode.
 	Mode dependencyv1alpha1.Protection
 }
 
-// Validators review what removes add-ons from managed clusters, and what installs or changes them there.
+// Validators review the kinds of requests that remove add-ons from managed clusters, install them or change them.
 type Validators struct {
 	AddOns        *Validator
 	Registrations *RegistrationValidator
@@ -60,22 +61,32 @@ type Validators struct {
 
 // New returns the validators.
 func New(options Options) Validators {
-	responds := newResponder(options)
-	ofCluster := reviewer{
-		live: options.Live, cache: options.Cache, discovery: options.Discovery, lifecycle: options.Lifecycle, mode: options.Mode, now: options.Clock.Now,
-		declared: &declarations{cache: options.Cache}, reads: semaphore.NewWeighted(maxReads), waits: waitsForOthers,
+	responder := newResponder(options)
+	single := reviewer{
+		live:         options.Live,
+		cache:        options.Cache,
+		declarations: &declarations{cache: options.Cache},
+		discovery:    options.Discovery,
+		lifecycle:    options.Lifecycle,
+		mode:         options.Mode,
+		now:          options.Clock.Now,
+		reads:        semaphore.NewWeighted(maxReads),
+		maxWait:      maxReadWait,
 	}
-	ofFleet := ofCluster
-	ofFleet.reads, ofFleet.waits = semaphore.NewWeighted(1), answerForFleetWithin // each reads a lot
-	whole := &fleetReviewer{responds, ofFleet}
+	fleet := &fleetReviewer{responder, single}
+	fleet.reads, fleet.maxWait = semaphore.NewWeighted(1), fleetReviewTimeout // each reads a lot
 	return Validators{
-		AddOns: &Validator{responds, ofCluster}, Registrations: &RegistrationValidator{whole}, Placements: &PlacementValidator{whole},
-		Upgrades: &UpgradeValidator{whole}, Templates: &TemplateValidator{whole}, Clusters: &ClusterValidator{whole},
+		AddOns:        &Validator{responder, single},
+		Registrations: &RegistrationValidator{fleet},
+		Placements:    &PlacementValidator{fleet},
+		Upgrades:      &UpgradeValidator{fleet},
+		Templates:     &TemplateValidator{fleet},
+		Clusters:      &ClusterValidator{fleet},
 	}
 }
 
-// Validator reviews ManagedClusterAddOns that are deleted, created or get another AddOnTemplate. What it cannot review
-// passes.
+// Validator reviews ManagedClusterAddOns that are deleted, created or get another AddOnTemplate. It allows a request that it cannot
+// review.
 type Validator struct {
 	*responder
 	reviewer
@@ -85,49 +96,52 @@ var _ admission.Handler = &Validator{}
 
 // Handle implements admission.Handler.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
-	before, after := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
-	if err := read(request, before, after); err != nil {
-		return unchecked(contradicting(request.Name), err)
+	oldAddOn, newAddOn := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
+	if err := decodeBoth(request, oldAddOn, newAddOn); err != nil {
+		return allowUnchecked(contradictionConcern(request.Name), err)
 	}
 	switch request.Operation {
 	case admissionv1.Delete:
-		review, err := v.reviewRemoval(ctx, before, request.UserInfo)
-		response := v.respond(request, review, requiring(before.Name), err)
-		return warnOfObjects(request, err, response, before.Name, func() (protection.Objects, error) { return v.leftObjects(ctx, before) })
+		review, err := v.reviewRemoval(ctx, oldAddOn, request.UserInfo)
+		response := v.respond(request, review, requirementConcern(oldAddOn.Name), err)
+		findObjects := func() (protection.Objects, error) { return v.orphanedObjects(ctx, oldAddOn) }
+		return warnOfObjects(request, err, response, oldAddOn.Name, findObjects)
 	case admissionv1.Create:
-		review, err := v.reviewInstallation(ctx, nil, after)
-		return v.respond(request, review, contradicting(after.Name), err)
+		review, err := v.reviewInstallation(ctx, nil, newAddOn)
+		return v.respond(request, review, contradictionConcern(newAddOn.Name), err)
 	case admissionv1.Update:
-		review, err := v.reviewInstallation(ctx, before, after)
-		return v.respond(request, review, contradicting(after.Name), err)
+		review, err := v.reviewInstallation(ctx, oldAddOn, newAddOn)
+		return v.respond(request, review, contradictionConcern(newAddOn.Name), err)
 	default:
 		return admission.Allowed("")
 	}
 }
 
-// read decodes the objects of a request, as far as it has them. The request that deletes a collection has no name, but
-// each of its objects has.
-func read(request admission.Request, before, after client.Object) error {
-	return errors.Join(decode(request.OldObject.Raw, before), decode(request.Object.Raw, after))
+// decodeBoth decodes the old and the new object of a request. It leaves an object empty that the request does not have. The request
+// that deletes a collection has no name, so handlers take the name of the object.
+func decodeBoth(request admission.Request, oldObject, newObject client.Object) error {
+	return errors.Join(decode(request.OldObject.Raw, oldObject), decode(request.Object.Raw, newObject))
 }
 
-func decode(raw []byte, into client.Object) error {
+// decode decodes an object. It leaves the object empty if there is no input.
+func decode(raw []byte, object client.Object) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(raw, object); err != nil {
 		return fmt.Errorf("read the object: %w", err)
 	}
 	return nil
 }
 
-// requiring and contradicting are what is reviewed of an add-on.
-func requiring(addOn string) string {
+// requirementConcern is the concern of a review of a removal, for a warning that it was not checked.
+func requirementConcern(addOn string) string {
 	return fmt.Sprintf("other add-ons require '%s'", text.Name(addOn))
 }
 
-func contradicting(addOn string) string {
+// contradictionConcern is the concern of a review of an installation or a change.
+func contradictionConcern(addOn string) string {
 	return fmt.Sprintf("add-on '%s' contradicts others", text.Name(addOn))
 }

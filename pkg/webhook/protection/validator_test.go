@@ -34,11 +34,11 @@ import (
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
-// failing makes reads of a kind fail.
+// failing names the kinds whose lists or single reads fail.
 type failing struct{ list, get string }
 
-// reviewed is the response to the deletion of an add-on on cluster1, and the events.
-func reviewed(
+// handleRequest returns the response to a request, and its events. Without an operation, the request deletes the named object.
+func handleRequest(
 	t *testing.T, mode dependencyv1alpha1.Protection, fails failing,
 	request admissionv1.AdmissionRequest, name string, objects ...client.Object,
 ) (admission.Response, []string) {
@@ -50,17 +50,17 @@ func reviewed(
 	built := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, "metadata.name", byName).Build()
 	hub := interceptor.NewClient(built, interceptor.Funcs{
-		List: func(ctx context.Context, of client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if fails.list != "" && kindOf(list) == fails.list {
 				return errors.New("the hub is busy")
 			}
-			return of.List(ctx, list, options...)
+			return inner.List(ctx, list, options...)
 		},
-		Get: func(ctx context.Context, of client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			if fails.get != "" && kindOf(object) == fails.get {
 				return errors.New("the hub is busy")
 			}
-			return of.Get(ctx, key, object, options...)
+			return inner.Get(ctx, key, object, options...)
 		},
 	})
 	recorder := events.NewFakeRecorder(10)
@@ -85,7 +85,7 @@ func reviewed(
 	}
 	if request.Operation == "" {
 		for _, stored := range objects {
-			if _, deleted := object.(*addonv1alpha1.ManagedClusterAddOn); deleted && is(name, "cluster1")(stored) {
+			if _, deleted := object.(*addonv1alpha1.ManagedClusterAddOn); deleted && isAddOn(name, "cluster1")(stored) {
 				object = stored
 			}
 		}
@@ -125,7 +125,7 @@ func raw(t *testing.T, object any) []byte {
 
 func byName(object client.Object) []string { return []string{object.GetName()} }
 
-// hubOf serves one kind of the core group; kind Elsewhere cannot be discovered.
+// hubOf serves one kind of the core group. The kind Elsewhere cannot be discovered.
 type hubOf string
 
 func (h hubOf) Discover(_ context.Context, requests []dependencyv1alpha1.APIRequest) []dependencyv1alpha1.APIFact {
@@ -142,8 +142,8 @@ func (h hubOf) Discover(_ context.Context, requests []dependencyv1alpha1.APIRequ
 	return facts
 }
 
-func kindOf(of any) string {
-	switch of.(type) {
+func kindOf(object any) string {
+	switch object.(type) {
 	case *addonv1alpha1.ClusterManagementAddOnList:
 		return "registrations"
 	case *addonv1alpha1.AddOnTemplateList:
@@ -174,36 +174,36 @@ func addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name, UID: "uid-of-base"}}
 }
 
-func forced(of *addonv1alpha1.ManagedClusterAddOn, why string) *addonv1alpha1.ManagedClusterAddOn {
-	of.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: why}
-	return of
+func forced(addOn *addonv1alpha1.ManagedClusterAddOn, reason string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: reason}
+	return addOn
 }
 
-// settings are those of an add-on that is configured.
+// settings returns the AddOnDeploymentConfig of an add-on that configured has changed.
 func settings(mode string) *addonv1alpha1.AddOnDeploymentConfig {
 	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "settings"}}
 	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}}
 	return config
 }
 
-func configured(of *addonv1alpha1.ManagedClusterAddOn, hash string) *addonv1alpha1.ManagedClusterAddOn {
+func configured(addOn *addonv1alpha1.ManagedClusterAddOn, hash string) *addonv1alpha1.ManagedClusterAddOn {
 	referent := ocmv1alpha1.ConfigReferent{Namespace: "cluster1", Name: "settings"}
-	of.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
 		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: hash},
 	}}
-	return of
+	return addOn
 }
 
-func deleting[T client.Object](of T) T {
-	of.SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
-	of.SetFinalizers([]string{"example.com/x"})
-	return of
+func deleting[T client.Object](object T) T {
+	object.SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+	object.SetFinalizers([]string{"example.com/x"})
+	return object
 }
 
-func available(of *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	of.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Fine")}
-	return of
+func available(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	addOn.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Fine")}
+	return addOn
 }
 
 func cluster() *clusterv1.ManagedCluster {
@@ -222,7 +222,7 @@ func TestReview(t *testing.T) {
 		registered("leaf", `dependencies: [{name: base, when: {expression: "addOn.?version.orValue('').semverMatches('>= 2.0')"}}]`),
 		registered("base", "{}"),
 	}
-	either := []client.Object{
+	alternatives := []client.Object{
 		registered("leaf", "dependencies: [{name: either, anyOf: [{addOn: base}, {addOn: other}]}]"),
 		registered("base", "{}"), registered("other", "{}"),
 	}
@@ -244,7 +244,7 @@ func TestReview(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		mode     dependencyv1alpha1.Protection
-		on       []client.Object
+		objects  []client.Object
 		fails    failing
 		request  admissionv1.AdmissionRequest
 		refuses  string
@@ -252,135 +252,135 @@ func TestReview(t *testing.T) {
 		emits    string
 		declared []client.Object
 	}{
-		{name: "refused", mode: enforce, on: usual, refuses: breaks + refusal},
-		{name: "warned of", mode: warn, on: usual, warns: breaks},
-		{name: "not looked at", mode: off, on: usual},
-		{name: "not even read", mode: off, on: usual, fails: failing{get: "add-on"}},
-		{name: "nobody declares anything of it", mode: enforce, on: usual, declared: []client.Object{registered("leaf", "{}")}},
+		{name: "refused", mode: enforce, objects: usual, refuses: breaks + refusal},
+		{name: "warned of", mode: warn, objects: usual, warns: breaks},
+		{name: "not looked at", mode: off, objects: usual},
+		{name: "not even read", mode: off, objects: usual, fails: failing{get: "add-on"}},
+		{name: "nobody declares anything of it", mode: enforce, objects: usual, declared: []client.Object{registered("leaf", "{}")}},
 		{
 			name: "the dependent's settings make it independent", mode: enforce, declared: conditional,
-			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
 		},
 		{
 			name: "the dependent's settings do not", mode: enforce, declared: conditional, refuses: breaks + refusal,
-			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "shared"), settings("shared")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "shared"), settings("shared")},
 		},
 		{
 			name: "the dependent's settings cannot be read", mode: enforce, declared: conditional, fails: failing{get: "settings"},
-			on: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
 			warns: "whether other add-ons require 'base' was not checked: load what leaf rests on: " +
 				"read AddOnDeploymentConfig cluster1/settings: the hub is busy",
 		},
 		{
 			name: "its agent's lease makes the dependent independent", mode: enforce, declared: ofVersion,
-			on: []client.Object{cluster(), addOn("base"), in(addOn("leaf"), "2.0"), reportedOf("leaf", "1.9")},
+			objects: []client.Object{cluster(), addOn("base"), versioned(addOn("leaf"), "2.0"), reportedOf("leaf", "1.9")},
 		},
 		{
 			name: "its agent's lease makes the dependent depend", mode: enforce, declared: ofVersion, refuses: breaks + refusal,
-			on: []client.Object{cluster(), addOn("base"), in(addOn("leaf"), "1.0"), reportedOf("leaf", "2.1")},
+			objects: []client.Object{cluster(), addOn("base"), versioned(addOn("leaf"), "1.0"), reportedOf("leaf", "2.1")},
 		},
-		{name: "the dependent is not there", mode: enforce, on: []client.Object{cluster(), addOn("base")}},
+		{name: "the dependent is not there", mode: enforce, objects: []client.Object{cluster(), addOn("base")}},
 		{
 			name: "the dependent is being deleted", mode: enforce,
-			on: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
+			objects: []client.Object{cluster(), addOn("base"), deleting(addOn("leaf"))},
 		},
 		{
-			name: "another alternative stays", mode: enforce, declared: either,
-			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf"), available(addOn("other"))},
+			name: "another alternative stays", mode: enforce, declared: alternatives,
+			objects: []client.Object{cluster(), available(addOn("base")), addOn("leaf"), available(addOn("other"))},
 		},
 		{
-			name: "another alternative is being deleted", mode: enforce, declared: either,
-			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf"), deleting(available(addOn("other")))},
+			name: "another alternative is being deleted", mode: enforce, declared: alternatives,
+			objects: []client.Object{cluster(), available(addOn("base")), addOn("leaf"), deleting(available(addOn("other")))},
 			refuses: strings.Replace(breaks, "requires base", "requires base or other", 1) + refusal,
 		},
 		{
 			name: "the hub serves another alternative", mode: enforce, declared: orOfHub("Tunnel"),
-			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+			objects: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
 		},
 		{
 			name: "the hub does not serve another alternative", mode: enforce, declared: orOfHub("Bridge"),
-			on:      []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+			objects: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
 			refuses: strings.Replace(breaks, "requires base", "requires base or Bridge on the hub", 1) + refusal,
 		},
 		{
 			name: "whether the hub serves another alternative is not known", mode: enforce, declared: orOfHub("Elsewhere"),
-			on: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
+			objects: []client.Object{cluster(), available(addOn("base")), addOn("leaf")},
 		},
 		{
-			name: "it is an alternative that is not available", mode: enforce, declared: either,
-			on: []client.Object{cluster(), addOn("base"), addOn("leaf")},
+			name: "it is an alternative that is not available", mode: enforce, declared: alternatives,
+			objects: []client.Object{cluster(), addOn("base"), addOn("leaf")},
 		},
 		{
 			name: "the cluster is being detached", mode: enforce,
-			on: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
+			objects: []client.Object{deleting(cluster()), addOn("base"), addOn("leaf")},
 		},
-		{name: "no managed cluster", mode: enforce, on: []client.Object{addOn("base"), addOn("leaf")}},
+		{name: "no managed cluster", mode: enforce, objects: []client.Object{addOn("base"), addOn("leaf")}},
 		{
-			name: "it is gone meanwhile, so that there is nothing for an event", mode: enforce, on: []client.Object{cluster(), addOn("leaf")},
+			name: "it is gone meanwhile, so that there is nothing for an event", mode: enforce, objects: []client.Object{cluster(), addOn("leaf")},
 			request: byOCM,
 		},
 		{
-			name: "it is being deleted", mode: enforce, on: []client.Object{cluster(), deleting(addOn("base")), addOn("leaf")},
+			name: "it is being deleted", mode: enforce, objects: []client.Object{cluster(), deleting(addOn("base")), addOn("leaf")},
 			request: byOCM,
 		},
 		{
-			name: "many may require it", mode: enforce, on: usual, refuses: breaks + refusal, declared: append([]client.Object{
+			name: "many may require it", mode: enforce, objects: usual, refuses: breaks + refusal, declared: append([]client.Object{
 				registered("leaf2", "dependencies: [{name: base}]"), registered("leaf3", "dependencies: [{name: base}]"),
 				registered("leaf4", "dependencies: [{name: base}]"), registered("leaf5", "dependencies: [{name: base}]"),
 			}, declared...),
 		},
 		{
-			name: "where its dependent is not there, the cluster is not read", mode: enforce, on: []client.Object{cluster(), addOn("base")},
+			name: "where its dependent is not there, the cluster is not read", mode: enforce, objects: []client.Object{cluster(), addOn("base")},
 			fails: failing{get: "cluster"},
 		},
 		{
 			name: "a policy is stricter", mode: off,
-			on: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
+			objects: append(usual, policy("edge", "{protection: Enforce}")), refuses: breaks + " (AddOnDependencyPolicy 'edge')" + refusal,
 		},
 		{
 			name: "a policy is for other clusters", mode: enforce, refuses: breaks + refusal,
-			on: append(usual, policy("core", `{protection: "Off", clusterSelector: {matchLabels: {tier: core}}}`)),
+			objects: append(usual, policy("core", `{protection: "Off", clusterSelector: {matchLabels: {tier: core}}}`)),
 		},
 		{
 			name: "a policy waives it", mode: enforce,
-			on: append(usual, policy("edge", "{overrides: [{addOn: leaf, dependency: base, type: Optional}]}")),
+			objects: append(usual, policy("edge", "{overrides: [{addOn: leaf, dependency: base, type: Optional}]}")),
 		},
 		{
-			name: "with a reason", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")},
+			name: "with a reason", mode: enforce, objects: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")},
 			warns:   breaks + ". It is removed nevertheless: moving",
 			emits:   "Warning RemovalForced alice: " + breaks + ". It is removed nevertheless: moving",
 			request: admissionv1.AdmissionRequest{UserInfo: authenticationv1.UserInfo{Username: "alice"}},
 		},
 		{
 			name: "with a reason that is none", mode: enforce,
-			on: []client.Object{cluster(), forced(addOn("base"), " "), addOn("leaf")}, refuses: breaks + refusal,
+			objects: []client.Object{cluster(), forced(addOn("base"), " "), addOn("leaf")}, refuses: breaks + refusal,
 		},
 		{
-			name: "only tried", mode: enforce, on: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")}, request: dryRun,
+			name: "only tried", mode: enforce, objects: []client.Object{cluster(), forced(addOn("base"), "moving"), addOn("leaf")}, request: dryRun,
 			warns: breaks + ". It is removed nevertheless: moving",
 		},
 		{
-			name: "by OCM", mode: enforce, on: usual, request: byOCM, warns: breaks + ". OCM removes it nevertheless",
+			name: "by OCM", mode: enforce, objects: usual, request: byOCM, warns: breaks + ". OCM removes it nevertheless",
 			emits: "Warning RemovalNotRefused system:serviceaccount:open-cluster-management-hub:sa: " + breaks + ". OCM removes it nevertheless",
 		},
 		{
-			name: "registrations cannot be read", mode: enforce, on: usual, fails: failing{list: "registrations"},
+			name: "registrations cannot be read", mode: enforce, objects: usual, fails: failing{list: "registrations"},
 			warns: "whether other add-ons require 'base' was not checked: list registered add-ons: the hub is busy",
 		},
 		{
-			name: "policies cannot be read", mode: enforce, on: usual, fails: failing{list: "policies"},
+			name: "policies cannot be read", mode: enforce, objects: usual, fails: failing{list: "policies"},
 			warns: "whether other add-ons require 'base' was not checked: list policies: the hub is busy",
 		},
 		{
-			name: "the cluster cannot be read", mode: enforce, on: usual, fails: failing{get: "cluster"},
+			name: "the cluster cannot be read", mode: enforce, objects: usual, fails: failing{get: "cluster"},
 			warns: "whether other add-ons require 'base' was not checked: read managed cluster cluster1: the hub is busy",
 		},
 		{
-			name: "its add-ons cannot be read", mode: enforce, on: usual, fails: failing{get: "add-on"},
+			name: "its add-ons cannot be read", mode: enforce, objects: usual, fails: failing{get: "add-on"},
 			warns: "whether other add-ons require 'base' was not checked: read managed cluster add-on cluster1/leaf: the hub is busy",
 		},
 		{
-			name: "AddOnTemplates cannot be read", mode: enforce, on: usual, fails: failing{list: "templates"},
+			name: "AddOnTemplates cannot be read", mode: enforce, objects: usual, fails: failing{list: "templates"},
 			declared: []client.Object{ptr.To(fixture.Deployed(fixture.Specified(t, "leaf", "dependencies: [{name: base}]")))},
 			warns:    "whether other add-ons require 'base' was not checked: list AddOnTemplates: the hub is busy",
 		},
@@ -389,7 +389,7 @@ func TestReview(t *testing.T) {
 			if test.declared == nil {
 				test.declared = declared
 			}
-			response, emitted := reviewed(t, test.mode, test.fails, test.request, "base", append(test.declared, test.on...)...)
+			response, emitted := handleRequest(t, test.mode, test.fails, test.request, "base", append(test.declared, test.objects...)...)
 			expect(t, response, test.refuses, test.warns)
 			if got := strings.Join(emitted, "; "); got != test.emits {
 				t.Errorf("emitted %q, want %q", got, test.emits)
@@ -398,32 +398,32 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestEvents: each change that is forced has an event, and a retry of one has none.
+// TestEvents forces removals: each emits an event, and a retry emits none.
 func TestEvents(t *testing.T) {
 	recorder, passing := events.NewFakeRecorder(10), clocktesting.NewFakePassiveClock(now)
 	responds := newResponder(Options{Clock: passing, Recorder: recorder})
-	found := found{request: toRemove, object: addOn("base"), does: removing("base"), message: "breaks", forced: "moving"}
-	change := func(by string) {
+	review := outcome{words: removalWords, object: addOn("base"), subject: removalSubject("base"), message: "breaks", forceReason: "moving"}
+	change := func(user string) {
 		request := admission.Request{}
-		request.UserInfo.Username = by
-		responds.respond(request, found, "", nil)
+		request.UserInfo.Username = user
+		responds.respond(request, review, "", nil)
 	}
-	for _, by := range []string{"alice", "alice", "bob", "alice"} {
-		change(by)
+	for _, user := range []string{"alice", "alice", "bob", "alice"} {
+		change(user)
 	}
 	if got := len(recorder.Events); got != 2 {
 		t.Errorf("%d events of alice and bob", got)
 	}
-	passing.SetTime(now.Add(retriesFor + time.Second))
+	passing.SetTime(now.Add(retryPeriod + time.Second))
 	change("alice")
 	if got := len(recorder.Events); got != 3 {
 		t.Errorf("%d events after alice's next change", got)
 	}
 }
 
-// TestItsOwnAddOn: Interlock can be uninstalled, whatever requires its agent.
+// TestItsOwnAddOn removes Interlock's agent: Interlock can be uninstalled even if an add-on requires the agent.
 func TestItsOwnAddOn(t *testing.T) {
-	response, _ := reviewed(t, dependencyv1alpha1.ProtectionEnforce, failing{}, admissionv1.AdmissionRequest{}, names.AgentAddOn,
+	response, _ := handleRequest(t, dependencyv1alpha1.ProtectionEnforce, failing{}, admissionv1.AdmissionRequest{}, names.AgentAddOn,
 		ptr.To(fixture.Specified(t, "leaf", "dependencies: [{name: "+names.AgentAddOn+"}]")), cluster(), addOn(names.AgentAddOn), addOn("leaf"))
 	if !response.Allowed || len(response.Warnings) > 0 {
 		t.Error(response)
