@@ -41,8 +41,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide), shown: map[report.TimelineItem]bool{}}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide), shown: map[report.TimelineItem]bool{}}
 	command := &cobra.Command{
 		Use:   "events [ADDON]",
 		Short: "Show the events and conditions of an add-on and its dependencies",

@@ -17,7 +17,7 @@ import (
 )
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	flags := output.NewFlags()
 	format, all := "mermaid", false
 	command := &cobra.Command{

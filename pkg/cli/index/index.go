@@ -31,7 +31,7 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "index",
 		Short: "Keep the releases of add-ons in a folder",

@@ -40,8 +40,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatSARIF)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(formatSARIF)}
 	command := &cobra.Command{
 		Use:   "lint FILE|DIR...",
 		Short: "Check declarations in files, before they are applied",

@@ -37,8 +37,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide, output.Name)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide, output.Name)}
 	command := &cobra.Command{
 		Use:   "status [ADDON]",
 		Short: "List add-ons on managed clusters: available, degraded, and why",

@@ -31,8 +31,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatYAML)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(formatYAML)}
 	command := &cobra.Command{
 		Use:   "suggest [ADDON]",
 		Short: "Find dependencies that add-ons do not declare, and versions that they do not report",

@@ -27,8 +27,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:   "tree ADDON",
 		Short: "Draw what an add-on depends on, or what depends on it",

@@ -96,7 +96,7 @@ func (u *Upgrade) try(fleet *snapshot.Snapshot, lock *index.Lock, trials map[str
 	u.NotLocked = len(clusters[""])
 	for _, kind := range slices.Sorted(maps.Keys(clusters)) {
 		trial := trials[kind]
-		trial.Placement = &report.Placed{Clusters: clusters[kind]}
+		trial.Placement = &report.Selection{Clusters: clusters[kind]}
 		impact := report.FindImpact(fleet, "", trial)
 		u.Clusters += impact.Clusters
 		u.NotReached += impact.Lost

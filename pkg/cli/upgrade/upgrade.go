@@ -161,7 +161,7 @@ func (o *options) show() error {
 	for i := range o.result.Items {
 		if edge := &o.result.Items[i]; edge.Breaks {
 			breaks = append(breaks, []string{
-				text.Name(edge.ClusterKind), text.Name(edge.AddOn), text.Name(edge.Edge), string(edge.Before), string(edge.After),
+				text.Name(edge.ClusterKind), text.Name(edge.AddOn), text.Name(edge.Edge), string(edge.VerdictBefore), string(edge.VerdictAfter),
 				o.clusterCell(edge.Clusters),
 			})
 		}

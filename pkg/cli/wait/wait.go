@@ -38,8 +38,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src}
 	command := &cobra.Command{
 		Use:   "wait [ADDON...]",
 		Short: "Wait until add-ons work, or are gone",
