@@ -39,7 +39,7 @@ const (
 
 // NewDiagnosis returns a diagnosis without findings.
 func NewDiagnosis() *Diagnosis {
-	return &Diagnosis{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Diagnosis"}, Items: []Checked{}}
+	return &Diagnosis{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Diagnosis"}, Items: []CheckResult{}}
 }
 
 // Failed reports whether a check failed.

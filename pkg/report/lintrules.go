@@ -5,28 +5,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 )
 
-// The rules that only files can break, or only a hub shows.
+// The rules that only files can break, or only a hub shows. LintRules describes them.
 const (
-	// RuleInvalidPolicy: an override of an AddOnDependencyPolicy cannot be used.
-	RuleInvalidPolicy review.Rule = "InvalidPolicy"
-	// RuleUnreadable: a file or an object in it cannot be decoded.
-	RuleUnreadable review.Rule = "Unreadable"
-	// RuleUnknownKind: OCM has no such kind, or not in this version.
-	RuleUnknownKind review.Rule = "UnknownKind"
-	// RuleInvalidValue: the schema of the CRD does not allow the value.
-	RuleInvalidValue review.Rule = "InvalidValue"
-	// RuleUnknownField: the CRD has no such field.
-	RuleUnknownField review.Rule = "UnknownField"
-	// RuleRegisteredTwice: the files have the ClusterManagementAddOn twice.
-	RuleRegisteredTwice review.Rule = "RegisteredTwice"
-	// RuleNotPlaced: Placements select clusters for a dependent, and not for its dependency.
-	RuleNotPlaced review.Rule = "DependencyNotPlaced"
-	// RuleTemplateNotSupported: an AddOnTemplate declares something, and its add-on is not deployed
-	// from AddOnTemplates.
+	RuleInvalidPolicy        review.Rule = "InvalidPolicy"
+	RuleUnreadable           review.Rule = "Unreadable"
+	RuleUnknownKind          review.Rule = "UnknownKind"
+	RuleInvalidValue         review.Rule = "InvalidValue"
+	RuleUnknownField         review.Rule = "UnknownField"
+	RuleRegisteredTwice      review.Rule = "RegisteredTwice"
+	RuleNotPlaced            review.Rule = "DependencyNotPlaced"
 	RuleTemplateNotSupported review.Rule = "TemplateNotSupported"
 )
 
-// LintRule describes what findings with its name are about.
+// LintRule describes a rule.
 type LintRule struct {
 	Name        review.Rule
 	Severity    Severity

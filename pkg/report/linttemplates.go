@@ -12,47 +12,47 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// DeclaredTemplate is an AddOnTemplate in a file that declares something. Line finds the line
-// of a field.
+// DeclaredTemplate is an AddOnTemplate in a file that has a declaration. Line finds the line of a field.
 type DeclaredTemplate struct {
 	Path     string
 	Template addonv1alpha1.AddOnTemplate
 	Line     func(field string) int
 }
 
-// finding is a judgement on an AddOnTemplate in a file.
+// finding returns a judgement as a finding on the AddOnTemplate.
 func (d *DeclaredTemplate) finding(judged review.Judgement) LintFinding {
 	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judged)
 	finding.AddOn = d.Template.Spec.AddonName
 	return finding
 }
 
-// FindTemplateLint judges what AddOnTemplates in files declare, together with all
-// registrations. Admission does not check them, so its rules are applied here.
-func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) (found []LintFinding) {
-	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(all))
-	for i := range all {
-		templates = append(templates, all[i].Template)
+// FindTemplateLint judges the declarations of AddOnTemplates in files, together with all registrations. Admission does not check
+// AddOnTemplates, so FindTemplateLint applies its rules.
+func FindTemplateLint(declared []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) []LintFinding {
+	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(declared))
+	for i := range declared {
+		templates = append(templates, declared[i].Template)
 	}
 	changed, current := catalog.New(registered, templates...), catalog.New(registered)
-	for i := range all {
-		template := &all[i]
-		_, declared, _ := changed.Template(template.Template.Name)
-		problems := slices.Concat(changed.TemplateProblems(template.Template.Name), closed(changed, current, template.Template.Spec.AddonName))
+	var findings []LintFinding
+	for i := range declared {
+		template := &declared[i]
+		_, parsed, _ := changed.Template(template.Template.Name)
+		problems := slices.Concat(changed.TemplateProblems(template.Template.Name), newCycles(changed, current, template.Template.Spec.AddonName))
 		judged := append(judgements(problems), unsupported(&template.Template, registered)...)
-		judged = slices.Concat(judged, review.EveryVersion(declared), review.NoVersion(declared))
-		for _, judgement := range append(judged, review.Advise(declared)...) {
+		judged = slices.Concat(judged, review.EveryVersion(parsed), review.NoVersion(parsed))
+		for _, judgement := range append(judged, review.Advise(parsed)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
-			found = append(found, template.finding(judgement))
+			findings = append(findings, template.finding(judgement))
 		}
 	}
-	return found
+	return findings
 }
 
-// closed returns the cycles of an add-on that its AddOnTemplates close.
-func closed(changed, current *catalog.Catalog, addOn string) []declaration.Problem {
+// newCycles returns the cycles of an add-on that its AddOnTemplates close.
+func newCycles(changed, current *catalog.Catalog, addOn string) []declaration.Problem {
 	existing := current.Problems(addOn)
 	problems := slices.DeleteFunc(changed.Problems(addOn), func(problem declaration.Problem) bool {
 		return slices.Contains(existing, problem)
@@ -63,7 +63,8 @@ func closed(changed, current *catalog.Catalog, addOn string) []declaration.Probl
 	return problems
 }
 
-func judgements(problems []declaration.Problem) (judged []review.Judgement) {
+func judgements(problems []declaration.Problem) []review.Judgement {
+	var judged []review.Judgement
 	for _, problem := range problems {
 		wrong := slices.Contains([]declaration.ProblemReason{
 			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle, declaration.ProblemUndeclared,
@@ -73,7 +74,7 @@ func judgements(problems []declaration.Problem) (judged []review.Judgement) {
 	return judged
 }
 
-// unsupported judges a template of an add-on that is registered, and not deployed from AddOnTemplates.
+// unsupported returns a judgement on a template of a registered add-on that is not deployed from AddOnTemplates.
 func unsupported(template *addonv1alpha1.AddOnTemplate, registered []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
 	for i := range registered {
 		if addOn := &registered[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {

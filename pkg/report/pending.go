@@ -6,7 +6,7 @@ import (
 )
 
 // pending returns the edges that the current rollouts break or repair.
-func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
+func (r *clusterReport) pending() []dependencyv1alpha1.PendingEdge {
 	change := whatif.Change{Versions: map[string]string{}}
 	for name, observed := range r.AddOns {
 		if observed.Template.Next != "" {
@@ -19,6 +19,7 @@ func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
 	if len(change.RollOut)+len(change.Versions) == 0 {
 		return nil
 	}
+	var pending []dependencyv1alpha1.PendingEdge
 	findings := r.declared.Findings(change.Apply(r.Cluster.Cluster))
 	for _, difference := range whatif.Compare(r.findings, findings) {
 		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()

@@ -168,7 +168,7 @@ func (o *options) printDescription(found *report.Description) error {
 func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	var rows [][]string
 	for _, need := range needs {
-		what, when := need.What, need.When
+		what, when := need.Subject, need.Condition
 		if need.Registered != nil && !*need.Registered {
 			what += " (not registered)"
 		}

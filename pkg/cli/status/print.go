@@ -87,7 +87,7 @@ var breakable = regexp.MustCompile("([a-z])([A-Z])")
 // depends.
 func (o *options) printSummary(found *report.Summary) error {
 	out := o.Out
-	if _, err := fmt.Fprintf(out, "Dependencies on %s:\n", found.All()); err != nil || len(found.Items) == 0 {
+	if _, err := fmt.Fprintf(out, "Dependencies on %s:\n", found.TotalString()); err != nil || len(found.Items) == 0 {
 		return errors.Join(err, o.printSummarizedWaits(found))
 	}
 	verdicts := slices.DeleteFunc(slices.Clone(evaluation.Verdicts), func(verdict evaluation.Verdict) bool {

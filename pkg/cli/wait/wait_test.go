@@ -58,7 +58,7 @@ func addOn(cluster, name string, status metav1.ConditionStatus) *addonv1alpha1.M
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if status != "" {
 		available := metav1.Condition{Type: "Available", Status: status, Reason: "Reported", LastTransitionTime: fixture.Now}
-		addOn.Status.Conditions = []metav1.Condition{goalAvailable}
+		addOn.Status.Conditions = []metav1.Condition{available}
 	}
 	return addOn
 }
