@@ -137,7 +137,7 @@ var colors = map[report.CheckStatus]terminal.Color{passed: terminal.Green, faile
 func write(out io.Writer, src *source.Source, diagnosis *report.Diagnosis) error {
 	var lines []string
 	note := ""
-	screen := terminal.Of(out)
+	screen := terminal.ScreenOf(out)
 	for _, item := range diagnosis.Items {
 		lines = append(lines, screen.Paint(colors[item.Status], marks[item.Status])+" "+screen.Wrap(item.Message, markWidth))
 		if item.Repair != "" {

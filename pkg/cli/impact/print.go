@@ -24,7 +24,7 @@ var heading = []string{"ADD-ON", "DEPENDENCY", "TYPE", "NOW", "THEN", "CLUSTERS"
 
 // printImpact prints a table of the edges that would break, and a table of all other differences.
 func (o *options) printImpact(impact *report.Impact) error {
-	out, screen := o.Out, terminal.Of(o.Out)
+	out, screen := o.Out, terminal.ScreenOf(o.Out)
 	if selection := impact.Placement; selection != nil {
 		fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Placement %s selects %d of %d managed clusters: %s",
 			text.Name(selection.Name), len(selection.Clusters), selection.Total, o.joinFirst(selection.Clusters)), 0))

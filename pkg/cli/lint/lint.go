@@ -143,7 +143,7 @@ func (o *options) show(files *manifest.Files) error {
 	if o.flags.Is(formatSARIF) {
 		return o.printSARIF(o.Out)
 	}
-	screen := terminal.Of(o.Out)
+	screen := terminal.ScreenOf(o.Out)
 	for _, finding := range o.found.Items {
 		where := text.OneLine(finding.Path)
 		if finding.Line > 0 {

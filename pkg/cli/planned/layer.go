@@ -68,7 +68,7 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: gone, Timeout: left, Limit: o.timeout,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
-	progress.Done()
+	progress.Finish()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -76,7 +76,7 @@ func (o *options) showVersions() error {
 		}
 		rows = append(rows, []string{version.AddOn, shown, strconv.Itoa(len(version.Clusters)), becauseOf(version)})
 	}
-	fmt.Fprintln(o.Out, terminal.Of(o.Out).Wrap("No version of these add-ons is known. Their images have:", 0))
+	fmt.Fprintln(o.Out, terminal.ScreenOf(o.Out).Wrap("No version of these add-ons is known. Their images have:", 0))
 	return o.flags.Table(o.Out, []string{"ADD-ON", "VERSION", "CLUSTERS", "BECAUSE"}).Print(rows)
 }
 
@@ -103,7 +103,7 @@ func becauseOf(version *suggestion.Version) string {
 
 // showCommands prints the commands that set the versions.
 func (o *options) showCommands() {
-	introduced, screen := false, terminal.Of(o.Out)
+	introduced, screen := false, terminal.ScreenOf(o.Out)
 	for i := range o.found.Versions {
 		commands := o.found.Versions[i].Commands
 		for j, command := range commands {

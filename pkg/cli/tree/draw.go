@@ -27,7 +27,7 @@ var heading = []string{"NAME", "TYPE", "VERDICT", "AVAILABLE", "SINCE", "REASON"
 
 // draw prints a table for each tree, with the tree in its first column.
 func draw(out io.Writer, trees *report.Trees, o *options) error {
-	wide, screen := o.flags.Is(output.Wide), terminal.Of(out)
+	wide, screen := o.flags.Is(output.Wide), terminal.ScreenOf(out)
 	title := func(content string) string {
 		if wide {
 			return content

@@ -66,7 +66,7 @@ func (p *progress) printWaiting(out io.Writer, goal target, hub *source.Source) 
 	if err := table.Print(out, []string{"ADD-ON", "CLUSTERS", "WAITING FOR"}, rows); err != nil {
 		return err
 	}
-	screen := terminal.Of(out)
+	screen := terminal.ScreenOf(out)
 	if more := len(groups) - maxRows; more > 0 {
 		fmt.Fprintf(out, "%d more\n", more)
 	}
