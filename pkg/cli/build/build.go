@@ -61,7 +61,7 @@ need --cluster-kind.`,
 			if !slices.Contains(formats, o.format) {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be one of %v", o.format, formats))
 			}
-			o.Named(args)
+			o.SetPaths(args)
 			return o.run(command.Context())
 		},
 	}

@@ -13,8 +13,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// judgePlacements adds what Placements leave out, if an add-on in the files has any.
-func (o *options) judgePlacements(ctx context.Context, declared []report.Declared, against *hub) error {
+// judgePlacements adds findings on dependencies that Placements do not install. Only add-ons with Placements can have such findings.
+func (o *options) judgePlacements(ctx context.Context, declared []report.Declared, hub *hub) error {
 	placed := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
 	for i := range declared {
 		addOn := &declared[i].AddOn
@@ -39,15 +39,15 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 			return err
 		}
 	}
-	fleet, err := against.snapshot(ctx)
+	fleet, err := hub.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	o.found.Items = append(o.found.Items, report.FindUncovered(declared, fleet, selected)...)
+	o.result.Items = append(o.result.Items, report.FindUncovered(declared, fleet, selected)...)
 	return nil
 }
 
-// clusters are those that Placements have selected, ascending.
+// clusters returns the managed clusters that Placements have selected, ascending.
 func clusters(ctx context.Context, hub client.Reader, placements []ocmaddonv1alpha1.PlacementStrategy) ([]string, error) {
 	var names []string
 	for _, placement := range placements {

@@ -84,7 +84,7 @@ writes nothing.`,
   kubectl addon upgrade addons.yaml --index addons.tar --from fleet.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(func(args []string) error {
-			o.Named(args)
+			o.SetPaths(args)
 			return o.flags.Validate()
 		}, o.run),
 	}
@@ -181,7 +181,7 @@ func (o *options) show() error {
 	if o.live || o.source.IsFile() {
 		parts = append(parts, "tried on "+text.Count(o.result.Clusters, "managed cluster"))
 	}
-	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.DescribeUncompared(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
 	return nil
 }
 

@@ -90,7 +90,7 @@ It exits with 1 when anything differs.`,
   kubectl addon verify addons.yaml --index index --live`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(func(args []string) error {
-			o.Named(args)
+			o.SetPaths(args)
 			return o.flags.Validate()
 		}, o.run),
 	}
@@ -185,6 +185,6 @@ func (o *options) show() error {
 	if o.live || o.source.IsFile() {
 		parts = append(parts, text.Count(o.result.Clusters, "managed cluster")+" compared")
 	}
-	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.DescribeUncompared(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
 	return nil
 }
