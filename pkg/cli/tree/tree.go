@@ -1,5 +1,4 @@
-// Package tree is the verb of kubectl addon that draws what an add-on depends on, or what
-// depends on it.
+// Package tree is the verb of kubectl addon that draws the dependencies or dependents of an add-on.
 package tree
 
 import (
@@ -51,7 +50,8 @@ last, in one line.`,
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
-	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters with the same, and one line for those where all is well.")
+	command.Flags().BoolVar(&o.grouping, "grouping", true,
+		"Draw one tree for all managed clusters with the same, and one line for those where all is well.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -72,7 +72,8 @@ func (o *options) run(ctx context.Context) error {
 	trees := report.FindTrees(fleet, o.addOn, cluster, direction, o.grouping)
 	return o.flags.Print(o.Out, trees, func() error {
 		if len(trees.Items) == 0 {
-			return fmt.Errorf("neither %q nor an add-on that depends on it is installed: kubectl addon describe %s shows what is declared", o.addOn, o.addOn)
+			return fmt.Errorf("neither %q nor an add-on that depends on it is installed: kubectl addon describe %s shows what is declared",
+				o.addOn, o.addOn)
 		}
 		return draw(o.Out, trees, o)
 	})
