@@ -20,7 +20,7 @@ const maxNamed = 3
 // FindUncovered finds the add-ons in files that Placements install on managed clusters where a Required dependency is not installed.
 // selected has the clusters that the Placements of each add-on in the files select. Other add-ons are where the hub has them.
 func FindUncovered(registrations []Declared, hub *snapshot.Snapshot, selected map[string][]string) []LintFinding {
-	planned := whatif.New(hub.Evaluator(Among(registrations, hub.Registrations)))
+	evaluator := whatif.New(hub.Evaluator(Among(registrations, hub.Registrations)))
 	install := map[string][]string{} // by cluster
 	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
 		for _, cluster := range selected[addOn] {
@@ -29,7 +29,7 @@ func FindUncovered(registrations []Declared, hub *snapshot.Snapshot, selected ma
 	}
 	missing := map[string]map[string][]string{} // by add-on, dependency
 	for _, cluster := range slices.Sorted(maps.Keys(install)) {
-		findings := planned.Findings(whatif.Change{Install: install[cluster]}.Apply(hub.Whole(cluster)))
+		findings := evaluator.Findings(whatif.Change{Install: install[cluster]}.Apply(hub.Whole(cluster)))
 		for _, addOn := range install[cluster] {
 			for _, finding := range findings[addOn] {
 				if !notInstalled(&finding) || !finding.Blocks() {
@@ -45,13 +45,13 @@ func FindUncovered(registrations []Declared, hub *snapshot.Snapshot, selected ma
 	var findings []LintFinding
 	for i := range registrations {
 		registration := &registrations[i]
-		declared := declaration.Read(&registration.AddOn)
-		for j := range declared.Edges {
-			edge := &declared.Edges[j]
+		decl := declaration.Read(&registration.AddOn)
+		for j := range decl.Edges {
+			edge := &decl.Edges[j]
 			if clusters := missing[registration.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
 				target := evaluation.Finding{Dependency: &edge.Dependency}.Target()
 				findings = append(findings, registration.finding(review.Judgement{
-					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncoveredMessage(target, clusters),
+					Rule: RuleNotPlaced, Field: decl.EdgePath(j), Message: uncoveredMessage(target, clusters),
 				}))
 			}
 		}

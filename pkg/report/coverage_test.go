@@ -55,12 +55,12 @@ func TestFindUncovered(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var declared []Declared
+			var files []Declared
 			for _, addOn := range test.files {
-				declared = append(declared, Declared{AddOn: addOn, Line: func(string) int { return 0 }})
+				files = append(files, Declared{AddOn: addOn, Line: func(string) int { return 0 }})
 			}
 			var got []string
-			for _, finding := range FindUncovered(declared, snapshot.New(content), test.selected) {
+			for _, finding := range FindUncovered(files, snapshot.New(content), test.selected) {
 				got = append(got, finding.Field+": "+finding.Message)
 			}
 			if strings.Join(got, "; ") != test.want {

@@ -21,7 +21,7 @@ import (
 type (
 	// DependencyReport is the report on the edges of a managed cluster. addon-manager writes it to the hub, and the plugin prints it.
 	DependencyReport = dependencyv1alpha1.AddOnDependencyReport
-	reported         = dependencyv1alpha1.ReportedEdge
+	reportedEdge     = dependencyv1alpha1.ReportedEdge
 	rootCause        = dependencyv1alpha1.ReportedCause
 )
 
@@ -29,15 +29,15 @@ type (
 type Cluster struct {
 	whatif.Cluster
 	// Waiting are the installations and upgrades that wait for dependencies, ordered by the names of the add-ons.
-	Waiting  []fleet.Waiting
-	declared *whatif.Evaluation
-	findings map[string][]evaluation.Finding
+	Waiting   []fleet.Waiting
+	evaluator *whatif.Evaluation
+	findings  map[string][]evaluation.Finding
 }
 
 // EvaluateCluster finds the verdicts on the edges of all add-ons on a managed cluster. They are the verdicts once all conditions have
 // been updated.
-func EvaluateCluster(declared *whatif.Evaluation, cluster whatif.Cluster) *Cluster {
-	return &Cluster{Cluster: cluster, declared: declared, findings: declared.Findings(cluster)}
+func EvaluateCluster(evaluator *whatif.Evaluation, cluster whatif.Cluster) *Cluster {
+	return &Cluster{Cluster: cluster, evaluator: evaluator, findings: evaluator.Findings(cluster)}
 }
 
 // KeepsLast reports whether a report keeps an entry of the last report. It does for a verdict that is held, or whose explanation
@@ -59,9 +59,9 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 		r.addEdges(addOn, stored)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
-		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
+		r.edges = slices.DeleteFunc(r.edges, func(e reportEntry) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
 	}
-	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(r.edges, func(a, b reportEntry) int { return cmp.Compare(a.rank(), b.rank()) })
 	pending, waits := r.pending(), r.waits(stored)
 	if len(r.edges)+len(pending)+len(waits) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 	}
 	report.Summary.Pending, report.Summary.Waiting = count(pending), count(waits)
 	for _, e := range r.edges {
-		report.Edges = append(report.Edges, e.reported)
+		report.Edges = append(report.Edges, e.reportedEdge)
 	}
 	bound(report)
 	return report
@@ -82,19 +82,19 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 // clusterReport is a report under construction.
 type clusterReport struct {
 	*Cluster
-	edges []evaluated
+	edges []reportEntry
 	// causes are the root causes of add-ons, by their names.
 	causes map[string][]rootCause
 }
 
 // evaluated is an entry of a report, with the finding that it shows.
-type evaluated struct {
-	reported
+type reportEntry struct {
+	reportedEdge
 	finding *evaluation.Finding
 }
 
 // rank orders edges: those that keep an add-on from working come first.
-func (e evaluated) rank() int {
+func (e reportEntry) rank() int {
 	switch {
 	case e.Held:
 		return 2
@@ -128,27 +128,27 @@ func (r *clusterReport) addEdges(addOn string, stored *DependencyReport) {
 			}
 		}
 		if !finding.Held() {
-			r.edges = append(r.edges, evaluated{entry, finding})
+			r.edges = append(r.edges, reportEntry{entry, finding})
 			continue
 		}
 		entry.Held, entry.Found = true, sentence(finding.HeldBecause())
 		last := entriesOf(stored, entry.AddOn, entry.Dependency)
 		if len(last) == 0 {
-			last = []reported{entry}
+			last = []reportedEdge{entry}
 		}
 		for _, kept := range last {
 			kept.Held = true
-			r.edges = append(r.edges, evaluated{kept, finding})
+			r.edges = append(r.edges, reportEntry{kept, finding})
 		}
 	}
 }
 
 // entriesOf returns the entries of an edge in a report. Without a name, it returns the entries of all edges of the add-on.
-func entriesOf(report *DependencyReport, addOn, dependency string) []reported {
+func entriesOf(report *DependencyReport, addOn, dependency string) []reportedEdge {
 	if report == nil {
 		return nil
 	}
-	var entries []reported
+	var entries []reportedEdge
 	for i := range report.Edges {
 		if e := &report.Edges[i]; e.AddOn == addOn && (dependency == "" || e.Dependency == dependency) {
 			entries = append(entries, *e)
@@ -158,8 +158,8 @@ func entriesOf(report *DependencyReport, addOn, dependency string) []reported {
 }
 
 // entry returns a finding as an entry of a report.
-func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reported {
-	entry := reported{
+func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reportedEdge {
+	entry := reportedEdge{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
 		Wanted: wanted(finding), Verdict: string(finding.Verdict),
 	}

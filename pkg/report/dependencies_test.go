@@ -78,10 +78,10 @@ func TestReport(t *testing.T) {
 	chain := settled(fixture.Registrations("a: b, b: c, c, d: c? nowhere?, e: c")...)
 	conditional := fixture.Registration("a", fixture.Gated("b", "never"))
 	for name, test := range map[string]struct {
-		declared *whatif.Evaluation
-		cluster  whatif.Cluster
-		scope    dependencyv1alpha1.ReportScope
-		want     string
+		evaluator *whatif.Evaluation
+		cluster   whatif.Cluster
+		scope     dependencyv1alpha1.ReportScope
+		want      string
 	}{
 		"nothing is unsatisfied": {chain, managed("a b c"), onlyUnsatisfied, ""},
 		"nothing is declared":    {chain, managed("c"), allEdges, ""},
@@ -116,7 +116,7 @@ a>b Required NotApplicable`},
 a> Required Held held`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := format(EvaluateCluster(test.declared, test.cluster).Report(test.scope, nil)); got != test.want {
+			if got := format(EvaluateCluster(test.evaluator, test.cluster).Report(test.scope, nil)); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})
@@ -162,11 +162,11 @@ b needed by a
 c needed by b`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			evaluated := EvaluateCluster(chain, lost)
-			if !evaluated.KeepsLast() {
+			evaluatedCluster := EvaluateCluster(chain, lost)
+			if !evaluatedCluster.KeepsLast() {
 				t.Error("nothing is held")
 			}
-			if got := format(evaluated.Report(test.scope, test.stored)); got != test.want {
+			if got := format(evaluatedCluster.Report(test.scope, test.stored)); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})
@@ -202,7 +202,7 @@ c needed by b`},
 func TestPending(t *testing.T) {
 	edge := fixture.Required("b")
 	edge.Version = ">= 1.0, < 2.0"
-	declared := settled(fixture.Registration("a", edge))
+	evaluator := settled(fixture.Registration("a", edge))
 	for rollingOut, want := range map[string]string{
 		"1.1": "",
 		"2.0": "0 unsatisfied, 0 held\npending a>b VersionMismatch",
@@ -211,7 +211,7 @@ func TestPending(t *testing.T) {
 		observed := cluster.AddOns["b"]
 		observed.Template = versions.Templates{Running: "1.0", RollingOut: rollingOut}
 		cluster.AddOns["b"] = observed
-		report := EvaluateCluster(declared, cluster).Report(onlyUnsatisfied, nil)
+		report := EvaluateCluster(evaluator, cluster).Report(onlyUnsatisfied, nil)
 		if got := format(report); got != want {
 			t.Errorf("to %s: got\n%s\nwant\n%s", rollingOut, got, want)
 		}
@@ -224,7 +224,7 @@ func TestPending(t *testing.T) {
 		observed := cluster.AddOns["b"]
 		observed.Template = versions.Templates{Running: "0.9", RollingOut: "1.0"}
 		cluster.AddOns["b"] = observed
-		report := EvaluateCluster(declared, cluster).Report(onlyUnsatisfied, nil)
+		report := EvaluateCluster(evaluator, cluster).Report(onlyUnsatisfied, nil)
 		if len(report.Pending) != 1 || report.Pending[0].Verdict != "Satisfied" || report.Pending[0].Found != "" {
 			t.Errorf("%+v", report.Pending)
 		}
@@ -233,7 +233,7 @@ func TestPending(t *testing.T) {
 
 // A template that is being rolled out may declare edges that the one before it does not have.
 func TestPendingIsWhatTheNextTemplateDeclares(t *testing.T) {
-	declared := whatif.New(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
+	evaluator := whatif.New(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
 		fixture.Template("x", "v1", `[{name: a}]`), fixture.Template("x", "v2", `[{name: b}, {name: c}]`))))
 	const want = "0 unsatisfied, 0 held\npending x>b NotInstalled"
 	for _, running := range []string{"v1", ""} { // not known where addon-manager started during the rollout
@@ -241,7 +241,7 @@ func TestPendingIsWhatTheNextTemplateDeclares(t *testing.T) {
 		x := cluster.AddOns["x"]
 		x.Template = versions.Templates{Name: running, Next: "v2", Unknown: running == ""}
 		cluster.AddOns["x"] = x
-		if got := format(EvaluateCluster(declared, cluster).Report(onlyUnsatisfied, nil)); got != want {
+		if got := format(EvaluateCluster(evaluator, cluster).Report(onlyUnsatisfied, nil)); got != want {
 			t.Errorf("%q runs: got\n%s\nwant\n%s", running, got, want)
 		}
 	}

@@ -82,42 +82,42 @@ type Need struct {
 
 // Describe describes an add-on among all that are registered, and the AddOnTemplates of the hub.
 func Describe(registrations []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, addOn string) *Description {
-	declared := catalog.New(registrations, templates...)
-	declaration := declared.Declaration(addOn)
+	catalog := catalog.New(registrations, templates...)
+	decl := catalog.Declaration(addOn)
 	description := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
-		Version: declared.Version(addOn).Current,
-		Needs:   needsOf(declared, declaration), Provides: providedAPIs(declaration), Problems: messagesOf(declared.Problems(addOn)),
+		Version: catalog.Version(addOn).Current,
+		Needs:   needsOf(catalog, decl), Provides: providedAPIs(decl), Problems: messagesOf(catalog.Problems(addOn)),
 	}
-	description.NeededBy, description.ConflictsWith = dependentsOf(declared, addOn)
-	description.Bundle = declared.Install(addOn).Bundle
-	if declaration.Ordering != addonv1alpha1.OrderingNone {
-		description.Ordering = declaration.Ordering
+	description.NeededBy, description.ConflictsWith = dependentsOf(catalog, addOn)
+	description.Bundle = catalog.Install(addOn).Bundle
+	if decl.Ordering != addonv1alpha1.OrderingNone {
+		description.Ordering = decl.Ordering
 	}
-	if !declaration.Empty() {
-		description.Declared = declaration.Path
+	if !decl.Empty() {
+		description.Declared = decl.Path
 	}
-	for _, name := range declared.Variants(addOn) {
-		_, ofTemplate, _ := declared.Template(name)
-		described := TemplateDescription{
-			Template: name, Needs: needsOf(declared, ofTemplate), Provides: providedAPIs(ofTemplate),
-			Problems: messagesOf(declared.TemplateProblems(name)),
+	for _, name := range catalog.Variants(addOn) {
+		_, templateDecl, _ := catalog.Template(name)
+		template := TemplateDescription{
+			Template: name, Needs: needsOf(catalog, templateDecl), Provides: providedAPIs(templateDecl),
+			Problems: messagesOf(catalog.TemplateProblems(name)),
 		}
 		for i := range templates {
 			if templates[i].Name == name {
-				described.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
+				template.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
 			}
 		}
-		description.Templates = append(description.Templates, described)
+		description.Templates = append(description.Templates, template)
 	}
 	return description
 }
 
 // needsOf returns the dependencies and requirements of a declaration.
-func needsOf(catalog *catalog.Catalog, declared declaration.Declaration) []Need {
+func needsOf(catalog *catalog.Catalog, decl declaration.Declaration) []Need {
 	needs := []Need{}
-	for i := range declared.Edges {
-		edge := &declared.Edges[i]
+	for i := range decl.Edges {
+		edge := &decl.Edges[i]
 		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, Subject: subjectOf(&edge.Dependency)}
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
 		if declaration.Installs(&edge.Dependency) {
@@ -147,12 +147,12 @@ func needsOf(catalog *catalog.Catalog, declared declaration.Declaration) []Need 
 		}
 		needs = append(needs, need)
 	}
-	if declared.Requirements != nil && declared.Requirements.Interlock != "" {
+	if decl.Requirements != nil && decl.Requirements.Interlock != "" {
 		needs = append(needs, Need{
-			Name: "requirements.interlock", Type: addonv1alpha1.DependencyTypeRequired, Subject: "Interlock " + declared.Requirements.Interlock,
+			Name: "requirements.interlock", Type: addonv1alpha1.DependencyTypeRequired, Subject: "Interlock " + decl.Requirements.Interlock,
 		})
 	}
-	for _, required := range declared.Platform {
+	for _, required := range decl.Platform {
 		needs = append(needs, Need{
 			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired,
 			Subject: strings.TrimSpace(required.Subject + " " + required.Wanted),
@@ -162,9 +162,9 @@ func needsOf(catalog *catalog.Catalog, declared declaration.Declaration) []Need 
 }
 
 // providedAPIs returns the names of the APIs that a declaration provides.
-func providedAPIs(declared declaration.Declaration) []string {
+func providedAPIs(decl declaration.Declaration) []string {
 	var provided []string
-	for _, api := range declared.Provides {
+	for _, api := range decl.Provides {
 		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &addonv1alpha1.DependencyAPI{AddonAPI: api}}}
 		provided = append(provided, finding.Target())
 	}
@@ -183,12 +183,12 @@ func messagesOf(problems []declaration.Problem) []string {
 }
 
 // dependentsOf returns the add-ons that need an add-on, and the add-ons that conflict with it. AddOnTemplates can declare that, too.
-func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting []string) {
-	for _, dependent := range declared.Dependents(addOn) {
-		edges := slices.Clone(declared.Declaration(dependent).Edges)
-		for _, name := range declared.Variants(dependent) {
-			_, ofTemplate, _ := declared.Template(name)
-			edges = append(edges, ofTemplate.Edges...)
+func dependentsOf(catalog *catalog.Catalog, addOn string) (needing, conflicting []string) {
+	for _, dependent := range catalog.Dependents(addOn) {
+		edges := slices.Clone(catalog.Declaration(dependent).Edges)
+		for _, name := range catalog.Variants(dependent) {
+			_, templateDecl, _ := catalog.Template(name)
+			edges = append(edges, templateDecl.Edges...)
 		}
 		needs, conflicts := false, false
 		for i := range edges {

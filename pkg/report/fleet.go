@@ -22,9 +22,9 @@ func OnClusters(hub *snapshot.Snapshot, cluster string, scope dependencyv1alpha1
 		names = hub.Names()
 	}
 	for _, name := range names {
-		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(name))
-		evaluated.Waiting = hub.Waiting(name)
-		if report := evaluated.Report(scope, nil); report != nil {
+		evaluatedCluster := EvaluateCluster(hub.Evaluation(), hub.Whole(name))
+		evaluatedCluster.Waiting = hub.Waiting(name)
+		if report := evaluatedCluster.Report(scope, nil); report != nil {
 			reports.Items = append(reports.Items, *report)
 		}
 	}

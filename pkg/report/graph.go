@@ -121,16 +121,16 @@ func (g *grapher) addDeclarations() {
 		g.node(addOn, NodeAddOn)
 		g.addDeclaration(addOn, g.hub.Declared.Declaration(addOn), false)
 		for _, template := range g.hub.Declared.Variants(addOn) {
-			_, declared, _ := g.hub.Declared.Template(template)
-			g.addDeclaration(addOn, declared, true)
+			_, decl, _ := g.hub.Declared.Template(template)
+			g.addDeclaration(addOn, decl, true)
 		}
 	}
 }
 
 // addDeclaration adds the edges of a declaration of an add-on that its other declarations do not have.
-func (g *grapher) addDeclaration(addOn string, declared declaration.Declaration, ofTemplate bool) {
-	for i := range declared.Edges {
-		edge := &declared.Edges[i].Dependency
+func (g *grapher) addDeclaration(addOn string, decl declaration.Declaration, ofTemplate bool) {
+	for i := range decl.Edges {
+		edge := &decl.Edges[i].Dependency
 		if ofTemplate && g.edges[[2]string{addOn, edge.Name}] != nil {
 			continue
 		}
@@ -144,8 +144,8 @@ func (g *grapher) addDeclaration(addOn string, declared declaration.Declaration,
 			added.Alternative = declaration.HasAlternatives(edge)
 		}
 	}
-	for i := range declared.Platform {
-		finding := evaluation.Finding{Requirement: &declared.Platform[i]}
+	for i := range decl.Platform {
+		finding := evaluation.Finding{Requirement: &decl.Platform[i]}
 		if !ofTemplate || g.edges[[2]string{addOn, finding.Name()}] == nil {
 			g.add(addOn, &finding, NodeRequirement).Conditional = ofTemplate
 		}

@@ -52,12 +52,12 @@ type Declared struct {
 }
 
 // finding returns a judgement as a finding on the registration.
-func (d *Declared) finding(judged review.Judgement) LintFinding {
+func (d *Declared) finding(judgement review.Judgement) LintFinding {
 	severity := SeverityWarning
-	if judged.Wrong {
+	if judgement.Wrong {
 		severity = SeverityError
 	}
-	return LintFinding{d.Path, d.Line(judged.Field), d.AddOn.Name, severity, judged.Rule, judged.Field, judged.Message}
+	return LintFinding{d.Path, d.Line(judgement.Field), d.AddOn.Name, severity, judgement.Rule, judgement.Field, judgement.Message}
 }
 
 // FindLint judges declarations in files as admission does, together with the registrations of a hub. It adds advice. isLive is
@@ -75,13 +75,13 @@ func FindLint(registrations []Declared, hub []addonv1alpha1.ClusterManagementAdd
 	for i := range registrations {
 		registration := &registrations[i]
 		name := registration.AddOn.Name
-		judged := slices.Concat(registration.Wrong, review.Name(name))
+		judgements := slices.Concat(registration.Wrong, review.Name(name))
 		if earlier := first[name]; name != "" && earlier != registration {
-			judged = append(judged, registeredTwice(name, earlier))
+			judgements = append(judgements, registeredTwice(name, earlier))
 		}
-		judged = append(judged, reviewer.Review(&registration.AddOn, nil, others).Judgements...)
-		judged = append(judged, review.UpgradesNotOrdered(&registration.AddOn)...)
-		for _, judgement := range append(judged, review.Advise(declaration.Read(&registration.AddOn))...) {
+		judgements = append(judgements, reviewer.Review(&registration.AddOn, nil, others).Judgements...)
+		judgements = append(judgements, review.UpgradesNotOrdered(&registration.AddOn)...)
+		for _, judgement := range append(judgements, review.Advise(declaration.Read(&registration.AddOn))...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
@@ -92,18 +92,18 @@ func FindLint(registrations []Declared, hub []addonv1alpha1.ClusterManagementAdd
 }
 
 // Among returns the registrations in files, and the registrations of a hub that they do not replace.
-func Among(declared []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
-	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(declared)+len(hub))
+func Among(files []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
+	registrations := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(files)+len(hub))
 	inFiles := map[string]bool{}
-	for i := range declared {
-		registered, inFiles[declared[i].AddOn.Name] = append(registered, declared[i].AddOn), true
+	for i := range files {
+		registrations, inFiles[files[i].AddOn.Name] = append(registrations, files[i].AddOn), true
 	}
 	for i := range hub {
 		if !inFiles[hub[i].Name] {
-			registered = append(registered, hub[i])
+			registrations = append(registrations, hub[i])
 		}
 	}
-	return registered
+	return registrations
 }
 
 func registeredTwice(name string, earlier *Declared) review.Judgement {

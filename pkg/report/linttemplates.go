@@ -20,28 +20,31 @@ type DeclaredTemplate struct {
 }
 
 // finding returns a judgement as a finding on the AddOnTemplate.
-func (d *DeclaredTemplate) finding(judged review.Judgement) LintFinding {
-	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judged)
+func (d *DeclaredTemplate) finding(judgement review.Judgement) LintFinding {
+	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judgement)
 	finding.AddOn = d.Template.Spec.AddonName
 	return finding
 }
 
 // FindTemplateLint judges the declarations of AddOnTemplates in files, together with all registrations. Admission does not check
 // AddOnTemplates, so FindTemplateLint applies its rules.
-func FindTemplateLint(declared []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) []LintFinding {
-	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(declared))
-	for i := range declared {
-		templates = append(templates, declared[i].Template)
+func FindTemplateLint(
+	templates []DeclaredTemplate, registrations []addonv1alpha1.ClusterManagementAddOn, isLive bool,
+) []LintFinding {
+	objects := make([]addonv1alpha1.AddOnTemplate, 0, len(templates))
+	for i := range templates {
+		objects = append(objects, templates[i].Template)
 	}
-	changed, current := catalog.New(registered, templates...), catalog.New(registered)
+	changed, current := catalog.New(registrations, objects...), catalog.New(registrations)
 	var findings []LintFinding
-	for i := range declared {
-		template := &declared[i]
-		_, parsed, _ := changed.Template(template.Template.Name)
-		problems := slices.Concat(changed.TemplateProblems(template.Template.Name), newCycles(changed, current, template.Template.Spec.AddonName))
-		judged := append(judgements(problems), unsupported(&template.Template, registered)...)
-		judged = slices.Concat(judged, review.EveryVersion(parsed), review.NoVersion(parsed))
-		for _, judgement := range append(judged, review.Advise(parsed)...) {
+	for i := range templates {
+		template := &templates[i]
+		name, addOn := template.Template.Name, template.Template.Spec.AddonName
+		_, decl, _ := changed.Template(name)
+		problems := slices.Concat(changed.TemplateProblems(name), newCycles(changed, current, addOn))
+		judgements := append(judgementsOf(problems), unsupported(&template.Template, registrations)...)
+		judgements = slices.Concat(judgements, review.EveryVersion(decl), review.NoVersion(decl))
+		for _, judgement := range append(judgements, review.Advise(decl)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
@@ -63,21 +66,23 @@ func newCycles(changed, current *catalog.Catalog, addOn string) []declaration.Pr
 	return problems
 }
 
-func judgements(problems []declaration.Problem) []review.Judgement {
-	var judged []review.Judgement
+func judgementsOf(problems []declaration.Problem) []review.Judgement {
+	var judgements []review.Judgement
 	for _, problem := range problems {
 		wrong := slices.Contains([]declaration.ProblemReason{
 			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle, declaration.ProblemUndeclared,
 		}, problem.Reason)
-		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field, Message: problem.Message})
+		judgements = append(judgements, review.Judgement{
+			Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field, Message: problem.Message,
+		})
 	}
-	return judged
+	return judgements
 }
 
 // unsupported returns a judgement on a template of a registered add-on that is not deployed from AddOnTemplates.
-func unsupported(template *addonv1alpha1.AddOnTemplate, registered []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
-	for i := range registered {
-		if addOn := &registered[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {
+func unsupported(template *addonv1alpha1.AddOnTemplate, registrations []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
+	for i := range registrations {
+		if addOn := &registrations[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {
 			return []review.Judgement{{
 				Rule: RuleTemplateNotSupported, Field: "spec.addonName",
 				Message: fmt.Sprintf("spec.addonName: %q does not support AddOnTemplates, so what this one declares counts nowhere; "+

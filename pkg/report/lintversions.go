@@ -43,8 +43,8 @@ func FindVersionsNotReported(
 	}
 	for i := range templates {
 		template := &templates[i]
-		declared, _ := declaration.ReadTemplate(&template.Template)
-		for _, judgement := range lint.judge(declared) {
+		decl, _ := declaration.ReadTemplate(&template.Template)
+		for _, judgement := range lint.judge(decl) {
 			findings = append(findings, template.finding(judgement))
 		}
 	}
@@ -52,11 +52,11 @@ func FindVersionsNotReported(
 }
 
 // judge judges the edges of a declaration on add-ons without a known version. It returns at most one judgement for each add-on.
-func (l *versionLint) judge(declared declaration.Declaration) []review.Judgement {
+func (l *versionLint) judge(decl declaration.Declaration) []review.Judgement {
 	var judgements []review.Judgement
 	installed := map[string]bool{}
-	for i := range declared.Edges {
-		for edge := range declared.Edges[i].Ends() {
+	for i := range decl.Edges {
+		for edge := range decl.Edges[i].Ends() {
 			reach := l.reaches[edge.AddOn]
 			if reach == nil || installed[edge.AddOn] || !review.NeedsVersion(edge) {
 				continue
@@ -64,7 +64,7 @@ func (l *versionLint) judge(declared declaration.Declaration) []review.Judgement
 			installed[edge.AddOn] = true
 			if len(reach.Gaps) > 0 {
 				judgements = append(judgements, review.Judgement{
-					Rule: review.RuleVersionNotReported, Field: declared.EdgePath(i),
+					Rule: review.RuleVersionNotReported, Field: decl.EdgePath(i),
 					Message: reach.describe(edge.AddOn, edge.Dependency.Version) + review.VersionRemedy(edge.AddOn),
 				})
 			}
@@ -76,15 +76,15 @@ func (l *versionLint) judge(declared declaration.Declaration) []review.Judgement
 			uninstalled[addOn] = versioned
 		}
 	}
-	return append(judgements, review.VersionNotReported(declared, uninstalled)...)
+	return append(judgements, review.VersionNotReported(decl, uninstalled)...)
 }
 
 // comparedAddOns returns the add-ons on the hub for which files have a range of versions.
 func comparedAddOns(registrations []Declared, templates []DeclaredTemplate, registered map[string]bool) map[string]bool {
 	compared := map[string]bool{}
-	add := func(declared declaration.Declaration) {
-		for i := range declared.Edges {
-			for edge := range declared.Edges[i].Ends() {
+	add := func(decl declaration.Declaration) {
+		for i := range decl.Edges {
+			for edge := range decl.Edges[i].Ends() {
 				if registered[edge.AddOn] && review.NeedsVersion(edge) {
 					compared[edge.AddOn] = true
 				}
@@ -95,16 +95,16 @@ func comparedAddOns(registrations []Declared, templates []DeclaredTemplate, regi
 		add(declaration.Read(&registrations[i].AddOn))
 	}
 	for i := range templates {
-		declared, _ := declaration.ReadTemplate(&templates[i].Template)
-		add(declared)
+		decl, _ := declaration.ReadTemplate(&templates[i].Template)
+		add(decl)
 	}
 	return compared
 }
 
-func namesOf(registered []addonv1alpha1.ClusterManagementAddOn) map[string]bool {
-	names := make(map[string]bool, len(registered))
-	for i := range registered {
-		names[registered[i].Name] = true
+func namesOf(registrations []addonv1alpha1.ClusterManagementAddOn) map[string]bool {
+	names := make(map[string]bool, len(registrations))
+	for i := range registrations {
+		names[registrations[i].Name] = true
 	}
 	return names
 }

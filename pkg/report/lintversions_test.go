@@ -150,7 +150,7 @@ func TestFindVersionsNotReported(t *testing.T) {
 			line := func(string) int { return 7 }
 			files := []Declared{{Path: "file", AddOn: fixture.Specified(t, "a", test.spec), Line: line}}
 			test.hub.Taken = fixture.Now.Time
-			if ranged := ComparesVersions(files, nil, test.hub.Registrations); !ranged && test.want != "" {
+			if compares := ComparesVersions(files, nil, test.hub.Registrations); !compares && test.want != "" {
 				t.Error("not to be looked for")
 			}
 			var got []string
@@ -175,13 +175,13 @@ func TestVersionsOfOtherObjects(t *testing.T) {
 		AddOns:        []addonv1alpha1.ManagedClusterAddOn{onCluster("c1", "x", nil), onCluster("c1", "z", nil)}, Taken: fixture.Now.Time,
 	}
 	line := func(string) int { return 0 }
-	declared := []DeclaredTemplate{{
+	templates := []DeclaredTemplate{{
 		Path: "t", Template: fixture.Template("a", "a-1", `[{name: x, version: "2"}, {name: z, version: "2"}]`),
 		Line: line,
 	}}
 	files := []Declared{{Path: "z", AddOn: fixture.Registration("z"), Line: line}}
 	var got []string
-	for _, finding := range FindVersionsNotReported(files, declared, nil, snapshot.New(hub)) {
+	for _, finding := range FindVersionsNotReported(files, templates, nil, snapshot.New(hub)) {
 		got = append(got, fmt.Sprintf("%s %s %s", finding.Path, finding.AddOn, finding.Field))
 	}
 	if want := []string{"t a metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"}; !slices.Equal(got, want) {

@@ -26,20 +26,20 @@ func ReachOf(hub *snapshot.Snapshot) Reach {
 
 // String returns the number of clusters in the words that all verbs use.
 func (r Reach) String() string {
-	counted := text.Count(r.Clusters, "managed cluster")
+	words := text.Count(r.Clusters, "managed cluster")
 	if r.Lost > 0 {
-		counted += fmt.Sprintf(" (without %d that cannot be reached)", r.Lost)
+		words += fmt.Sprintf(" (without %d that cannot be reached)", r.Lost)
 	}
-	return counted
+	return words
 }
 
 // TotalString returns the number of clusters with the clusters that cannot be reached, in words.
 func (r Reach) TotalString() string {
-	counted := Reach{Clusters: r.Clusters + r.Lost}.String()
+	words := Reach{Clusters: r.Clusters + r.Lost}.String()
 	if r.Lost > 0 {
-		counted += fmt.Sprintf(" (%d cannot be reached)", r.Lost)
+		words += fmt.Sprintf(" (%d cannot be reached)", r.Lost)
 	}
-	return counted
+	return words
 }
 
 // count counts a managed cluster, and reports whether it can be reached.

@@ -51,14 +51,14 @@ func FindSummary(hub *snapshot.Snapshot, counts func(cluster string) bool, addOn
 			continue
 		}
 		summary.count(hub, cluster)
-		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(cluster))
-		evaluated.Waiting = hub.Waiting(cluster)
-		summary.addWaits(evaluated, addOn)
+		evaluatedCluster := EvaluateCluster(hub.Evaluation(), hub.Whole(cluster))
+		evaluatedCluster.Waiting = hub.Waiting(cluster)
+		summary.addWaits(evaluatedCluster, addOn)
 		for _, installed := range hub.Installed(cluster) {
 			if cmp.Or(addOn, installed.Name) != installed.Name {
 				continue
 			}
-			for _, finding := range evaluated.findings[installed.Name] {
+			for _, finding := range evaluatedCluster.findings[installed.Name] {
 				key := edge{installed.Name, finding.Name(), finding.Type()}
 				if verdicts[key] == nil {
 					verdicts[key] = map[evaluation.Verdict]int{}

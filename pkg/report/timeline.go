@@ -51,13 +51,13 @@ type TimelineItem struct {
 
 // FindTimeline merges events with the conditions of add-ons. If the filter has an add-on, the timeline has this add-on and all of its
 // direct and indirect dependencies. itemTypes are the types of its items. Without them, it has items of all types.
-func FindTimeline(hub *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
+func FindTimeline(hub *snapshot.Snapshot, eventList []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
 	f := &timeline{
 		hub: hub, filter: filter, types: itemTypes, causes: map[types.NamespacedName]bool{},
 		changes: map[types.NamespacedName][]change{}, messages: map[parts]string{},
 	}
-	for i := range happened {
-		f.changes[subject(&happened[i])] = nil
+	for i := range eventList {
+		f.changes[subject(&eventList[i])] = nil
 	}
 	if filter.AddOn != "" {
 		f.concerned = concerned(hub, filter.AddOn)
@@ -67,8 +67,8 @@ func FindTimeline(hub *snapshot.Snapshot, happened []eventsv1.Event, filter Filt
 			f.addCluster(cluster)
 		}
 	}
-	for i := range happened {
-		f.addEvent(&happened[i])
+	for i := range eventList {
+		f.addEvent(&eventList[i])
 	}
 	result := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: hub.Taken, Items: f.items}
 	if result.Items == nil {
@@ -222,11 +222,11 @@ func (t *timeline) addEvent(event *eventsv1.Event) {
 		Cluster: object.Namespace, AddOn: object.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
 	}
 	item.Time, item.Count = lastSeen(event)
-	shown := func(transition change) bool {
+	isShown := func(transition change) bool {
 		delay := item.Time.Sub(transition.time)
 		return transition.reason == item.Reason && delay > -time.Second && delay < duplicateWindow
 	}
-	if !slices.ContainsFunc(t.changes[subject(event)], shown) {
+	if !slices.ContainsFunc(t.changes[subject(event)], isShown) {
 		t.items = append(t.items, item)
 	}
 }

@@ -42,7 +42,7 @@ func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[
 		if object := hub.FactsObject(name); object != nil && cluster.Facts.Versions == nil {
 			cluster.Facts.Versions = fleet.FactsOf(object).Versions
 		}
-		for addOn, observed := range cluster.AddOns {
+		for addOn, observation := range cluster.AddOns {
 			if !wanted(addOn) {
 				continue
 			}
@@ -50,14 +50,14 @@ func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[
 				reaches[addOn] = &VersionReach{}
 			}
 			reaches[addOn].Installed++
-			sources := cluster.VersionSources(&observed, hub.Declared.Version(addOn))
-			if observed.Template.Unknown || versions.Running(sources) != (versions.Version{}) {
+			sources := cluster.VersionSources(&observation, hub.Declared.Version(addOn))
+			if observation.Template.Unknown || versions.Running(sources) != (versions.Version{}) {
 				continue
 			}
 			_, reported := cluster.Facts.Versions[addOn]
 			reaches[addOn].Gaps = append(reaches[addOn].Gaps, VersionGap{
 				Cluster:     name,
-				Template:    observed.Template.Name,
+				Template:    observation.Template.Name,
 				Unrequested: !reported && hub.IsOn(name, names.AgentAddOn),
 			})
 		}
@@ -91,9 +91,9 @@ func (r *VersionReach) describe(addOn, accepted string) string {
 
 // WithFiles returns the snapshot after the registrations and AddOnTemplates in files are applied. If a file lacks a version, the
 // version on the hub stays, because kubectl apply keeps the annotations of other writers.
-func WithFiles(hub *snapshot.Snapshot, declared []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
+func WithFiles(hub *snapshot.Snapshot, registrations []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
 	content := hub.Content
-	content.Registrations = Among(declared, hub.Registrations)
+	content.Registrations = Among(registrations, hub.Registrations)
 	for i := range content.Registrations {
 		addOn := &content.Registrations[i]
 		current := hub.Declared.Version(addOn.Name)

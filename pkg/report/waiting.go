@@ -39,13 +39,13 @@ func (c *Cluster) waits(stored *DependencyReport) []reportedWait {
 // awaited returns the findings that keep the add-on, with the AddOnTemplate that waits, from working.
 func (c *Cluster) awaited(waiting fleet.Waiting) []evaluation.Finding {
 	findings := c.findings[waiting.AddOn]
-	observed := c.AddOns[waiting.AddOn]
-	if waiting.Template.Name != "" && observed.Template.Name != waiting.Template.Name {
+	observation := c.AddOns[waiting.AddOn]
+	if waiting.Template.Name != "" && observation.Template.Name != waiting.Template.Name {
 		changed := c.Cluster
 		changed.AddOns = maps.Clone(c.AddOns)
-		observed.Template = versions.Templates{Name: waiting.Template.Name, Running: waiting.Template.Version}
-		changed.AddOns[waiting.AddOn] = observed
-		findings = c.declared.Findings(changed)[waiting.AddOn]
+		observation.Template = versions.Templates{Name: waiting.Template.Name, Running: waiting.Template.Version}
+		changed.AddOns[waiting.AddOn] = observation
+		findings = c.evaluator.Findings(changed)[waiting.AddOn]
 	}
 	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool {
 		return !f.Blocks() || !f.Unsatisfied() && !f.Held()

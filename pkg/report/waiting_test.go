@@ -36,7 +36,7 @@ func formatWaits(report *DependencyReport) string {
 
 // waitingUpgrade returns a cluster on which gateway runs v1 while v2 waits. v2 needs base >= 2 and other.
 func waitingUpgrade() (*whatif.Evaluation, whatif.Cluster, fleet.Waiting) {
-	declared := whatif.New(evaluation.New(catalog.New(
+	evaluator := whatif.New(evaluation.New(catalog.New(
 		[]addonv1alpha1.ClusterManagementAddOn{
 			fixture.Deployed(fixture.Registration("gateway", fixture.Required("base"))), fixture.Registration("base"),
 		},
@@ -46,7 +46,7 @@ func waitingUpgrade() (*whatif.Evaluation, whatif.Cluster, fleet.Waiting) {
 	gateway := cluster.AddOns["gateway"]
 	gateway.Template = versions.Templates{Name: "v1", Running: "1.0.0"}
 	cluster.AddOns["gateway"] = gateway
-	return declared, cluster, fleet.Waiting{
+	return evaluator, cluster, fleet.Waiting{
 		AddOn: "gateway", Kind: dependencyv1alpha1.WaitUpgrade, Since: fixture.Earlier,
 		Running: fleet.Template{Name: "v1", Version: "1.0.0"}, Template: fleet.Template{Name: "v2", Version: "2.0.0"},
 	}
@@ -83,9 +83,9 @@ func TestWaits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			evaluated := EvaluateCluster(test.declared, test.cluster)
-			evaluated.Waiting = test.waiting
-			report := evaluated.Report(onlyUnsatisfied, nil)
+			evaluatedCluster := EvaluateCluster(test.declared, test.cluster)
+			evaluatedCluster.Waiting = test.waiting
+			report := evaluatedCluster.Report(onlyUnsatisfied, nil)
 			if got := formatWaits(report); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
@@ -103,11 +103,11 @@ func TestWaits(t *testing.T) {
 
 // While a cluster is lost, a report keeps the edges that were last waited for.
 func TestHeldWaits(t *testing.T) {
-	declared, cluster, waiting := waitingUpgrade()
+	evaluator, cluster, waiting := waitingUpgrade()
 	report := func(cluster whatif.Cluster, stored *DependencyReport) *DependencyReport {
-		evaluated := EvaluateCluster(declared, cluster)
-		evaluated.Waiting = []fleet.Waiting{waiting}
-		return evaluated.Report(allEdges, stored)
+		evaluatedCluster := EvaluateCluster(evaluator, cluster)
+		evaluatedCluster.Waiting = []fleet.Waiting{waiting}
+		return evaluatedCluster.Report(allEdges, stored)
 	}
 	stored := report(cluster, nil)
 	cluster.Available = metav1.ConditionUnknown

@@ -84,14 +84,14 @@ func (o *options) run(ctx context.Context) error {
 	if lock, err = lock.Only(o.kind); err != nil {
 		return cmdline.UsageError(fmt.Errorf("--cluster-kind: %w", err))
 	}
-	planned, err := index.Plan(lock, entries)
+	plan, err := index.Plan(lock, entries)
 	if err != nil {
 		return err
 	}
 	if o.fluxPath == "" {
 		o.fluxPath = "./" + filepath.ToSlash(o.folder)
 	}
-	files, err := o.files(planned)
+	files, err := o.files(plan)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (o *options) run(ctx context.Context) error {
 	if err := replace(o.folder, files); err != nil {
 		return err
 	}
-	for _, addOn := range planned {
+	for _, addOn := range plan {
 		fmt.Fprintf(o.Out, "%s\n", filepath.Join(o.folder, fileOf(&addOn)))
 	}
 	return nil
@@ -117,11 +117,11 @@ func (o *options) read(ctx context.Context) (*index.Lock, []index.Entry, error) 
 		entries, err := o.Entries(ctx)
 		return lock, entries, err
 	}
-	resolved, entries, err := o.Resolve(ctx)
+	newLock, entries, err := o.Resolve(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := o.CheckLock(resolved); err != nil {
+	if _, err := o.CheckLock(newLock); err != nil {
 		return nil, nil, err
 	}
 	return lock, entries, nil

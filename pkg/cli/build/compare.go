@@ -20,23 +20,23 @@ import (
 // format. It reads the source of Flux, and the path of the folder in the source, from the folder, because flags of build have set
 // them.
 func Compare(folder string, lock *index.Lock, entries []index.Entry) ([]string, error) {
-	built, err := index.ReadLock(filepath.Join(folder, markerFile))
+	folderLock, err := index.ReadLock(filepath.Join(folder, markerFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s was not written by kubectl addon build: it has no %s", folder, markerFile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(built.ClusterKinds) == 1 && len(lock.ClusterKinds) > 1 { // as with --cluster-kind
-		if lock, err = lock.Only(built.ClusterKinds[0].Name); err != nil {
+	if len(folderLock.ClusterKinds) == 1 && len(lock.ClusterKinds) > 1 { // as with --cluster-kind
+		if lock, err = lock.Only(folderLock.ClusterKinds[0].Name); err != nil {
 			return []string{fmt.Sprintf("%s: %v", folder, err)}, nil
 		}
 	}
-	planned, err := index.Plan(lock, entries)
+	plan, err := index.Plan(lock, entries)
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := candidateContents(folder, lock, planned)
+	candidates, err := candidateContents(folder, lock, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Compare(folder string, lock *index.Lock, entries []index.Entry) ([]string, 
 }
 
 // candidateContents returns the contents that a folder may have: of the format that its marker names, or else of each format.
-func candidateContents(folder string, lock *index.Lock, planned []index.Planned) ([]map[string][]byte, error) {
+func candidateContents(folder string, lock *index.Lock, plan []index.Planned) ([]map[string][]byte, error) {
 	content, err := os.ReadFile(filepath.Join(folder, markerFile)) //nolint:gosec // a path that the user named
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func candidateContents(folder string, lock *index.Lock, planned []index.Planned)
 		if format == formatFlux {
 			layout.fluxSource, layout.fluxPath = readFlux(folder)
 		}
-		files, err := layout.files(planned)
+		files, err := layout.files(plan)
 		if err != nil {
 			return nil, err
 		}

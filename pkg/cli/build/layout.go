@@ -39,11 +39,11 @@ func layerOf(addOn *index.Planned) string { return fmt.Sprintf("%02d", addOn.Lay
 func fileOf(addOn *index.Planned) string { return filepath.Join(layerOf(addOn), addOn.Name+".yaml") }
 
 // files returns the contents of all files, by their paths in the folder.
-func (l *layout) files(planned []index.Planned) (map[string][]byte, error) {
+func (l *layout) files(plan []index.Planned) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var resources []string
-	for i := range planned {
-		addOn := &planned[i]
+	for i := range plan {
+		addOn := &plan[i]
 		content, err := l.manifests(addOn)
 		if err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (l *layout) files(planned []index.Planned) (map[string][]byte, error) {
 			"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
 		})
 	case formatFlux:
-		files[fluxFile], err = l.flux(planned)
+		files[fluxFile], err = l.flux(plan)
 	default:
 	}
 	return files, err
@@ -87,10 +87,10 @@ func (l *layout) manifests(addOn *index.Planned) ([]byte, error) {
 }
 
 // flux returns a Kustomization of Flux for each layer. It depends on the Kustomization of the preceding layer.
-func (l *layout) flux(planned []index.Planned) ([]byte, error) {
+func (l *layout) flux(plan []index.Planned) ([]byte, error) {
 	layers := map[string]bool{}
-	for i := range planned {
-		layers[layerOf(&planned[i])] = true
+	for i := range plan {
+		layers[layerOf(&plan[i])] = true
 	}
 	var documents [][]byte
 	preceding := ""

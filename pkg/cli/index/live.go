@@ -24,14 +24,14 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	registered, err := list(ctx, hub, "ClusterManagementAddOn")
+	registrations, err := list(ctx, hub, "ClusterManagementAddOn")
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkVersions(registered); err != nil {
+	if err := o.checkVersions(registrations); err != nil {
 		return nil, err
 	}
-	if len(registered) == 0 {
+	if len(registrations) == 0 {
 		fmt.Fprintln(o.ErrOut, "The hub has no ClusterManagementAddOn, so nothing was added.")
 	}
 	templates, err := list(ctx, hub, "AddOnTemplate")
@@ -40,13 +40,13 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 	}
 	var configs []manifest.Object
 	hasConfigurations := func(object manifest.Object) bool { return index.HasConfigurations(&object.Unstructured) }
-	if slices.ContainsFunc(registered, hasConfigurations) {
+	if slices.ContainsFunc(registrations, hasConfigurations) {
 		if configs, err = list(ctx, hub, "AddOnDeploymentConfig"); err != nil {
 			return nil, err
 		}
 	}
 	var entries []index.Entry
-	for _, registration := range registered {
+	for _, registration := range registrations {
 		addOnEntries, err := o.buildRegistration(registration, templates, configs)
 		if err != nil {
 			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", advise(err))))

@@ -92,18 +92,18 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	}
 	isLive := o.live || o.source.IsFile()
 	hub := &hub{source: o.source, files: files}
-	var registered []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	if isLive {
-		if registered, err = hub.registrations(ctx); err != nil {
+		if registrations, err = hub.registrations(ctx); err != nil {
 			return err
 		}
 	}
-	o.result = files.Lint(registered, isLive)
+	o.result = files.Lint(registrations, isLive)
 	if err := o.judgePlacements(ctx, files.Declared(), hub); err != nil {
 		return err
 	}
 	if isLive {
-		if err := o.judgeVersions(ctx, files, registered, hub); err != nil {
+		if err := o.judgeVersions(ctx, files, registrations, hub); err != nil {
 			return err
 		}
 	}

@@ -14,16 +14,16 @@ import (
 )
 
 // judgePlacements adds findings on dependencies that Placements do not install. Only add-ons with Placements can have such findings.
-func (o *options) judgePlacements(ctx context.Context, declared []report.Declared, hub *hub) error {
-	placed := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
-	for i := range declared {
-		addOn := &declared[i].AddOn
+func (o *options) judgePlacements(ctx context.Context, registrations []report.Declared, hub *hub) error {
+	strategies := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
+	for i := range registrations {
+		addOn := &registrations[i].AddOn
 		if addOn.Spec.InstallStrategy.Type == ocmaddonv1alpha1.AddonInstallStrategyPlacements {
-			placed[addOn.Name] = append(placed[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
+			strategies[addOn.Name] = append(strategies[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
 		}
 	}
 	switch {
-	case len(placed) == 0 || !o.live && !o.source.IsFile():
+	case len(strategies) == 0 || !o.live && !o.source.IsFile():
 		return nil
 	case o.source.IsFile():
 		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so placements were not checked: use --live.")
@@ -34,7 +34,7 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 		return err
 	}
 	selected := map[string][]string{}
-	for addOn, placements := range placed {
+	for addOn, placements := range strategies {
 		if selected[addOn], err = clusters(ctx, reader, placements); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 	if err != nil {
 		return err
 	}
-	o.result.Items = append(o.result.Items, report.FindUncovered(declared, fleet, selected)...)
+	o.result.Items = append(o.result.Items, report.FindUncovered(registrations, fleet, selected)...)
 	return nil
 }
 

@@ -14,10 +14,10 @@ import (
 
 // judgeVersions adds findings on dependencies with a version range, if no version of the add-on on the hub is known.
 func (o *options) judgeVersions(
-	ctx context.Context, files *manifest.Files, registered []addonv1alpha1.ClusterManagementAddOn, hub *hub,
+	ctx context.Context, files *manifest.Files, hubRegistrations []addonv1alpha1.ClusterManagementAddOn, hub *hub,
 ) error {
-	declared, templates := files.Declared(), files.DeclaredTemplates()
-	if !report.ComparesVersions(declared, templates, registered) {
+	registrations, templates := files.Declared(), files.DeclaredTemplates()
+	if !report.ComparesVersions(registrations, templates, hubRegistrations) {
 		return nil
 	}
 	fleet, err := hub.snapshot(ctx)
@@ -28,6 +28,6 @@ func (o *options) judgeVersions(
 	case err != nil:
 		return err
 	}
-	o.result.Items = append(o.result.Items, report.FindVersionsNotReported(declared, templates, files.AddOnTemplates, fleet)...)
+	o.result.Items = append(o.result.Items, report.FindVersionsNotReported(registrations, templates, files.AddOnTemplates, fleet)...)
 	return nil
 }

@@ -41,11 +41,11 @@ func (p *Packages) Open(ctx context.Context, location string) (*airgap.Package, 
 		}
 		source.Key = key
 	}
-	opened, err := source.Open(ctx, location)
+	pkg, err := source.Open(ctx, location)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, registry.ErrNoTag) {
 		err = cmdline.UsageError(err)
 	}
-	return opened, err
+	return pkg, err
 }
 
 // releases are the releases in an index.

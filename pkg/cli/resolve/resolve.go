@@ -175,12 +175,12 @@ func DescribeUncompared(notReached, notLocked int) []string {
 }
 
 // CheckLock returns the content of the lock. If the result of resolving again differs, the error is ErrLock.
-func (f *Files) CheckLock(resolved *index.Lock) ([]byte, error) {
+func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	content, err := os.ReadFile(f.Lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	want, err := resolved.Bytes()
+	want, err := newLock.Bytes()
 	if err == nil && !bytes.Equal(content, want) {
 		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
 	}

@@ -88,8 +88,8 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	if err != nil {
 		return err
 	}
-	declared := catalog.New(fleet.Registrations)
-	if addOn != "" && !slices.Contains(declared.AddOns(), addOn) {
+	catalog := catalog.New(fleet.Registrations)
+	if addOn != "" && !slices.Contains(catalog.AddOns(), addOn) {
 		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists those that exist", addOn)
 	}
 	hub, err := o.source.Reader()
@@ -100,7 +100,7 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	if err != nil {
 		return err
 	}
-	o.result = report.SuggestionsFor(addOn, suggestion.Find(declared, workloads.items, isBuiltIn))
+	o.result = report.SuggestionsFor(addOn, suggestion.Find(catalog, workloads.items, isBuiltIn))
 	finder := evidenceFinder{hub: hub, cluster: cluster, workloads: workloads}
 	evidence, err := finder.find(ctx, fleet, addOn)
 	if err != nil {

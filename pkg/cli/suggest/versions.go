@@ -50,8 +50,8 @@ func (f *evidenceFinder) find(ctx context.Context, fleet *snapshot.Snapshot, add
 		evidence = append(evidence, images...)
 	}
 	for i := range fleet.Registrations {
-		if registered := &fleet.Registrations[i]; wanted[registered.Name] && reaches[registered.Name] == nil {
-			evidence = append(evidence, f.registrationEvidence(ctx, fleet, registered)...)
+		if registration := &fleet.Registrations[i]; wanted[registration.Name] && reaches[registration.Name] == nil {
+			evidence = append(evidence, f.registrationEvidence(ctx, fleet, registration)...)
 		}
 	}
 	return evidence, nil
@@ -116,15 +116,15 @@ func (f *evidenceFinder) templateEvidence(addOn, template string, clusters []str
 // registrationEvidence returns the images of an add-on that is installed nowhere: of the AddOnTemplates that its registration names, and
 // that have no version.
 func (f *evidenceFinder) registrationEvidence(
-	ctx context.Context, fleet *snapshot.Snapshot, registered *addonv1alpha1.ClusterManagementAddOn,
+	ctx context.Context, fleet *snapshot.Snapshot, registration *addonv1alpha1.ClusterManagementAddOn,
 ) []suggestion.Evidence {
-	if current := fleet.Declared.Version(registered.Name); cmp.Or(current.Current, current.Former) != "" {
+	if version := fleet.Declared.Version(registration.Name); cmp.Or(version.Current, version.Former) != "" {
 		return nil
 	}
 	var evidence []suggestion.Evidence
-	for _, template := range declaration.NamedTemplates(registered) {
+	for _, template := range declaration.NamedTemplates(registration) {
 		if version, _, _ := fleet.TemplateVersion(ctx, template); version == "" {
-			evidence = append(evidence, f.templateEvidence(registered.Name, template, nil))
+			evidence = append(evidence, f.templateEvidence(registration.Name, template, nil))
 		}
 	}
 	return evidence

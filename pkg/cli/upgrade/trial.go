@@ -23,9 +23,9 @@ func trials(moves []index.Move, lock *index.Lock, entries []index.Entry) map[str
 		move := &moves[i]
 		trials[move.ClusterKind] = addMove(trials[move.ClusterKind], move, entries)
 		if allKindsAgree(move, lock) {
-			registered := *move
-			registered.From = move.To // The registration changes, and the add-on is not installed for it.
-			trials[""] = addMove(trials[""], &registered, entries)
+			registeredMove := *move
+			registeredMove.From = move.To // The registration changes, and the add-on is not installed for it.
+			trials[""] = addMove(trials[""], &registeredMove, entries)
 		}
 	}
 	return trials

@@ -147,12 +147,12 @@ func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 			o.result.Items = append(o.result.Items, Difference{Message: message})
 		}
 	}
-	resolved, _, resolveErr := o.Resolve(ctx)
+	newLock, _, resolveErr := o.Resolve(ctx)
 	if resolveErr != nil {
 		o.result.Items = append(o.result.Items, Difference{Message: "the wishes: " + resolveErr.Error()})
 		return nil //nolint:nilerr // verify reports it as a difference
 	}
-	_, err = o.CheckLock(resolved)
+	_, err = o.CheckLock(newLock)
 	if errors.Is(err, resolve.ErrLock) {
 		o.result.Items = append(o.result.Items, Difference{
 			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
