@@ -189,7 +189,7 @@ func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findin
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
 			f.report.FailingThemselves = append(f.report.FailingThemselves,
 				Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
-		} else if !isFailure(degraded) { // Degraded has changed, and Available has not followed yet
+		} else if !isFailure(degraded) { // Degraded has changed, and Available is not updated yet.
 			degraded = &metav1.Condition{Status: metav1.ConditionTrue, Reason: available.Reason}
 		}
 	}
@@ -219,7 +219,8 @@ func failingOptional(addOn string, findings []evaluation.Finding) []cause.Cause 
 	return failing
 }
 
-// degradedSince returns the time when addon-manager set Degraded to True. It returns a zero time if Degraded is not True.
+// degradedSince returns the time when addon-manager set Degraded to True. It returns a zero time if Degraded reports no failing
+// dependency.
 func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
 	degraded := fleet.Degraded(addOn)
 	if !isFailure(degraded) {
@@ -252,7 +253,7 @@ func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause
 	return cause.Shared(affectedTraits, unaffected), len(unaffected)
 }
 
-// unique are the names of labels and claims that have another value on every cluster.
+// unique are the names of labels and claims whose values are unique to a cluster.
 var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
 
 // traitsOf returns a cluster's labels, claims and version of Kubernetes.

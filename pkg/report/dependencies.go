@@ -59,7 +59,7 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 		r.addEdges(addOn, stored)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
-		r.edges = slices.DeleteFunc(r.edges, func(e reportEntry) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
+		r.edges = slices.DeleteFunc(r.edges, func(e reportEntry) bool { return !unsatisfied(e.Verdict) && !isTemporary(e.Verdict) })
 	}
 	slices.SortStableFunc(r.edges, func(a, b reportEntry) int { return cmp.Compare(a.rank(), b.rank()) })
 	pending, waits := r.pending(), r.waits(stored)
@@ -87,13 +87,13 @@ type clusterReport struct {
 	causes map[string][]rootCause
 }
 
-// evaluated is an entry of a report, with the finding that it shows.
+// reportEntry is an entry of a report, with the finding that it shows.
 type reportEntry struct {
 	reportedEdge
 	finding *evaluation.Finding
 }
 
-// rank orders edges: those that keep an add-on from working come first.
+// rank orders entries. Edges that keep an add-on from working come first.
 func (e reportEntry) rank() int {
 	switch {
 	case e.Held:
@@ -107,8 +107,8 @@ func (e reportEntry) rank() int {
 	}
 }
 
-// passing reports whether the edge may be unsatisfied once a moment has come.
-func passing(verdict string) bool {
+// isTemporary reports whether the edge may become unsatisfied at a time that is known already.
+func isTemporary(verdict string) bool {
 	return verdict == string(evaluation.Tolerated) || verdict == string(evaluation.Waived)
 }
 
@@ -224,7 +224,7 @@ func (r *clusterReport) rootCausesOf(addOn string, finding *evaluation.Finding) 
 		r.causes[target] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
 	}
 	if len(r.causes[target]) == 0 {
-		return itself // the conditions of the dependency have not followed yet
+		return itself // The conditions of the dependency are not updated yet.
 	}
 	return r.causes[target]
 }

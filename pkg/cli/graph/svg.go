@@ -243,7 +243,7 @@ func (l *lines) text(x, y float64, anchor string, size float64, color, content, 
 		x, y, anchor, size, color, attributes, escape(content))
 }
 
-// escape escapes text for XML. It drops characters that XML does not allow.
+// escape escapes text for XML. It replaces characters that XML does not allow.
 func escape(content string) string {
 	var safe strings.Builder
 	_ = xml.EscapeText(&safe, []byte(content)) // a strings.Builder has no errors

@@ -129,7 +129,7 @@ func dashed(edge *report.GraphEdge) bool {
 	return edge.Type != addonv1alpha1.DependencyTypeRequired || edge.Alternative
 }
 
-// note returns the label of an edge. It is empty for a Required edge that is satisfied on all clusters.
+// note returns the label of an edge. It is empty for an edge without special properties that fails nowhere.
 func note(edge *report.GraphEdge) string {
 	var notes []string
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {

@@ -1,4 +1,5 @@
-// Package terminal fits output to a screen: it has colors, and the width of the screen. Output that a program reads stays unchanged.
+// Package terminal adapts output to the screen of a person: it adds colors, and fits lines to the width. Output that a program reads
+// stays unchanged.
 package terminal
 
 import (

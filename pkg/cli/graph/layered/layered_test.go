@@ -54,7 +54,10 @@ func TestBoxesDoNotTouch(t *testing.T) {
 func TestDependenciesAreOnTheRight(t *testing.T) {
 	nodes := []Node{{"a", 10, 10}, {"b", 10, 10}, {"c", 10, 10}}
 	drawing := Draw(nodes, []Edge{
-		{Dependent: "a", Dependency: "b"}, {Dependent: "b", Dependency: "c"}, {Dependent: "a", Dependency: "c"}, {Dependent: "c", Dependency: "b"},
+		{Dependent: "a", Dependency: "b"},
+		{Dependent: "b", Dependency: "c"},
+		{Dependent: "a", Dependency: "c"},
+		{Dependent: "c", Dependency: "b"},
 	})
 	if !(drawing.Boxes[0].X < drawing.Boxes[1].X && drawing.Boxes[1].X < drawing.Boxes[2].X) {
 		t.Errorf("not from left to right: %v", drawing.Boxes)
