@@ -7,7 +7,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxBytes is how large a report can be, in bytes of JSON, with its metadata.
+// MaxBytes is the largest size of a report, in bytes of JSON, with its metadata.
 const MaxBytes = 256 << 10
 
 // metadataBytes is reserved for the metadata that the API server adds.
@@ -42,9 +42,9 @@ func fit[T any](entries []T, capacity *int, leftOut *int32) []T {
 	return entries
 }
 
-func count[T any](entries []T) int32 { return int32(len(entries)) } //nolint:gosec // bounded by what fits into memory
+func count[T any](entries []T) int32 { return int32(len(entries)) } //nolint:gosec // bounded by memory
 
-// name makes a name fit into a report, and sentence any other text.
+// name cuts a name to the size that the schema of reports allows. sentence cuts any other text.
 func name(value string) string {
 	return text.Cut(text.OneLine(value), dependencyv1alpha1.MaxReportName)
 }

@@ -24,29 +24,26 @@ import (
 // APIVersion is the apiVersion of all reports.
 var APIVersion = dependencyv1alpha1.GroupVersion.String()
 
-// RootCauses are the causes that keep add-ons of a fleet from working, the one that
-// breaks most first.
+// RootCauses are the causes that keep add-ons of a fleet from working. The cause that breaks most add-ons comes first.
 type RootCauses struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
 	Taken time.Time `json:"taken"`
 	Reach `json:",inline"`
-	// AddOns are how many are installed on the clusters that can be reached, and declare
-	// dependencies or requirements.
+	// AddOns is the number of add-ons that are installed on clusters that can be reached, and declare dependencies or requirements.
 	AddOns int `json:"addOns"`
-	// NotInstalled is the add-on of the filter where it is not installed. Items are then what
-	// it breaks.
+	// NotInstalled is the add-on of the filter if it is not installed. Items then has the edges that it breaks.
 	NotInstalled string `json:"notInstalled,omitempty"`
 	// Items are the causes.
 	Items []RootCause `json:"items"`
-	// FailingThemselves are add-ons that are not available although no dependency of
-	// theirs fails, on clusters that can be reached. Those that are causes are left out.
+	// FailingThemselves are add-ons on clusters that can be reached. They are not available although no dependency of theirs fails.
+	// Add-ons that are root causes are left out.
 	FailingThemselves []Failing `json:"failingThemselves,omitempty"`
-	// Outdated are add-ons that are Degraded, or not available, for a dependency, although all
-	// are satisfied, on clusters that can be reached: addon-manager, or the agent, has not updated them.
+	// Outdated are add-ons on clusters that can be reached. Their conditions report a failing dependency although all dependencies
+	// are satisfied: addon-manager, or the agent, has not updated the conditions.
 	Outdated []Failing `json:"outdated,omitempty"`
-	// LastKnown are add-ons that are Degraded for a dependency where the verdicts are held, as
-	// on clusters that cannot be reached: the stored condition is all that is known.
+	// LastKnown are add-ons whose stored Degraded reports a failing dependency while the verdicts are held, as on clusters that
+	// cannot be reached.
 	LastKnown []Failing `json:"lastKnown,omitempty"`
 	// FailingOptional are the failing Optional dependencies of the add-on of the filter, on the
 	// managed cluster of the filter.
@@ -59,7 +56,7 @@ type RootCauses struct {
 type Failing struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Reason is that of the condition: of Available, or of Degraded.
+	// Reason is the reason of Available or Degraded.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -69,28 +66,28 @@ type Unusable struct {
 	Problem string `json:"problem"`
 }
 
-// RootCause is one cause and all that it breaks.
+// RootCause is a cause with the add-ons that it breaks.
 type RootCause struct {
 	cause.Ranked `json:",inline"`
-	// Message is the one of addon-manager on the edge, for one of the victims.
+	// Message is the message of addon-manager on the edge, for one of the victims.
 	Message string `json:"message"`
-	// Stopped: Interlock does not install the add-on although the edge of that victim asks for it. Message says why.
+	// Stopped is whether Interlock does not install the add-on although the edge of that victim requests it. Message explains why.
 	Stopped bool `json:"stopped,omitempty"`
-	// Providers are registered add-ons that bring an API that is not served.
+	// Providers are registered add-ons that provide an API that is not served.
 	Providers []string `json:"providers,omitempty"`
 	// First is the victim that was broken first.
 	First cause.Victim `json:"first,omitzero"`
 	// Shared are traits of the affected clusters that most other clusters with the same
 	// add-ons do not have.
 	Shared []cause.Common `json:"shared,omitempty"`
-	// Others are how many such other clusters there are.
+	// Others is the number of these other clusters.
 	Others int `json:"others"`
 }
 
-// Filter says which add-ons count as victims; empty fields: all.
+// Filter selects the add-ons that count as victims. An empty field selects all.
 type Filter struct{ Cluster, AddOn string }
 
-// FindRootCauses evaluates the add-ons of a fleet, and follows what fails to its causes.
+// FindRootCauses evaluates the add-ons of a fleet, and traces each failure to its causes.
 func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
 		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
@@ -131,7 +128,6 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	return f.report
 }
 
-// finder is the search for the root causes of a fleet.
 // finder searches the root causes of a fleet.
 type finder struct {
 	report  *RootCauses
@@ -158,7 +154,7 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 		f.installed[addOn.Name] = append(f.installed[addOn.Name], cluster)
 		paths := cause.Paths(addOn.Name, findings)
 		if f.report.NotInstalled == "" && len(paths) == 0 {
-			f.unexplained(addOn, findings(addOn.Name))
+			f.addUnexplained(addOn, findings(addOn.Name))
 		}
 		if len(findings(addOn.Name)) > 0 {
 			f.report.AddOns++
@@ -186,14 +182,14 @@ func (f *finder) addLastKnown(hub *snapshot.Snapshot, cluster string, filter Fil
 	}
 }
 
-// unexplained adds an add-on that has no root cause, if its conditions say that it does not
-// work.
-func (f *finder) unexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding) {
+// addUnexplained adds an add-on without a root cause, if its conditions report that it does not work.
+func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding) {
 	degraded, available := fleet.Degraded(addOn), fleet.Available(addOn)
 	if available != nil && available.Status != metav1.ConditionTrue {
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
-			f.report.FailingThemselves = append(f.report.FailingThemselves, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
-		} else if !isFailure(degraded) { // Degraded has changed, and Available has not followed yet
+			f.report.FailingThemselves = append(f.report.FailingThemselves,
+				Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})
+		} else if !isFailure(degraded) { // Degraded has changed, and Available is not updated yet.
 			degraded = &metav1.Condition{Status: metav1.ConditionTrue, Reason: available.Reason}
 		}
 	}
@@ -211,7 +207,8 @@ func isFailure(degraded *metav1.Condition) bool {
 }
 
 // failingOptional returns the Optional edges of an add-on that fail.
-func failingOptional(addOn string, findings []evaluation.Finding) (failing []cause.Cause) {
+func failingOptional(addOn string, findings []evaluation.Finding) []cause.Cause {
+	var failing []cause.Cause
 	for i := range findings {
 		if finding := &findings[i]; finding.Unsatisfied() && !finding.Blocks() {
 			for failed := range finding.Causes() {
@@ -222,7 +219,8 @@ func failingOptional(addOn string, findings []evaluation.Finding) (failing []cau
 	return failing
 }
 
-// degradedSince returns the time when addon-manager set Degraded. It is zero if addon-manager has not.
+// degradedSince returns the time when addon-manager set Degraded to True. It returns a zero time if Degraded reports no failing
+// dependency.
 func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
 	degraded := fleet.Degraded(addOn)
 	if !isFailure(degraded) {
@@ -255,7 +253,7 @@ func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause
 	return cause.Shared(affectedTraits, unaffected), len(unaffected)
 }
 
-// unique are the names of labels and claims that have another value on every cluster.
+// unique are the names of labels and claims whose values are unique to a cluster.
 var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
 
 // traitsOf returns a cluster's labels, claims and version of Kubernetes.

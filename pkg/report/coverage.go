@@ -14,14 +14,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxNamed is how many managed clusters a message names.
+// maxNamed is the largest number of managed clusters that a message names.
 const maxNamed = 3
 
-// FindUncovered finds the add-ons in files that Placements install on managed clusters where
-// a Required dependency is not installed. selected are the clusters that Placements select
-// for the add-ons in files, by add-on. Other add-ons are installed where theirs select.
-func FindUncovered(all []Declared, hub *snapshot.Snapshot, selected map[string][]string) (found []LintFinding) {
-	planned := whatif.New(hub.Evaluator(Among(all, hub.Registrations)))
+// FindUncovered finds the add-ons in files that Placements install on managed clusters where a Required dependency is not installed.
+// selected has the clusters that the Placements of each add-on in the files select. Other add-ons are where the hub has them.
+func FindUncovered(registrations []Declared, hub *snapshot.Snapshot, selected map[string][]string) []LintFinding {
+	evaluator := whatif.New(hub.Evaluator(Among(registrations, hub.Registrations)))
 	install := map[string][]string{} // by cluster
 	for _, addOn := range slices.Sorted(maps.Keys(selected)) {
 		for _, cluster := range selected[addOn] {
@@ -30,7 +29,7 @@ func FindUncovered(all []Declared, hub *snapshot.Snapshot, selected map[string][
 	}
 	missing := map[string]map[string][]string{} // by add-on, dependency
 	for _, cluster := range slices.Sorted(maps.Keys(install)) {
-		findings := planned.Findings(whatif.Change{Install: install[cluster]}.Apply(hub.Whole(cluster)))
+		findings := evaluator.Findings(whatif.Change{Install: install[cluster]}.Apply(hub.Whole(cluster)))
 		for _, addOn := range install[cluster] {
 			for _, finding := range findings[addOn] {
 				if !notInstalled(&finding) || !finding.Blocks() {
@@ -43,23 +42,25 @@ func FindUncovered(all []Declared, hub *snapshot.Snapshot, selected map[string][
 			}
 		}
 	}
-	for i := range all {
-		registration := &all[i]
-		declared := declaration.Read(&registration.AddOn)
-		for j := range declared.Edges {
-			edge := &declared.Edges[j]
+	var findings []LintFinding
+	for i := range registrations {
+		registration := &registrations[i]
+		decl := declaration.Read(&registration.AddOn)
+		for j := range decl.Edges {
+			edge := &decl.Edges[j]
 			if clusters := missing[registration.AddOn.Name][edge.Dependency.Name]; len(clusters) > 0 {
-				found = append(found, registration.finding(review.Judgement{
-					Rule: RuleNotPlaced, Field: declared.EdgePath(j), Message: uncovered(evaluation.Finding{Dependency: &edge.Dependency}.Target(), clusters),
+				target := evaluation.Finding{Dependency: &edge.Dependency}.Target()
+				findings = append(findings, registration.finding(review.Judgement{
+					Rule: RuleNotPlaced, Field: decl.EdgePath(j), Message: uncoveredMessage(target, clusters),
 				}))
 			}
 		}
 	}
-	return found
+	return findings
 }
 
-// notInstalled reports whether the edge's add-on is not installed, and none of its alternatives is. It is false for an API, because
-// another component than an add-on may serve it.
+// notInstalled reports whether neither the edge's add-on nor an alternative is installed. It is false for an API, because another
+// component than an add-on may serve it.
 func notInstalled(finding *evaluation.Finding) bool {
 	for end := range finding.Ends() {
 		if end.Verdict != evaluation.NotInstalled && (end == finding || end.Verdict != evaluation.Cycle) {
@@ -69,14 +70,14 @@ func notInstalled(finding *evaluation.Finding) bool {
 	return true
 }
 
-func uncovered(dependency string, clusters []string) string {
-	named, rest := strings.Join(clusters[:min(len(clusters), maxNamed)], ", "), ""
+func uncoveredMessage(dependency string, clusters []string) string {
+	names := strings.Join(clusters[:min(len(clusters), maxNamed)], ", ")
 	if len(clusters) > maxNamed {
-		rest = ", …"
+		names += ", …"
 	}
 	count := fmt.Sprintf("%d managed clusters", len(clusters))
 	if len(clusters) == 1 {
 		count = "1 managed cluster"
 	}
-	return fmt.Sprintf("Placements install it on %s where %q, which it needs, is not installed: %s%s", count, text.Name(dependency), named, rest)
+	return fmt.Sprintf("Placements install it on %s where %q, which it needs, is not installed: %s", count, text.Name(dependency), names)
 }

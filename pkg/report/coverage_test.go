@@ -13,7 +13,7 @@ import (
 )
 
 func TestFindUncovered(t *testing.T) {
-	on := func(cluster, addOn string) addonv1alpha1.ManagedClusterAddOn {
+	installed := func(cluster, addOn string) addonv1alpha1.ManagedClusterAddOn {
 		return addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
 	}
 	content := snapshot.Content{
@@ -21,7 +21,7 @@ func TestFindUncovered(t *testing.T) {
 		Clusters: []clusterv1.ManagedCluster{
 			{ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"private": ""}}}, {ObjectMeta: metav1.ObjectMeta{Name: "c2"}},
 		},
-		AddOns: []addonv1alpha1.ManagedClusterAddOn{on("c1", "b")},
+		AddOns: []addonv1alpha1.ManagedClusterAddOn{installed("c1", "b")},
 	}
 	for name, test := range map[string]struct {
 		files    []addonv1alpha1.ClusterManagementAddOn
@@ -55,12 +55,12 @@ func TestFindUncovered(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var declared []Declared
+			var files []Declared
 			for _, addOn := range test.files {
-				declared = append(declared, Declared{AddOn: addOn, Line: func(string) int { return 0 }})
+				files = append(files, Declared{AddOn: addOn, Line: func(string) int { return 0 }})
 			}
 			var got []string
-			for _, finding := range FindUncovered(declared, snapshot.New(content), test.selected) {
+			for _, finding := range FindUncovered(files, snapshot.New(content), test.selected) {
 				got = append(got, finding.Field+": "+finding.Message)
 			}
 			if strings.Join(got, "; ") != test.want {

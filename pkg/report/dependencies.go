@@ -19,30 +19,29 @@ import (
 )
 
 type (
-	// DependencyReport is the report on the edges of one managed cluster: what addon-manager
-	// writes to the hub, and what the plugin prints.
+	// DependencyReport is the report on the edges of a managed cluster. addon-manager writes it to the hub, and the plugin prints it.
 	DependencyReport = dependencyv1alpha1.AddOnDependencyReport
-	reported         = dependencyv1alpha1.ReportedEdge
+	reportedEdge     = dependencyv1alpha1.ReportedEdge
 	rootCause        = dependencyv1alpha1.ReportedCause
 )
 
-// Cluster is a managed cluster with the verdicts on its edges, to be reported on.
+// Cluster is a managed cluster with the verdicts on its edges.
 type Cluster struct {
 	whatif.Cluster
-	// Waiting are the installations and upgrades of the add-ons that wait for dependencies, by the names of the add-ons.
-	Waiting  []fleet.Waiting
-	declared *whatif.Evaluation
-	findings map[string][]evaluation.Finding
+	// Waiting are the installations and upgrades that wait for dependencies, ordered by the names of the add-ons.
+	Waiting   []fleet.Waiting
+	evaluator *whatif.Evaluation
+	findings  map[string][]evaluation.Finding
 }
 
-// EvaluateCluster finds the verdicts on the edges of all add-ons on a managed cluster, as
-// they are once all conditions have followed.
-func EvaluateCluster(declared *whatif.Evaluation, cluster whatif.Cluster) *Cluster {
-	return &Cluster{Cluster: cluster, declared: declared, findings: declared.Findings(cluster)}
+// EvaluateCluster finds the verdicts on the edges of all add-ons on a managed cluster. They are the verdicts once all conditions have
+// been updated.
+func EvaluateCluster(evaluator *whatif.Evaluation, cluster whatif.Cluster) *Cluster {
+	return &Cluster{Cluster: cluster, evaluator: evaluator, findings: evaluator.Findings(cluster)}
 }
 
-// KeepsLast reports whether a report keeps what the one before has of an edge: its verdict is
-// held, or what explains it could not be read yet.
+// KeepsLast reports whether a report keeps an entry of the last report. It does for a verdict that is held, or whose explanation
+// could not be read yet.
 func (c *Cluster) KeepsLast() bool {
 	for _, findings := range c.findings {
 		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Held() || f.Unexplained() }) {
@@ -60,9 +59,9 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 		r.addEdges(addOn, stored)
 	}
 	if scope == dependencyv1alpha1.ReportUnsatisfied {
-		r.edges = slices.DeleteFunc(r.edges, func(e evaluated) bool { return !unsatisfied(e.Verdict) && !passing(e.Verdict) })
+		r.edges = slices.DeleteFunc(r.edges, func(e reportEntry) bool { return !unsatisfied(e.Verdict) && !isTemporary(e.Verdict) })
 	}
-	slices.SortStableFunc(r.edges, func(a, b evaluated) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(r.edges, func(a, b reportEntry) int { return cmp.Compare(a.rank(), b.rank()) })
 	pending, waits := r.pending(), r.waits(stored)
 	if len(r.edges)+len(pending)+len(waits) == 0 {
 		return nil
@@ -74,7 +73,7 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 	}
 	report.Summary.Pending, report.Summary.Waiting = count(pending), count(waits)
 	for _, e := range r.edges {
-		report.Edges = append(report.Edges, e.reported)
+		report.Edges = append(report.Edges, e.reportedEdge)
 	}
 	bound(report)
 	return report
@@ -83,19 +82,19 @@ func (c *Cluster) Report(scope dependencyv1alpha1.ReportScope, stored *Dependenc
 // clusterReport is a report under construction.
 type clusterReport struct {
 	*Cluster
-	edges []evaluated
+	edges []reportEntry
 	// causes are the root causes of add-ons, by their names.
 	causes map[string][]rootCause
 }
 
-// evaluated is an entry of a report, with the finding that it shows.
-type evaluated struct {
-	reported
+// reportEntry is an entry of a report, with the finding that it shows.
+type reportEntry struct {
+	reportedEdge
 	finding *evaluation.Finding
 }
 
-// rank orders edges: those that keep an add-on from working come first.
-func (e evaluated) rank() int {
+// rank orders entries. Edges that keep an add-on from working come first.
+func (e reportEntry) rank() int {
 	switch {
 	case e.Held:
 		return 2
@@ -108,8 +107,8 @@ func (e evaluated) rank() int {
 	}
 }
 
-// passing reports whether the edge may be unsatisfied once a moment has come.
-func passing(verdict string) bool {
+// isTemporary reports whether the edge may become unsatisfied at a time that is known already.
+func isTemporary(verdict string) bool {
 	return verdict == string(evaluation.Tolerated) || verdict == string(evaluation.Waived)
 }
 
@@ -129,37 +128,38 @@ func (r *clusterReport) addEdges(addOn string, stored *DependencyReport) {
 			}
 		}
 		if !finding.Held() {
-			r.edges = append(r.edges, evaluated{entry, finding})
+			r.edges = append(r.edges, reportEntry{entry, finding})
 			continue
 		}
 		entry.Held, entry.Found = true, sentence(finding.HeldBecause())
 		last := entriesOf(stored, entry.AddOn, entry.Dependency)
 		if len(last) == 0 {
-			last = []reported{entry}
+			last = []reportedEdge{entry}
 		}
 		for _, kept := range last {
 			kept.Held = true
-			r.edges = append(r.edges, evaluated{kept, finding})
+			r.edges = append(r.edges, reportEntry{kept, finding})
 		}
 	}
 }
 
 // entriesOf returns the entries of an edge in a report. Without a name, it returns the entries of all edges of the add-on.
-func entriesOf(report *DependencyReport, addOn, dependency string) (found []reported) {
+func entriesOf(report *DependencyReport, addOn, dependency string) []reportedEdge {
 	if report == nil {
 		return nil
 	}
+	var entries []reportedEdge
 	for i := range report.Edges {
 		if e := &report.Edges[i]; e.AddOn == addOn && (dependency == "" || e.Dependency == dependency) {
-			found = append(found, *e)
+			entries = append(entries, *e)
 		}
 	}
-	return found
+	return entries
 }
 
 // entry returns a finding as an entry of a report.
-func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reported {
-	entry := reported{
+func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reportedEdge {
+	entry := reportedEdge{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
 		Wanted: wanted(finding), Verdict: string(finding.Verdict),
 	}
@@ -173,7 +173,7 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 	return entry
 }
 
-// wanted returns the requirement of an edge. It is empty if that is not known.
+// wanted returns the requirement of an edge. It is empty if the declaration is not known.
 func wanted(finding *evaluation.Finding) string {
 	switch {
 	case finding.Requirement != nil:
@@ -185,8 +185,8 @@ func wanted(finding *evaluation.Finding) string {
 	}
 }
 
-// since returns when the condition on which the verdict rests changed. Without one, it returns when the dependent became Degraded.
-// A condition that is still to be written has no time yet.
+// since returns the time at which the condition that decides the verdict changed. Without such a condition, it returns the time at
+// which the dependent became Degraded. A condition that is still to be written has no time yet.
 func (r *clusterReport) since(addOn string, finding *evaluation.Finding) *metav1.Time {
 	latest := cmp.Or(finding.Degraded, finding.Available)
 	if own := r.AddOns[addOn].Degraded; latest == nil && condition.Owned(own) && own.Status == metav1.ConditionTrue {
@@ -200,7 +200,8 @@ func (r *clusterReport) since(addOn string, finding *evaluation.Finding) *metav1
 
 // rootCauses returns the root causes of an edge that is not satisfied. If no alternative is satisfied, it returns the causes of
 // each.
-func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) (causes []rootCause) {
+func (r *clusterReport) rootCauses(addOn string, finding *evaluation.Finding) []rootCause {
+	var causes []rootCause
 	for failed := range finding.Causes() {
 		causes = append(causes, r.rootCausesOf(addOn, failed)...)
 	}
@@ -223,7 +224,7 @@ func (r *clusterReport) rootCausesOf(addOn string, finding *evaluation.Finding) 
 		r.causes[target] = causes[:min(len(causes), dependencyv1alpha1.MaxRootCauses)]
 	}
 	if len(r.causes[target]) == 0 {
-		return itself // the conditions of the dependency have not followed yet
+		return itself // The conditions of the dependency are not updated yet.
 	}
 	return r.causes[target]
 }
@@ -236,7 +237,8 @@ func causeOf(root cause.Step) rootCause {
 }
 
 // summary counts the edges, and the add-ons that fail because of one.
-func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
+func (r *clusterReport) summary() dependencyv1alpha1.ReportSummary {
+	var counted dependencyv1alpha1.ReportSummary
 	failing := map[string]bool{}
 	for _, e := range r.edges {
 		if unsatisfied(e.Verdict) {
@@ -249,12 +251,12 @@ func (r *clusterReport) summary() (counted dependencyv1alpha1.ReportSummary) {
 			counted.Held++
 		}
 	}
-	counted.Failing = int32(len(failing)) //nolint:gosec // bounded by what fits into memory
+	counted.Failing = int32(len(failing)) //nolint:gosec // bounded by memory
 	return counted
 }
 
 // neededBy returns the dependencies of the edges that apply, with their dependents.
-func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
+func (r *clusterReport) neededBy() []dependencyv1alpha1.NeededAddOn {
 	dependents := map[string][]string{}
 	for _, e := range r.edges {
 		if e.finding.Dependency == nil || declaration.Conflicts(e.finding.Dependency) || e.Verdict == string(evaluation.NotApplicable) {
@@ -267,6 +269,7 @@ func (r *clusterReport) neededBy() (needed []dependencyv1alpha1.NeededAddOn) {
 			}
 		}
 	}
+	var needed []dependencyv1alpha1.NeededAddOn
 	for _, target := range slices.Sorted(maps.Keys(dependents)) {
 		slices.Sort(dependents[target])
 		needed = append(needed, dependencyv1alpha1.NeededAddOn{AddOn: target, Dependents: slices.Compact(dependents[target])})

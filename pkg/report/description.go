@@ -18,32 +18,31 @@ import (
 type Description struct {
 	metav1.TypeMeta `json:",inline"`
 	AddOn           string `json:"addOn"`
-	// Version is the version of the registration. It is empty if the registration has none.
+	// Version is the version of the registration, which may be empty.
 	Version string `json:"version,omitempty"`
 	// Declared is the field or the annotation that has the declaration. It is empty if the add-on declares nothing.
 	Declared string `json:"declared,omitempty"`
 	Needs    []Need `json:"needs"`
-	// Templates are its AddOnTemplates that declare something. Where one runs, what it declares
-	// replaces needs and provides.
+	// Templates are the AddOnTemplates of the add-on that have a declaration. It replaces Needs and Provides where the template runs.
 	Templates []TemplateDescription `json:"templates,omitempty"`
-	// Provides are the APIs that it provides.
+	// Provides are the APIs that the add-on provides.
 	Provides []string `json:"provides,omitempty"`
-	// NeededBy are registered add-ons that depend on it.
+	// NeededBy are registered add-ons that depend on the add-on.
 	NeededBy []string `json:"neededBy,omitempty"`
-	// ConflictsWith are registered add-ons that do not work beside it, as they declare.
+	// ConflictsWith are registered add-ons that declare a conflict with the add-on.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
-	// Bundle means that it has no agent, and is available if all of its dependencies are satisfied.
+	// Bundle means that the add-on has no agent, and is available if all of its dependencies are satisfied.
 	Bundle bool `json:"bundle,omitempty"`
-	// Ordering says which steps wait for the dependencies. It is empty if none do.
+	// Ordering has the steps that wait for the dependencies. It is empty if none do.
 	Ordering addonv1alpha1.Ordering `json:"ordering,omitempty"`
 	// Problems are the problems of the declaration.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// TemplateDescription is what an add-on needs and provides where one of its AddOnTemplates runs.
+// TemplateDescription describes the declaration of an AddOnTemplate.
 type TemplateDescription struct {
 	Template string `json:"template"`
-	// Version is the version of the template. It is empty if the template has none.
+	// Version is the version of the template, which may be empty.
 	Version  string   `json:"version,omitempty"`
 	Needs    []Need   `json:"needs"`
 	Provides []string `json:"provides,omitempty"`
@@ -54,10 +53,10 @@ type TemplateDescription struct {
 type Need struct {
 	Name string                       `json:"name"`
 	Type addonv1alpha1.DependencyType `json:"type"`
-	// What names the subject: an add-on, a range of its versions, an API, a version of the platform.
-	What string `json:"what"`
-	// When has the conditions under which it is needed. It is empty if it always is.
-	When string `json:"when,omitempty"`
+	// Subject is an add-on, a range of its versions, an API, or a version of the platform.
+	Subject string `json:"what"`
+	// Condition is the condition under which it is needed. It is empty if it always is.
+	Condition string `json:"when,omitempty"`
 	// Message names the features that do not work without it.
 	Message string `json:"message,omitempty"`
 	// Docs is a link to a page that explains it.
@@ -82,44 +81,44 @@ type Need struct {
 }
 
 // Describe describes an add-on among all that are registered, and the AddOnTemplates of the hub.
-func Describe(all []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, addOn string) *Description {
-	declared := catalog.New(all, templates...)
-	declaration := declared.Declaration(addOn)
+func Describe(registrations []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, addOn string) *Description {
+	catalog := catalog.New(registrations, templates...)
+	decl := catalog.Declaration(addOn)
 	description := &Description{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "AddOnDescription"}, AddOn: addOn,
-		Version: declared.Version(addOn).Current,
-		Needs:   needsOf(declared, declaration), Provides: providedBy(declaration), Problems: messagesOf(declared.Problems(addOn)),
+		Version: catalog.Version(addOn).Current,
+		Needs:   needsOf(catalog, decl), Provides: providedAPIs(decl), Problems: messagesOf(catalog.Problems(addOn)),
 	}
-	description.NeededBy, description.ConflictsWith = dependentsOf(declared, addOn)
-	description.Bundle = declared.Install(addOn).Bundle
-	if declaration.Ordering != addonv1alpha1.OrderingNone {
-		description.Ordering = declaration.Ordering
+	description.NeededBy, description.ConflictsWith = dependentsOf(catalog, addOn)
+	description.Bundle = catalog.Install(addOn).Bundle
+	if decl.Ordering != addonv1alpha1.OrderingNone {
+		description.Ordering = decl.Ordering
 	}
-	if !declaration.Empty() {
-		description.Declared = declaration.Path
+	if !decl.Empty() {
+		description.Declared = decl.Path
 	}
-	for _, name := range declared.Variants(addOn) {
-		_, ofTemplate, _ := declared.Template(name)
-		described := TemplateDescription{
-			Template: name, Needs: needsOf(declared, ofTemplate), Provides: providedBy(ofTemplate),
-			Problems: messagesOf(declared.TemplateProblems(name)),
+	for _, name := range catalog.Variants(addOn) {
+		_, templateDecl, _ := catalog.Template(name)
+		template := TemplateDescription{
+			Template: name, Needs: needsOf(catalog, templateDecl), Provides: providedAPIs(templateDecl),
+			Problems: messagesOf(catalog.TemplateProblems(name)),
 		}
 		for i := range templates {
 			if templates[i].Name == name {
-				described.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
+				template.Version = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)
 			}
 		}
-		description.Templates = append(description.Templates, described)
+		description.Templates = append(description.Templates, template)
 	}
 	return description
 }
 
 // needsOf returns the dependencies and requirements of a declaration.
-func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
+func needsOf(catalog *catalog.Catalog, decl declaration.Declaration) []Need {
 	needs := []Need{}
-	for i := range of.Edges {
-		edge := &of.Edges[i]
-		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, What: subjectOf(&edge.Dependency)}
+	for i := range decl.Edges {
+		edge := &decl.Edges[i]
+		need := Need{Name: edge.Dependency.Name, Type: edge.Dependency.Type, Subject: subjectOf(&edge.Dependency)}
 		need.Message, need.Docs, need.Tolerate = edge.Dependency.Message, edge.Dependency.Docs, edge.Dependency.Tolerate
 		if declaration.Installs(&edge.Dependency) {
 			need.Install = edge.Dependency.Install
@@ -132,13 +131,13 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		}
 		need.Settings = edge.Dependency.Settings
 		if edge.Dependency.When != nil {
-			need.When = whenOf(edge.Dependency.When)
+			need.Condition = conditionOf(edge.Dependency.When)
 		}
 		for end := range edge.Ends() {
 			if end.AddOn == "" {
 				continue
 			}
-			registered := declared.Registered(end.AddOn)
+			registered := catalog.Registered(end.AddOn)
 			if need.Registered == nil || registered {
 				need.Registered = &registered
 			}
@@ -148,21 +147,24 @@ func needsOf(declared *catalog.Catalog, of declaration.Declaration) []Need {
 		}
 		needs = append(needs, need)
 	}
-	if of.Requirements != nil && of.Requirements.Interlock != "" {
+	if decl.Requirements != nil && decl.Requirements.Interlock != "" {
 		needs = append(needs, Need{
-			Name: "requirements.interlock", Type: addonv1alpha1.DependencyTypeRequired, What: "Interlock " + of.Requirements.Interlock,
+			Name: "requirements.interlock", Type: addonv1alpha1.DependencyTypeRequired, Subject: "Interlock " + decl.Requirements.Interlock,
 		})
 	}
-	for _, required := range of.Platform {
+	for _, required := range decl.Platform {
 		needs = append(needs, Need{
-			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired, What: strings.TrimSpace(required.Subject + " " + required.Wanted),
+			Name: required.Name, Type: addonv1alpha1.DependencyTypeRequired,
+			Subject: strings.TrimSpace(required.Subject + " " + required.Wanted),
 		})
 	}
 	return needs
 }
 
-func providedBy(of declaration.Declaration) (provided []string) {
-	for _, api := range of.Provides {
+// providedAPIs returns the names of the APIs that a declaration provides.
+func providedAPIs(decl declaration.Declaration) []string {
+	var provided []string
+	for _, api := range decl.Provides {
 		finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{API: &addonv1alpha1.DependencyAPI{AddonAPI: api}}}
 		provided = append(provided, finding.Target())
 	}
@@ -170,7 +172,8 @@ func providedBy(of declaration.Declaration) (provided []string) {
 }
 
 // messagesOf returns the messages of problems. It omits dependencies that are not registered, because each need shows that.
-func messagesOf(problems []declaration.Problem) (messages []string) {
+func messagesOf(problems []declaration.Problem) []string {
+	var messages []string
 	for _, problem := range problems {
 		if problem.Reason != declaration.ProblemNotRegistered {
 			messages = append(messages, problem.Message)
@@ -179,14 +182,13 @@ func messagesOf(problems []declaration.Problem) (messages []string) {
 	return messages
 }
 
-// dependentsOf returns the add-ons that need the named one, and those that conflict with it, by
-// themselves or by one of their AddOnTemplates.
-func dependentsOf(declared *catalog.Catalog, addOn string) (needing, conflicting []string) {
-	for _, dependent := range declared.Dependents(addOn) {
-		edges := slices.Clone(declared.Declaration(dependent).Edges)
-		for _, name := range declared.Variants(dependent) {
-			_, ofTemplate, _ := declared.Template(name)
-			edges = append(edges, ofTemplate.Edges...)
+// dependentsOf returns the add-ons that need an add-on, and the add-ons that conflict with it. AddOnTemplates can declare that, too.
+func dependentsOf(catalog *catalog.Catalog, addOn string) (needing, conflicting []string) {
+	for _, dependent := range catalog.Dependents(addOn) {
+		edges := slices.Clone(catalog.Declaration(dependent).Edges)
+		for _, name := range catalog.Variants(dependent) {
+			_, templateDecl, _ := catalog.Template(name)
+			edges = append(edges, templateDecl.Edges...)
 		}
 		needs, conflicts := false, false
 		for i := range edges {
@@ -233,13 +235,13 @@ func subjectOf(dependency *addonv1alpha1.AddonDependency) string {
 	return subject
 }
 
-func whenOf(when *addonv1alpha1.DependencyWhen) string {
+func conditionOf(condition *addonv1alpha1.DependencyWhen) string {
 	var conditions []string
-	if when.ClusterSelector != nil {
-		conditions = append(conditions, "cluster has "+metav1.FormatLabelSelector(when.ClusterSelector))
+	if condition.ClusterSelector != nil {
+		conditions = append(conditions, "cluster has "+metav1.FormatLabelSelector(condition.ClusterSelector))
 	}
-	if when.Expression != "" {
-		conditions = append(conditions, fmt.Sprintf("%q", when.Expression))
+	if condition.Expression != "" {
+		conditions = append(conditions, fmt.Sprintf("%q", condition.Expression))
 	}
 	return strings.Join(conditions, " and ")
 }

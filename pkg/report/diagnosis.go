@@ -9,30 +9,29 @@ import (
 // Diagnosis reports whether Interlock itself works on a hub.
 type Diagnosis struct {
 	metav1.TypeMeta `json:",inline"`
-	// Items are what the checks found, in the order in which they are made.
-	Items []Checked `json:"items"`
+	// Items are the results of the checks, in the order in which the checks are made.
+	Items []CheckResult `json:"items"`
 }
 
-// Checked is a finding of a check.
-type Checked struct {
-	// Check is its name.
+// CheckResult is a result of a check. A check can have several.
+type CheckResult struct {
+	// Check is the name of the check.
 	Check  string      `json:"check"`
 	Status CheckStatus `json:"status"`
-	// Found is what it found, for people.
-	Found string `json:"found"`
-	// Repair is what to do: a command, or a page of the documentation. It is empty where nothing
-	// is to be done.
+	// Message describes the result, for people.
+	Message string `json:"found"`
+	// Repair is a command, or a page of the documentation. It is empty if there is nothing to repair.
 	Repair string `json:"repair,omitempty"`
 }
 
-// CheckStatus is the result of a check.
+// CheckStatus is the outcome of a check.
 type CheckStatus string
 
-// The results of a check.
+// The outcomes of a check.
 const (
 	CheckPassed CheckStatus = "Passed"
 	CheckFailed CheckStatus = "Failed"
-	// CheckUnknown: the user has no right to read what it needs.
+	// CheckUnknown means that the check could not read an object, mostly because the user has no right to.
 	CheckUnknown CheckStatus = "Unknown"
 	// CheckNote is no failure: a setting, or a state.
 	CheckNote CheckStatus = "Note"
@@ -40,10 +39,10 @@ const (
 
 // NewDiagnosis returns a diagnosis without findings.
 func NewDiagnosis() *Diagnosis {
-	return &Diagnosis{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Diagnosis"}, Items: []Checked{}}
+	return &Diagnosis{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Diagnosis"}, Items: []CheckResult{}}
 }
 
 // Failed reports whether a check failed.
 func (d *Diagnosis) Failed() bool {
-	return slices.ContainsFunc(d.Items, func(checked Checked) bool { return checked.Status == CheckFailed })
+	return slices.ContainsFunc(d.Items, func(result CheckResult) bool { return result.Status == CheckFailed })
 }

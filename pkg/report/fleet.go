@@ -7,11 +7,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// DependencyReports are the reports on all managed clusters that have something to report.
+// DependencyReports are the reports on managed clusters. A cluster without edges has no report.
 type DependencyReports = dependencyv1alpha1.AddOnDependencyReportList
 
-// OnClusters reports on the edges of a managed cluster, or of all without a name. It does not know the stored report of a cluster
-// that is lost, so the verdicts there are Held.
+// OnClusters reports on the edges of a managed cluster, or of all without a name. It does not have the stored reports, so the verdicts
+// on a lost cluster are Held.
 func OnClusters(hub *snapshot.Snapshot, cluster string, scope dependencyv1alpha1.ReportScope) *DependencyReports {
 	reports := &DependencyReports{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: dependencyv1alpha1.ReportKind.Kind + "List"},
@@ -22,9 +22,9 @@ func OnClusters(hub *snapshot.Snapshot, cluster string, scope dependencyv1alpha1
 		names = hub.Names()
 	}
 	for _, name := range names {
-		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(name))
-		evaluated.Waiting = hub.Waiting(name)
-		if report := evaluated.Report(scope, nil); report != nil {
+		evaluatedCluster := EvaluateCluster(hub.Evaluation(), hub.Whole(name))
+		evaluatedCluster.Waiting = hub.Waiting(name)
+		if report := evaluatedCluster.Report(scope, nil); report != nil {
 			reports.Items = append(reports.Items, *report)
 		}
 	}

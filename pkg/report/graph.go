@@ -20,7 +20,7 @@ type Graph struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
 	Taken time.Time `json:"taken"`
-	// Cluster and AddOn limit the graph; empty: to nothing.
+	// Cluster and AddOn limit the graph, unless they are empty.
 	Cluster string `json:"cluster,omitempty"`
 	AddOn   string `json:"addOn,omitempty"`
 	// Nodes are add-ons, APIs and requirements, by name.
@@ -34,15 +34,15 @@ type GraphNode struct {
 	Name string `json:"name"`
 	// Kind is AddOn, API or Requirement.
 	Kind NodeKind `json:"kind"`
-	// Clusters is on how many clusters the add-on is installed. It is available on Working, not
-	// available on Failing, and not known on Held of them.
+	// Clusters is the number of clusters on which the add-on is installed. Working, Failing and Held are its parts where Available is
+	// True, False and Unknown.
 	Clusters int `json:"clusters"`
 	Working  int `json:"working"`
 	Failing  int `json:"failing"`
 	Held     int `json:"held"`
 }
 
-// NodeKind is what a node is.
+// NodeKind is the kind of a node.
 type NodeKind string
 
 // The kinds of nodes.
@@ -54,16 +54,17 @@ const (
 
 // GraphEdge is a declared edge.
 type GraphEdge struct {
-	From string                       `json:"from"`
-	To   string                       `json:"to"`
-	Name string                       `json:"name"`
-	Type addonv1alpha1.DependencyType `json:"type"`
+	// Dependent and Target are the names of nodes.
+	Dependent string                       `json:"from"`
+	Target    string                       `json:"to"`
+	Name      string                       `json:"name"`
+	Type      addonv1alpha1.DependencyType `json:"type"`
 	// Version is the range that the edge accepts.
 	Version string `json:"version,omitempty"`
-	// Alternative: it is one of several of the same name. One that is satisfied is enough. The numbers are those of all
-	// together.
+	// Alternative is whether the edge is an alternative of another edge with the same name. Alternatives share their numbers, because a
+	// single satisfied alternative satisfies all.
 	Alternative bool `json:"alternative,omitempty"`
-	// Conditional: it applies on some clusters only.
+	// Conditional is whether the edge applies on some clusters only.
 	Conditional bool `json:"conditional,omitempty"`
 	// Satisfied and Unsatisfied are numbers of clusters.
 	Satisfied   int `json:"satisfied"`
@@ -74,7 +75,7 @@ type GraphEdge struct {
 // dependencies and dependents of that add-on.
 func FindGraph(hub *snapshot.Snapshot, cluster, addOn string) *Graph {
 	g := &grapher{hub: hub, nodes: map[string]*GraphNode{}, edges: map[[2]string][]*GraphEdge{}}
-	g.declared()
+	g.addDeclarations()
 	for _, name := range hub.Names() {
 		if cmp.Or(cluster, name) == name {
 			g.count(name)
@@ -86,7 +87,7 @@ func FindGraph(hub *snapshot.Snapshot, cluster, addOn string) *Graph {
 	}
 	near := g.near(addOn)
 	for _, edge := range g.order {
-		if near == nil || near[edge.From] && near[edge.To] {
+		if near == nil || near[edge.Dependent] && near[edge.Target] {
 			result.Edges = append(result.Edges, *edge)
 		}
 	}
@@ -114,22 +115,22 @@ func (g *grapher) node(name string, kind NodeKind) *GraphNode {
 	return g.nodes[name]
 }
 
-// declared adds the declarations of all add-ons. An edge that only an AddOnTemplate declares applies where the template runs.
-func (g *grapher) declared() {
+// addDeclarations adds the declarations of all add-ons. An edge that only an AddOnTemplate declares applies where the template runs.
+func (g *grapher) addDeclarations() {
 	for _, addOn := range g.hub.Declared.AddOns() {
 		g.node(addOn, NodeAddOn)
-		g.declaration(addOn, g.hub.Declared.Declaration(addOn), false)
+		g.addDeclaration(addOn, g.hub.Declared.Declaration(addOn), false)
 		for _, template := range g.hub.Declared.Variants(addOn) {
-			_, declared, _ := g.hub.Declared.Template(template)
-			g.declaration(addOn, declared, true)
+			_, decl, _ := g.hub.Declared.Template(template)
+			g.addDeclaration(addOn, decl, true)
 		}
 	}
 }
 
-// declaration adds the edges of one declaration of an add-on that its other declarations do not have.
-func (g *grapher) declaration(addOn string, declared declaration.Declaration, ofTemplate bool) {
-	for i := range declared.Edges {
-		edge := &declared.Edges[i].Dependency
+// addDeclaration adds the edges of a declaration of an add-on that its other declarations do not have.
+func (g *grapher) addDeclaration(addOn string, decl declaration.Declaration, ofTemplate bool) {
+	for i := range decl.Edges {
+		edge := &decl.Edges[i].Dependency
 		if ofTemplate && g.edges[[2]string{addOn, edge.Name}] != nil {
 			continue
 		}
@@ -143,8 +144,8 @@ func (g *grapher) declaration(addOn string, declared declaration.Declaration, of
 			added.Alternative = declaration.HasAlternatives(edge)
 		}
 	}
-	for i := range declared.Platform {
-		finding := evaluation.Finding{Requirement: &declared.Platform[i]}
+	for i := range decl.Platform {
+		finding := evaluation.Finding{Requirement: &decl.Platform[i]}
 		if !ofTemplate || g.edges[[2]string{addOn, finding.Name()}] == nil {
 			g.add(addOn, &finding, NodeRequirement).Conditional = ofTemplate
 		}
@@ -152,8 +153,8 @@ func (g *grapher) declaration(addOn string, declared declaration.Declaration, of
 }
 
 func (g *grapher) add(dependent string, finding *evaluation.Finding, kind NodeKind) *GraphEdge {
-	edge := &GraphEdge{From: dependent, To: finding.Target(), Name: finding.Name(), Type: finding.Type()}
-	g.node(edge.To, kind)
+	edge := &GraphEdge{Dependent: dependent, Target: finding.Target(), Name: finding.Name(), Type: finding.Type()}
+	g.node(edge.Target, kind)
 	ends := [2]string{dependent, edge.Name}
 	g.edges[ends] = append(g.edges[ends], edge)
 	g.order = append(g.order, edge)
@@ -168,7 +169,7 @@ func (g *grapher) count(cluster string) {
 		node.Clusters++
 		status := statusOf(addOn)
 		if isLost {
-			status = metav1.ConditionUnknown // whatever it was when the cluster was lost
+			status = metav1.ConditionUnknown // The stored status may be outdated.
 		}
 		switch status {
 		case metav1.ConditionTrue:
@@ -192,18 +193,18 @@ func (g *grapher) count(cluster string) {
 }
 
 func (g *grapher) isOnEdge(name string) bool {
-	return slices.ContainsFunc(g.order, func(edge *GraphEdge) bool { return edge.From == name || edge.To == name })
+	return slices.ContainsFunc(g.order, func(edge *GraphEdge) bool { return edge.Dependent == name || edge.Target == name })
 }
 
-// near returns the nodes that an add-on can be reached from, and the nodes that it reaches. It is nil without an add-on.
+// near returns the direct and indirect dependencies and dependents of an add-on. It returns nil without an add-on.
 func (g *grapher) near(addOn string) map[string]bool {
 	if addOn == "" {
 		return nil
 	}
 	dependencies, dependents := map[string][]string{}, map[string][]string{}
 	for _, edge := range g.order {
-		dependencies[edge.From] = append(dependencies[edge.From], edge.To)
-		dependents[edge.To] = append(dependents[edge.To], edge.From)
+		dependencies[edge.Dependent] = append(dependencies[edge.Dependent], edge.Target)
+		dependents[edge.Target] = append(dependents[edge.Target], edge.Dependent)
 	}
 	near := map[string]bool{addOn: true}
 	for _, edges := range []map[string][]string{dependencies, dependents} {

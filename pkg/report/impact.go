@@ -20,46 +20,45 @@ type Impact struct {
 	// Taken is when the hub was read.
 	Taken time.Time `json:"taken"`
 	Reach `json:",inline"`
-	// Placement limits the change to the managed clusters that it selects; nil: it is tried on all.
-	Placement *Placed `json:"placement,omitempty"`
+	// Placement limits the change to the managed clusters that it selects. Without it, the change is tried on all.
+	Placement *Selection `json:"placement,omitempty"`
 	// Installed are add-ons to install, with the managed clusters that have them already.
-	Installed []Installed `json:"installed,omitempty"`
-	// Items are the edges whose verdict would be another one, those that would break first.
+	Installed []InstalledAddOn `json:"installed,omitempty"`
+	// Items are the edges whose verdict would change. Edges that would break come first.
 	Items []Affected `json:"items"`
 }
 
-// Placed is what a Placement selects.
-type Placed struct {
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
-	// Clusters are selected, out of Of.
-	Clusters []string `json:"clusters"`
-	Of       int      `json:"of"`
-	// Notes are what cannot be decided without the hub, and why nothing is selected.
+// Selection is the set of managed clusters that a Placement selects.
+type Selection struct {
+	Namespace string   `json:"namespace,omitempty"`
+	Name      string   `json:"name"`
+	Clusters  []string `json:"clusters"`
+	// Total is the number of managed clusters among which the Placement selects.
+	Total int `json:"of"`
+	// Notes explain an empty selection, and predicates that cannot be decided without the hub.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Installed is an add-on that some managed clusters have already. There it stays as it is.
-type Installed struct {
+// InstalledAddOn is an add-on to install that some managed clusters have already. It does not change there.
+type InstalledAddOn struct {
 	AddOn    string   `json:"addOn"`
 	Clusters []string `json:"clusters"`
 }
 
-// Affected is an edge whose verdict would be another one, with the managed clusters
-// where it would.
+// Affected is an edge whose verdict would change, with the managed clusters where it would.
 type Affected struct {
 	AddOn string `json:"addOn"`
 	// Edge is the name of the dependency, or of the requirement.
 	Edge string                       `json:"edge"`
 	Type addonv1alpha1.DependencyType `json:"type"`
-	// TypeBefore is empty where it stays.
+	// TypeBefore is empty if the change keeps the type.
 	TypeBefore addonv1alpha1.DependencyType `json:"typeBefore,omitempty"`
-	// Before is empty where the edge is not declared yet.
-	Before evaluation.Verdict `json:"before,omitempty"`
-	After  evaluation.Verdict `json:"after"`
-	// Breaks: the edge would become unsatisfied, or keep the add-on from working.
+	// VerdictBefore is empty if the edge is not declared yet.
+	VerdictBefore evaluation.Verdict `json:"before,omitempty"`
+	VerdictAfter  evaluation.Verdict `json:"after"`
+	// Breaks is whether the edge would become unsatisfied, or would become Required while it is unsatisfied.
 	Breaks bool `json:"breaks"`
-	// Message describes the edge as it would be, on the first of the clusters.
+	// Message describes the edge after the change, on the first of the clusters.
 	Message  string   `json:"message,omitempty"`
 	Clusters []string `json:"clusters"`
 }
@@ -72,14 +71,12 @@ func (i *Impact) Breaks() bool {
 // Trial is a change of a fleet.
 type Trial struct {
 	whatif.Change
-	// Registrations replace those of their names, or are new.
+	// Registrations, Policies and Templates replace objects of the same name on the hub, or are new.
 	Registrations []addonv1alpha1.ClusterManagementAddOn
-	// Policies replace those of their names, or are new.
-	Policies []dependencyv1alpha1.AddOnDependencyPolicy
-	// Templates replace those of their names, or are new.
-	Templates []addonv1alpha1.AddOnTemplate
-	// Placement limits the change; nil: all managed clusters.
-	Placement *Placed
+	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
+	Templates     []addonv1alpha1.AddOnTemplate
+	// Placement limits the change to the managed clusters that it selects. Without it, the change affects all.
+	Placement *Selection
 }
 
 // covers reports whether the change is tried on a managed cluster.
@@ -87,8 +84,8 @@ func (t Trial) covers(cluster string) bool {
 	return t.Placement == nil || slices.Contains(t.Placement.Clusters, cluster)
 }
 
-// declared returns the evaluator of the declarations after the change.
-func (t Trial) declared(content snapshot.Content) *evaluation.Evaluator {
+// evaluator returns the evaluator of the declarations after the change.
+func (t Trial) evaluator(content snapshot.Content) *evaluation.Evaluator {
 	registrations := slices.DeleteFunc(slices.Clone(content.Registrations), func(addOn addonv1alpha1.ClusterManagementAddOn) bool {
 		return slices.ContainsFunc(t.Registrations, func(changed addonv1alpha1.ClusterManagementAddOn) bool { return changed.Name == addOn.Name })
 	})
@@ -102,8 +99,10 @@ func (t Trial) declared(content snapshot.Content) *evaluation.Evaluator {
 
 // FindImpact evaluates all managed clusters, or one, as they are and as they would be.
 func FindImpact(hub *snapshot.Snapshot, cluster string, trial Trial) *Impact {
-	impact := &Impact{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Impact"}, Taken: hub.Taken, Placement: trial.Placement, Items: []Affected{}}
-	current, changed := whatif.New(hub.Declared), whatif.New(trial.declared(hub.Content))
+	impact := &Impact{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Impact"}, Taken: hub.Taken, Placement: trial.Placement, Items: []Affected{},
+	}
+	current, changed := whatif.New(hub.Declared), whatif.New(trial.evaluator(hub.Content))
 	for _, name := range hub.Names() {
 		if cmp.Or(cluster, name) != name || !trial.covers(name) {
 			continue
@@ -136,10 +135,10 @@ func (i *Impact) addInstalled(install []string, observations map[string]evaluati
 		if !observations[addOn].Installed {
 			continue
 		}
-		index := slices.IndexFunc(i.Installed, func(entry Installed) bool { return entry.AddOn == addOn })
+		index := slices.IndexFunc(i.Installed, func(entry InstalledAddOn) bool { return entry.AddOn == addOn })
 		if index < 0 {
 			index = len(i.Installed)
-			i.Installed = append(i.Installed, Installed{AddOn: addOn})
+			i.Installed = append(i.Installed, InstalledAddOn{AddOn: addOn})
 		}
 		i.Installed[index].Clusters = append(i.Installed[index].Clusters, cluster)
 	}
@@ -149,10 +148,10 @@ func (i *Impact) addInstalled(install []string, observations map[string]evaluati
 func (i *Impact) add(difference whatif.Difference, cluster string) {
 	finding := difference.After
 	affected := Affected{
-		AddOn: difference.AddOn, Edge: finding.Name(), Type: finding.Type(), After: finding.Verdict, Breaks: difference.Breaks(),
+		AddOn: difference.AddOn, Edge: finding.Name(), Type: finding.Type(), VerdictAfter: finding.Verdict, Breaks: difference.Breaks(),
 	}
 	if difference.Before != nil {
-		affected.Before = difference.Before.Verdict
+		affected.VerdictBefore = difference.Before.Verdict
 		if typeBefore := difference.Before.Type(); typeBefore != affected.Type {
 			affected.TypeBefore = typeBefore
 		}
@@ -170,6 +169,6 @@ func (i *Impact) add(difference whatif.Difference, cluster string) {
 
 // matches reports whether two edges differ in clusters and message only.
 func (a Affected) matches(b Affected) bool {
-	return a.AddOn == b.AddOn && a.Edge == b.Edge && a.Before == b.Before && a.After == b.After &&
+	return a.AddOn == b.AddOn && a.Edge == b.Edge && a.VerdictBefore == b.VerdictBefore && a.VerdictAfter == b.VerdictAfter &&
 		a.Type == b.Type && a.TypeBefore == b.TypeBefore
 }

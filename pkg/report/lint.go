@@ -13,37 +13,37 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Lint is what is wrong with declarations in files.
+// Lint has the findings on declarations in files.
 type Lint struct {
 	metav1.TypeMeta `json:",inline"`
 	Items           []LintFinding `json:"items"`
 }
 
-// Severity is how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
-// The severities. Admission denies what has an error, apart from an UndeclaredDependency.
+// The severities. Admission denies an object with an error, apart from an UndeclaredDependency.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
 
-// LintFinding is one thing that is wrong.
+// LintFinding is a violation of a rule by a file.
 type LintFinding struct {
 	Path string `json:"path"`
-	// Line is that of the field in the file, from 1; 0 where it is not known.
+	// Line is the line of the field in the file, from 1. It is 0 if the line is not known.
 	Line int `json:"line,omitempty"`
-	// AddOn is empty where its name is missing, or where the whole file is to blame.
+	// AddOn is empty if its name is missing, or if the finding is about the whole file.
 	AddOn    string      `json:"addOn"`
 	Severity Severity    `json:"severity"`
 	Rule     review.Rule `json:"rule"`
-	// Field is its path in the registration, where one field is to blame.
+	// Field is the path of a field in the registration. It is empty if the finding is about the whole registration.
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`
 }
 
-// Declared is a registration in a file. Wrong has what an API server refuses, apart from the
-// declaration, and Line finds the line of a field.
+// Declared is a ClusterManagementAddOn in a file. Wrong has the errors for which an API server refuses it, apart from errors of the
+// declaration. Line finds the line of a field.
 type Declared struct {
 	Path  string
 	AddOn addonv1alpha1.ClusterManagementAddOn
@@ -51,37 +51,37 @@ type Declared struct {
 	Line  func(field string) int
 }
 
-// finding is a judgement on a registration in a file.
-func (d *Declared) finding(judged review.Judgement) LintFinding {
+// finding returns a judgement as a finding on the registration.
+func (d *Declared) finding(judgement review.Judgement) LintFinding {
 	severity := SeverityWarning
-	if judged.Wrong {
+	if judgement.Wrong {
 		severity = SeverityError
 	}
-	return LintFinding{d.Path, d.Line(judged.Field), d.AddOn.Name, severity, judged.Rule, judged.Field, judged.Message}
+	return LintFinding{d.Path, d.Line(judgement.Field), d.AddOn.Name, severity, judgement.Rule, judgement.Field, judgement.Message}
 }
 
-// FindLint judges declarations as admission does, together with those of a hub, if any, and
-// adds advice.
-func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *Lint {
+// FindLint judges declarations in files as admission does, together with the registrations of a hub. It adds advice. isLive is
+// whether there is a hub.
+func FindLint(registrations []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *Lint {
 	lint := &Lint{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Lint"}, Items: []LintFinding{}}
 	first := map[string]*Declared{}
-	for i := range all {
-		if name := all[i].AddOn.Name; first[name] == nil {
-			first[name] = &all[i]
+	for i := range registrations {
+		if name := registrations[i].AddOn.Name; first[name] == nil {
+			first[name] = &registrations[i]
 		}
 	}
-	others := Among(all, hub)
+	others := Among(registrations, hub)
 	var reviewer review.Reviewer
-	for i := range all {
-		registration := &all[i]
+	for i := range registrations {
+		registration := &registrations[i]
 		name := registration.AddOn.Name
-		judged := slices.Concat(registration.Wrong, review.Name(name))
+		judgements := slices.Concat(registration.Wrong, review.Name(name))
 		if earlier := first[name]; name != "" && earlier != registration {
-			judged = append(judged, registeredTwice(name, earlier))
+			judgements = append(judgements, registeredTwice(name, earlier))
 		}
-		judged = append(judged, reviewer.Review(&registration.AddOn, nil, others).Judgements...)
-		judged = append(judged, review.UpgradesNotOrdered(&registration.AddOn)...)
-		for _, judgement := range append(judged, review.Advise(declaration.Read(&registration.AddOn))...) {
+		judgements = append(judgements, reviewer.Review(&registration.AddOn, nil, others).Judgements...)
+		judgements = append(judgements, review.UpgradesNotOrdered(&registration.AddOn)...)
+		for _, judgement := range append(judgements, review.Advise(declaration.Read(&registration.AddOn))...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
@@ -92,18 +92,18 @@ func FindLint(all []Declared, hub []addonv1alpha1.ClusterManagementAddOn, isLive
 }
 
 // Among returns the registrations in files, and the registrations of a hub that they do not replace.
-func Among(declared []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
-	registered := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(declared)+len(hub))
+func Among(files []Declared, hub []addonv1alpha1.ClusterManagementAddOn) []addonv1alpha1.ClusterManagementAddOn {
+	registrations := make([]addonv1alpha1.ClusterManagementAddOn, 0, len(files)+len(hub))
 	inFiles := map[string]bool{}
-	for i := range declared {
-		registered, inFiles[declared[i].AddOn.Name] = append(registered, declared[i].AddOn), true
+	for i := range files {
+		registrations, inFiles[files[i].AddOn.Name] = append(registrations, files[i].AddOn), true
 	}
 	for i := range hub {
 		if !inFiles[hub[i].Name] {
-			registered = append(registered, hub[i])
+			registrations = append(registrations, hub[i])
 		}
 	}
-	return registered
+	return registrations
 }
 
 func registeredTwice(name string, earlier *Declared) review.Judgement {
@@ -113,6 +113,7 @@ func registeredTwice(name string, earlier *Declared) review.Judgement {
 	}
 	return review.Judgement{
 		Rule: RuleRegisteredTwice, Wrong: true, Field: "metadata.name",
-		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other", location, text.Name(name)),
+		Message: fmt.Sprintf("%s has a ClusterManagementAddOn %q too: the one that is applied last replaces the other",
+			location, text.Name(name)),
 	}
 }

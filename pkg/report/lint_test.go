@@ -11,17 +11,18 @@ import (
 )
 
 func TestFindLint(t *testing.T) {
-	on := func(name string) addonv1alpha1.ClusterManagementAddOn {
+	dependent := func(name string) addonv1alpha1.ClusterManagementAddOn {
 		edge := fixture.Required("x")
 		edge.Message, edge.Version = "m", ">= 2"
 		return fixture.Registration(name, edge)
 	}
 	old := fixture.Specified(t, "old", `dependencies: [{name: x, version: "< 2", message: m}]`)
-	plain := func(names ...string) (all []Declared) {
+	plain := func(names ...string) []Declared {
+		var registrations []Declared
 		for _, name := range names {
-			all = append(all, Declared{AddOn: fixture.Registration(name)})
+			registrations = append(registrations, Declared{AddOn: fixture.Registration(name)})
 		}
-		return all
+		return registrations
 	}
 	for name, test := range map[string]struct {
 		files []Declared
@@ -38,7 +39,7 @@ func TestFindLint(t *testing.T) {
 			want:  "0 spec.x UnknownField error",
 		},
 		"versions that exclude each other, one of them on the hub": {
-			files: []Declared{{AddOn: on("new")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
+			files: []Declared{{AddOn: dependent("new")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
 			want: "0 spec.dependencies[0] ConflictingVersions warning",
 		},
 		"upgrades that wait, by a field and by the annotation": {
@@ -52,7 +53,8 @@ func TestFindLint(t *testing.T) {
 				"1 metadata.annotations[addon.open-cluster-management.io/dependencies].ordering UpgradesNotOrdered warning",
 		},
 		"the same, replaced in the files": {
-			files: []Declared{{AddOn: on("new")}, {AddOn: on("old")}}, hub: []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
+			files: []Declared{{AddOn: dependent("new")}, {AddOn: dependent("old")}},
+			hub:   []addonv1alpha1.ClusterManagementAddOn{old, fixture.Registration("x")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,15 +73,15 @@ func TestFindLint(t *testing.T) {
 }
 
 func TestFindTemplateLint(t *testing.T) {
-	deployed := func(name string, on ...string) addonv1alpha1.ClusterManagementAddOn {
+	deployed := func(name string, dependencies ...string) addonv1alpha1.ClusterManagementAddOn {
 		var edges []addonv1alpha1.AddonDependency
-		for _, name := range on {
+		for _, name := range dependencies {
 			edges = append(edges, fixture.Required(name))
 		}
 		return fixture.Deployed(fixture.Registration(name, edges...))
 	}
 	type hub = []addonv1alpha1.ClusterManagementAddOn
-	const at = "x metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"
+	const path = "x metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"
 	for name, test := range map[string]struct {
 		declares   string
 		registered hub
@@ -87,26 +89,26 @@ func TestFindTemplateLint(t *testing.T) {
 	}{
 		"fine":            {`[{name: a, message: m}]`, hub{deployed("x"), fixture.Registration("a")}, ""},
 		"alone in a file": {`[]`, nil, ""},
-		"not YAML":        {`[`, nil, at + " InvalidDependencies error"},
+		"not YAML":        {`[`, nil, path + " InvalidDependencies error"},
 		"a range": {
-			`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, at + "[0].version InvalidDependencies error",
+			`[{name: a, message: m, version: new}]`, hub{deployed("x"), deployed("a")}, path + "[0].version InvalidDependencies error",
 		},
-		"not registered": {`[{name: a, message: m}]`, hub{deployed("x")}, at + " DependencyNotRegistered warning"},
+		"not registered": {`[{name: a, message: m}]`, hub{deployed("x")}, path + " DependencyNotRegistered warning"},
 		"a name that is not declared": {
 			`[{name: a, message: m, when: {expression: "has(dependencies.b)"}}]`,
 			hub{deployed("x"), deployed("a")},
-			at + "[0].when.expression UndeclaredDependency error",
+			path + "[0].when.expression UndeclaredDependency error",
 		},
-		"no message":   {`[{name: a}]`, hub{deployed("x"), deployed("a")}, at + " NoMessage warning"},
+		"no message":   {`[{name: a}]`, hub{deployed("x"), deployed("a")}, path + " NoMessage warning"},
 		"no templates": {`[]`, hub{fixture.Registration("x")}, "x spec.addonName TemplateNotSupported warning"},
 		"a possible cycle": {
-			`[{name: a, message: m}]`, hub{deployed("x"), deployed("a", "x")}, at + " ConditionalDependencyCycle warning",
+			`[{name: a, message: m}]`, hub{deployed("x"), deployed("a", "x")}, path + " ConditionalDependencyCycle warning",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one := DeclaredTemplate{Path: "file", Template: fixture.Template("x", "v2", test.declares), Line: func(string) int { return 0 }}
+			template := DeclaredTemplate{Path: "file", Template: fixture.Template("x", "v2", test.declares), Line: func(string) int { return 0 }}
 			var got []string
-			for _, finding := range FindTemplateLint([]DeclaredTemplate{one}, test.registered, false) {
+			for _, finding := range FindTemplateLint([]DeclaredTemplate{template}, test.registered, false) {
 				got = append(got, fmt.Sprintf("%s %s %s %s", finding.AddOn, finding.Field, finding.Rule, finding.Severity))
 			}
 			if strings.Join(got, ", ") != test.want {

@@ -5,28 +5,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/review"
 )
 
-// The rules that only files can break, or only a hub shows.
+// The rules that only files can break, or only a hub shows. LintRules describes them.
 const (
-	// RuleInvalidPolicy: an override of an AddOnDependencyPolicy cannot be used.
-	RuleInvalidPolicy review.Rule = "InvalidPolicy"
-	// RuleUnreadable: a file or an object in it cannot be decoded.
-	RuleUnreadable review.Rule = "Unreadable"
-	// RuleUnknownKind: OCM has no such kind, or not in this version.
-	RuleUnknownKind review.Rule = "UnknownKind"
-	// RuleInvalidValue: the schema of the CRD does not allow the value.
-	RuleInvalidValue review.Rule = "InvalidValue"
-	// RuleUnknownField: the CRD has no such field.
-	RuleUnknownField review.Rule = "UnknownField"
-	// RuleRegisteredTwice: the files have the ClusterManagementAddOn twice.
-	RuleRegisteredTwice review.Rule = "RegisteredTwice"
-	// RuleNotPlaced: Placements select clusters for a dependent, and not for its dependency.
-	RuleNotPlaced review.Rule = "DependencyNotPlaced"
-	// RuleTemplateNotSupported: an AddOnTemplate declares something, and its add-on is not deployed
-	// from AddOnTemplates.
+	RuleInvalidPolicy        review.Rule = "InvalidPolicy"
+	RuleUnreadable           review.Rule = "Unreadable"
+	RuleUnknownKind          review.Rule = "UnknownKind"
+	RuleInvalidValue         review.Rule = "InvalidValue"
+	RuleUnknownField         review.Rule = "UnknownField"
+	RuleRegisteredTwice      review.Rule = "RegisteredTwice"
+	RuleNotPlaced            review.Rule = "DependencyNotPlaced"
 	RuleTemplateNotSupported review.Rule = "TemplateNotSupported"
 )
 
-// LintRule describes what findings with its name are about.
+// LintRule describes a rule.
 type LintRule struct {
 	Name        review.Rule
 	Severity    Severity
@@ -45,19 +36,39 @@ var LintRules = []LintRule{
 	{review.Rule(declaration.ProblemInvalid), SeverityError, "The declaration cannot be used."},
 	{review.Rule(declaration.ProblemDuplicate), SeverityError, "A dependency is listed twice."},
 	{review.Rule(declaration.ProblemCycle), SeverityError, "Add-ons require each other, so none of them can ever be available."},
-	{review.RuleImpossible, SeverityError, "The dependency can never be satisfied: no add-on can have its name, or the add-on conflicts with itself, with one that it requires, or with all alternatives."},
-	{review.Rule(declaration.ProblemUndeclared), SeverityError, "An expression reads the settings of a dependency that is not declared, or is on no add-on."},
-	{review.Rule(declaration.ProblemInterlockVersion), SeverityWarning, "The declaration is for another version of Interlock than that of the plugin."},
+	{
+		review.RuleImpossible, SeverityError,
+		"The dependency can never be satisfied: no add-on can have its name, or the add-on conflicts with itself, with " +
+			"one that it requires, or with all alternatives.",
+	},
+	{
+		review.Rule(declaration.ProblemUndeclared), SeverityError,
+		"An expression reads the settings of a dependency that is not declared, or is on no add-on.",
+	},
+	{
+		review.Rule(declaration.ProblemInterlockVersion), SeverityWarning,
+		"The declaration is for another version of Interlock than that of the plugin.",
+	},
 	{review.Rule(declaration.ProblemDeclaredTwice), SeverityWarning, "Fields and annotation both declare, and differ. The fields count."},
 	{review.Rule(declaration.ProblemNotRegistered), SeverityWarning, "The dependency has no ClusterManagementAddOn."},
 	{review.Rule(declaration.ProblemConditionalCycle), SeverityWarning, "Some conditions could close a cycle."},
 	{review.RuleConflict, SeverityWarning, "Two ranges of versions on one dependency exclude each other."},
 	{review.RuleEveryVersion, SeverityWarning, "A range such as `>= 0.0.0` has every release, but no add-on that reports no version."},
 	{review.RuleNoVersion, SeverityWarning, "No version is in the range, as in `>= 2, < 1`."},
-	{review.RuleVersionNotReported, SeverityWarning, "A range is on an add-on of which no version is known, on some managed clusters or on the hub. Only with `--live` or `--from`."},
+	{
+		review.RuleVersionNotReported, SeverityWarning,
+		"A range is on an add-on of which no version is known, on some managed clusters or on the hub. Only with " +
+			"`--live` or `--from`.",
+	},
 	{review.RuleNoMessage, SeverityWarning, "The dependency has no message."},
 	{review.RuleLongChain, SeverityWarning, "A chain of more than five Required dependencies begins at the add-on."},
-	{review.RuleUpgradesNotOrdered, SeverityWarning, "`InstallAndUpgrade` is declared for an add-on that its own manager deploys: its upgrades do not wait."},
+	{
+		review.RuleUpgradesNotOrdered, SeverityWarning,
+		"`InstallAndUpgrade` is declared for an add-on that its own manager deploys: its upgrades do not wait.",
+	},
 	{RuleNotPlaced, SeverityWarning, "Placements install the add-on on managed clusters where its Required dependency is not installed."},
-	{RuleTemplateNotSupported, SeverityWarning, "An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates."},
+	{
+		RuleTemplateNotSupported, SeverityWarning,
+		"An AddOnTemplate declares something, and its ClusterManagementAddOn does not support AddOnTemplates.",
+	},
 }

@@ -12,47 +12,50 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// DeclaredTemplate is an AddOnTemplate in a file that declares something. Line finds the line
-// of a field.
+// DeclaredTemplate is an AddOnTemplate in a file that has a declaration. Line finds the line of a field.
 type DeclaredTemplate struct {
 	Path     string
 	Template addonv1alpha1.AddOnTemplate
 	Line     func(field string) int
 }
 
-// finding is a judgement on an AddOnTemplate in a file.
-func (d *DeclaredTemplate) finding(judged review.Judgement) LintFinding {
-	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judged)
+// finding returns a judgement as a finding on the AddOnTemplate.
+func (d *DeclaredTemplate) finding(judgement review.Judgement) LintFinding {
+	finding := (&Declared{Path: d.Path, Line: d.Line}).finding(judgement)
 	finding.AddOn = d.Template.Spec.AddonName
 	return finding
 }
 
-// FindTemplateLint judges what AddOnTemplates in files declare, together with all
-// registrations. Admission does not check them, so its rules are applied here.
-func FindTemplateLint(all []DeclaredTemplate, registered []addonv1alpha1.ClusterManagementAddOn, isLive bool) (found []LintFinding) {
-	templates := make([]addonv1alpha1.AddOnTemplate, 0, len(all))
-	for i := range all {
-		templates = append(templates, all[i].Template)
+// FindTemplateLint judges the declarations of AddOnTemplates in files, together with all registrations. Admission does not check
+// AddOnTemplates, so FindTemplateLint applies its rules.
+func FindTemplateLint(
+	templates []DeclaredTemplate, registrations []addonv1alpha1.ClusterManagementAddOn, isLive bool,
+) []LintFinding {
+	objects := make([]addonv1alpha1.AddOnTemplate, 0, len(templates))
+	for i := range templates {
+		objects = append(objects, templates[i].Template)
 	}
-	changed, current := catalog.New(registered, templates...), catalog.New(registered)
-	for i := range all {
-		template := &all[i]
-		_, declared, _ := changed.Template(template.Template.Name)
-		problems := slices.Concat(changed.TemplateProblems(template.Template.Name), closed(changed, current, template.Template.Spec.AddonName))
-		judged := append(judgements(problems), unsupported(&template.Template, registered)...)
-		judged = slices.Concat(judged, review.EveryVersion(declared), review.NoVersion(declared))
-		for _, judgement := range append(judged, review.Advise(declared)...) {
+	changed, current := catalog.New(registrations, objects...), catalog.New(registrations)
+	var findings []LintFinding
+	for i := range templates {
+		template := &templates[i]
+		name, addOn := template.Template.Name, template.Template.Spec.AddonName
+		_, decl, _ := changed.Template(name)
+		problems := slices.Concat(changed.TemplateProblems(name), newCycles(changed, current, addOn))
+		judgements := append(judgementsOf(problems), unsupported(&template.Template, registrations)...)
+		judgements = slices.Concat(judgements, review.EveryVersion(decl), review.NoVersion(decl))
+		for _, judgement := range append(judgements, review.Advise(decl)...) {
 			if !isLive {
 				judgement.Message = strings.ReplaceAll(judgement.Message, "on this hub", "in these files")
 			}
-			found = append(found, template.finding(judgement))
+			findings = append(findings, template.finding(judgement))
 		}
 	}
-	return found
+	return findings
 }
 
-// closed returns the cycles of an add-on that its AddOnTemplates close.
-func closed(changed, current *catalog.Catalog, addOn string) []declaration.Problem {
+// newCycles returns the cycles of an add-on that its AddOnTemplates close.
+func newCycles(changed, current *catalog.Catalog, addOn string) []declaration.Problem {
 	existing := current.Problems(addOn)
 	problems := slices.DeleteFunc(changed.Problems(addOn), func(problem declaration.Problem) bool {
 		return slices.Contains(existing, problem)
@@ -63,20 +66,23 @@ func closed(changed, current *catalog.Catalog, addOn string) []declaration.Probl
 	return problems
 }
 
-func judgements(problems []declaration.Problem) (judged []review.Judgement) {
+func judgementsOf(problems []declaration.Problem) []review.Judgement {
+	var judgements []review.Judgement
 	for _, problem := range problems {
 		wrong := slices.Contains([]declaration.ProblemReason{
 			declaration.ProblemInvalid, declaration.ProblemDuplicate, declaration.ProblemCycle, declaration.ProblemUndeclared,
 		}, problem.Reason)
-		judged = append(judged, review.Judgement{Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field, Message: problem.Message})
+		judgements = append(judgements, review.Judgement{
+			Rule: review.Rule(problem.Reason), Wrong: wrong, Field: problem.Field, Message: problem.Message,
+		})
 	}
-	return judged
+	return judgements
 }
 
-// unsupported judges a template of an add-on that is registered, and not deployed from AddOnTemplates.
-func unsupported(template *addonv1alpha1.AddOnTemplate, registered []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
-	for i := range registered {
-		if addOn := &registered[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {
+// unsupported returns a judgement on a template of a registered add-on that is not deployed from AddOnTemplates.
+func unsupported(template *addonv1alpha1.AddOnTemplate, registrations []addonv1alpha1.ClusterManagementAddOn) []review.Judgement {
+	for i := range registrations {
+		if addOn := &registrations[i]; addOn.Name == template.Spec.AddonName && !declaration.UsesTemplates(addOn) {
 			return []review.Judgement{{
 				Rule: RuleTemplateNotSupported, Field: "spec.addonName",
 				Message: fmt.Sprintf("spec.addonName: %q does not support AddOnTemplates, so what this one declares counts nowhere; "+

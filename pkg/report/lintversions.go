@@ -9,100 +9,102 @@ import (
 
 // versionLint finds dependencies on versions of add-ons that do not report one.
 type versionLint struct {
-	// registered are the add-ons on the hub: others may get a version when they are registered.
+	// registered are the add-ons on the hub. Other add-ons may get a version when they are registered.
 	registered map[string]bool
 	versioned  review.Versioned
 	reaches    map[string]*VersionReach
 }
 
 // ComparesVersions reports whether a declaration in files has a range of versions of an add-on that is registered on the hub.
-func ComparesVersions(all []Declared, templates []DeclaredTemplate, hub []addonv1alpha1.ClusterManagementAddOn) bool {
+func ComparesVersions(registrations []Declared, templates []DeclaredTemplate, hub []addonv1alpha1.ClusterManagementAddOn) bool {
 	registered := namesOf(hub)
-	return len(comparedIn(all, templates, registered)) > 0
+	return len(comparedAddOns(registrations, templates, registered)) > 0
 }
 
-// FindVersionsNotReported finds the ranges in files on add-ons of which no version is known: on managed clusters where they are
-// installed, or on the hub where they are installed nowhere. inFiles are all AddOnTemplates in files.
+// FindVersionsNotReported finds the version ranges in files on add-ons without a known version. The version is looked for on managed
+// clusters where the add-on is installed, or on the hub if it is installed nowhere. templateFiles are all AddOnTemplates in files.
 func FindVersionsNotReported(
-	all []Declared, templates []DeclaredTemplate, inFiles []addonv1alpha1.AddOnTemplate, hub *snapshot.Snapshot,
-) (found []LintFinding) {
+	registrations []Declared, templates []DeclaredTemplate, templateFiles []addonv1alpha1.AddOnTemplate, hub *snapshot.Snapshot,
+) []LintFinding {
 	registered := namesOf(hub.Registrations)
-	compared := comparedIn(all, templates, registered)
-	changed := WithFiles(hub, all, inFiles)
+	compared := comparedAddOns(registrations, templates, registered)
+	changed := WithFiles(hub, registrations, templateFiles)
 	lint := versionLint{
 		registered: registered,
 		versioned:  review.FindVersioned(changed.Registrations, changed.Templates),
 		reaches:    VersionReaches(changed, func(addOn string) bool { return compared[addOn] }),
 	}
-	for i := range all {
-		registration := &all[i]
-		for _, judged := range lint.judge(declaration.Read(&registration.AddOn)) {
-			found = append(found, registration.finding(judged))
+	var findings []LintFinding
+	for i := range registrations {
+		registration := &registrations[i]
+		for _, judgement := range lint.judge(declaration.Read(&registration.AddOn)) {
+			findings = append(findings, registration.finding(judgement))
 		}
 	}
 	for i := range templates {
 		template := &templates[i]
-		declared, _ := declaration.ReadTemplate(&template.Template)
-		for _, judged := range lint.judge(declared) {
-			found = append(found, template.finding(judged))
+		decl, _ := declaration.ReadTemplate(&template.Template)
+		for _, judgement := range lint.judge(decl) {
+			findings = append(findings, template.finding(judgement))
 		}
 	}
-	return found
+	return findings
 }
 
-// judge returns the edges of a declaration on add-ons whose versions are not known, one for each add-on.
-func (l *versionLint) judge(declared declaration.Declaration) (judged []review.Judgement) {
+// judge judges the edges of a declaration on add-ons without a known version. It returns at most one judgement for each add-on.
+func (l *versionLint) judge(decl declaration.Declaration) []review.Judgement {
+	var judgements []review.Judgement
 	installed := map[string]bool{}
-	for i := range declared.Edges {
-		for edge := range declared.Edges[i].Ends() {
+	for i := range decl.Edges {
+		for edge := range decl.Edges[i].Ends() {
 			reach := l.reaches[edge.AddOn]
 			if reach == nil || installed[edge.AddOn] || !review.NeedsVersion(edge) {
 				continue
 			}
 			installed[edge.AddOn] = true
 			if len(reach.Gaps) > 0 {
-				judged = append(judged, review.Judgement{
-					Rule: review.RuleVersionNotReported, Field: declared.EdgePath(i),
+				judgements = append(judgements, review.Judgement{
+					Rule: review.RuleVersionNotReported, Field: decl.EdgePath(i),
 					Message: reach.describe(edge.AddOn, edge.Dependency.Version) + review.VersionRemedy(edge.AddOn),
 				})
 			}
 		}
 	}
-	nowhere := review.Versioned{}
+	uninstalled := review.Versioned{}
 	for addOn, versioned := range l.versioned {
 		if l.registered[addOn] && !installed[addOn] {
-			nowhere[addOn] = versioned
+			uninstalled[addOn] = versioned
 		}
 	}
-	return append(judged, review.VersionNotReported(declared, nowhere)...)
+	return append(judgements, review.VersionNotReported(decl, uninstalled)...)
 }
 
-// comparedIn returns the add-ons on the hub for which files have a range of versions.
-func comparedIn(all []Declared, templates []DeclaredTemplate, registered map[string]bool) map[string]bool {
+// comparedAddOns returns the add-ons on the hub for which files have a range of versions.
+func comparedAddOns(registrations []Declared, templates []DeclaredTemplate, registered map[string]bool) map[string]bool {
 	compared := map[string]bool{}
-	add := func(declared declaration.Declaration) {
-		for i := range declared.Edges {
-			for edge := range declared.Edges[i].Ends() {
+	add := func(decl declaration.Declaration) {
+		for i := range decl.Edges {
+			for edge := range decl.Edges[i].Ends() {
 				if registered[edge.AddOn] && review.NeedsVersion(edge) {
 					compared[edge.AddOn] = true
 				}
 			}
 		}
 	}
-	for i := range all {
-		add(declaration.Read(&all[i].AddOn))
+	for i := range registrations {
+		add(declaration.Read(&registrations[i].AddOn))
 	}
 	for i := range templates {
-		declared, _ := declaration.ReadTemplate(&templates[i].Template)
-		add(declared)
+		decl, _ := declaration.ReadTemplate(&templates[i].Template)
+		add(decl)
 	}
 	return compared
 }
 
-func namesOf(registered []addonv1alpha1.ClusterManagementAddOn) map[string]bool {
-	named := make(map[string]bool, len(registered))
-	for i := range registered {
-		named[registered[i].Name] = true
+func namesOf(registrations []addonv1alpha1.ClusterManagementAddOn) map[string]bool {
+	names := make(map[string]bool, len(registrations))
+	for i := range registrations {
+		names[registrations[i].Name] = true
 	}
-	return named
+	return names
 }

@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// onCluster is an add-on on a managed cluster; change may be nil.
+// onCluster returns an add-on on a managed cluster. change may be nil.
 func onCluster(cluster, name string, change func(*addonv1alpha1.ManagedClusterAddOn)) addonv1alpha1.ManagedClusterAddOn {
 	addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if change != nil {
@@ -26,7 +26,7 @@ func onCluster(cluster, name string, change func(*addonv1alpha1.ManagedClusterAd
 	return addOn
 }
 
-// runs makes an AddOnTemplate the one that runs.
+// runs returns a change after which the AddOnTemplate runs.
 func runs(template string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	return func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}, SpecHash: "hash"}
@@ -44,7 +44,7 @@ func versioned(version string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	}
 }
 
-// reportedOn is what the agent of a managed cluster reports of x.
+// reportedOn returns the facts with which the agent of a managed cluster reports the version of x.
 func reportedOn(cluster, version string) dependencyv1alpha1.ManagedClusterFacts {
 	key := factsobject.Key(cluster)
 	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -59,19 +59,19 @@ func TestFindVersionsNotReported(t *testing.T) {
 		nowhere = `no version of "x" is set on its ClusterManagementAddOn or an AddOnTemplate, so a dependency on version ">= 2" fails where ` +
 			`neither the lease of its agent nor its ManagedClusterAddOn reports one` + set
 	)
-	on := func(where string) string {
-		return `no version of "x" is known on ` + where + `, so a dependency on version ">= 2" fails there`
+	unknownOn := func(clusters string) string {
+		return `no version of "x" is known on ` + clusters + `, so a dependency on version ">= 2" fails there`
 	}
 	x := fixture.Deployed(fixture.Registration("x"))
 	template := func(name, version string) addonv1alpha1.AddOnTemplate {
-		one := fixture.Template("x", name, "")
-		one.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
-		return one
+		template := fixture.Template("x", name, "")
+		template.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
+		return template
 	}
 	type addOns = []addonv1alpha1.ManagedClusterAddOn
 	type templates = []addonv1alpha1.AddOnTemplate
 	for name, test := range map[string]struct {
-		spec    string // of the add-on in a file; empty: a range on x
+		spec    string // of the add-on in a file; by default, it has a range on x
 		hub     snapshot.Content
 		inFiles templates
 		want    string
@@ -85,19 +85,19 @@ func TestFindVersionsNotReported(t *testing.T) {
 		},
 		"nowhere known": {
 			hub:  snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{onCluster("c1", "x", nil), onCluster("c2", "x", nil)}},
-			want: on("2 of the 2 managed clusters where it is installed (c1, c2)") + set,
+			want: unknownOn("2 of the 2 managed clusters where it is installed (c1, c2)") + set,
 		},
 		"known on one": {
 			hub: snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{
 				onCluster("c1", "x", versioned("1.0.0")), onCluster("c2", "x", nil), onCluster("c2", "y", nil),
 			}},
-			want: on("1 of the 2 managed clusters where it is installed (c2)") + set,
+			want: unknownOn("1 of the 2 managed clusters where it is installed (c2)") + set,
 		},
 		"many": {
 			hub: snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{
 				onCluster("c1", "x", nil), onCluster("c2", "x", nil), onCluster("c3", "x", nil), onCluster("c4", "x", nil),
 			}},
-			want: on("4 of the 4 managed clusters where it is installed (c1, c2, c3, …)") + set,
+			want: unknownOn("4 of the 4 managed clusters where it is installed (c1, c2, c3, …)") + set,
 		},
 		"reported by the agent": {
 			hub: snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{
@@ -108,13 +108,13 @@ func TestFindVersionsNotReported(t *testing.T) {
 			hub: snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{
 				onCluster("c1", "x", nil), onCluster("c1", names.AgentAddOn, nil),
 			}, Facts: []dependencyv1alpha1.ManagedClusterFacts{reportedOn("c1", "")}},
-			want: on("1 of the 1 managed cluster where it is installed (c1)") + set,
+			want: unknownOn("1 of the 1 managed cluster where it is installed (c1)") + set,
 		},
 		"not requested of the agent": {
 			hub: snapshot.Content{Registrations: fixture.Registrations("x:"), AddOns: addOns{
 				onCluster("c1", "x", nil), onCluster("c1", names.AgentAddOn, nil),
 			}},
-			want: on("1 of the 1 managed cluster where it is installed (c1)") +
+			want: unknownOn("1 of the 1 managed cluster where it is installed (c1)") +
 				", unless addon-agent, which has not been requested to report it on 1 of them, finds one on the lease" + set,
 		},
 		"by the template that runs": {
@@ -122,7 +122,7 @@ func TestFindVersionsNotReported(t *testing.T) {
 				Registrations: []addonv1alpha1.ClusterManagementAddOn{x}, Templates: templates{template("v1", "1.0.0"), template("v2", "")},
 				AddOns: addOns{onCluster("c1", "x", runs("v1")), onCluster("c2", "x", runs("v2"))},
 			},
-			want: on("1 of the 2 managed clusters where it is installed (c2)") + set,
+			want: unknownOn("1 of the 2 managed clusters where it is installed (c2)") + set,
 		},
 		"by a template in a file": {
 			hub: snapshot.Content{
@@ -150,7 +150,7 @@ func TestFindVersionsNotReported(t *testing.T) {
 			line := func(string) int { return 7 }
 			files := []Declared{{Path: "file", AddOn: fixture.Specified(t, "a", test.spec), Line: line}}
 			test.hub.Taken = fixture.Now.Time
-			if ranged := ComparesVersions(files, nil, test.hub.Registrations); !ranged && test.want != "" {
+			if compares := ComparesVersions(files, nil, test.hub.Registrations); !compares && test.want != "" {
 				t.Error("not to be looked for")
 			}
 			var got []string
@@ -168,20 +168,20 @@ func TestFindVersionsNotReported(t *testing.T) {
 	}
 }
 
-// What AddOnTemplates in files declare counts as well, and a version of a registration that the file leaves out.
+// Declarations of AddOnTemplates in files count as well, and a version of a registration that the file leaves out.
 func TestVersionsOfOtherObjects(t *testing.T) {
 	hub := snapshot.Content{
 		Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x"), fixture.Versioned(fixture.Registration("z"), "2.0.0")},
 		AddOns:        []addonv1alpha1.ManagedClusterAddOn{onCluster("c1", "x", nil), onCluster("c1", "z", nil)}, Taken: fixture.Now.Time,
 	}
 	line := func(string) int { return 0 }
-	declared := []DeclaredTemplate{{
+	templates := []DeclaredTemplate{{
 		Path: "t", Template: fixture.Template("a", "a-1", `[{name: x, version: "2"}, {name: z, version: "2"}]`),
 		Line: line,
 	}}
 	files := []Declared{{Path: "z", AddOn: fixture.Registration("z"), Line: line}}
 	var got []string
-	for _, finding := range FindVersionsNotReported(files, declared, nil, snapshot.New(hub)) {
+	for _, finding := range FindVersionsNotReported(files, templates, nil, snapshot.New(hub)) {
 		got = append(got, fmt.Sprintf("%s %s %s", finding.Path, finding.AddOn, finding.Field))
 	}
 	if want := []string{"t a metadata.annotations[dependency.addon.open-cluster-management.io/dependencies]"}; !slices.Equal(got, want) {

@@ -6,20 +6,21 @@ import (
 )
 
 // pending returns the edges that the current rollouts break or repair.
-func (r *clusterReport) pending() (pending []dependencyv1alpha1.PendingEdge) {
+func (r *clusterReport) pending() []dependencyv1alpha1.PendingEdge {
 	change := whatif.Change{Versions: map[string]string{}}
-	for name, observed := range r.AddOns {
-		if observed.Template.Next != "" {
+	for name, observation := range r.AddOns {
+		if observation.Template.Next != "" {
 			change.RollOut = append(change.RollOut, name)
 		}
-		if observed.Template.RollingOut != "" {
-			change.Versions[name] = observed.Template.RollingOut
+		if observation.Template.RollingOut != "" {
+			change.Versions[name] = observation.Template.RollingOut
 		}
 	}
 	if len(change.RollOut)+len(change.Versions) == 0 {
 		return nil
 	}
-	findings := r.declared.Findings(change.Apply(r.Cluster.Cluster))
+	var pending []dependencyv1alpha1.PendingEdge
+	findings := r.evaluator.Findings(change.Apply(r.Cluster.Cluster))
 	for _, difference := range whatif.Compare(r.findings, findings) {
 		wasUnsatisfied := difference.Before != nil && difference.Before.Unsatisfied()
 		if !wasUnsatisfied && !difference.After.Unsatisfied() {

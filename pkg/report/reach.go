@@ -9,36 +9,37 @@ import (
 
 // Reach counts the managed clusters of a report.
 type Reach struct {
-	// Clusters can be reached.
+	// Clusters is the number of clusters that can be reached.
 	Clusters int `json:"clusters"`
-	// Lost cannot: nothing new can be known of them.
+	// Lost is the number of clusters that cannot be reached. Their state is not current.
 	Lost int `json:"lost,omitempty"`
 }
 
 // ReachOf counts the managed clusters of a snapshot.
-func ReachOf(hub *snapshot.Snapshot) (r Reach) {
+func ReachOf(hub *snapshot.Snapshot) Reach {
+	var reach Reach
 	for _, name := range hub.Names() {
-		r.count(hub, name)
+		reach.count(hub, name)
 	}
-	return r
+	return reach
 }
 
 // String returns the number of clusters in the words that all verbs use.
 func (r Reach) String() string {
-	counted := text.Count(r.Clusters, "managed cluster")
+	words := text.Count(r.Clusters, "managed cluster")
 	if r.Lost > 0 {
-		counted += fmt.Sprintf(" (without %d that cannot be reached)", r.Lost)
+		words += fmt.Sprintf(" (without %d that cannot be reached)", r.Lost)
 	}
-	return counted
+	return words
 }
 
-// All returns the number of clusters, including those that cannot be reached.
-func (r Reach) All() string {
-	counted := Reach{Clusters: r.Clusters + r.Lost}.String()
+// TotalString returns the number of clusters with the clusters that cannot be reached, in words.
+func (r Reach) TotalString() string {
+	words := Reach{Clusters: r.Clusters + r.Lost}.String()
 	if r.Lost > 0 {
-		counted += fmt.Sprintf(" (%d cannot be reached)", r.Lost)
+		words += fmt.Sprintf(" (%d cannot be reached)", r.Lost)
 	}
-	return counted
+	return words
 }
 
 // count counts a managed cluster, and reports whether it can be reached.

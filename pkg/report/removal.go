@@ -6,24 +6,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// RemovalPlan is what is removed, layer by layer.
+// RemovalPlan has the steps of removing add-ons, layer by layer.
 type RemovalPlan struct {
 	metav1.TypeMeta `json:",inline"`
-	// Feasible: all of it can be done; else nothing is.
+	// Feasible is whether all steps can be done. If not, no step is done.
 	Feasible bool `json:"feasible"`
 	// Items are the steps, in the order of the layers.
 	Items []RemovalStep `json:"items"`
-	// Problems are why it cannot be done, and Findings what else matters.
+	// Problems are the reasons why the plan is not feasible. Findings are other facts that matter.
 	Problems []PlanFinding `json:"problems,omitempty"`
 	Findings []PlanFinding `json:"findings,omitempty"`
 }
 
 // RemovalStep is an add-on that is removed.
 type RemovalStep struct {
-	// Layer is from 1. Those of a layer are removed together, after those of the layer before.
+	// Layer is from 1. The add-ons of a layer are removed together, after the add-ons of the preceding layer.
 	Layer int    `json:"layer"`
 	AddOn string `json:"addOn"`
-	// NeededBy are the only add-ons that needed it; empty: it was named.
+	// NeededBy are the only add-ons that needed it. It is empty for an add-on that the user named.
 	NeededBy []string `json:"neededBy,omitempty"`
 	Clusters []string `json:"clusters"`
 }
@@ -48,9 +48,10 @@ func RemovalOf(plan *steps.Plan) *RemovalPlan {
 	return removal
 }
 
-func planFindings(findings []steps.Finding) (found []PlanFinding) {
+func planFindings(findings []steps.Finding) []PlanFinding {
+	var planFindings []PlanFinding
 	for _, finding := range findings {
-		found = append(found, PlanFinding{Message: finding.Text, Clusters: finding.Clusters})
+		planFindings = append(planFindings, PlanFinding{Message: finding.Text, Clusters: finding.Clusters})
 	}
-	return found
+	return planFindings
 }

@@ -12,12 +12,14 @@ import (
 type Suggestions struct {
 	metav1.TypeMeta `json:",inline"`
 	Items           []suggestion.Suggestion `json:"items"`
-	// Versions are those of add-ons of which no version is known on some managed clusters.
+	// Versions are versions that add-ons could report. No version of these add-ons is known on some managed clusters.
 	Versions []suggestion.Version `json:"versions"`
 }
 
 // SuggestionsFor returns the suggested dependencies for an add-on. With an empty name, it returns all.
 func SuggestionsFor(addOn string, suggestions []suggestion.Suggestion) *Suggestions {
 	items := slices.DeleteFunc(suggestions, func(item suggestion.Suggestion) bool { return addOn != "" && addOn != item.AddOn })
-	return &Suggestions{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySuggestions"}, Items: items, Versions: []suggestion.Version{}}
+	return &Suggestions{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySuggestions"}, Items: items, Versions: []suggestion.Version{},
+	}
 }

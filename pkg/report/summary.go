@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Summary is how the edges of a fleet are: each with the number of its verdicts.
+// Summary has the edges of a fleet, each with the numbers of its verdicts.
 type Summary struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
@@ -21,7 +21,7 @@ type Summary struct {
 	Reach `json:",inline"`
 	// Items are ordered by add-on, edge and type.
 	Items []SummarizedEdge `json:"items"`
-	// Waiting are the installations and upgrades that wait for dependencies, those on most managed clusters first.
+	// Waiting are the installations and upgrades that wait for dependencies. Waits on most managed clusters come first.
 	Waiting []SummarizedWait `json:"waiting,omitempty"`
 }
 
@@ -29,18 +29,18 @@ type Summary struct {
 type SummarizedEdge struct {
 	// AddOn is the dependent.
 	AddOn string `json:"addOn"`
-	// Edge is the name of the dependency, or of the requirement. It is empty where it is not
-	// known what the add-on declares.
+	// Edge is the name of the dependency, or of the requirement. It is empty if the declaration of the add-on is not known.
 	Edge string                       `json:"edge"`
 	Type addonv1alpha1.DependencyType `json:"type"`
-	// Verdicts are on how many managed clusters each is true. Lost clusters are held.
+	// Verdicts has the number of managed clusters by verdict. The verdict on lost clusters is Held.
 	Verdicts map[evaluation.Verdict]int `json:"verdicts"`
 }
 
-// FindSummary counts the verdicts on the edges of all add-ons, or of one, on the managed
-// clusters for which counts is true.
+// FindSummary counts the verdicts on the edges of all add-ons, or of a single add-on, on the managed clusters for which counts is true.
 func FindSummary(hub *snapshot.Snapshot, counts func(cluster string) bool, addOn string) *Summary {
-	summary := &Summary{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySummary"}, Taken: hub.Taken, Items: []SummarizedEdge{}}
+	summary := &Summary{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencySummary"}, Taken: hub.Taken, Items: []SummarizedEdge{},
+	}
 	type edge struct {
 		addOn, name string
 		kind        addonv1alpha1.DependencyType
@@ -51,14 +51,14 @@ func FindSummary(hub *snapshot.Snapshot, counts func(cluster string) bool, addOn
 			continue
 		}
 		summary.count(hub, cluster)
-		evaluated := EvaluateCluster(hub.Evaluation(), hub.Whole(cluster))
-		evaluated.Waiting = hub.Waiting(cluster)
-		summary.addWaits(evaluated, addOn)
+		evaluatedCluster := EvaluateCluster(hub.Evaluation(), hub.Whole(cluster))
+		evaluatedCluster.Waiting = hub.Waiting(cluster)
+		summary.addWaits(evaluatedCluster, addOn)
 		for _, installed := range hub.Installed(cluster) {
 			if cmp.Or(addOn, installed.Name) != installed.Name {
 				continue
 			}
-			for _, finding := range evaluated.findings[installed.Name] {
+			for _, finding := range evaluatedCluster.findings[installed.Name] {
 				key := edge{installed.Name, finding.Name(), finding.Type()}
 				if verdicts[key] == nil {
 					verdicts[key] = map[evaluation.Verdict]int{}

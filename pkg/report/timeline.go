@@ -18,9 +18,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// sameChange is how long after a transition an event with its reason reports the same:
-// events are emitted a second later, and clocks differ.
-const sameChange = 10 * time.Second
+// duplicateWindow is the time after a transition in which an event with the same reason reports the same change. Events are emitted a
+// second later, and clocks differ.
+const duplicateWindow = 10 * time.Second
 
 // Timeline has the events and transitions of add-ons, in order of time.
 type Timeline struct {
@@ -32,9 +32,9 @@ type Timeline struct {
 
 // TimelineItem is an event, or the last transition of a condition.
 type TimelineItem struct {
-	// Time is when it was seen last.
+	// Time is the time at which it was observed last.
 	Time time.Time `json:"time"`
-	// Cluster is empty for what concerns a registration.
+	// Cluster is empty for an event on a registration.
 	Cluster string `json:"cluster,omitempty"`
 	AddOn   string `json:"addOn"`
 	// Source is Event, Available or Degraded.
@@ -43,33 +43,32 @@ type TimelineItem struct {
 	Type    string `json:"type"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Count is how often an event was seen, where that is known.
+	// Count is the number of times that an event was observed. It is 0 if that is not known.
 	Count int32 `json:"count,omitempty"`
-	// RootCause: because of this add-on, others of the timeline do not work.
+	// RootCause is whether other add-ons of the timeline do not work because of this add-on.
 	RootCause bool `json:"rootCause,omitempty"`
 }
 
-// FindTimeline merges events with the conditions of add-ons. With an add-on in the filter,
-// it has that one and all that it depends on, directly or not. types are those of items
-// that count, none: all.
-func FindTimeline(hub *snapshot.Snapshot, happened []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
+// FindTimeline merges events with the conditions of add-ons. If the filter has an add-on, the timeline has this add-on and all of its
+// direct and indirect dependencies. itemTypes are the types of its items. Without them, it has items of all types.
+func FindTimeline(hub *snapshot.Snapshot, eventList []eventsv1.Event, filter Filter, itemTypes ...string) *Timeline {
 	f := &timeline{
 		hub: hub, filter: filter, types: itemTypes, causes: map[types.NamespacedName]bool{},
 		changes: map[types.NamespacedName][]change{}, messages: map[parts]string{},
 	}
-	for i := range happened {
-		f.changes[subject(&happened[i])] = nil
+	for i := range eventList {
+		f.changes[subject(&eventList[i])] = nil
 	}
 	if filter.AddOn != "" {
 		f.concerned = concerned(hub, filter.AddOn)
 	}
 	for _, cluster := range hub.Names() {
 		if cmp.Or(filter.Cluster, cluster) == cluster {
-			f.look(cluster)
+			f.addCluster(cluster)
 		}
 	}
-	for i := range happened {
-		f.add(&happened[i])
+	for i := range eventList {
+		f.addEvent(&eventList[i])
 	}
 	result := &Timeline{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "Timeline"}, Taken: hub.Taken, Items: f.items}
 	if result.Items == nil {
@@ -105,15 +104,15 @@ func concerned(hub *snapshot.Snapshot, addOn string) map[string]bool {
 type timeline struct {
 	hub    *snapshot.Snapshot
 	filter Filter
-	// concerned is nil for all add-ons.
+	// concerned are the add-ons of the timeline. It is nil if all are.
 	concerned map[string]bool
-	// types are those of items, none: all.
+	// types are the types of items. It is empty if all types count.
 	types  []string
 	causes map[types.NamespacedName]bool
 	items  []TimelineItem
-	// changes are the transitions on what there are events about.
+	// changes are the transitions of objects that have events.
 	changes map[types.NamespacedName][]change
-	// messages are those of conditions. Most are the same on all clusters.
+	// messages caches the messages of conditions, because most are the same on all clusters.
 	messages map[parts]string
 }
 
@@ -140,14 +139,14 @@ func subject(event *eventsv1.Event) types.NamespacedName {
 	return types.NamespacedName{Namespace: event.Regarding.Namespace, Name: event.Regarding.Name}
 }
 
-// look adds the conditions of a cluster, and finds the root causes there.
-func (t *timeline) look(cluster string) {
+// addCluster adds the conditions and the root causes of a cluster.
+func (t *timeline) addCluster(cluster string) {
 	findings := t.hub.Evaluated(cluster)
 	for _, addOn := range t.hub.Installed(cluster) {
 		if t.concerned != nil && !t.concerned[addOn.Name] {
 			continue
 		}
-		t.conditions(addOn)
+		t.addConditions(addOn)
 		if cmp.Or(t.filter.AddOn, addOn.Name) != addOn.Name {
 			continue
 		}
@@ -157,10 +156,10 @@ func (t *timeline) look(cluster string) {
 	}
 }
 
-func (t *timeline) conditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
+func (t *timeline) addConditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	degraded, available := fleet.Degraded(addOn), fleet.Available(addOn)
 	if degraded != nil {
-		t.condition(addOn, degraded, degraded.Status == metav1.ConditionTrue, degraded.Message)
+		t.addCondition(addOn, degraded, degraded.Status == metav1.ConditionTrue, degraded.Message)
 	}
 	if available == nil {
 		return
@@ -169,14 +168,14 @@ func (t *timeline) conditions(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	if degraded != nil && available.Reason == degraded.Reason && available.Message == degraded.Message {
 		cause = becauseOfDegraded
 	}
-	t.condition(addOn, available, available.Status != metav1.ConditionTrue, cause)
+	t.addCondition(addOn, available, available.Status != metav1.ConditionTrue, cause)
 }
 
-// becauseOfDegraded stands for the message of Available where Degraded has the same.
+// becauseOfDegraded replaces a message of Available that Degraded has too.
 const becauseOfDegraded = "\x00"
 
-// condition adds the last transition of a condition.
-func (t *timeline) condition(addOn *addonv1alpha1.ManagedClusterAddOn, condition *metav1.Condition, isBad bool, text string) {
+// addCondition adds the last transition of a condition.
+func (t *timeline) addCondition(addOn *addonv1alpha1.ManagedClusterAddOn, condition *metav1.Condition, isBad bool, text string) {
 	if condition.LastTransitionTime.IsZero() {
 		return
 	}
@@ -212,28 +211,28 @@ func (t *timeline) message(message parts) string {
 	return written
 }
 
-// add adds an event on a registration or an add-on, unless a condition shows the same.
-func (t *timeline) add(event *eventsv1.Event) {
-	about := event.Regarding
-	isAddOn := about.Kind == events.ManagedClusterAddOn && about.Namespace == cmp.Or(t.filter.Cluster, about.Namespace)
-	if !isAddOn && about.Kind != events.ClusterManagementAddOn || t.concerned != nil && !t.concerned[about.Name] || !t.wants(event.Type) {
+// addEvent adds an event on a registration or an add-on, unless a condition shows the same change.
+func (t *timeline) addEvent(event *eventsv1.Event) {
+	object := event.Regarding
+	isAddOn := object.Kind == events.ManagedClusterAddOn && object.Namespace == cmp.Or(t.filter.Cluster, object.Namespace)
+	if !isAddOn && object.Kind != events.ClusterManagementAddOn || t.concerned != nil && !t.concerned[object.Name] || !t.wants(event.Type) {
 		return
 	}
 	item := TimelineItem{
-		Cluster: about.Namespace, AddOn: about.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
+		Cluster: object.Namespace, AddOn: object.Name, Source: "Event", Type: event.Type, Reason: event.Reason, Message: event.Note,
 	}
 	item.Time, item.Count = lastSeen(event)
-	shown := func(transition change) bool {
+	isShown := func(transition change) bool {
 		delay := item.Time.Sub(transition.time)
-		return transition.reason == item.Reason && delay > -time.Second && delay < sameChange
+		return transition.reason == item.Reason && delay > -time.Second && delay < duplicateWindow
 	}
-	if !slices.ContainsFunc(t.changes[subject(event)], shown) {
+	if !slices.ContainsFunc(t.changes[subject(event)], isShown) {
 		t.items = append(t.items, item)
 	}
 }
 
-// lastSeen returns when an event was seen last, and how often; 0 where that is not known.
-func lastSeen(event *eventsv1.Event) (last time.Time, count int32) {
+// lastSeen returns the time at which an event was observed last, and the number of observations. The number is 0 if it is not known.
+func lastSeen(event *eventsv1.Event) (time.Time, int32) {
 	switch {
 	case event.Series != nil:
 		return event.Series.LastObservedTime.UTC(), event.Series.Count

@@ -17,8 +17,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Trees are the dependencies or dependents of an add-on on the managed clusters where it
-// is installed. Clusters with the same tree share one.
+// Trees are the dependencies or dependents of an add-on on the managed clusters where it is installed. Clusters with equal trees share
+// a tree.
 type Trees struct {
 	metav1.TypeMeta `json:",inline"`
 	// Taken is when the hub was read.
@@ -29,7 +29,7 @@ type Trees struct {
 	Items     []Tree    `json:"items"`
 }
 
-// Direction is where a tree leads.
+// Direction is the direction of the edges of a tree.
 type Direction string
 
 // The directions.
@@ -38,66 +38,68 @@ const (
 	Dependents   Direction = "Dependents"
 )
 
-// Tree is an add-on with what it depends on, or what depends on it.
+// Tree is an add-on with its dependencies or dependents.
 type Tree struct {
-	// Clusters have this tree, ascending.
+	// Clusters are the clusters with this tree, ascending.
 	Clusters []string `json:"clusters"`
-	// Lost: the clusters cannot be reached, so nothing new is known of them.
+	// Lost is whether the clusters cannot be reached. Their state is not current.
 	Lost bool `json:"lost,omitempty"`
 	Node `json:",inline"`
 }
 
 // Node is an add-on, an API or a requirement in a tree.
 type Node struct {
-	// Name of the add-on, or of the edge where it is on none.
+	// Name is the name of the add-on, of the API, or of the requirement.
 	Name string `json:"name"`
-	// Edge is the name that the dependent gives the edge, where it is another one.
+	// Edge is the name of the edge in the declaration. It is empty if it equals Name.
 	Edge string `json:"edge,omitempty"`
-	// Providers are registered add-ons that bring the API.
+	// Providers are registered add-ons that provide the API.
 	Providers []string `json:"providers,omitempty"`
-	// Type and Verdict are those of the edge that leads here. The root has no edge: its verdict
-	// is NotInstalled where it is not installed, else empty.
+	// Type and Verdict belong to the edge that leads to the node. The root has no edge. Its verdict is NotInstalled or empty.
 	Type    addonv1alpha1.DependencyType `json:"type,omitempty"`
 	Verdict evaluation.Verdict           `json:"verdict,omitempty"`
 	// Message describes an edge that is not satisfied, or why it is held.
 	Message string `json:"message,omitempty"`
-	// Available and Reason are those of the add-on's condition, empty where it has none.
+	// Available and Reason are the status and the reason of the add-on's Available. They are empty without the condition.
 	Available metav1.ConditionStatus `json:"available,omitempty"`
 	Reason    string                 `json:"reason,omitempty"`
-	// Since is when Available changed last. In a tree of several clusters, it and the
-	// message are those of the first one.
+	// Since is the time at which Available changed last. In a tree of several clusters, Since and Message are from the first cluster.
 	Since time.Time `json:"since,omitzero"`
-	// Bundle: the add-on has no agent, and is available where all that it requires is.
+	// Bundle is whether the add-on has no agent, and is available if all of its dependencies are satisfied.
 	Bundle bool `json:"bundle,omitempty"`
-	// Gate is closed where the add-on is not installed yet, because it waits for its dependencies; else empty.
+	// Gate is closed if the add-on is not installed yet, because it waits for its dependencies. Otherwise it is empty.
 	Gate string `json:"gate,omitempty"`
-	// Repeated: its nodes are shown elsewhere in the tree.
+	// Repeated is whether the nodes below are shown elsewhere in the tree.
 	Repeated bool   `json:"repeated,omitempty"`
 	Nodes    []Node `json:"nodes,omitempty"`
-	// Alternatives are what the edge is on where it has alternatives: one that is satisfied is enough. They have a verdict
-	// where none is.
+	// Alternatives are the targets of an edge that has several. A single satisfied alternative is enough. They have verdicts only if none
+	// is satisfied.
 	Alternatives []Node `json:"alternatives,omitempty"`
 }
 
-// OK reports whether all is known to be well.
+// OK reports whether the clusters can be reached, every add-on of the tree works, and every edge is satisfied.
 func (t *Tree) OK() bool { return !t.Lost && t.Node.OK() }
 
 // OK reports whether every add-on of a tree works, and every edge is satisfied.
 func (n *Node) OK() bool {
-	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
+	if n.Available != metav1.ConditionTrue && n.Verdict == "" {
+		return false
+	}
+	if n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
 		return false
 	}
 	return !slices.ContainsFunc(n.Nodes, func(node Node) bool { return !node.OK() })
 }
 
-// FindTrees returns the trees of an add-on. Without grouping, each cluster has its own.
+// FindTrees returns the trees of an add-on. Without grouping, each cluster has a tree of its own.
 func FindTrees(hub *snapshot.Snapshot, addOn, cluster string, direction Direction, grouping bool) *Trees {
 	trees := &Trees{
-		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyTrees"}, Taken: hub.Taken, AddOn: addOn, Direction: direction, Items: []Tree{},
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "DependencyTrees"},
+		Taken:    hub.Taken, AddOn: addOn, Direction: direction, Items: []Tree{},
 	}
 	groups := map[string]int{}
 	for _, name := range hub.Names() {
-		if cluster != "" && cluster != name || !roots(hub, name, addOn, direction) {
+		if cluster != "" && cluster != name || !hasTree(hub, name, addOn, direction) {
 			continue
 		}
 		grower := &grower{hub: hub, cluster: name, findings: hub.Evaluated(name), direction: direction, grown: map[string]bool{}}
@@ -118,20 +120,20 @@ func FindTrees(hub *snapshot.Snapshot, addOn, cluster string, direction Directio
 	return trees
 }
 
-// roots reports whether an add-on has a tree on a managed cluster: it does if it is installed, or if an installed add-on depends on
+// hasTree reports whether an add-on has a tree on a managed cluster. It has if it is installed, or if an installed add-on depends on
 // it.
-func roots(hub *snapshot.Snapshot, cluster, addOn string, direction Direction) bool {
+func hasTree(hub *snapshot.Snapshot, cluster, addOn string, direction Direction) bool {
 	return hub.IsOn(cluster, addOn) || direction == Dependents &&
 		slices.ContainsFunc(hub.Declared.Dependents(addOn), func(dependent string) bool { return hub.IsOn(cluster, dependent) })
 }
 
-// grower makes the tree of one cluster.
+// grower builds the tree of a cluster.
 type grower struct {
 	hub       *snapshot.Snapshot
 	cluster   string
 	findings  func(addOn string) []evaluation.Finding
 	direction Direction
-	// grown are the add-ons that are in the tree, and whether they have nodes.
+	// grown has the add-ons that are in the tree already. The value is whether they have nodes.
 	grown map[string]bool
 }
 
@@ -142,7 +144,7 @@ func (g *grower) grow(node Node) Node {
 		return node
 	}
 	if addOn == nil {
-		node.Nodes = g.dependents(node.Name) // of what is not installed, only the root gets here
+		node.Nodes = g.dependents(node.Name) // Only the root can be missing: dependents are installed.
 		return node
 	}
 	if available := fleet.Available(addOn); available != nil {
@@ -152,11 +154,11 @@ func (g *grower) grow(node Node) Node {
 	if fleet.GateClosed(addOn) {
 		node.Gate = addonv1alpha1.GateClosed
 	}
-	if hasMore, grown := g.grown[node.Name]; grown {
-		node.Repeated = hasMore
+	if hasNodes, grown := g.grown[node.Name]; grown {
+		node.Repeated = hasNodes
 		return node
 	}
-	g.grown[node.Name] = true // its own nodes may lead back to it
+	g.grown[node.Name] = true // The nodes below may lead back to it.
 	if g.direction == Dependents {
 		node.Nodes = g.dependents(node.Name)
 	} else {
@@ -166,7 +168,8 @@ func (g *grower) grow(node Node) Node {
 	return node
 }
 
-func (g *grower) dependencies(addOn string) (nodes []Node) {
+func (g *grower) dependencies(addOn string) []Node {
+	var nodes []Node
 	for _, finding := range g.findings(addOn) {
 		node := edge(&finding, finding.Target())
 		if finding.Dependency != nil && declaration.HasAlternatives(finding.Dependency) {
@@ -187,11 +190,12 @@ func (g *grower) end(finding *evaluation.Finding, node Node) Node {
 	return g.grow(node)
 }
 
-func (g *grower) alternatives(finding *evaluation.Finding) (nodes []Node) {
+func (g *grower) alternatives(finding *evaluation.Finding) []Node {
+	var nodes []Node
 	for end := range finding.Ends() {
 		if end != finding {
 			node := edge(end, end.Target())
-			node.Edge = "" // that of the node above
+			node.Edge = "" // The node above has it.
 			nodes = append(nodes, g.end(end, node))
 		}
 	}
@@ -211,7 +215,8 @@ func isOn(finding *evaluation.Finding, addOn string) bool {
 	return slices.ContainsFunc(evaluation.Named(finding.Dependency), func(named evaluation.Finding) bool { return named.Target() == addOn })
 }
 
-func (g *grower) dependents(addOn string) (nodes []Node) {
+func (g *grower) dependents(addOn string) []Node {
+	var nodes []Node
 	for _, dependent := range g.hub.Declared.Dependents(addOn) {
 		if !g.hub.IsOn(g.cluster, dependent) {
 			continue
@@ -240,7 +245,7 @@ func edge(finding *evaluation.Finding, name string) Node {
 	return node
 }
 
-// shapeOf returns the same text for two trees that differ in times only. Messages have times.
+// shapeOf returns the same text for two trees that differ in times and messages only. Messages contain times.
 func shapeOf(tree *Tree) string {
 	var shape strings.Builder
 	fmt.Fprintf(&shape, "%t", tree.Lost)
@@ -278,7 +283,7 @@ func sortTrees(trees []Tree) {
 	})
 }
 
-// held reports whether nothing new is known of an edge.
+// held reports whether the verdict on an edge of the tree is held.
 func (n *Node) held() bool {
 	return n.Verdict == evaluation.Held || slices.ContainsFunc(n.Nodes, func(child Node) bool { return child.held() })
 }

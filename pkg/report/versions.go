@@ -17,32 +17,32 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// VersionGap is a managed cluster where an add-on is installed, and no version of it is known.
+// VersionGap is a managed cluster where an add-on is installed without a known version.
 type VersionGap struct {
 	Cluster string
-	// Template is the AddOnTemplate that runs there; empty: none does.
+	// Template is the AddOnTemplate that runs there. It is empty without a template.
 	Template string
-	// Unrequested: an addon-agent is there, and has not been requested to report the version.
+	// Unrequested is whether the cluster has an addon-agent that was not requested to report the version.
 	Unrequested bool
 }
 
-// VersionReach is on how many managed clusters an add-on is installed, and where no version of it is known.
+// VersionReach counts the managed clusters where an add-on is installed, and has the clusters without a known version.
 type VersionReach struct {
 	Installed int
 	Gaps      []VersionGap
 }
 
-// VersionReaches finds the versions of add-ons on all managed clusters of a snapshot, by the sources that verdicts rest on. An
-// add-on that is installed nowhere has no entry.
+// VersionReaches looks for the versions of add-ons on all managed clusters of a snapshot, in the sources that verdicts use. An add-on
+// that is installed nowhere has no entry.
 func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[string]*VersionReach {
 	reaches := map[string]*VersionReach{}
 	for _, name := range hub.Names() {
 		cluster := hub.Whole(name)
-		// Facts that no installed add-on needs are not evaluated, but known.
+		// Evaluation drops facts that no installed add-on needs.
 		if object := hub.FactsObject(name); object != nil && cluster.Facts.Versions == nil {
 			cluster.Facts.Versions = fleet.FactsOf(object).Versions
 		}
-		for addOn, observed := range cluster.AddOns {
+		for addOn, observation := range cluster.AddOns {
 			if !wanted(addOn) {
 				continue
 			}
@@ -50,14 +50,14 @@ func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[
 				reaches[addOn] = &VersionReach{}
 			}
 			reaches[addOn].Installed++
-			sources := cluster.VersionSources(&observed, hub.Declared.Version(addOn))
-			if observed.Template.Unknown || versions.Running(sources) != (versions.Version{}) {
+			sources := cluster.VersionSources(&observation, hub.Declared.Version(addOn))
+			if observation.Template.Unknown || versions.Running(sources) != (versions.Version{}) {
 				continue
 			}
 			_, reported := cluster.Facts.Versions[addOn]
 			reaches[addOn].Gaps = append(reaches[addOn].Gaps, VersionGap{
 				Cluster:     name,
-				Template:    observed.Template.Name,
+				Template:    observation.Template.Name,
 				Unrequested: !reported && hub.IsOn(name, names.AgentAddOn),
 			})
 		}
@@ -80,23 +80,26 @@ func (r *VersionReach) describe(addOn, accepted string) string {
 		clusters = append(clusters, "…")
 	}
 	message := fmt.Sprintf("no version of %q is known on %d of the %s where it is installed (%s), so a dependency on version %q fails there",
-		text.Name(addOn), len(r.Gaps), text.Count(r.Installed, "managed cluster"), strings.Join(clusters, ", "), text.Excerpt(text.OneLine(accepted)))
+		text.Name(addOn), len(r.Gaps), text.Count(r.Installed, "managed cluster"), strings.Join(clusters, ", "),
+		text.Excerpt(text.OneLine(accepted)))
 	if unrequested > 0 {
-		message += fmt.Sprintf(", unless addon-agent, which has not been requested to report it on %d of them, finds one on the lease", unrequested)
+		message += fmt.Sprintf(", unless addon-agent, which has not been requested to report it on %d of them, finds one on the lease",
+			unrequested)
 	}
 	return message
 }
 
-// WithFiles returns the snapshot after the registrations and AddOnTemplates in files are applied. A version that was set on the hub
-// stays if a file has none, because kubectl apply keeps the annotations of other writers.
-func WithFiles(hub *snapshot.Snapshot, declared []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
+// WithFiles returns the snapshot after the registrations and AddOnTemplates in files are applied. If a file lacks a version, the
+// version on the hub stays, because kubectl apply keeps the annotations of other writers.
+func WithFiles(hub *snapshot.Snapshot, registrations []Declared, templates []addonv1alpha1.AddOnTemplate) *snapshot.Snapshot {
 	content := hub.Content
-	content.Registrations = Among(declared, hub.Registrations)
+	content.Registrations = Among(registrations, hub.Registrations)
 	for i := range content.Registrations {
 		addOn := &content.Registrations[i]
-		if stated := hub.Declared.Version(addOn.Name); versions.In(addOn.Annotations) == (versions.Annotated{}) && stated != (versions.Annotated{}) {
+		current := hub.Declared.Version(addOn.Name)
+		if versions.In(addOn.Annotations) == (versions.Annotated{}) && current != (versions.Annotated{}) {
 			addOn.Annotations = maps.Clone(addOn.Annotations)
-			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, cmp.Or(stated.Current, stated.Former))
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, cmp.Or(current.Current, current.Former))
 		}
 	}
 	versioned := slices.DeleteFunc(slices.Clone(templates), func(template addonv1alpha1.AddOnTemplate) bool {

@@ -39,13 +39,13 @@ func (c *Cluster) waits(stored *DependencyReport) []reportedWait {
 // awaited returns the findings that keep the add-on, with the AddOnTemplate that waits, from working.
 func (c *Cluster) awaited(waiting fleet.Waiting) []evaluation.Finding {
 	findings := c.findings[waiting.AddOn]
-	observed := c.AddOns[waiting.AddOn]
-	if waiting.Template.Name != "" && observed.Template.Name != waiting.Template.Name {
+	observation := c.AddOns[waiting.AddOn]
+	if waiting.Template.Name != "" && observation.Template.Name != waiting.Template.Name {
 		changed := c.Cluster
 		changed.AddOns = maps.Clone(c.AddOns)
-		observed.Template = versions.Templates{Name: waiting.Template.Name, Running: waiting.Template.Version}
-		changed.AddOns[waiting.AddOn] = observed
-		findings = c.declared.Findings(changed)[waiting.AddOn]
+		observation.Template = versions.Templates{Name: waiting.Template.Name, Running: waiting.Template.Version}
+		changed.AddOns[waiting.AddOn] = observation
+		findings = c.evaluator.Findings(changed)[waiting.AddOn]
 	}
 	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool {
 		return !f.Blocks() || !f.Unsatisfied() && !f.Held()
@@ -62,7 +62,7 @@ func awaitedEdge(finding *evaluation.Finding) dependencyv1alpha1.AwaitedEdge {
 	return edge
 }
 
-// waitIn returns the entry of the same wait in a report, which may be nil. It is nil if the report has none.
+// waitIn returns the entry of the same wait in the stored report. It returns nil without such an entry, or without a report.
 func waitIn(stored *DependencyReport, wait reportedWait) *reportedWait {
 	if stored == nil {
 		return nil
@@ -84,7 +84,7 @@ func sinceTime(since metav1.Time) *metav1.Time {
 	return &metav1.Time{Time: since.UTC().Truncate(time.Second)}
 }
 
-// Templated returns the name of an AddOnTemplate with its version, if it has one. It is empty without a template.
+// Templated returns the name of an AddOnTemplate, followed by its version in parentheses. Both may be empty.
 func Templated(template, version string) string {
 	if version == "" {
 		return template

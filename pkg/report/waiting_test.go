@@ -17,13 +17,13 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// spelledWaits has a line for each wait of a report.
-func spelledWaits(found *DependencyReport) string {
-	if found == nil {
+// formatWaits returns a line for each wait of a report.
+func formatWaits(report *DependencyReport) string {
+	if report == nil {
 		return ""
 	}
 	var lines []string
-	for _, wait := range found.Waiting {
+	for _, wait := range report.Waiting {
 		line := fmt.Sprintf("%s %s from %s to %s since %s", wait.AddOn, wait.Kind, Templated(wait.RunningTemplate, wait.RunningVersion),
 			Templated(wait.Template, wait.Version), wait.Since.Format("15:04"))
 		for _, edge := range wait.Dependencies {
@@ -34,31 +34,31 @@ func spelledWaits(found *DependencyReport) string {
 	return strings.Join(lines, "\n")
 }
 
-// upgrades is a gateway that runs v1 on cluster1 while v2 waits, which needs base >= 2 and other.
-func upgrades() (*whatif.Evaluation, whatif.Cluster, fleet.Waiting) {
-	declared := whatif.New(evaluation.New(catalog.New(
+// waitingUpgrade returns a cluster on which gateway runs v1 while v2 waits. v2 needs base >= 2 and other.
+func waitingUpgrade() (*whatif.Evaluation, whatif.Cluster, fleet.Waiting) {
+	evaluator := whatif.New(evaluation.New(catalog.New(
 		[]addonv1alpha1.ClusterManagementAddOn{
 			fixture.Deployed(fixture.Registration("gateway", fixture.Required("base"))), fixture.Registration("base"),
 		},
 		fixture.Template("gateway", "v2", `[{name: base, version: ">= 2"}, {name: other}, {name: nice, type: Optional}]`),
 	)))
-	on := managed("gateway base")
-	gateway := on.AddOns["gateway"]
+	cluster := managed("gateway base")
+	gateway := cluster.AddOns["gateway"]
 	gateway.Template = versions.Templates{Name: "v1", Running: "1.0.0"}
-	on.AddOns["gateway"] = gateway
-	return declared, on, fleet.Waiting{
+	cluster.AddOns["gateway"] = gateway
+	return evaluator, cluster, fleet.Waiting{
 		AddOn: "gateway", Kind: dependencyv1alpha1.WaitUpgrade, Since: fixture.Earlier,
 		Running: fleet.Template{Name: "v1", Version: "1.0.0"}, Template: fleet.Template{Name: "v2", Version: "2.0.0"},
 	}
 }
 
 func TestWaits(t *testing.T) {
-	upgrading, onUpgrading, upgrade := upgrades()
+	upgrading, upgradingCluster, upgrade := waitingUpgrade()
 	chain := settled(fixture.Registrations("a: b c?, b, c")...)
 	installation := fleet.Waiting{AddOn: "a", Kind: dependencyv1alpha1.WaitInstallation, Since: fixture.Earlier}
 	for name, test := range map[string]struct {
 		declared  *whatif.Evaluation
-		on        whatif.Cluster
+		cluster   whatif.Cluster
 		waiting   []fleet.Waiting
 		want      string
 		summaries string // failing, waiting, unsatisfied and pending
@@ -75,7 +75,7 @@ func TestWaits(t *testing.T) {
 			"a Installation from  to  since 10:00", "0 1 0 0",
 		},
 		"Upgrade": {
-			upgrading, onUpgrading,
+			upgrading, upgradingCluster,
 			[]fleet.Waiting{upgrade},
 			"gateway Upgrade from v1 (1.0.0) to v2 (2.0.0) since 10:00; " +
 				"base wants add-on base >= 2: VersionMismatch, version 1.0 from its ManagedClusterAddOn; " +
@@ -83,15 +83,15 @@ func TestWaits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			evaluated := EvaluateCluster(test.declared, test.on)
-			evaluated.Waiting = test.waiting
-			found := evaluated.Report(onlyUnsatisfied, nil)
-			if got := spelledWaits(found); got != test.want {
+			evaluatedCluster := EvaluateCluster(test.declared, test.cluster)
+			evaluatedCluster.Waiting = test.waiting
+			report := evaluatedCluster.Report(onlyUnsatisfied, nil)
+			if got := formatWaits(report); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 			summaries := ""
-			if found != nil {
-				summary := found.Summary
+			if report != nil {
+				summary := report.Summary
 				summaries = fmt.Sprint(summary.Failing, summary.Waiting, summary.Unsatisfied, summary.Pending)
 			}
 			if summaries != test.summaries {
@@ -103,18 +103,18 @@ func TestWaits(t *testing.T) {
 
 // While a cluster is lost, a report keeps the edges that were last waited for.
 func TestHeldWaits(t *testing.T) {
-	declared, on, waiting := upgrades()
-	report := func(on whatif.Cluster, before *DependencyReport) *DependencyReport {
-		evaluated := EvaluateCluster(declared, on)
-		evaluated.Waiting = []fleet.Waiting{waiting}
-		return evaluated.Report(all, before)
+	evaluator, cluster, waiting := waitingUpgrade()
+	report := func(cluster whatif.Cluster, stored *DependencyReport) *DependencyReport {
+		evaluatedCluster := EvaluateCluster(evaluator, cluster)
+		evaluatedCluster.Waiting = []fleet.Waiting{waiting}
+		return evaluatedCluster.Report(allEdges, stored)
 	}
-	before := report(on, nil)
-	on.Available = metav1.ConditionUnknown
-	if got, want := spelledWaits(report(on, before)), spelledWaits(before); got != want {
+	stored := report(cluster, nil)
+	cluster.Available = metav1.ConditionUnknown
+	if got, want := formatWaits(report(cluster, stored)), formatWaits(stored); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := spelledWaits(report(on, nil)); !strings.Contains(got, ": Held, ") {
+	if got := formatWaits(report(cluster, nil)); !strings.Contains(got, ": Held, ") {
 		t.Errorf("without a report before:\n%s", got)
 	}
 }

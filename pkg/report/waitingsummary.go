@@ -14,17 +14,17 @@ type SummarizedWait struct {
 	Kind  dependencyv1alpha1.WaitKind `json:"kind"`
 	// Template is the AddOnTemplate that waits. An installation may have none.
 	Template string `json:"template,omitempty"`
-	// Version is that of the template, if it has one.
+	// Version is the version of the template. It may have none.
 	Version string `json:"version,omitempty"`
-	// Since is when the first of the waits began.
+	// Since is the time at which the first of the waits began.
 	Since time.Time `json:"since,omitzero"`
 	// Clusters are the managed clusters on which it waits, ascending.
 	Clusters []string `json:"clusters"`
-	// Dependencies are on how many of them it waits for each edge or requirement, by its name.
+	// Dependencies has the number of clusters by the name of the edge or requirement that it waits for there.
 	Dependencies map[string]int `json:"dependencies,omitempty"`
 }
 
-// addWaits adds the waits of all add-ons on a managed cluster, or of one, to those that are the same on others.
+// addWaits adds the waits of all add-ons on a managed cluster, or of a single add-on. It merges equal waits of several clusters.
 func (s *Summary) addWaits(cluster *Cluster, addOn string) {
 	for _, wait := range cluster.waits(nil) {
 		if cmp.Or(addOn, wait.AddOn) != wait.AddOn {
@@ -57,7 +57,7 @@ func (w *SummarizedWait) add(cluster string, wait reportedWait) {
 	}
 }
 
-// compare orders waits: those on most managed clusters first.
+// compare orders waits by the number of managed clusters, largest first.
 func (w SummarizedWait) compare(b SummarizedWait) int {
 	return cmp.Or(cmp.Compare(len(b.Clusters), len(w.Clusters)), cmp.Compare(w.AddOn, b.AddOn), cmp.Compare(w.Kind, b.Kind),
 		cmp.Compare(w.Template, b.Template), cmp.Compare(w.Version, b.Version))

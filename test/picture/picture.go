@@ -112,7 +112,7 @@ type Screen struct {
 	On terminal.Screen
 }
 
-// Screen implements terminal.On.
+// Screen implements terminal.Output.
 func (s *Screen) Screen() terminal.Screen { return s.On }
 
 // Compare compares a file with what it should have, or writes it where the flag update of

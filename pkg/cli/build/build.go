@@ -21,8 +21,11 @@ type options struct {
 	genericiooptions.IOStreams
 	resolve.Files
 	layout
-	to, kind string
-	locked   bool
+	// folder is the folder to write.
+	folder string
+	// kind is the only kind of clusters to write manifests for. If it is empty, all count.
+	kind   string
+	locked bool
 }
 
 // NewCommand returns the verb.
@@ -58,12 +61,12 @@ need --cluster-kind.`,
 			if !slices.Contains(formats, o.format) {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be one of %v", o.format, formats))
 			}
-			o.Named(args)
+			o.SetPaths(args)
 			return o.run(command.Context())
 		},
 	}
 	o.AddTo(command)
-	cmdline.NotEmptyVar(command, &o.to, "to", "", "manifests", "The folder to write.")
+	cmdline.NotEmptyVar(command, &o.folder, "to", "", "manifests", "The folder to write.")
 	command.Flags().StringVar(&o.format, "format", formatKubectl, "What applies the manifests: kubectl, kustomize, argocd or flux.")
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	command.Flags().StringVar(&o.kind, "cluster-kind", "", "Only the add-ons of this kind of clusters.")
@@ -81,30 +84,30 @@ func (o *options) run(ctx context.Context) error {
 	if lock, err = lock.Only(o.kind); err != nil {
 		return cmdline.UsageError(fmt.Errorf("--cluster-kind: %w", err))
 	}
-	planned, err := index.Plan(lock, entries)
+	plan, err := index.Plan(lock, entries)
 	if err != nil {
 		return err
 	}
 	if o.fluxPath == "" {
-		o.fluxPath = "./" + filepath.ToSlash(o.to)
+		o.fluxPath = "./" + filepath.ToSlash(o.folder)
 	}
-	files, err := o.files(planned)
+	files, err := o.files(plan)
 	if err != nil {
 		return err
 	}
-	if files[marker], err = markerOf(o.format, lock); err != nil {
+	if files[markerFile], err = markerContent(o.format, lock); err != nil {
 		return err
 	}
-	if err := replace(o.to, files); err != nil {
+	if err := replace(o.folder, files); err != nil {
 		return err
 	}
-	for _, one := range planned {
-		fmt.Fprintf(o.Out, "%s\n", filepath.Join(o.to, fileOf(&one)))
+	for _, addOn := range plan {
+		fmt.Fprintf(o.Out, "%s\n", filepath.Join(o.folder, fileOf(&addOn)))
 	}
 	return nil
 }
 
-// read reads the lock and the releases, and with --locked compares them with what the wishes give.
+// read reads the lock and the releases. With --locked, it resolves the wishes again, and compares the result with the lock.
 func (o *options) read(ctx context.Context) (*index.Lock, []index.Entry, error) {
 	lock, err := o.ReadLock()
 	if err != nil {
@@ -114,11 +117,11 @@ func (o *options) read(ctx context.Context) (*index.Lock, []index.Entry, error) 
 		entries, err := o.Entries(ctx)
 		return lock, entries, err
 	}
-	resolved, entries, err := o.Resolve(ctx)
+	newLock, entries, err := o.Resolve(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := o.CheckLock(resolved); err != nil {
+	if _, err := o.CheckLock(newLock); err != nil {
 		return nil, nil, err
 	}
 	return lock, entries, nil

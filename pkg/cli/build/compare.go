@@ -16,68 +16,70 @@ import (
 	"open-cluster-management.io/interlock/pkg/index"
 )
 
-// Compare returns what differs between a folder that build has written and what it would write for a lock, in the
-// same format. Flux's source, and the path of the folder in it, are those that the folder names first: flags have set them.
-func Compare(folder string, lock *index.Lock, entries []index.Entry) (differences []string, err error) {
-	built, err := index.ReadLock(filepath.Join(folder, marker))
+// Compare returns the differences between a folder that build has written, and the folder that it would write for a lock in the same
+// format. It reads the source of Flux, and the path of the folder in the source, from the folder, because flags of build have set
+// them.
+func Compare(folder string, lock *index.Lock, entries []index.Entry) ([]string, error) {
+	folderLock, err := index.ReadLock(filepath.Join(folder, markerFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s was not written by kubectl addon build: it has no %s", folder, marker)
+		return nil, fmt.Errorf("%s was not written by kubectl addon build: it has no %s", folder, markerFile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(built.ClusterKinds) == 1 && len(lock.ClusterKinds) > 1 { // as with --cluster-kind
-		if lock, err = lock.Only(built.ClusterKinds[0].Name); err != nil {
+	if len(folderLock.ClusterKinds) == 1 && len(lock.ClusterKinds) > 1 { // as with --cluster-kind
+		if lock, err = lock.Only(folderLock.ClusterKinds[0].Name); err != nil {
 			return []string{fmt.Sprintf("%s: %v", folder, err)}, nil
 		}
 	}
-	planned, err := index.Plan(lock, entries)
+	plan, err := index.Plan(lock, entries)
 	if err != nil {
 		return nil, err
 	}
-	possible, err := possibleIn(folder, lock, planned)
+	candidates, err := candidateContents(folder, lock, plan)
 	if err != nil {
 		return nil, err
 	}
-	return compare(folder, possible)
+	return compare(folder, candidates)
 }
 
-// possibleIn are the contents that a folder may have: of the format that it names, or of each.
-func possibleIn(folder string, lock *index.Lock, planned []index.Planned) (possible []map[string][]byte, err error) {
-	content, err := os.ReadFile(filepath.Join(folder, marker)) //nolint:gosec // a path that the user named
+// candidateContents returns the contents that a folder may have: of the format that its marker names, or else of each format.
+func candidateContents(folder string, lock *index.Lock, plan []index.Planned) ([]map[string][]byte, error) {
+	content, err := os.ReadFile(filepath.Join(folder, markerFile)) //nolint:gosec // a path that the user named
 	if err != nil {
 		return nil, err
 	}
+	var candidates []map[string][]byte
 	written := formatIn(content)
 	for _, format := range formats {
 		if written != "" && written != format {
 			continue
 		}
-		of := layout{format: format}
+		layout := layout{format: format}
 		if format == formatFlux {
-			of.fluxSource, of.fluxPath = fluxIn(folder)
+			layout.fluxSource, layout.fluxPath = readFlux(folder)
 		}
-		files, err := of.files(planned)
+		files, err := layout.files(plan)
 		if err != nil {
 			return nil, err
 		}
-		if files[marker], err = markerOf(written, lock); err != nil {
+		if files[markerFile], err = markerContent(written, lock); err != nil {
 			return nil, err
 		}
-		possible = append(possible, files)
+		candidates = append(candidates, files)
 	}
-	return possible, nil
+	return candidates, nil
 }
 
-// fluxIn returns the source, and the path in it, that the first Kustomization of Flux in a folder names. They are empty where
-// it cannot be read, which is a difference then.
-func fluxIn(folder string) (source, in string) {
+// readFlux returns the name of the source, and the path in it, from the first Kustomization of Flux in a folder. They are empty if it
+// cannot be read. Compare then reports a difference.
+func readFlux(folder string) (sourceName, sourcePath string) {
 	content, err := os.ReadFile(filepath.Join(folder, fluxFile)) //nolint:gosec // a path that the user named
 	if err != nil {
 		return "", ""
 	}
 	first, _, _ := strings.Cut(string(content), "\n---\n")
-	var named struct {
+	var kustomization struct {
 		Spec struct {
 			Path      string `json:"path"`
 			SourceRef struct {
@@ -85,16 +87,17 @@ func fluxIn(folder string) (source, in string) {
 			} `json:"sourceRef"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal([]byte(first), &named); err != nil {
+	if err := yaml.Unmarshal([]byte(first), &kustomization); err != nil {
 		return "", ""
 	}
-	return named.Spec.SourceRef.Name, path.Dir(strings.TrimPrefix(named.Spec.Path, "./"))
+	return kustomization.Spec.SourceRef.Name, path.Dir(strings.TrimPrefix(kustomization.Spec.Path, "./"))
 }
 
-// compare compares a folder with contents, in one of several formats.
-func compare(folder string, possible []map[string][]byte) (differences []string, err error) {
+// compare compares a folder with the candidates for its contents.
+func compare(folder string, candidates []map[string][]byte) ([]string, error) {
+	var differences []string
 	seen := map[string]bool{}
-	err = filepath.WalkDir(folder, func(path string, file fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(path string, file fs.DirEntry, err error) error {
 		if err != nil || file.IsDir() {
 			return err
 		}
@@ -107,21 +110,22 @@ func compare(folder string, possible []map[string][]byte) (differences []string,
 			return err
 		}
 		seen[name] = true
-		known := false
-		for _, files := range possible {
-			want, is := files[name]
-			if known = known || is; is && bytes.Equal(content, want) {
+		expected := false
+		for _, files := range candidates {
+			want, ok := files[name]
+			if ok && bytes.Equal(content, want) {
 				return nil
 			}
+			expected = expected || ok
 		}
-		if !known {
+		if !expected {
 			differences = append(differences, path+" is nothing that the lock has")
 			return nil
 		}
 		differences = append(differences, path+" is not what kubectl addon build writes for the lock")
 		return nil
 	})
-	for name := range possible[0] { // if the format is not known, these are those of each
+	for name := range candidates[0] { // Without a known format, these are the files that all formats have.
 		if !seen[name] {
 			differences = append(differences, filepath.Join(folder, name)+" is missing")
 		}

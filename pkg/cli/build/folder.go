@@ -14,39 +14,39 @@ import (
 	"open-cluster-management.io/interlock/pkg/wholefile"
 )
 
-// marker is in each folder that build has written: the lock of what it was made of.
-const marker = "build.lock"
+// markerFile is a file in each folder that build has written. It has the lock of the add-ons in the folder.
+const markerFile = "build.lock"
 
-// writtenFor begins the marker. The format follows, and ends the line.
-const writtenFor = "# Written by kubectl addon build --format "
+// formatPrefix begins the first line of the marker. The format follows, and ends the line.
+const formatPrefix = "# Written by kubectl addon build --format "
 
-// markerOf is the content of the marker; without a format, as it was before it named one.
-func markerOf(format string, lock *index.Lock) ([]byte, error) {
+// markerContent returns the content of the marker. Without a format, it is as older versions have written it.
+func markerContent(format string, lock *index.Lock) ([]byte, error) {
 	content, err := lock.Bytes()
 	if format == "" || err != nil {
 		return content, err
 	}
-	return append([]byte(writtenFor+format+"\n"), content...), nil
+	return append([]byte(formatPrefix+format+"\n"), content...), nil
 }
 
-// formatIn is the format that the content of a marker names; empty: it names none.
+// formatIn returns the format that the content of a marker names. It returns an empty string for a marker of an older version.
 func formatIn(content []byte) string {
 	line, _, _ := strings.Cut(string(content), "\n")
-	if format, is := strings.CutPrefix(line, writtenFor); is && slices.Contains(formats, format) {
+	if format, ok := strings.CutPrefix(line, formatPrefix); ok && slices.Contains(formats, format) {
 		return format
 	}
 	return ""
 }
 
-// replace writes a folder as a whole. It refuses one with other content, which would be lost.
+// replace writes a folder as a whole. It refuses to replace a folder with other content, which would be lost.
 func replace(folder string, files map[string][]byte) error {
-	if err := replaceable(folder); err != nil {
+	if err := checkReplaceable(folder); err != nil {
 		return err
 	}
 	return wholefile.WriteFolder(folder, maps.All(files), os.RemoveAll)
 }
 
-func replaceable(folder string) error {
+func checkReplaceable(folder string) error {
 	content, err := os.ReadDir(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,7 +56,7 @@ func replaceable(folder string) error {
 	case len(content) == 0:
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(folder, marker)); err != nil {
+	if _, err := os.Stat(filepath.Join(folder, markerFile)); err != nil {
 		return fmt.Errorf("%s has files that kubectl addon build has not written: name another folder with --to", folder)
 	}
 	return nil

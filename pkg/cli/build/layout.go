@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/index"
 )
 
-// What applies the manifests.
+// The programs that apply the manifests.
 const (
 	formatKubectl   = "kubectl"
 	formatKustomize = "kustomize"
@@ -31,25 +31,25 @@ const fluxFile = "flux.yaml"
 // syncWave is the annotation of Argo CD for the order of objects.
 const syncWave = "argocd.argoproj.io/sync-wave"
 
-// layout is how the manifests are written.
+// layout is the layout of a folder of manifests.
 type layout struct{ format, fluxSource, fluxPath string }
 
-func layerOf(one *index.Planned) string { return fmt.Sprintf("%02d", one.Layer) }
+func layerOf(addOn *index.Planned) string { return fmt.Sprintf("%02d", addOn.Layer) }
 
-func fileOf(one *index.Planned) string { return filepath.Join(layerOf(one), one.Name+".yaml") }
+func fileOf(addOn *index.Planned) string { return filepath.Join(layerOf(addOn), addOn.Name+".yaml") }
 
-// files are the contents of all files, by their paths in the folder.
-func (l *layout) files(planned []index.Planned) (map[string][]byte, error) {
+// files returns the contents of all files, by their paths in the folder.
+func (l *layout) files(plan []index.Planned) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var resources []string
-	for i := range planned {
-		one := &planned[i]
-		content, err := l.manifests(one)
+	for i := range plan {
+		addOn := &plan[i]
+		content, err := l.manifests(addOn)
 		if err != nil {
 			return nil, err
 		}
-		files[fileOf(one)] = content
-		resources = append(resources, filepath.ToSlash(fileOf(one)))
+		files[fileOf(addOn)] = content
+		resources = append(resources, filepath.ToSlash(fileOf(addOn)))
 	}
 	var err error
 	switch l.format {
@@ -58,50 +58,50 @@ func (l *layout) files(planned []index.Planned) (map[string][]byte, error) {
 			"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
 		})
 	case formatFlux:
-		files[fluxFile], err = l.flux(planned)
+		files[fluxFile], err = l.flux(plan)
 	default:
 	}
 	return files, err
 }
 
-// manifests are the objects of one add-on.
-func (l *layout) manifests(one *index.Planned) ([]byte, error) {
-	var all [][]byte
-	for _, manifest := range one.Manifests {
+// manifests returns the objects of an add-on as YAML.
+func (l *layout) manifests(addOn *index.Planned) ([]byte, error) {
+	var documents [][]byte
+	for _, manifest := range addOn.Manifests {
 		object := (&unstructured.Unstructured{Object: manifest}).DeepCopy()
 		if l.format == formatArgoCD {
 			annotations := object.GetAnnotations()
 			if annotations == nil {
 				annotations = map[string]string{}
 			}
-			annotations[syncWave] = strconv.Itoa(one.Layer)
+			annotations[syncWave] = strconv.Itoa(addOn.Layer)
 			object.SetAnnotations(annotations)
 		}
 		content, err := yaml.Marshal(object.Object)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, content)
+		documents = append(documents, content)
 	}
-	return bytes.Join(all, []byte("---\n")), nil
+	return bytes.Join(documents, []byte("---\n")), nil
 }
 
-// flux is a Kustomization for each layer, which depends on the one before.
-func (l *layout) flux(planned []index.Planned) ([]byte, error) {
+// flux returns a Kustomization of Flux for each layer. It depends on the Kustomization of the preceding layer.
+func (l *layout) flux(plan []index.Planned) ([]byte, error) {
 	layers := map[string]bool{}
-	for i := range planned {
-		layers[layerOf(&planned[i])] = true
+	for i := range plan {
+		layers[layerOf(&plan[i])] = true
 	}
-	var all [][]byte
-	before := ""
+	var documents [][]byte
+	preceding := ""
 	for _, layer := range slices.Sorted(maps.Keys(layers)) {
 		name := "addons-" + layer
 		spec := map[string]any{
 			"interval": "10m", "prune": true, "wait": true, "path": "./" + path.Join(l.fluxPath, layer),
 			"sourceRef": map[string]any{"kind": "GitRepository", "name": l.fluxSource},
 		}
-		if before != "" {
-			spec["dependsOn"] = []any{map[string]any{"name": before}}
+		if preceding != "" {
+			spec["dependsOn"] = []any{map[string]any{"name": preceding}}
 		}
 		content, err := yaml.Marshal(map[string]any{
 			"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
@@ -110,7 +110,7 @@ func (l *layout) flux(planned []index.Planned) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		all, before = append(all, content), name
+		documents, preceding = append(documents, content), name
 	}
-	return bytes.Join(all, []byte("---\n")), nil
+	return bytes.Join(documents, []byte("---\n")), nil
 }

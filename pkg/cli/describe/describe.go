@@ -125,7 +125,7 @@ func (o *options) readFiles(args []string) (all declared, names []string, err er
 var heading = []string{"NEEDS", "TYPE", "WHAT", "WHEN", "WITHOUT IT"}
 
 func (o *options) printDescription(found *report.Description) error {
-	out, screen := o.Out, terminal.Of(o.Out)
+	out, screen := o.Out, terminal.ScreenOf(o.Out)
 	title := text.Name(found.AddOn)
 	if found.Version != "" {
 		title += " " + text.OneLine(found.Version)
@@ -168,7 +168,7 @@ func (o *options) printDescription(found *report.Description) error {
 func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	var rows [][]string
 	for _, need := range needs {
-		what, when := need.What, need.When
+		what, when := need.Subject, need.Condition
 		if need.Registered != nil && !*need.Registered {
 			what += " (not registered)"
 		}
@@ -210,7 +210,7 @@ type list struct {
 
 // printLists prints what is no column of the table of needs.
 func (o *options) printLists(lists []list, needs []report.Need, problems []string) {
-	screen := terminal.Of(o.Out)
+	screen := terminal.ScreenOf(o.Out)
 	for _, list := range lists {
 		if len(list.items) > 0 {
 			fmt.Fprintln(o.Out, screen.Wrap(list.title+": "+text.OneLine(strings.Join(list.items, ", ")), 2))

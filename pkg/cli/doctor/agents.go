@@ -11,28 +11,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// maxClusters is how many managed clusters a command names.
+// maxClusters is the largest number of managed clusters that a command names.
 const maxClusters = 50
 
-// agents counts addon-agents on clusters that can be reached, and those that are missing.
-func agents(_ context.Context, h *hub) (results []result) {
-	running, silent := 0, such{}
+// checkAgents checks addon-agent on the managed clusters that can be reached.
+func checkAgents(_ context.Context, h *hub) []result {
+	running, silent := 0, tally{}
 	var missing []string
-	for _, cluster := range h.reached() {
+	for _, cluster := range h.reachable() {
 		addOn := h.fleet.AddOnOn(client.ObjectKey{Namespace: cluster, Name: agentAddOn})
 		switch {
-		case addOn == nil && h.needsAgent(cluster) && !h.isAnswered(cluster):
+		case addOn == nil && h.needsAgent(cluster) && !h.isReported(cluster):
 			missing = append(missing, cluster)
-		case addOn == nil: // it needs none, or one that is no add-on reports
+		case addOn == nil: // The cluster needs no agent, or an agent that is no add-on reports.
 		case fleet.Available(addOn) != nil && fleet.Available(addOn).Status == metav1.ConditionTrue:
 			running++
 		default:
 			silent.add(cluster)
 		}
 	}
+	var results []result
 	if silent.count > 0 {
 		results = append(results, result{
-			unwell, fmt.Sprintf("addon-agent is not available on %d of %d managed clusters, such as %s", silent.count, running+silent.count,
+			failed, fmt.Sprintf("addon-agent is not available on %d of %d managed clusters, such as %s", silent.count, running+silent.count,
 				silent.first),
 			fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", agentAddOn, silent.first),
 		})
@@ -49,26 +50,27 @@ func agents(_ context.Context, h *hub) (results []result) {
 			"docs/install.md#addon-agent-on-managed-clusters",
 		}}
 	default:
-		return []result{{well, fmt.Sprintf("addon-agent is available on all managed clusters that have it: %d", running), ""}}
+		return []result{{passed, fmt.Sprintf("addon-agent is available on all managed clusters that have it: %d", running), ""}}
 	}
 }
 
-// missingAgents is for clusters whose dependencies need an agent.
+// missingAgents returns the result for clusters without addon-agent whose dependencies need it.
 func (h *hub) missingAgents(clusters []string) result {
-	found := result{
-		unwell, fmt.Sprintf("Managed clusters without addon-agent where add-ons depend on APIs or running versions: %d, such as %s. "+
+	missing := result{
+		failed, fmt.Sprintf("Managed clusters without addon-agent where add-ons depend on APIs or running versions: %d, such as %s. "+
 			"These dependencies cannot be evaluated", len(clusters), clusters[0]),
 		"docs/install.md#addon-agent-on-managed-clusters",
 	}
 	if h.fleet.Declared.Registered(agentAddOn) {
-		found.repair = fmt.Sprintf("clusteradm addon enable --names %s --clusters %s", agentAddOn, strings.Join(clusters[:min(len(clusters),
-			maxClusters)], ","))
+		first := strings.Join(clusters[:min(len(clusters), maxClusters)], ",")
+		missing.repair = fmt.Sprintf("clusteradm addon enable --names %s --clusters %s", agentAddOn, first)
 	}
-	return found
+	return missing
 }
 
-// reached are the managed clusters that can be reached.
-func (h *hub) reached() (clusters []string) {
+// reachable returns the managed clusters that can be reached.
+func (h *hub) reachable() []string {
+	var clusters []string
 	for _, cluster := range h.fleet.Names() {
 		if object := h.fleet.Object(cluster); object != nil && fleet.ClusterStatus(object) == metav1.ConditionTrue {
 			clusters = append(clusters, cluster)
@@ -77,8 +79,7 @@ func (h *hub) reached() (clusters []string) {
 	return clusters
 }
 
-// needsAgent reports whether a dependency of an add-on on a cluster needs what only an agent
-// can report.
+// needsAgent reports whether a dependency on a cluster needs facts that only an agent can report.
 func (h *hub) needsAgent(cluster string) bool {
 	requests := h.fleet.Requests(cluster)
 	return !requests.Empty()

@@ -14,7 +14,7 @@ func TestAgents(t *testing.T) {
 		c.AddOns[0].Name = "a"
 		c.Registrations = append(c.Registrations, fixture.Annotated("a", "- name: api\n  api: {group: g.io, kind: K}\n"))
 	}
-	try(t, "agents", map[string]changed{
+	runCases(t, "agents", map[string]testCase{
 		"available": {nil, []string{"✔ addon-agent is available on all managed clusters that have it: 1"}},
 		"silent": {func(_ objects, c *snapshot.Content) { c.AddOns[0].Status.Conditions[0].Status = "Unknown" }, []string{
 			"✖ addon-agent is not available on 1 of 1 managed clusters, such as cluster1",
@@ -36,43 +36,43 @@ func TestAgents(t *testing.T) {
 			c.Registrations = append(c.Registrations, fixture.Registrations("interlock-agent")...)
 		}, []string{"→ clusteradm addon enable --names interlock-agent --clusters cluster1"}},
 		"needed, and reporting without an add-on": {
-			func(o objects, c *snapshot.Content) { needed(o, c); c.Facts = facts(2, 2, 0) },
+			func(o objects, c *snapshot.Content) { needed(o, c); c.Facts = factsRequested(2, 2, 0) },
 			[]string{"- addon-agent is installed on no managed cluster"},
 		},
 	})
 }
 
 func TestFacts(t *testing.T) {
-	with := func(generation, observed int64, seconds int) func(objects, *snapshot.Content) {
+	request := func(generation, observed int64, seconds int) func(objects, *snapshot.Content) {
 		return func(_ objects, c *snapshot.Content) {
 			c.Registrations = append(c.Registrations, fixture.Annotated("c", "- name: api\n  api: {group: g.io, kind: K}\n"))
-			c.Facts = facts(generation, observed, seconds)
+			c.Facts = factsRequested(generation, observed, seconds)
 		}
 	}
-	try(t, "facts", map[string]changed{
+	runCases(t, "facts", map[string]testCase{
 		"not needed": {nil, []string{"✔ No dependency needs what addon-agent reports"}},
 		"answered": {
-			with(2, 2, 3600),
+			request(2, 2, 3600),
 			[]string{"✔ addon-agent has answered all requests of addon-manager on managed clusters that can be reached: 1"},
 		},
-		"requested a moment ago": {with(2, 1, 10), []string{"✔"}},
-		"overdue": {with(2, 1, 60), []string{
+		"requested a moment ago": {request(2, 1, 10), []string{"✔"}},
+		"overdue": {request(2, 1, 60), []string{
 			"✖ Requests of addon-manager that addon-agent has not answered within 30s: on 1 of 1 managed clusters, such as cluster1",
 			"→ kubectl describe managedclusterfacts cluster1 -n cluster1",
 		}},
 		"the cluster came back a moment ago": {func(o objects, c *snapshot.Content) {
-			with(2, 1, 60)(o, c)
+			request(2, 1, 60)(o, c)
 			c.Clusters[0].Status.Conditions[0].LastTransitionTime.Time = fixture.Now.Time
 		}, []string{"✔"}},
 		"no CRD": {func(o objects, c *snapshot.Content) {
-			with(2, 2, 60)(o, c)
+			request(2, 2, 60)(o, c)
 			delete(o, "CustomResourceDefinition managedclusterfacts.dependency.addon.open-cluster-management.io")
 		}, []string{"✖ The hub does not serve ManagedClusterFacts"}},
 	})
 }
 
 func TestHeld(t *testing.T) {
-	try(t, "held", map[string]changed{
+	runCases(t, "held", map[string]testCase{
 		"nothing": {nil, []string{"✔ All managed clusters can be reached", "✔ No verdict is held"}},
 		"a lost cluster": {
 			func(_ objects, c *snapshot.Content) { c.Clusters[0].Status.Conditions[0].Status = "Unknown" },
@@ -81,13 +81,13 @@ func TestHeld(t *testing.T) {
 		"a report that is awaited": {func(_ objects, c *snapshot.Content) {
 			c.AddOns[0].Name = "a"
 			c.Registrations = []addonv1alpha1.ClusterManagementAddOn{fixture.Annotated("a", "- name: api\n  api: {group: g.io, kind: K}\n")}
-			c.Facts = facts(1, 0, 1)
+			c.Facts = factsRequested(1, 0, 1)
 		}, []string{
 			"- Verdicts that are held on managed clusters that can be reached: 1, on 1 cluster, such as cluster1",
 			"→ kubectl addon report -n cluster1 --all",
 		}},
 	})
-	if strings.Count(found(look(t, nil), "held"), "\n") != 1 {
+	if strings.Count(resultsOf(diagnoseChanged(t, nil), "held"), "\n") != 1 {
 		t.Error("both are said")
 	}
 }

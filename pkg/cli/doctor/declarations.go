@@ -7,19 +7,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// unusable is a declaration that addon-manager does not use. The plugin may have another
-// version than addon-manager, so it does not know whether that one is too old.
-func unusable(what string, problem declaration.Problem, edit string) result {
+// unusable returns the result for a declaration that cannot be used. The plugin may have another version than addon-manager, so it
+// does not report addon-manager as too old.
+func unusable(declarer string, problem declaration.Problem, edit string) result {
 	if problem.Reason == declaration.ProblemInterlockVersion {
 		return result{
-			unwell, fmt.Sprintf("What %s declares is for another version of Interlock than that of this plugin: %s", what, problem.Finding),
+			failed, fmt.Sprintf("What %s declares is for another version of Interlock than that of this plugin: %s", declarer, problem.Finding),
 			"compare that with the version of addon-manager above, and update the older one",
 		}
 	}
-	return result{unwell, fmt.Sprintf("What %s declares cannot be used: %s", what, problem.Finding), edit}
+	return result{failed, fmt.Sprintf("What %s declares cannot be used: %s", declarer, problem.Finding), edit}
 }
 
-func declarations(_ context.Context, h *hub) (results []result) {
+func checkDeclarations(_ context.Context, h *hub) []result {
+	var results []result
 	declaring := 0
 	for _, addOn := range h.fleet.Declared.AddOns() {
 		if !h.fleet.Declared.Declaration(addOn).Empty() || len(h.fleet.Declared.Variants(addOn)) > 0 {
@@ -33,7 +34,7 @@ func declarations(_ context.Context, h *hub) (results []result) {
 		}
 	}
 	for _, template := range h.fleet.Declared.TemplateNames() {
-		if _, declared, _ := h.fleet.Declared.Template(template); !declared.Invalid {
+		if _, parsed, _ := h.fleet.Declared.Template(template); !parsed.Invalid {
 			continue
 		}
 		for _, problem := range h.fleet.Declared.TemplateProblems(template) {
@@ -41,7 +42,7 @@ func declarations(_ context.Context, h *hub) (results []result) {
 		}
 	}
 	if len(results) == 0 {
-		results = []result{{well, fmt.Sprintf("%d of %d add-ons declare dependencies, and all declarations can be used", declaring,
+		results = []result{{passed, fmt.Sprintf("%d of %d add-ons declare dependencies, and all declarations can be used", declaring,
 			len(h.fleet.Registrations)), ""}}
 	}
 	return results

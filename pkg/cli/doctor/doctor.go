@@ -34,8 +34,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(), namespace: "interlock-system"}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(), namespace: "interlock-system"}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
@@ -58,7 +58,7 @@ It exits with 1 when a check fails. "?" marks a check that you have no right to 
   kubectl addon doctor -o jsonpath='{.items[?(@.status=="Failed")].found}'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if from.IsFile() {
+			if src.IsFile() {
 				return cmdline.UsageError(errors.New("--from: doctor needs a hub"))
 			}
 			if err := o.flags.Validate(); err != nil {
@@ -81,71 +81,70 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := examine(ctx, on(reader, fleet, o.namespace, time.Now(), plain(version.Version)))
-	if err := o.flags.Print(o.Out, found, func() error { return write(o.Out, o.source, found) }); err != nil {
+	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), plain(version.Version)))
+	if err := o.flags.Print(o.Out, diagnosis, func() error { return write(o.Out, o.source, diagnosis) }); err != nil {
 		return err
 	}
-	if found.Failed() {
+	if diagnosis.Failed() {
 		return ErrUnwell
 	}
 	return nil
 }
 
-// check is one thing to look at.
+// check is a named check of a hub.
 type check struct {
 	name string
 	run  func(context.Context, *hub) []result
 }
 
 var checks = []check{
-	{"open-cluster-management", openClusterManagement},
-	{"addon-manager", addonManager},
-	{"leader", leader},
-	{"webhook", webhook},
-	{"versions", sameVersions},
-	{"rights", rights},
-	{"guard", guarded},
-	{"gates", gates},
-	{"graft", grafted},
-	{"records", recorded},
-	{"agents", agents},
-	{"facts", answered},
-	{"declarations", declarations},
-	{"installations", installations},
-	{"held", held},
-	{"offline", offlinePolicy},
+	{"open-cluster-management", checkOCM},
+	{"addon-manager", checkAddonManager},
+	{"leader", checkLeader},
+	{"webhook", checkWebhook},
+	{"versions", checkVersions},
+	{"rights", checkRights},
+	{"guard", checkGuard},
+	{"gates", checkGates},
+	{"graft", checkGraft},
+	{"records", checkRecords},
+	{"agents", checkAgents},
+	{"facts", checkFacts},
+	{"declarations", checkDeclarations},
+	{"installations", checkInstallLabels},
+	{"held", checkHeldVerdicts},
+	{"offline", checkOfflinePolicy},
 }
 
-func examine(ctx context.Context, on *hub) *report.Diagnosis {
-	found := report.NewDiagnosis()
+func diagnose(ctx context.Context, h *hub) *report.Diagnosis {
+	diagnosis := report.NewDiagnosis()
 	for _, check := range checks {
-		for _, one := range check.run(ctx, on) {
-			found.Items = append(found.Items, report.Checked{
-				Check: check.name, Status: one.status, Found: text.OneLine(one.found),
-				Repair: one.repair,
+		for _, result := range check.run(ctx, h) {
+			diagnosis.Items = append(diagnosis.Items, report.CheckResult{
+				Check: check.name, Status: result.status, Message: text.OneLine(result.message),
+				Repair: result.repair,
 			})
 		}
 	}
-	return found
+	return diagnosis
 }
 
-// markWidth is how many characters a mark takes, with the space behind it.
-const markWidth = 2
+const markWidth = 2 // with the space behind the mark
 
-var marks = map[report.CheckStatus]string{well: "✔", unwell: "✖", unknown: "?", note: "-"}
+var marks = map[report.CheckStatus]string{passed: "✔", failed: "✖", unknown: "?", note: "-"}
 
-var colors = map[report.CheckStatus]terminal.Color{well: terminal.Green, unwell: terminal.Red}
+var colors = map[report.CheckStatus]terminal.Color{passed: terminal.Green, failed: terminal.Red}
 
-func write(out io.Writer, from *source.Source, found *report.Diagnosis) error {
+func write(out io.Writer, src *source.Source, diagnosis *report.Diagnosis) error {
 	var lines []string
 	note := ""
-	screen := terminal.Of(out)
-	for _, one := range found.Items {
-		lines = append(lines, screen.Paint(colors[one.Status], marks[one.Status])+" "+screen.Wrap(one.Found, markWidth))
-		if one.Repair != "" {
-			lines = append(lines, "  → "+from.Command(one.Repair))
+	screen := terminal.ScreenOf(out)
+	for _, item := range diagnosis.Items {
+		lines = append(lines, screen.Paint(colors[item.Status], marks[item.Status])+" "+screen.Wrap(item.Message, markWidth))
+		if item.Repair != "" {
+			lines = append(lines, "  → "+src.Command(item.Repair))
 		}
-		note = cmp.Or(note, from.Note(one.Repair))
+		note = cmp.Or(note, src.Note(item.Repair))
 	}
 	if note != "" {
 		lines = append(lines, note)

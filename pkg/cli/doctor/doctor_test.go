@@ -29,34 +29,34 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// objects are those of a hub, by kind and name.
+// objects are the manifests of a fake hub, by kind and name. A manifest that begins with "error: " is an error of the API server.
 type objects map[string]string
 
-// Get implements client.Reader. An object that is an error is one.
-func (o objects) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	text, ok := o[into.GetObjectKind().GroupVersionKind().Kind+" "+key.Name]
+// Get implements client.Reader.
+func (o objects) Get(_ context.Context, key client.ObjectKey, target client.Object, _ ...client.GetOption) error {
+	text, ok := o[target.GetObjectKind().GroupVersionKind().Kind+" "+key.Name]
 	if !ok {
 		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-	if failure, is := strings.CutPrefix(text, "error: "); is {
+	if failure, failed := strings.CutPrefix(text, "error: "); failed {
 		return errors.New(failure)
 	}
-	if object, ok := into.(*unstructured.Unstructured); ok {
+	if object, ok := target.(*unstructured.Unstructured); ok {
 		object.Object = nil
 		return yaml.Unmarshal([]byte(text), &object.Object) // with whole numbers, as a client reads them
 	}
-	return yaml.Unmarshal([]byte(text), into)
+	return yaml.Unmarshal([]byte(text), target)
 }
 
 // List implements client.Reader, for objects of one kind.
-func (o objects) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	list := into.(*unstructured.UnstructuredList)
+func (o objects) List(_ context.Context, target client.ObjectList, _ ...client.ListOption) error {
+	list := target.(*unstructured.UnstructuredList)
 	kind := strings.TrimSuffix(list.GetKind(), "List")
 	for name, text := range o {
 		if !strings.HasPrefix(name, kind+" ") {
 			continue
 		}
-		if failure, is := strings.CutPrefix(text, "error: "); is {
+		if failure, failed := strings.CutPrefix(text, "error: "); failed {
 			return errors.New(failure)
 		}
 		item := unstructured.Unstructured{}
@@ -69,26 +69,26 @@ func (o objects) List(_ context.Context, into client.ObjectList, _ ...client.Lis
 }
 
 const (
-	running = `{spec: {replicas: 2, template: {spec: {containers: [{image: "example.com:5000/interlock:0.1.0@sha256:1"}]}}},
+	runningDeployment = `{spec: {replicas: 2, template: {spec: {containers: [{image: "example.com:5000/interlock:0.1.0@sha256:1"}]}}},
   status: {readyReplicas: 2}}`
 	// withField and withoutField are versions of a CRD.
 	withField = `versions: [{served: false},
   {served: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {dependencies: {type: array}}}}}}}]`
 	withoutField = `versions: [{served: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {}}}}}}]`
 	endpoints    = `endpoints: [{conditions: {ready: true}}, {conditions: {}}, {conditions: {ready: false}}]`
-	bound        = `{roleRef: {kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: %s, namespace: interlock-system}]}`
-	byGraft      = `metadata: {annotations: {interlock.open-cluster-management.io/graft: "{}"}}`
+	roleBinding  = `{roleRef: {kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: %s, namespace: interlock-system}]}`
+	graftRecord  = `metadata: {annotations: {interlock.open-cluster-management.io/graft: "{}"}}`
 )
 
-// wellHub is a hub where all is well.
-func wellHub() objects {
-	all := objects{
+// healthyHub returns the objects of a hub on which all checks pass.
+func healthyHub() objects {
+	hub := objects{
 		"CustomResourceDefinition " +
 			fleet.OCMVersionCRD: `metadata: {annotations: {operator.open-cluster-management.io/version: 1.2.1}}`,
-		"CustomResourceDefinition " + registration:                     "{" + byGraft + ", spec: {" + withField + "}}",
+		"CustomResourceDefinition " + registration:                     "{" + graftRecord + ", spec: {" + withField + "}}",
 		"CustomResourceDefinition " + dependencyv1alpha1.CRDName:       `{}`,
-		"Deployment interlock-addon-manager":                           running,
-		"Deployment interlock-webhook":                                 running,
+		"Deployment interlock-addon-manager":                           runningDeployment,
+		"Deployment interlock-webhook":                                 runningDeployment,
 		"Lease interlock-addon-manager":                                lease("2026-08-01T10:04:55.123456Z"),
 		"EndpointSlice interlock-webhook":                              endpoints,
 		"ValidatingWebhookConfiguration interlock-webhook":             `webhooks: [{clientConfig: {caBundle: YQ==}}]`,
@@ -97,13 +97,12 @@ func wellHub() objects {
 		"MutatingAdmissionPolicyBinding interlock-required-dependency": manifest("guard/binding.yaml"),
 	}
 	for _, grant := range grants {
-		role := shippedRole(grant.file)
+		role := roleManifest(grant.file)
 		content, _ := deploy.Roles.ReadFile("hub/" + grant.file)
-		all[role.Kind+" "+role.Name] = string(content)
-		all[role.Kind+"Binding "+role.Name] = fmt.Sprintf(bound,
-			role.Kind, role.Name, grant.account)
+		hub[role.Kind+" "+role.Name] = string(content)
+		hub[role.Kind+"Binding "+role.Name] = fmt.Sprintf(roleBinding, role.Kind, role.Name, grant.account)
 	}
-	return all
+	return hub
 }
 
 func manifest(path string) string {
@@ -130,39 +129,38 @@ func content() snapshot.Content {
 	}
 }
 
-// look makes all checks on a hub with some changes.
-func look(t *testing.T, change func(objects, *snapshot.Content)) *report.Diagnosis {
+// diagnoseChanged makes all checks on a healthy hub with a change.
+func diagnoseChanged(t *testing.T, change func(objects, *snapshot.Content)) *report.Diagnosis {
 	t.Helper()
-	all, taken := wellHub(), content()
+	hub, content := healthyHub(), content()
 	if change != nil {
-		change(all, &taken)
+		change(hub, &content)
 	}
-	return examine(t.Context(), on(all, snapshot.New(taken), "interlock-system", fixture.Now.Add(time.Second), "0.1.0"))
+	return diagnose(t.Context(), newHub(hub, snapshot.New(content), "interlock-system", fixture.Now.Add(time.Second), "0.1.0"))
 }
 
-// found is what one check found, as lines.
-func found(of *report.Diagnosis, check string) string {
+// resultsOf returns the results of a check as lines.
+func resultsOf(diagnosis *report.Diagnosis, check string) string {
 	var lines []string
-	for _, one := range of.Items {
-		if one.Check == check {
-			lines = append(lines, marks[one.Status]+" "+one.Found+" → "+one.Repair)
+	for _, item := range diagnosis.Items {
+		if item.Check == check {
+			lines = append(lines, marks[item.Status]+" "+item.Message+" → "+item.Repair)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// changed is a case of a table: what is changed of a hub where all is well, and what the check
-// finds then.
-type changed struct {
+// testCase is a change of a healthy hub, and parts of the results that a check has then.
+type testCase struct {
 	change func(objects, *snapshot.Content)
 	want   []string
 }
 
-func try(t *testing.T, check string, cases map[string]changed) {
+func runCases(t *testing.T, check string, cases map[string]testCase) {
 	t.Helper()
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := found(look(t, test.change), check)
+			got := resultsOf(diagnoseChanged(t, test.change), check)
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in:\n%s", want, got)
@@ -207,11 +205,11 @@ func TestDoctorPrints(t *testing.T) {
 		}, []string{"✖ What c declares cannot be used", "→ kubectl edit clustermanagementaddon c --context 'prod hub'\n"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			from := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
-			*from.Config.Context = "prod hub"
-			diagnosis := look(t, test.change)
+			src := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
+			*src.Config.Context = "prod hub"
+			diagnosis := diagnoseChanged(t, test.change)
 			var out strings.Builder
-			if err := write(&out, from, diagnosis); err != nil {
+			if err := write(&out, src, diagnosis); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range test.want {
@@ -232,24 +230,24 @@ func TestFindingsHaveARepair(t *testing.T) {
 	for name, change := range map[string]func(objects, *snapshot.Content){
 		"well": nil, "nothing": func(o objects, c *snapshot.Content) { clear(o); *c = snapshot.Content{} },
 	} {
-		for _, one := range look(t, change).Items {
-			if (one.Repair == "") != (one.Status == well) {
-				t.Errorf("%s: %s: %q with the repair %q", name, one.Status, one.Found, one.Repair)
+		for _, item := range diagnoseChanged(t, change).Items {
+			if (item.Repair == "") != (item.Status == passed) {
+				t.Errorf("%s: %s: %q with the repair %q", name, item.Status, item.Message, item.Repair)
 			}
-			if name == "well" && one.Status != well {
-				t.Errorf("%s: %s", one.Check, one.Found)
+			if name == "well" && item.Status != passed {
+				t.Errorf("%s: %s", item.Check, item.Message)
 			}
 		}
 	}
 }
 
-// facts are requested of cluster1 so many seconds ago.
-func facts(generation, observed int64, seconds int) []dependencyv1alpha1.ManagedClusterFacts {
-	one := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{
+// factsRequested returns the facts of cluster1 that were requested some seconds ago.
+func factsRequested(generation, observed int64, seconds int) []dependencyv1alpha1.ManagedClusterFacts {
+	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "cluster1", Name: "cluster1",
 		Generation: generation,
 	}}
-	one.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-time.Duration(seconds) * time.Second))
-	one.Status.ObservedGeneration = observed
-	return []dependencyv1alpha1.ManagedClusterFacts{one}
+	facts.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-time.Duration(seconds) * time.Second))
+	facts.Status.ObservedGeneration = observed
+	return []dependencyv1alpha1.ManagedClusterFacts{facts}
 }

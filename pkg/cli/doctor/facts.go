@@ -13,56 +13,55 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// answered checks that agents have reported what addon-manager requested of them.
-func answered(ctx context.Context, h *hub) []result {
+// checkFacts checks that agents have reported the facts that addon-manager requested.
+func checkFacts(ctx context.Context, h *hub) []result {
 	if !h.fleet.Declared.AnyInput(input.Facts) {
-		return []result{{well, "No dependency needs what addon-agent reports", ""}}
+		return []result{{passed, "No dependency needs what addon-agent reports", ""}}
 	}
 	crd, err := h.crd(ctx, dependencyv1alpha1.CRDName)
 	switch {
 	case err != nil:
-		return unread("The CRD of ManagedClusterFacts", err)
+		return unreadable("The CRD of ManagedClusterFacts", err)
 	case crd == nil:
 		return []result{{
-			unwell, "The hub does not serve ManagedClusterFacts, so dependencies on APIs and running versions cannot be evaluated",
+			failed, "The hub does not serve ManagedClusterFacts, so dependencies on APIs and running versions cannot be evaluated",
 			"helm upgrade, or kubectl apply -k deploy/hub",
 		}}
 	}
-	requested, overdue := 0, such{}
-	for _, cluster := range h.reached() {
+	requested, overdue := 0, tally{}
+	for _, cluster := range h.reachable() {
 		facts := h.facts[cluster]
 		if facts == nil {
 			continue
 		}
 		requested++
-		if facts.Status.ObservedGeneration < facts.Generation && h.now.After(h.due(facts)) {
+		if facts.Status.ObservedGeneration < facts.Generation && h.now.After(h.deadline(facts)) {
 			overdue.add(cluster)
 		}
 	}
 	if overdue.count > 0 {
 		return []result{{
-			unwell, fmt.Sprintf("Requests of addon-manager that addon-agent has not answered within %s: on %d of %d managed clusters, such as %s",
+			failed, fmt.Sprintf("Requests of addon-manager that addon-agent has not answered within %s: on %d of %d managed clusters, such as %s",
 				evaluation.ReportTime, overdue.count, requested, overdue.first),
 			fmt.Sprintf("kubectl describe managedclusterfacts %s -n %s", overdue.first, overdue.first),
 		}}
 	}
-	const all = "addon-agent has answered all requests of addon-manager on managed clusters that can be reached: %d"
-	return []result{{well, fmt.Sprintf(all, requested), ""}}
+	const message = "addon-agent has answered all requests of addon-manager on managed clusters that can be reached: %d"
+	return []result{{passed, fmt.Sprintf(message, requested), ""}}
 }
 
-// isAnswered reports whether some agent has reported all that was requested of a cluster.
-func (h *hub) isAnswered(cluster string) bool {
+// isReported reports whether an agent has reported all facts that are requested of a cluster.
+func (h *hub) isReported(cluster string) bool {
 	facts := h.facts[cluster]
 	return facts != nil && facts.Generation > 0 && facts.Status.ObservedGeneration == facts.Generation
 }
 
-// due is when an agent should have reported. What was requested while the cluster was away
-// counts from its return.
-func (h *hub) due(facts *dependencyv1alpha1.ManagedClusterFacts) time.Time {
-	requested := facts.CreationTimestamp.Time // of the last request: a snapshot says so
-	if back := meta.FindStatusCondition(h.fleet.Object(facts.Namespace).Status.Conditions,
-		clusterv1.ManagedClusterConditionAvailable); back != nil {
-		requested = evaluation.Later(requested, back.LastTransitionTime.Time)
+// deadline returns the time by which an agent should have reported. While a cluster cannot be reached, no time passes for its agent.
+func (h *hub) deadline(facts *dependencyv1alpha1.ManagedClusterFacts) time.Time {
+	requested := facts.CreationTimestamp.Time // In a snapshot, it is the time of the last request.
+	conditions := h.fleet.Object(facts.Namespace).Status.Conditions
+	if available := meta.FindStatusCondition(conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
+		requested = evaluation.Later(requested, available.LastTransitionTime.Time)
 	}
 	return requested.Add(evaluation.ReportTime)
 }

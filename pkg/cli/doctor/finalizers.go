@@ -8,28 +8,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/teardown"
 )
 
-// leftFinalizers reports add-ons that could not be deleted, because the lifecycle is off.
+// leftFinalizers reports add-ons that cannot be deleted because the lifecycle is off.
 func (h *hub) leftFinalizers() []result {
-	left := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return len(addOn.Finalizers) > 0 })
-	if left.count == 0 {
+	addOns := h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return len(addOn.Finalizers) > 0 })
+	if addOns.count == 0 {
 		return nil
 	}
 	return []result{{
-		unwell, fmt.Sprintf("The lifecycle is off, and add-ons have a finalizer that no component removes when they are deleted: %s", left),
+		failed, fmt.Sprintf("The lifecycle is off, and add-ons have a finalizer that no component removes when they are deleted: %s", addOns),
 		"docs/ordering.md#turn-it-off",
 	}}
 }
 
-// longDeleted reports add-ons that addon-manager should have released.
-func (h *hub) longDeleted() []result {
-	late := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-		return len(addOn.Finalizers) > 0 && !addOn.DeletionTimestamp.IsZero() && h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.AtMost+time.Minute
+// longDeletions reports add-ons with the finalizer of addon-manager, which should have removed it.
+func (h *hub) longDeletions() []result {
+	late := h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+		return len(addOn.Finalizers) > 0 && !addOn.DeletionTimestamp.IsZero() &&
+			h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.AtMost+time.Minute
 	})
 	if late.count == 0 {
 		return nil
 	}
 	return []result{{
-		unwell, fmt.Sprintf("Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: %s", late),
+		failed, fmt.Sprintf("Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: %s", late),
 		"docs/ordering.md#if-addon-manager-is-down",
 	}}
 }

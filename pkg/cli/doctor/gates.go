@@ -24,49 +24,49 @@ const lifecycleName = "interlock-lifecycle"
 
 var gateRule = admissionRule{
 	title: "gate rule", name: names.Gate, files: manifests.Gate, folder: "gate",
-	contradicted: begunBehindGates,
+	violation: begunBehindGates,
 	absent: []result{{
-		unwell, "The lifecycle is on, and no gate rule is installed: closed gates hold nothing",
+		failed, "The lifecycle is on, and no gate rule is installed: closed gates hold nothing",
 		"docs/ordering.md#turn-it-on",
 	}},
 }
 
-// gates checks, where the lifecycle is on, that gates are closed when add-ons are created, and that closed ones hold.
-func gates(ctx context.Context, h *hub) []result {
+// checkGates checks gates where the lifecycle is on: the webhook closes them when add-ons are created, and a closed gate stops OCM.
+func checkGates(ctx context.Context, h *hub) []result {
 	configuration, err := h.get(ctx, admission, "v1", "MutatingWebhookConfiguration", client.ObjectKey{Name: lifecycleName})
 	switch {
 	case err != nil:
-		return unread("Whether the lifecycle is on", err)
+		return unreadable("Whether the lifecycle is on", err)
 	case configuration == nil:
 		return append(h.leftFinalizers(), h.withoutLifecycle()...)
 	case !hasCA(configuration.Object):
-		return []result{{unwell, "The API server does not trust the webhook to close gates: its configuration has no CA", h.logs()}}
+		return []result{{failed, "The API server does not trust the webhook to close gates: its configuration has no CA", h.logs()}}
 	}
-	return slices.Concat(gateRule.check(ctx, h), h.leaderWithoutLifecycle(ctx), h.longClosed(), h.longDeleted())
+	return slices.Concat(gateRule.check(ctx, h), h.leaderWithoutLifecycle(ctx), h.longClosedGates(), h.longDeletions())
 }
 
 // leaderWithoutLifecycle reports a leader that opens no gates, so that the webhook closes none.
 func (h *hub) leaderWithoutLifecycle(ctx context.Context) []result {
 	stored, err := h.lease(ctx)
 	if err != nil || stored == nil {
-		return nil // the check of the leader reports that
+		return nil // checkLeader reports that.
 	}
 	lease := &coordinationv1.Lease{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, lease); err != nil {
-		return unread("Whether the leader runs the lifecycle", err)
+		return unreadable("Whether the leader runs the lifecycle", err)
 	}
 	if leadership.Leader(lease, h.now) == "" || leadership.RunsLifecycle(lease, h.now) {
 		return nil
 	}
 	return []result{{
-		unwell, "The leader of addon-manager does not run with --lifecycle: no gate is closed, and no add-on is removed in order",
+		failed, "The leader of addon-manager does not run with --lifecycle: no gate is closed, and no add-on is removed in order",
 		"docs/ordering.md#turn-it-on",
 	}}
 }
 
-// withoutLifecycle reports what waits for the lifecycle to be turned on.
+// withoutLifecycle reports add-ons with closed gates, with ordering, and bundles, which have no effect while the lifecycle is off.
 func (h *hub) withoutLifecycle() []result {
-	var ordered, bundles such
+	var ordered, bundles tally
 	for _, name := range h.fleet.Declared.AddOns() {
 		if h.fleet.Declared.Install(name).Bundle {
 			bundles.add(name)
@@ -75,7 +75,7 @@ func (h *hub) withoutLifecycle() []result {
 			ordered.add(name)
 		}
 	}
-	closed := h.addOns(fleet.GateClosed)
+	closed := h.tallyAddOns(fleet.GateClosed)
 	switch {
 	case closed.count > 0:
 		return []result{{
@@ -96,29 +96,30 @@ func (h *hub) withoutLifecycle() []result {
 	return nil
 }
 
-// begunBehindGates says where OCM began to install an add-on whose gate was closed.
+// begunBehindGates describes add-ons that OCM began to install although their gates were closed. It is a violation of gateRule.
 func begunBehindGates(h *hub) string {
-	begun := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	addOns := h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		installable := fleet.Installable(addOn)
-		return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && installable != nil && installable.Reason == gate.ReasonBegun
+		return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed &&
+			installable != nil && installable.Reason == gate.ReasonBegun
 	})
-	if begun.count == 0 {
+	if addOns.count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("add-ons that OCM began to install behind their gates: %s", begun)
+	return fmt.Sprintf("add-ons that OCM began to install behind their gates: %s", addOns)
 }
 
-// longClosed reports add-ons that have waited for longer than is usual.
-func (h *hub) longClosed() []result {
+// longClosedGates reports add-ons that have waited for longer than is usual.
+func (h *hub) longClosedGates() []result {
 	const usual = 15 * time.Minute
-	waiting := h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-		var since *metav1.Condition
+	waiting := h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+		var condition *metav1.Condition
 		if fleet.GateClosed(addOn) {
-			since = fleet.Installable(addOn)
+			condition = fleet.Installable(addOn)
 		} else if fleet.WaitingTemplate(addOn) != "" {
-			since = fleet.Upgradable(addOn)
+			condition = fleet.Upgradable(addOn)
 		}
-		return gate.Waits(since) && h.now.Sub(since.LastTransitionTime.Time) > usual
+		return gate.Waits(condition) && h.now.Sub(condition.LastTransitionTime.Time) > usual
 	})
 	if waiting.count == 0 {
 		return nil

@@ -14,54 +14,54 @@ import (
 
 func TestGates(t *testing.T) {
 	const configuration, leader = "MutatingWebhookConfiguration interlock-lifecycle", "Lease interlock-addon-manager"
-	on := func(o objects) {
+	enable := func(o objects) {
 		o[configuration] = `webhooks: [{clientConfig: {caBundle: YQ==}}]`
 		o["MutatingAdmissionPolicy interlock-gate"] = ruleFile("policy.yaml")
 		o["MutatingAdmissionPolicyBinding interlock-gate"] = ruleFile("binding.yaml")
 		o[leader] += "\nmetadata: {annotations: {interlock.open-cluster-management.io/lifecycle: pod-1}}"
 	}
-	gated := func(c *snapshot.Content, decision gate.Decision) {
-		one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
-		one.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	addGated := func(c *snapshot.Content, decision gate.Decision) {
+		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
+		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 		installable, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Add(-time.Hour)))
-		one.Status.Conditions = []metav1.Condition{installable}
+		addOn.Status.Conditions = []metav1.Condition{installable}
 		if decision == gate.Begun {
-			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue})
+			addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue})
 		}
-		c.AddOns = append(c.AddOns, one)
+		c.AddOns = append(c.AddOns, addOn)
 	}
-	waitingForDependents := func(c *snapshot.Content, deleted time.Duration) {
-		one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	addWaitingForDependents := func(c *snapshot.Content, age time.Duration) {
+		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "cluster1", Name: "a", Finalizers: []string{addonv1alpha1.WaitForDependentsFinalizer},
 		}}
-		if deleted > 0 {
-			one.DeletionTimestamp = &metav1.Time{Time: fixture.Now.Add(-deleted)}
+		if age > 0 {
+			addOn.DeletionTimestamp = &metav1.Time{Time: fixture.Now.Add(-age)}
 		}
-		c.AddOns = append(c.AddOns, one)
+		c.AddOns = append(c.AddOns, addOn)
 	}
 	waiting := gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting}
-	try(t, "gates", map[string]changed{
+	runCases(t, "gates", map[string]testCase{
 		"a policy": {
-			func(o objects, _ *snapshot.Content) { on(o) },
+			func(o objects, _ *snapshot.Content) { enable(o) },
 			[]string{"✔ The gate rule is installed, as a MutatingAdmissionPolicy, and no add-on contradicts it"},
 		},
 		"no rule": {
-			func(o objects, _ *snapshot.Content) { on(o); delete(o, "MutatingAdmissionPolicy interlock-gate") },
+			func(o objects, _ *snapshot.Content) { enable(o); delete(o, "MutatingAdmissionPolicy interlock-gate") },
 			[]string{"✖ The lifecycle is on, and no gate rule is installed: closed gates hold nothing → docs/ordering.md"},
 		},
 		"a leader without the lifecycle": {
-			func(o objects, _ *snapshot.Content) { on(o); o[leader] = lease("2026-08-01T10:04:55.123456Z") },
+			func(o objects, _ *snapshot.Content) { enable(o); o[leader] = lease("2026-08-01T10:04:55.123456Z") },
 			[]string{
 				"✔ The gate rule",
 				"✖ The leader of addon-manager does not run with --lifecycle: no gate is closed, and no add-on is removed in order → docs/ordering.md",
 			},
 		},
 		"no leader": {
-			func(o objects, _ *snapshot.Content) { on(o); o[leader] = lease("2026-08-01T10:00:00.000000Z") }, []string{"✔ The gate rule"},
+			func(o objects, _ *snapshot.Content) { enable(o); o[leader] = lease("2026-08-01T10:00:00.000000Z") }, []string{"✔ The gate rule"},
 		},
-		"no lease": {func(o objects, _ *snapshot.Content) { on(o); delete(o, leader) }, []string{"✔ The gate rule"}},
+		"no lease": {func(o objects, _ *snapshot.Content) { enable(o); delete(o, leader) }, []string{"✔ The gate rule"}},
 		"no CA": {
-			func(o objects, _ *snapshot.Content) { on(o); o[configuration] = `webhooks: [{clientConfig: {}}]` },
+			func(o objects, _ *snapshot.Content) { enable(o); o[configuration] = `webhooks: [{clientConfig: {}}]` },
 			[]string{"✖ The API server does not trust the webhook to close gates"},
 		},
 		"not readable": {
@@ -69,35 +69,35 @@ func TestGates(t *testing.T) {
 			[]string{"? Whether the lifecycle is on cannot be read"},
 		},
 		"begun behind a gate": {
-			func(o objects, c *snapshot.Content) { on(o); gated(c, gate.Begun) },
+			func(o objects, c *snapshot.Content) { enable(o); addGated(c, gate.Begun) },
 			[]string{
 				"✖ The gate rule is installed",
 				"does not act on it: add-ons that OCM began to install behind their gates: 1, such as a on cluster1",
 			},
 		},
 		"a long wait": {
-			func(o objects, c *snapshot.Content) { on(o); gated(c, waiting) },
+			func(o objects, c *snapshot.Content) { enable(o); addGated(c, waiting) },
 			[]string{
 				"✔ The gate rule",
 				"- Add-ons that have waited for their dependencies for more than 15 minutes: 1, such as a on cluster1 → kubectl addon why",
 			},
 		},
 		"off, and closed gates": {
-			func(_ objects, c *snapshot.Content) { gated(c, waiting) },
+			func(_ objects, c *snapshot.Content) { addGated(c, waiting) },
 			[]string{"- The lifecycle is off, and gates are closed, which hold nothing: 1, such as a on cluster1"},
 		},
 		"deleted long ago": {
-			func(o objects, c *snapshot.Content) { on(o); waitingForDependents(c, time.Hour) },
+			func(o objects, c *snapshot.Content) { enable(o); addWaitingForDependents(c, time.Hour) },
 			[]string{
 				"✔ The gate rule",
 				"✖ Add-ons that are being deleted wait for addon-manager to remove its finalizer, for more than 10 minutes: 1, such as a on cluster1",
 			},
 		},
 		"deleted just now": {
-			func(o objects, c *snapshot.Content) { on(o); waitingForDependents(c, time.Minute) }, []string{"✔ The gate rule"},
+			func(o objects, c *snapshot.Content) { enable(o); addWaitingForDependents(c, time.Minute) }, []string{"✔ The gate rule"},
 		},
 		"off, and finalizers are left": {
-			func(_ objects, c *snapshot.Content) { waitingForDependents(c, 0) },
+			func(_ objects, c *snapshot.Content) { addWaitingForDependents(c, 0) },
 			[]string{"✖ The lifecycle is off, and add-ons have a finalizer that no component removes", "1, such as a on cluster1"},
 		},
 		"off, and declared": {
@@ -111,7 +111,7 @@ func TestGates(t *testing.T) {
 			[]string{"- The lifecycle is off, so no component writes Available of bundles: 1, such as b"},
 		},
 	})
-	if got := found(look(t, nil), "gates"); got != "" {
+	if got := resultsOf(diagnoseChanged(t, nil), "gates"); got != "" {
 		t.Errorf("where nothing is ordered: %s", got)
 	}
 }

@@ -8,33 +8,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// graftMark on the lease of addon-manager is true while grafting is on: see pkg/compat/graft.
-const graftMark = "interlock.open-cluster-management.io/graft-crds"
+// graftAnnotation on the lease of addon-manager is true while grafting is on: see pkg/compat/graft.
+const graftAnnotation = "interlock.open-cluster-management.io/graft-crds"
 
-func grafted(ctx context.Context, h *hub) []result {
+func checkGraft(ctx context.Context, h *hub) []result {
 	crd, err := h.crd(ctx, registration)
 	if err != nil {
-		return unread("OCM's CRD of ClusterManagementAddOns", err)
+		return unreadable("OCM's CRD of ClusterManagementAddOns", err)
 	}
 	if crd == nil {
 		return []result{{
-			unwell, "There is no CRD of ClusterManagementAddOns",
+			failed, "There is no CRD of ClusterManagementAddOns",
 			"is this an Open Cluster Management hub? Name another with --context",
 		}}
 	}
 	lease, err := h.lease(ctx)
 	if err != nil {
-		return unread("Whether grafting is on", err)
+		return unreadable("Whether grafting is on", err)
 	}
-	isOn := lease != nil && lease.GetAnnotations()[graftMark] == "true"
+	enabled := lease != nil && lease.GetAnnotations()[graftAnnotation] == "true"
 	switch {
 	case isGrafted(crd) && hasField(crd):
-		return []result{{well, "OCM's CRD is grafted: authors can declare by field", ""}}
+		return []result{{passed, "OCM's CRD is grafted: authors can declare by field", ""}}
 	case hasField(crd):
-		return []result{{well, "The CRD of ClusterManagementAddOns has the fields of its own: authors can declare by field", ""}}
-	case isGrafted(crd), isOn:
+		return []result{{passed, "The CRD of ClusterManagementAddOns has the fields of its own: authors can declare by field", ""}}
+	case isGrafted(crd), enabled:
 		return []result{{
-			unwell, "Grafting is on, and the CRD of ClusterManagementAddOns lacks the fields: records of declarations count meanwhile", h.logs(),
+			failed, "Grafting is on, and the CRD of ClusterManagementAddOns lacks the fields: records of declarations count meanwhile", h.logs(),
 		}}
 	default:
 		return []result{{note, "OCM's CRD is not grafted: authors declare by annotation", "docs/install.md#specdependencies-on-a-stock-hub"}}
@@ -47,16 +47,16 @@ func isGrafted(crd map[string]any) bool {
 	return record != ""
 }
 
-// hasField reports whether each served version of the CRD has the field that declares.
+// hasField reports whether each served version of the CRD has spec.dependencies.
 func hasField(crd map[string]any) bool {
 	served := 0
-	for _, version := range sliceOf(crd, "spec", "versions") {
+	for _, version := range mapsIn(crd, "spec", "versions") {
 		if version["served"] != true {
 			continue
 		}
 		served++
-		_, found, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "dependencies")
-		if !found {
+		_, ok, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "dependencies")
+		if !ok {
 			return false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 const registrationCRD = "CustomResourceDefinition " + registration
 
 func TestGraft(t *testing.T) {
-	try(t, "graft", map[string]changed{
+	runCases(t, "graft", map[string]testCase{
 		"grafted": {nil, []string{"✔ OCM's CRD is grafted"}},
 		"a CRD of one's own": {
 			func(o objects, _ *snapshot.Content) { o[registrationCRD] = "spec: {" + withField + "}" },
@@ -22,7 +22,7 @@ func TestGraft(t *testing.T) {
 			[]string{"- OCM's CRD is not grafted", "→ docs/install.md#specdependencies-on-a-stock-hub"},
 		},
 		"overwritten by a writer that merges": {func(o objects, _ *snapshot.Content) {
-			o[registrationCRD] = "{" + byGraft + ", spec: {" + withoutField + "}}"
+			o[registrationCRD] = "{" + graftRecord + ", spec: {" + withoutField + "}}"
 		}, []string{"✖ Grafting is on, and the CRD of ClusterManagementAddOns lacks the fields", "→ kubectl -n interlock-system logs"}},
 		"overwritten": {func(o objects, _ *snapshot.Content) {
 			o[registrationCRD] = "spec: {" + withoutField + "}"
@@ -32,48 +32,48 @@ func TestGraft(t *testing.T) {
 }
 
 func TestRecords(t *testing.T) {
-	declared := func(record bool, change func(*addonv1alpha1.ClusterManagementAddOn)) func(*snapshot.Content) {
+	declare := func(record bool, change func(*addonv1alpha1.ClusterManagementAddOn)) func(*snapshot.Content) {
 		return func(c *snapshot.Content) {
-			one := addonv1alpha1.ClusterManagementAddOn{}
-			one.Name = "c"
-			one.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "b"}}
+			addOn := addonv1alpha1.ClusterManagementAddOn{}
+			addOn.Name = "c"
+			addOn.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "b"}}
 			if record {
-				one.Annotations = recordOf(t)
+				addOn.Annotations = recordAnnotations(t)
 			}
-			change(&one)
-			c.Registrations = append(c.Registrations, one)
+			change(&addOn)
+			c.Registrations = append(c.Registrations, addOn)
 		}
 	}
-	nothing := func(*addonv1alpha1.ClusterManagementAddOn) {}
-	loses := func(c *addonv1alpha1.ClusterManagementAddOn) { c.Spec.Dependencies = nil }
-	other := func(c *addonv1alpha1.ClusterManagementAddOn) {
-		c.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: x"}
+	keepAll := func(*addonv1alpha1.ClusterManagementAddOn) {}
+	loseFields := func(addOn *addonv1alpha1.ClusterManagementAddOn) { addOn.Spec.Dependencies = nil }
+	replaceRecord := func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+		addOn.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "- name: x"}
 	}
 	onGraft := func(change func(*snapshot.Content)) func(objects, *snapshot.Content) {
 		return func(_ objects, c *snapshot.Content) { change(c) }
 	}
-	stock := func(change func(*snapshot.Content)) func(objects, *snapshot.Content) {
+	onStockCRD := func(change func(*snapshot.Content)) func(objects, *snapshot.Content) {
 		return func(o objects, c *snapshot.Content) {
 			o[registrationCRD] = "spec: {" + withoutField + "}"
 			change(c)
 		}
 	}
-	try(t, "records", map[string]changed{
-		"recorded": {onGraft(declared(true, nothing)), []string{"✔ No declaration can be lost with its fields: 1 of 3 add-ons declare by field"}},
-		"not recorded": {onGraft(declared(false, nothing)), []string{
+	runCases(t, "records", map[string]testCase{
+		"recorded": {onGraft(declare(true, keepAll)), []string{"✔ No declaration can be lost with its fields: 1 of 3 add-ons declare by field"}},
+		"not recorded": {onGraft(declare(false, keepAll)), []string{
 			"✖ The fields of c are lost if another writer overwrites the CRD: neither", "→ kubectl -n interlock-system logs",
 		}},
-		"an annotation by hand that means another thing": {onGraft(declared(false, other)), []string{
+		"an annotation by hand that means another thing": {onGraft(declare(false, replaceRecord)), []string{
 			"✖ The fields of c are lost", "→ kubectl annotate clustermanagementaddon c " + addonv1alpha1.DependenciesAnnotation + "-",
 		}},
-		"lost, and grafted":             {onGraft(declared(true, loses)), []string{"✖ c lacks fields that its record has"}},
-		"lost, and not grafted":         {stock(declared(true, loses)), []string{"- c declares by its record"}},
-		"not recorded, and not grafted": {stock(declared(false, nothing)), []string{"✔"}},
+		"lost, and grafted":             {onGraft(declare(true, loseFields)), []string{"✖ c lacks fields that its record has"}},
+		"lost, and not grafted":         {onStockCRD(declare(true, loseFields)), []string{"- c declares by its record"}},
+		"not recorded, and not grafted": {onStockCRD(declare(false, keepAll)), []string{"✔"}},
 	})
 }
 
-// recordOf is the record that admission writes.
-func recordOf(t *testing.T) map[string]string {
+// recordAnnotations returns the annotations with the record that admission writes.
+func recordAnnotations(t *testing.T) map[string]string {
 	t.Helper()
 	spec := map[string]any{"dependencies": []any{map[string]any{"name": "b", "type": "Required"}}}
 	annotations, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)

@@ -20,25 +20,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// corrected is how long an Available that contradicts Degraded may stand where the guard is
-// in force: addon-manager corrects what was written before within a minute.
-const corrected = 2 * time.Minute
+// correctionTime is how long Available may contradict Degraded where the guard is in force. The guard does not change conditions
+// that were written before its installation; addon-manager corrects them within a minute.
+const correctionTime = 2 * time.Minute
 
 // admissionRule is the guard, or the gate rule.
 type admissionRule struct {
 	title, name string
 	files       embed.FS
 	folder      string
-	// contradicted says what a rule in force would not let happen; empty: nothing of it has.
-	contradicted func(*hub) string
-	absent       []result
+	// violation describes add-ons in a state that the rule prevents where it is in force. It is empty without such add-ons.
+	violation func(*hub) string
+	absent    []result
 }
 
 var guard = admissionRule{
 	title: "guard", name: names.Guard, files: manifests.Guard, folder: "guard",
-	contradicted: func(h *hub) string {
-		if all := h.contradicting(); all.count > 0 {
-			return fmt.Sprintf("add-ons that are available although a Required dependency fails: %s", all)
+	violation: func(h *hub) string {
+		if addOns := h.contradictions(); addOns.count > 0 {
+			return fmt.Sprintf("add-ons that are available although a Required dependency fails: %s", addOns)
 		}
 		return ""
 	},
@@ -48,10 +48,9 @@ var guard = admissionRule{
 	}},
 }
 
-// guarded checks that the guard is installed as a whole, as it ships, and in force. Only
-// addon-manager may send the dry run that proves the last. What the guard keeps from
-// happening is seen by all.
-func guarded(ctx context.Context, h *hub) []result { return guard.check(ctx, h) }
+// checkGuard checks that the guard is complete, unchanged and in force. Only addon-manager may send the dry run that proves that a
+// guard is in force. The plugin looks for add-ons in a state that the guard prevents instead, because every user can read them.
+func checkGuard(ctx context.Context, h *hub) []result { return guard.check(ctx, h) }
 
 func (r *admissionRule) check(ctx context.Context, h *hub) []result {
 	for _, form := range []struct{ version, kind string }{
@@ -59,7 +58,7 @@ func (r *admissionRule) check(ctx context.Context, h *hub) []result {
 	} {
 		object, err := h.get(ctx, admission, form.version, form.kind, client.ObjectKey{Name: r.name})
 		if err != nil {
-			return unread("The "+r.title, err)
+			return unreadable("The "+r.title, err)
 		}
 		if object == nil {
 			continue
@@ -67,16 +66,16 @@ func (r *admissionRule) check(ctx context.Context, h *hub) []result {
 		problem, err := r.problem(ctx, h, form.version, object)
 		switch {
 		case err != nil:
-			return unread("The binding of the "+r.title, err)
+			return unreadable("The binding of the "+r.title, err)
 		case problem != "":
-			return []result{{unwell, "The " + r.title + " is installed, as a " + form.kind + ", and not in force: " + problem, h.logs()}}
+			return []result{{failed, "The " + r.title + " is installed, as a " + form.kind + ", and not in force: " + problem, h.logs()}}
 		}
-		return []result{r.inForce(ctx, h, form.kind, object)}
+		return []result{r.checkEffect(ctx, h, form.kind, object)}
 	}
 	return r.absent
 }
 
-// problem is why the rule cannot be in force; empty: nothing is missing.
+// problem explains why the rule cannot be in force. It returns an empty string if the rule is complete.
 func (r *admissionRule) problem(ctx context.Context, h *hub, version string, object *unstructured.Unstructured) (string, error) {
 	if object.GetKind() == "MutatingWebhookConfiguration" {
 		if !hasCA(object.Object) {
@@ -91,46 +90,45 @@ func (r *admissionRule) problem(ctx context.Context, h *hub, version string, obj
 	if binding == nil {
 		return "its MutatingAdmissionPolicyBinding is missing, so it applies to nothing", nil
 	}
-	if path := lacks(binding.Object["spec"], r.shipped("binding.yaml")["spec"], "spec"); path != "" {
+	if path := firstDifference(binding.Object["spec"], r.manifest("binding.yaml")["spec"], "spec"); path != "" {
 		return "its MutatingAdmissionPolicyBinding was changed at " + path, nil
 	}
 	return "", nil
 }
 
-// inForce compares the rule with the one that this plugin ships, and the add-ons with
-// what it does.
-func (r *admissionRule) inForce(ctx context.Context, h *hub, kind string, object *unstructured.Unstructured) result {
+// checkEffect checks that no add-on contradicts the rule, and that the rule equals the manifest of this plugin.
+func (r *admissionRule) checkEffect(ctx context.Context, h *hub, kind string, object *unstructured.Unstructured) result {
 	installed := "The " + r.title + " is installed, as a " + kind
-	if contradicted := r.contradicted(h); contradicted != "" {
-		return result{unwell, installed + ", and the API server does not act on it: " + contradicted, h.logs()}
+	if violation := r.violation(h); violation != "" {
+		return result{failed, installed + ", and the API server does not act on it: " + violation, h.logs()}
 	}
 	file, field := "policy.yaml", "spec"
 	if kind == "MutatingWebhookConfiguration" {
 		file, field = "webhook.yaml", "webhooks"
 	}
-	if path := lacks(object.Object[field], r.shipped(file)[field], field); path != "" {
-		if h.differs(ctx) {
+	if path := firstDifference(object.Object[field], r.manifest(file)[field], field); path != "" {
+		if h.versionDiffers(ctx) {
 			return result{
 				note, installed + ". It is not the one of this plugin's version, which differs from addon-manager's",
 				"docs/kubectl-addon.md#install",
 			}
 		}
-		return result{unwell, installed + ", and was changed at " + path + ". addon-manager restores it", h.logs()}
+		return result{failed, installed + ", and was changed at " + path + ". addon-manager restores it", h.logs()}
 	}
-	return result{well, installed + ", and no add-on contradicts it", ""}
+	return result{passed, installed + ", and no add-on contradicts it", ""}
 }
 
-// contradicting are add-ons that a guard in force would not let be available.
-func (h *hub) contradicting() such {
-	return h.addOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+// contradictions counts add-ons that are available although a Required dependency fails. A guard in force prevents that.
+func (h *hub) contradictions() tally {
+	return h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		available, degraded := fleet.Available(addOn), fleet.Degraded(addOn)
 		return available != nil && available.Status == metav1.ConditionTrue && availability.RequiredFails(degraded) &&
-			h.now.Sub(degraded.LastTransitionTime.Time) > corrected && h.now.Sub(available.LastTransitionTime.Time) > corrected
+			h.now.Sub(degraded.LastTransitionTime.Time) > correctionTime && h.now.Sub(available.LastTransitionTime.Time) > correctionTime
 	})
 }
 
-// shipped is an object of the rule that this program ships.
-func (r *admissionRule) shipped(file string) map[string]any {
+// manifest returns an object of the rule as this program ships it.
+func (r *admissionRule) manifest(file string) map[string]any {
 	var object map[string]any
 	content, err := r.files.ReadFile(r.folder + "/" + file)
 	if err == nil {
@@ -142,29 +140,29 @@ func (r *admissionRule) shipped(file string) map[string]any {
 	return object
 }
 
-// lacks is the path of the first field that is not as wanted; empty: none. What the API
-// server adds by default does not count.
-func lacks(is, wanted any, path string) string {
+// firstDifference returns the path of the first field whose actual value is not the wanted one. It returns an empty string if all
+// wanted fields are equal. Other fields do not count, because the API server adds defaults.
+func firstDifference(actual, wanted any, path string) string {
 	switch wanted := wanted.(type) {
 	case map[string]any:
-		there, _ := is.(map[string]any)
+		fields, _ := actual.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(wanted)) {
-			if found := lacks(there[name], wanted[name], path+"."+name); found != "" {
-				return found
+			if difference := firstDifference(fields[name], wanted[name], path+"."+name); difference != "" {
+				return difference
 			}
 		}
 	case []any:
-		there, _ := is.([]any)
-		if len(there) != len(wanted) {
+		elements, _ := actual.([]any)
+		if len(elements) != len(wanted) {
 			return path
 		}
 		for i := range wanted {
-			if found := lacks(there[i], wanted[i], fmt.Sprintf("%s[%d]", path, i)); found != "" {
-				return found
+			if difference := firstDifference(elements[i], wanted[i], fmt.Sprintf("%s[%d]", path, i)); difference != "" {
+				return difference
 			}
 		}
 	default:
-		if fmt.Sprint(is) != fmt.Sprint(wanted) { // a number is read as one type or another
+		if fmt.Sprint(actual) != fmt.Sprint(wanted) { // The types of equal numbers can differ.
 			return path
 		}
 	}

@@ -20,18 +20,18 @@ func TestGuard(t *testing.T) {
 		return strings.Replace(manifest("guard/webhook.yaml"), "    sideEffects: None",
 			"    sideEffects: None\n    clientConfig: {caBundle: "+ca+"}", 1)
 	}
-	contradicted := func(since time.Duration) func(objects, *snapshot.Content) {
+	addContradiction := func(age time.Duration) func(objects, *snapshot.Content) {
 		return func(_ objects, c *snapshot.Content) {
-			at := metav1.NewTime(fixture.Now.Add(-since))
-			one := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
-			one.Status.Conditions = []metav1.Condition{
-				{Type: "Available", Status: "True", LastTransitionTime: at},
-				{Type: "Degraded", Status: "True", Reason: "RequiredDependencyNotSatisfied", LastTransitionTime: at},
+			transition := metav1.NewTime(fixture.Now.Add(-age))
+			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
+			addOn.Status.Conditions = []metav1.Condition{
+				{Type: "Available", Status: "True", LastTransitionTime: transition},
+				{Type: "Degraded", Status: "True", Reason: "RequiredDependencyNotSatisfied", LastTransitionTime: transition},
 			}
-			c.AddOns = append(c.AddOns, one)
+			c.AddOns = append(c.AddOns, addOn)
 		}
 	}
-	try(t, "guard", map[string]changed{
+	runCases(t, "guard", map[string]testCase{
 		"a policy": {nil, []string{"✔ The guard is installed, as a MutatingAdmissionPolicy, and no add-on contradicts it"}},
 		"no binding": {func(o objects, _ *snapshot.Content) { delete(o, binding) }, []string{
 			"✖ The guard is installed, as a MutatingAdmissionPolicy, and not in force: its MutatingAdmissionPolicyBinding is missing",
@@ -46,13 +46,13 @@ func TestGuard(t *testing.T) {
 		}, []string{"✖", "was changed at spec.failurePolicy. addon-manager restores it"}},
 		"a policy of another version": {func(o objects, _ *snapshot.Content) {
 			o[policy] = strings.Replace(o[policy], "failurePolicy: Ignore", "failurePolicy: Fail", 1)
-			o["Deployment interlock-addon-manager"] = strings.Replace(running, "0.1.0", "0.2.0", 1)
+			o["Deployment interlock-addon-manager"] = strings.Replace(runningDeployment, "0.1.0", "0.2.0", 1)
 		}, []string{"- The guard is installed", "It is not the one of this plugin's version"}},
 		"a policy that the API server ignores": {
-			contradicted(time.Hour),
+			addContradiction(time.Hour),
 			[]string{"✖", "the API server does not act on it: add-ons that are available", "a Required dependency fails: 1, such as a on cluster1"},
 		},
-		"a condition that addon-manager corrects yet": {contradicted(time.Minute), []string{"✔"}},
+		"a condition that addon-manager corrects yet": {addContradiction(time.Minute), []string{"✔"}},
 		"a webhook": {
 			func(o objects, _ *snapshot.Content) { delete(o, policy); o[webhook] = asWebhook("YQ==") },
 			[]string{"✔ The guard is installed, as a MutatingWebhookConfiguration"},

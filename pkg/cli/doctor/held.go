@@ -11,8 +11,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// held counts clusters of which nothing new is known, and verdicts that wait on others.
-func held(_ context.Context, h *hub) (results []result) {
+// checkHeldVerdicts counts the clusters that cannot be reached, and the verdicts that are held on other clusters.
+func checkHeldVerdicts(_ context.Context, h *hub) []result {
+	var results []result
 	lost := 0
 	for i := range h.fleet.Clusters {
 		if fleet.ClusterStatus(&h.fleet.Clusters[i]) == metav1.ConditionUnknown {
@@ -20,24 +21,24 @@ func held(_ context.Context, h *hub) (results []result) {
 		}
 	}
 	if lost == 0 {
-		results = append(results, result{well, "All managed clusters can be reached", ""})
+		results = append(results, result{passed, "All managed clusters can be reached", ""})
 	} else {
 		results = append(results, result{
-			note, fmt.Sprintf("%d of %d managed clusters cannot be reached: %s", lost, len(h.fleet.Names()), verdictsOnLost(h)),
+			note, fmt.Sprintf("%d of %d managed clusters cannot be reached: %s", lost, len(h.fleet.Names()), describeLostVerdicts(h)),
 			"kubectl get managedclusters",
 		})
 	}
-	results = append(results, unknownOnHub(h)...)
-	verdicts, clusters := 0, such{}
-	for _, cluster := range h.reached() {
-		waiting := h.heldOn(cluster) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		if waiting > 0 {
-			verdicts += waiting
+	results = append(results, unknownHubAPIs(h)...)
+	verdicts, clusters := 0, tally{}
+	for _, cluster := range h.reachable() {
+		held := h.countHeld(cluster) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		if held > 0 {
+			verdicts += held
 			clusters.add(cluster)
 		}
 	}
 	if verdicts == 0 {
-		return append(results, result{well, "No verdict is held on managed clusters that can be reached", ""})
+		return append(results, result{passed, "No verdict is held on managed clusters that can be reached", ""})
 	}
 	return append(results, result{
 		note, fmt.Sprintf("Verdicts that are held on managed clusters that can be reached: %d, on %s, such as %s, "+
@@ -46,12 +47,13 @@ func held(_ context.Context, h *hub) (results []result) {
 	})
 }
 
-// unknownOnHub are APIs. Whether the hub serves them is not known.
-func unknownOnHub(h *hub) (results []result) {
+// unknownHubAPIs reports the required APIs that the hub may or may not serve, because it did not respond to the check.
+func unknownHubAPIs(h *hub) []result {
+	var results []result
 	for i := range h.fleet.Content.HubAPIs {
 		if fact := &h.fleet.Content.HubAPIs[i]; fact.Served == metav1.ConditionUnknown {
 			results = append(results, result{
-				unwell, fmt.Sprintf("Whether the hub serves the kind %s of the group %q, which dependencies require, is not known: %s",
+				failed, fmt.Sprintf("Whether the hub serves the kind %s of the group %q, which dependencies require, is not known: %s",
 					fact.Kind, fact.Group, text.OneLine(fact.Message)),
 				"kubectl get apiservices",
 			})
@@ -60,15 +62,16 @@ func unknownOnHub(h *hub) (results []result) {
 	return results
 }
 
-// heldOn is how many verdicts are held on a cluster.
-func (h *hub) heldOn(cluster string) (waiting int) {
+// countHeld returns the number of verdicts that are held on a cluster.
+func (h *hub) countHeld(cluster string) int {
+	held := 0
 	evaluated := h.fleet.Evaluated(cluster)
 	for _, addOn := range h.fleet.Installed(cluster) {
 		for _, finding := range evaluated(addOn.Name) {
 			if finding.Verdict == evaluation.Held {
-				waiting++
+				held++
 			}
 		}
 	}
-	return waiting
+	return held
 }

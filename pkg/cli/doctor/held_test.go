@@ -27,8 +27,8 @@ func TestAPIsThatAreNotKnownOnTheHub(t *testing.T) {
 			`the kind B of the group "a.io", which dependencies require, is not known: 503`,
 		},
 	} {
-		results := unknownOnHub(&hub{fleet: snapshot.New(snapshot.Content{HubAPIs: test.facts})})
-		if (len(results) > 0) != (test.want != "") || len(results) > 0 && !strings.Contains(results[0].found, test.want) {
+		results := unknownHubAPIs(&hub{fleet: snapshot.New(snapshot.Content{HubAPIs: test.facts})})
+		if (len(results) > 0) != (test.want != "") || len(results) > 0 && !strings.Contains(results[0].message, test.want) {
 			t.Errorf("%s: %s: got %v", name, test.reason, results)
 		}
 	}

@@ -18,19 +18,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// result is what a check found.
+// result is a result of a check.
 type result struct {
-	status report.CheckStatus
-	found  string
-	repair string // what to do; empty where nothing is to be done
+	status  report.CheckStatus
+	message string
+	// repair is a command, or a page of the documentation. It is empty if there is nothing to repair.
+	repair string
 }
 
-// rightsPage is the repair where something cannot be read.
+// rightsPage is the repair where an object cannot be read.
 const rightsPage = "docs/kubectl-addon.md#rights, or deploy/plugin-reader"
 
 const (
-	well    = report.CheckPassed
-	unwell  = report.CheckFailed
+	passed  = report.CheckPassed
+	failed  = report.CheckFailed
 	unknown = report.CheckUnknown
 	note    = report.CheckNote
 )
@@ -47,83 +48,85 @@ const (
 	registration = "clustermanagementaddons.addon.open-cluster-management.io"
 )
 
-// hub is what the checks read.
+// hub is the input of the checks.
 type hub struct {
 	client.Reader
 	fleet     *snapshot.Snapshot
 	namespace string // of Interlock
 	now       time.Time
-	// plugin is the version of this program; empty where it is not known.
+	// plugin is the version of this program. It is empty in a build without a version.
 	plugin string
-	// facts are what is requested of managed clusters and reported by them, by cluster.
+	// facts has the ManagedClusterFacts by managed cluster.
 	facts map[string]*dependencyv1alpha1.ManagedClusterFacts
 }
 
-// on is a hub to be checked.
-func on(reader client.Reader, fleet *snapshot.Snapshot, namespace string, now time.Time, plugin string) *hub {
-	facts := map[string]*dependencyv1alpha1.ManagedClusterFacts{}
+func newHub(reader client.Reader, fleet *snapshot.Snapshot, namespace string, now time.Time, plugin string) *hub {
+	byCluster := map[string]*dependencyv1alpha1.ManagedClusterFacts{}
 	for i := range fleet.Content.Facts {
-		if one := &fleet.Content.Facts[i]; one.Name == one.Namespace {
-			facts[one.Namespace] = one
+		if facts := &fleet.Content.Facts[i]; facts.Name == facts.Namespace {
+			byCluster[facts.Namespace] = facts
 		}
 	}
-	return &hub{reader, fleet, namespace, now, plugin, facts}
+	return &hub{reader, fleet, namespace, now, plugin, byCluster}
 }
 
-// get reads an object; nil where there is none, or no such kind.
+// get reads an object. It returns nil if the object or its kind does not exist.
 func (h *hub) get(ctx context.Context, group, version, kind string, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
 	err := h.Get(ctx, key, object)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil //nolint:nilnil // no error: there is none
+		return nil, nil //nolint:nilnil // A missing object is no error.
 	case err != nil:
 		return nil, err
 	}
 	return object, nil
 }
 
-// logs is the command that shows what addon-manager reports.
+// logs returns the command that shows the logs of addon-manager.
 func (h *hub) logs() string {
 	return fmt.Sprintf("kubectl -n %s logs deployment/%s", h.namespace, names.AddonManager)
 }
 
-// unread is the result of a check that could not read what it needs.
-func unread(what string, err error) []result {
-	return []result{{unknown, fmt.Sprintf("%s cannot be read: %v", what, err), rightsPage}}
+// unreadable returns the result of a check that could not read an object.
+func unreadable(object string, err error) []result {
+	return []result{{unknown, fmt.Sprintf("%s cannot be read: %v", object, err), rightsPage}}
 }
 
-func sliceOf(object map[string]any, fields ...string) (items []map[string]any) {
-	all, _, _ := unstructured.NestedSlice(object, fields...)
-	for _, one := range all {
-		if item, ok := one.(map[string]any); ok {
-			items = append(items, item)
+// mapsIn returns the elements of a list field that are maps.
+func mapsIn(object map[string]any, fields ...string) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(object, fields...)
+	var elements []map[string]any
+	for _, value := range list {
+		if element, ok := value.(map[string]any); ok {
+			elements = append(elements, element)
 		}
 	}
-	return items
+	return elements
 }
 
-// such names the first of some things, and how many there are.
-type such struct {
+// tally counts names, and keeps the first name as an example.
+type tally struct {
 	count int
 	first string
 }
 
-func (s *such) add(name string) {
-	if s.count++; s.count == 1 {
-		s.first = name
+func (t *tally) add(name string) {
+	if t.count++; t.count == 1 {
+		t.first = name
 	}
 }
 
-func (s such) String() string { return fmt.Sprintf("%d, such as %s", s.count, s.first) }
+func (t tally) String() string { return fmt.Sprintf("%d, such as %s", t.count, t.first) }
 
-// addOns are those on managed clusters that are meant.
-func (h *hub) addOns(meant func(*addonv1alpha1.ManagedClusterAddOn) bool) (found such) {
+// tallyAddOns counts the ManagedClusterAddOns that match.
+func (h *hub) tallyAddOns(matches func(*addonv1alpha1.ManagedClusterAddOn) bool) tally {
+	var matching tally
 	for i := range h.fleet.AddOns {
-		if addOn := &h.fleet.AddOns[i]; meant(addOn) {
-			found.add(addOn.Name + " on " + addOn.Namespace)
+		if addOn := &h.fleet.AddOns[i]; matches(addOn) {
+			matching.add(addOn.Name + " on " + addOn.Namespace)
 		}
 	}
-	return found
+	return matching
 }

@@ -10,10 +10,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// installations counts labels of ManagedClusters by which Placements install add-ons, and that have no AddOnInstallation. Another writer
+// checkInstallLabels counts labels of ManagedClusters by which Placements install add-ons, and that have no AddOnInstallation. Another writer
 // has set them: Interlock stores the AddOnInstallation before it sets a label.
-func installations(_ context.Context, h *hub) []result {
-	var labels such
+func checkInstallLabels(_ context.Context, h *hub) []result {
+	var labels tally
 	cluster := ""
 	for _, addOn := range h.fleet.Declared.AddOns() {
 		if h.fleet.Declared.Consent(addOn) != catalog.ByLabel {

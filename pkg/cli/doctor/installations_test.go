@@ -28,17 +28,17 @@ func TestInstallations(t *testing.T) {
 		}
 		c.Clusters[0].Labels[catalog.InstallLabel("base")] = "true"
 	}
-	try(t, "installations", map[string]changed{
+	runCases(t, "installations", map[string]testCase{
 		"another writer's label": {func(_ objects, c *snapshot.Content) { labeled(c) }, []string{
 			"- Labels of ManagedClusters that install add-ons, and that another writer than Interlock has set: 1, such as base on cluster1" +
 				" → kubectl get managedcluster cluster1 -o yaml --show-managed-fields",
 		}},
 	})
-	own := look(t, func(_ objects, c *snapshot.Content) {
+	own := diagnoseChanged(t, func(_ objects, c *snapshot.Content) {
 		labeled(c)
 		c.Installations = []dependencyv1alpha1.AddOnInstallation{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "base"}}}
 	})
-	if got := found(own, "installations"); got != "" {
+	if got := resultsOf(own, "installations"); got != "" {
 		t.Errorf("Interlock's own label: %s", got)
 	}
 }

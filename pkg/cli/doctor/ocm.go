@@ -10,47 +10,47 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// The versions of Open Cluster Management that Interlock is known to work with.
+// The versions of Open Cluster Management that Interlock supports.
 const (
-	// oldestOCM is the first that deploys addon-agent.
+	// oldestOCM is the first version that deploys addon-agent.
 	oldestOCM = "1.2.0"
-	// testedOCM is the one that the tests run on. Later ones of the same minor version count
-	// as known too.
+	// testedOCM is the version that the tests run on. Later patch versions count as tested too.
 	testedOCM = "1.2.1"
 )
 
-func openClusterManagement(ctx context.Context, h *hub) []result {
+func checkOCM(ctx context.Context, h *hub) []result {
 	const page = "docs/coexistence.md"
-	found, _, err := fleet.Objects{Reader: h}.OCMVersion(ctx)
+	installed, _, err := fleet.Objects{Reader: h}.OCMVersion(ctx)
 	if err != nil {
-		return unread("The version of Open Cluster Management", err)
+		return unreadable("The version of Open Cluster Management", err)
 	}
-	if found == "" {
+	if installed == "" {
 		return []result{{
 			note, "Open Cluster Management does not report its version: its CRDs were applied by hand",
 			"kubectl get crd " + fleet.OCMVersionCRD,
 		}}
 	}
-	what := fmt.Sprintf("Open Cluster Management %s, managed clusters: %d", found, len(h.fleet.Names()))
-	is, err := semver.NewVersion(found)
+	message := fmt.Sprintf("Open Cluster Management %s, managed clusters: %d", installed, len(h.fleet.Names()))
+	version, err := semver.NewVersion(installed)
 	oldest, tested := semver.MustParse(oldestOCM), semver.MustParse(testedOCM)
 	switch {
 	case err != nil:
-		return []result{{note, what + ": this is no version that can be compared", page}}
-	case is.LessThan(oldest):
-		return []result{h.olderOCM(what)}
-	case is.Major() == tested.Major() && is.Minor() == tested.Minor():
-		return []result{{well, what, ""}}
+		return []result{{note, message + ": this is no version that can be compared", page}}
+	case version.LessThan(oldest):
+		return []result{h.olderOCM(message)}
+	case version.Major() == tested.Major() && version.Minor() == tested.Minor():
+		return []result{{passed, message, ""}}
 	default:
-		return []result{{note, what + ". Interlock is tested with " + testedOCM + ": look for a release of Interlock that is tested with yours", page}}
+		message += ". Interlock is tested with " + testedOCM + ": look for a release of Interlock that is tested with yours"
+		return []result{{note, message, page}}
 	}
 }
 
-// olderOCM is for a version that cannot deploy addon-agent.
-func (h *hub) olderOCM(what string) result {
-	old := result{note, what + ". It is older than " + oldestOCM + ", so it cannot deploy addon-agent", "clusteradm upgrade clustermanager"}
+// olderOCM returns the result for a version that cannot deploy addon-agent.
+func (h *hub) olderOCM(message string) result {
+	old := result{note, message + ". It is older than " + oldestOCM + ", so it cannot deploy addon-agent", "clusteradm upgrade clustermanager"}
 	if h.fleet.Declared.Registered(agentAddOn) || h.fleet.IsInstalled(agentAddOn, "") {
-		old.status = unwell
+		old.status = failed
 	}
 	return old
 }

@@ -12,7 +12,7 @@ import (
 
 func TestAddonManager(t *testing.T) {
 	const name = "Deployment interlock-addon-manager"
-	try(t, "addon-manager", map[string]changed{
+	runCases(t, "addon-manager", map[string]testCase{
 		"pods that are not ready": {
 			func(o objects, _ *snapshot.Content) { o[name] = `{spec: {replicas: 2}, status: {readyReplicas: 1}}` },
 			[]string{
@@ -27,7 +27,7 @@ func TestAddonManager(t *testing.T) {
 }
 
 func TestLeader(t *testing.T) {
-	try(t, "leader", map[string]changed{
+	runCases(t, "leader", map[string]testCase{
 		"one leads": {nil, []string{"✔ pod-1 leads"}},
 		"none leads": {
 			func(o objects, _ *snapshot.Content) {
@@ -39,7 +39,7 @@ func TestLeader(t *testing.T) {
 }
 
 func TestWebhook(t *testing.T) {
-	try(t, "webhook", map[string]changed{
+	runCases(t, "webhook", map[string]testCase{
 		"it is called": {nil, []string{
 			"✔ The webhook's Service has ready endpoints: 2", "✔ The API server trusts the webhook to check",
 			"✔ The API server trusts the webhook to record",
@@ -61,7 +61,7 @@ func TestVersions(t *testing.T) {
   spec: {template: {spec: {containers: [{image: "a/b:` + tag + `"}]}}}}]}}}`
 	}
 	manager := func(image string) string { return `spec: {template: {spec: {containers: [{image: "` + image + `"}]}}}` }
-	try(t, "versions", map[string]changed{
+	runCases(t, "versions", map[string]testCase{
 		"all the same": {
 			func(o objects, _ *snapshot.Content) { o["AddOnTemplate interlock-agent"] = template("v0.1.0") },
 			[]string{"✔ All parts whose version is known have version 0.1.0"},
@@ -87,13 +87,13 @@ func TestVersions(t *testing.T) {
 }
 
 func TestOpenClusterManagement(t *testing.T) {
-	version := func(of string) func(objects, *snapshot.Content) {
+	version := func(number string) func(objects, *snapshot.Content) {
 		return func(o objects, _ *snapshot.Content) {
 			o["CustomResourceDefinition "+fleet.OCMVersionCRD] = `metadata: {annotations: {operator.open-cluster-management.io/version: "` +
-				of + `"}}`
+				number + `"}}`
 		}
 	}
-	try(t, "open-cluster-management", map[string]changed{
+	runCases(t, "open-cluster-management", map[string]testCase{
 		"a later patch": {version("1.2.9"), []string{"✔ Open Cluster Management 1.2.9, managed clusters: 1"}},
 		"a newer one":   {version("1.3.0"), []string{"- Open Cluster Management 1.3.0", "tested with " + testedOCM, "→ docs/coexistence.md"}},
 		"an older one that has to deploy the agent": {version("1.1.0"), []string{"✖ Open Cluster Management 1.1.0", "older than 1.2.0"}},
@@ -118,7 +118,7 @@ func TestOCMIsTheOneOfTheTests(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	try(t, "declarations", map[string]changed{
+	runCases(t, "declarations", map[string]testCase{
 		"all can be used": {nil, []string{"✔ 1 of 2 add-ons declare dependencies"}},
 		"one cannot": {
 			func(_ objects, c *snapshot.Content) {

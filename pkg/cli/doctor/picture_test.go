@@ -16,23 +16,22 @@ import (
 
 var _ = flag.Bool("update", false, "write what the verb prints")
 
-// The page docs/kubectl-addon.md shows a hub with an agent that is silent, as text and as a
-// picture.
+// The page docs/kubectl-addon.md shows a hub with an agent that does not report, as text and as a picture.
 func TestPageShowsWhatDoctorPrints(t *testing.T) {
-	found := look(t, func(_ objects, c *snapshot.Content) {
+	diagnosis := diagnoseChanged(t, func(_ objects, c *snapshot.Content) {
 		c.AddOns[0].Status.Conditions[0].Status = metav1.ConditionUnknown
 	})
-	if !found.Failed() {
+	if !diagnosis.Failed() {
 		t.Error("all checks succeed")
 	}
-	from := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
+	src := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 	var out strings.Builder
-	if err := write(&out, from, found); err != nil {
+	if err := write(&out, src, diagnosis); err != nil {
 		t.Fatal(err)
 	}
 	picture.Compare(t, "../testdata/doctor.txt", out.String())
 	screen := &picture.Screen{On: terminal.Screen{Width: 80, Colored: true}}
-	if err := write(screen, from, found); err != nil {
+	if err := write(screen, src, diagnosis); err != nil {
 		t.Fatal(err)
 	}
 	picture.Compare(t, "../../../docs/terminal/doctor-80.svg", picture.SVG("kubectl addon doctor", strings.TrimSpace(screen.String()), 80))

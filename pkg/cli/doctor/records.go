@@ -9,48 +9,52 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// recorded compares the record of each declaration by field with its fields, as addon-manager
-// does. Only a graft can lose fields, and only then addon-manager makes records and restores
-// from them.
-func recorded(ctx context.Context, h *hub) (results []result) {
+// checkRecords compares the record of each declaration by field with its fields, as addon-manager does. Only a grafted CRD can lose
+// fields. So addon-manager writes records, and restores fields from them, only on a hub with a grafted CRD.
+func checkRecords(ctx context.Context, h *hub) []result {
 	crd, err := h.crd(ctx, registration)
 	if err != nil {
-		return unread("OCM's CRD of ClusterManagementAddOns", err)
+		return unreadable("OCM's CRD of ClusterManagementAddOns", err)
 	}
+	var results []result
 	grafted, byField := isGrafted(crd), 0
 	for i := range h.fleet.Registrations {
 		addOn := &h.fleet.Registrations[i]
 		if len(addOn.Spec.Dependencies) > 0 || addOn.Spec.Requirements != nil || len(addOn.Spec.Provides) > 0 || addOn.Spec.Ordering != "" {
 			byField++
 		}
-		if found := h.record(addOn, grafted); found.found != "" {
-			results = append(results, found)
+		if problem, ok := h.recordProblem(addOn, grafted); ok {
+			results = append(results, problem)
 		}
 	}
 	if len(results) == 0 {
-		return []result{{well, fmt.Sprintf("No declaration can be lost with its fields: %d of %d add-ons declare by field", byField,
+		return []result{{passed, fmt.Sprintf("No declaration can be lost with its fields: %d of %d add-ons declare by field", byField,
 			len(h.fleet.Registrations)), ""}}
 	}
 	return results
 }
 
-// record is what is wrong with the record of an add-on.
-func (h *hub) record(addOn *addonv1alpha1.ClusterManagementAddOn, grafted bool) result {
+// recordProblem returns the problem with the record of an add-on. ok is false without a problem.
+func (h *hub) recordProblem(addOn *addonv1alpha1.ClusterManagementAddOn, grafted bool) (problem result, ok bool) {
 	name := text.Name(addOn.Name)
 	switch {
 	case declaration.Lost(addOn) && grafted:
-		return result{unwell, name + " lacks fields that its record has, and addon-manager does not restore them. The record counts", h.logs()}
+		return result{
+			failed, name + " lacks fields that its record has, and addon-manager does not restore them. The record counts", h.logs(),
+		}, true
 	case declaration.Lost(addOn):
-		return result{note, name + " declares by its record, because the CRD lacks the fields", "docs/install.md#specdependencies-on-a-stock-hub"}
+		return result{
+			note, name + " declares by its record, because the CRD lacks the fields", "docs/install.md#specdependencies-on-a-stock-hub",
+		}, true
 	case declaration.Recorded(addOn) || !grafted:
-		return result{}
+		return result{}, false
 	}
 	lost := fmt.Sprintf("The fields of %s are lost if another writer overwrites the CRD: ", name)
 	if _, annotated := addOn.Annotations[addonv1alpha1.DependenciesAnnotation]; annotated {
 		return result{
-			unwell, lost + "its annotation is no record of them. Without the annotation, Interlock writes one",
+			failed, lost + "its annotation is no record of them. Without the annotation, Interlock writes one",
 			fmt.Sprintf("kubectl annotate clustermanagementaddon %s %s-", name, addonv1alpha1.DependenciesAnnotation),
-		}
+		}, true
 	}
-	return result{unwell, lost + "neither admission nor addon-manager has written a record of them", h.logs()}
+	return result{failed, lost + "neither admission nor addon-manager has written a record of them", h.logs()}, true
 }

@@ -16,11 +16,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// grant is a role of Interlock, and which service account it is bound to by a binding of the
-// same name.
+// grant is a role of Interlock, and the service account that a binding of the same name gives it to.
 type grant struct {
 	file, account string
-	// needed reports whether the hub needs it; nil: always.
+	// needed reports whether the hub needs the grant. Without it, the hub always does.
 	needed func(context.Context, *hub) (bool, error)
 }
 
@@ -52,41 +51,42 @@ func needsRightsFor(name, kind string, versions ...string) func(context.Context,
 	}
 }
 
-// rights checks that Interlock's parts are granted what this version of them needs. It reads
-// roles and bindings: to ask the API server about another user takes a right to write.
-func rights(ctx context.Context, h *hub) (results []result) {
+// checkRights checks that Interlock's parts have the rights that this version of them needs. It reads roles and bindings, because a
+// SubjectAccessReview about another user takes a right to write.
+func checkRights(ctx context.Context, h *hub) []result {
+	var results []result
 	for _, grant := range grants {
 		if grant.needed != nil {
 			switch needed, err := grant.needed(ctx, h); {
 			case err != nil:
-				return append(results, unread("What rights are needed", err)...)
+				return append(results, unreadable("What rights are needed", err)...)
 			case !needed:
 				continue
 			}
 		}
-		problem, err := h.missing(ctx, grant)
+		problem, err := h.grantProblem(ctx, grant)
 		switch {
 		case err != nil:
-			return append(results, unread("The rights of "+grant.account, err)...)
+			return append(results, unreadable("The rights of "+grant.account, err)...)
 		case problem != "":
-			results = append(results, result{unwell, problem, "helm upgrade, or kubectl apply -k deploy/hub"})
+			results = append(results, result{failed, problem, "helm upgrade, or kubectl apply -k deploy/hub"})
 		}
 	}
 	switch {
 	case len(results) == 0:
-		return []result{{well, "addon-manager and its webhook have the rights that they need", ""}}
-	case h.differs(ctx): // then it may need others
+		return []result{{passed, "addon-manager and its webhook have the rights that they need", ""}}
+	case h.versionDiffers(ctx): // Another version may need other rights.
 		for i := range results {
 			results[i].status, results[i].repair = note, "docs/kubectl-addon.md#install"
-			results[i].found += ". This plugin has another version than addon-manager, which may need other rights"
+			results[i].message += ". This plugin has another version than addon-manager, which may need other rights"
 		}
 	}
 	return results
 }
 
-// missing is what a service account lacks of a grant; empty: nothing.
-func (h *hub) missing(ctx context.Context, of grant) (string, error) {
-	wanted := shippedRole(of.file)
+// grantProblem describes the rights of a grant that its service account lacks. It returns an empty string if it lacks none.
+func (h *hub) grantProblem(ctx context.Context, grant grant) (string, error) {
+	wanted := roleManifest(grant.file)
 	key := client.ObjectKey{Name: wanted.Name}
 	if wanted.Kind == "Role" {
 		key.Namespace = h.namespace
@@ -95,22 +95,22 @@ func (h *hub) missing(ctx context.Context, of grant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if binding == nil || !h.binds(binding, wanted, of.account) {
-		return fmt.Sprintf("No %sBinding %s gives %s its rights", wanted.Kind, wanted.Name, of.account), nil
+	if binding == nil || !h.binds(binding, wanted, grant.account) {
+		return fmt.Sprintf("No %sBinding %s gives %s its rights", wanted.Kind, wanted.Name, grant.account), nil
 	}
 	role, err := h.get(ctx, rbac, "v1", wanted.Kind, key)
 	if err != nil {
 		return "", err
 	}
 	if role == nil {
-		return fmt.Sprintf("The %s %s is missing, so %s lacks its rights", wanted.Kind, wanted.Name, of.account), nil
+		return fmt.Sprintf("The %s %s is missing, so %s lacks its rights", wanted.Kind, wanted.Name, grant.account), nil
 	}
-	var is rbacv1.Role
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(role.Object, &is); err != nil {
+	var actual rbacv1.Role
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(role.Object, &actual); err != nil {
 		return "", err
 	}
-	if lacking := lackingRights(is.Rules, wanted.Rules); len(lacking) > 0 {
-		return fmt.Sprintf("The %s %s lacks rights that %s needs: %s", wanted.Kind, wanted.Name, of.account, strings.Join(lacking, ", ")), nil
+	if missing := missingRights(actual.Rules, wanted.Rules); len(missing) > 0 {
+		return fmt.Sprintf("The %s %s lacks rights that %s needs: %s", wanted.Kind, wanted.Name, grant.account, strings.Join(missing, ", ")), nil
 	}
 	return "", nil
 }
@@ -119,44 +119,46 @@ func (h *hub) missing(ctx context.Context, of grant) (string, error) {
 func (h *hub) binds(binding *unstructured.Unstructured, role *rbacv1.Role, account string) bool {
 	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
 	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
-	return name == role.Name && kind == role.Kind && slices.ContainsFunc(sliceOf(binding.Object, "subjects"),
+	return name == role.Name && kind == role.Kind && slices.ContainsFunc(mapsIn(binding.Object, "subjects"),
 		func(subject map[string]any) bool {
 			return subject["kind"] == rbacv1.ServiceAccountKind && subject["name"] == account && subject["namespace"] == h.namespace
 		})
 }
 
-// lackingRights are rights that rules lack, such as "list managedclusters".
-func lackingRights(is, wanted []rbacv1.PolicyRule) (lacking []string) {
+// missingRights returns the wanted rights that the actual rules do not grant, such as "list managedclusters".
+func missingRights(actual, wanted []rbacv1.PolicyRule) []string {
+	var missing []string
 	for _, rule := range wanted {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					one := rbacv1.PolicyRule{
+					right := rbacv1.PolicyRule{
 						APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb},
 						ResourceNames: rule.ResourceNames,
 					}
-					if !slices.ContainsFunc(is, func(has rbacv1.PolicyRule) bool { return covers(has, one) }) {
-						lacking = append(lacking, verb+" "+resource)
+					if !slices.ContainsFunc(actual, func(rule rbacv1.PolicyRule) bool { return covers(rule, right) }) {
+						missing = append(missing, verb+" "+resource)
 					}
 				}
 			}
 		}
 	}
-	slices.Sort(lacking)
-	return slices.Compact(lacking)
+	slices.Sort(missing)
+	return slices.Compact(missing)
 }
 
-// covers reports whether a rule grants what another one does.
-func covers(has, one rbacv1.PolicyRule) bool {
-	all := func(granted, wanted []string) bool {
-		return !slices.ContainsFunc(wanted, func(each string) bool { return !slices.Contains(granted, each) && !slices.Contains(granted, "*") })
+// covers reports whether a rule grants all rights of another rule.
+func covers(rule, wanted rbacv1.PolicyRule) bool {
+	containsAll := func(granted, values []string) bool {
+		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(granted, value) && !slices.Contains(granted, "*") })
 	}
-	named := len(has.ResourceNames) == 0 || len(one.ResourceNames) > 0 && all(has.ResourceNames, one.ResourceNames)
-	return named && all(has.APIGroups, one.APIGroups) && all(has.Resources, one.Resources) && all(has.Verbs, one.Verbs)
+	coversNames := len(rule.ResourceNames) == 0 || len(wanted.ResourceNames) > 0 && containsAll(rule.ResourceNames, wanted.ResourceNames)
+	return coversNames && containsAll(rule.APIGroups, wanted.APIGroups) && containsAll(rule.Resources, wanted.Resources) &&
+		containsAll(rule.Verbs, wanted.Verbs)
 }
 
-// shippedRole is a role that this program ships, of a cluster or of a namespace.
-func shippedRole(file string) *rbacv1.Role {
+// roleManifest returns a Role or ClusterRole as this program ships it.
+func roleManifest(file string) *rbacv1.Role {
 	role := &rbacv1.Role{}
 	content, err := deploy.Roles.ReadFile("hub/" + file)
 	if err == nil {

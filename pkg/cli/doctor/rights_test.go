@@ -9,11 +9,11 @@ import (
 
 func TestRights(t *testing.T) {
 	const role, graft = "ClusterRole interlock-addon-manager", "ClusterRoleBinding interlock-addon-manager-graft"
-	less := func(o objects, _ *snapshot.Content) {
+	removeVerb := func(o objects, _ *snapshot.Content) {
 		o[role] = strings.Replace(o[role], "resources: [managedclusters]\n    verbs: [list, watch]",
 			"resources: [managedclusters]\n    verbs: [list]", 1)
 	}
-	try(t, "rights", map[string]changed{
+	runCases(t, "rights", map[string]testCase{
 		"all of them": {nil, []string{"✔ addon-manager and its webhook have the rights that they need"}},
 		"all by wildcards": {
 			func(o objects, _ *snapshot.Content) {
@@ -21,12 +21,12 @@ func TestRights(t *testing.T) {
 			},
 			[]string{"✔"},
 		},
-		"a verb is missing": {less, []string{
+		"a verb is missing": {removeVerb, []string{
 			"✖ The ClusterRole interlock-addon-manager lacks rights that interlock-addon-manager needs: watch managedclusters → helm upgrade",
 		}},
 		"another version": {func(o objects, c *snapshot.Content) {
-			less(o, c)
-			o["Deployment interlock-addon-manager"] = strings.Replace(running, "0.1.0", "0.2.0", 1)
+			removeVerb(o, c)
+			o["Deployment interlock-addon-manager"] = strings.Replace(runningDeployment, "0.1.0", "0.2.0", 1)
 		}, []string{"- The ClusterRole interlock-addon-manager lacks rights", "may need other rights"}},
 		"another name": {func(o objects, _ *snapshot.Content) {
 			o["Role interlock-webhook"] = strings.Replace(o["Role interlock-webhook"], "[interlock-webhook-ca]", "[other]", 1)

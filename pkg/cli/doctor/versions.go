@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// plain is a version without its v; empty for that of a build that was not stamped.
+// plain returns a version without its leading v. It returns an empty string for the version of a build without one.
 func plain(version string) string {
 	if version == "unknown" {
 		return ""
@@ -19,15 +19,15 @@ func plain(version string) string {
 	return strings.TrimPrefix(version, "v")
 }
 
-// tagOf is the tag of an image; empty where it has none.
+// tagOf returns the tag of an image. It returns an empty string for an image without a tag.
 func tagOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	return plain(tag)
 }
 
-// running is the version of a part by its image; empty where that is not known.
-func (h *hub) running(ctx context.Context, deployment string) (string, error) {
+// versionOf returns the version of a part by the tag of its image. It returns an empty string if the part or the tag is missing.
+func (h *hub) versionOf(ctx context.Context, deployment string) (string, error) {
 	object, err := h.get(ctx, "apps", "v1", "Deployment", client.ObjectKey{Namespace: h.namespace, Name: deployment})
 	if err != nil || object == nil {
 		return "", err
@@ -35,36 +35,36 @@ func (h *hub) running(ctx context.Context, deployment string) (string, error) {
 	return tagOf(imageOf(object.Object)), nil
 }
 
-// differs reports whether addon-manager is known to have another version than this plugin.
-// Then what the plugin ships says nothing about what is right on the hub.
-func (h *hub) differs(ctx context.Context) bool {
-	manager, err := h.running(ctx, names.AddonManager)
+// versionDiffers reports whether addon-manager has another version than this plugin. The manifests of the plugin are then not the
+// right ones for the hub. If a version is not known, versionDiffers returns false.
+func (h *hub) versionDiffers(ctx context.Context) bool {
+	manager, err := h.versionOf(ctx, names.AddonManager)
 	return err == nil && manager != "" && h.plugin != "" && manager != h.plugin
 }
 
-// sameVersions compares all parts with addon-manager.
-func sameVersions(ctx context.Context, h *hub) []result {
-	manager, err := h.running(ctx, names.AddonManager)
+// checkVersions compares the versions of all parts with addon-manager's.
+func checkVersions(ctx context.Context, h *hub) []result {
+	manager, err := h.versionOf(ctx, names.AddonManager)
 	if err != nil {
-		return unread("The version of addon-manager", err)
+		return unreadable("The version of addon-manager", err)
 	}
 	if manager == "" {
 		return []result{{note, "The version of addon-manager is not known: its image has no tag", "docs/install.md"}}
 	}
-	webhook, err := h.running(ctx, webhookName)
+	webhook, err := h.versionOf(ctx, webhookName)
 	if err != nil {
-		return unread("The version of the webhook", err)
+		return unreadable("The version of the webhook", err)
 	}
 	agent, err := h.agentVersion(ctx)
 	if err != nil {
-		return unread("The AddOnTemplate "+agentAddOn, err)
+		return unreadable("The AddOnTemplate "+agentAddOn, err)
 	}
-	var found []result
+	var results []result
 	for _, part := range []struct {
 		result
 		version string
 	}{
-		{result{unwell, webhookName, "helm upgrade, or kubectl apply -k deploy/hub, with one version for both"}, webhook},
+		{result{failed, webhookName, "helm upgrade, or kubectl apply -k deploy/hub, with one version for both"}, webhook},
 		{result{
 			note, "addon-agent, as OCM deploys it,",
 			"helm upgrade, or kubectl apply -k deploy/agent-addon, with the version of addon-manager",
@@ -72,23 +72,23 @@ func sameVersions(ctx context.Context, h *hub) []result {
 		{result{note, "this plugin", "docs/kubectl-addon.md#install"}, h.plugin},
 	} {
 		if part.version != "" && part.version != manager {
-			part.found = fmt.Sprintf("The version of %s is %s, and that of addon-manager %s", part.found, part.version, manager)
-			found = append(found, part.result)
+			part.message = fmt.Sprintf("The version of %s is %s, and that of addon-manager %s", part.message, part.version, manager)
+			results = append(results, part.result)
 		}
 	}
-	if len(found) == 0 {
-		return []result{{well, "All parts whose version is known have version " + manager, ""}}
+	if len(results) == 0 {
+		return []result{{passed, "All parts whose version is known have version " + manager, ""}}
 	}
-	return found
+	return results
 }
 
-// agentVersion is the version of addon-agent that OCM deploys; empty where it does not.
+// agentVersion returns the version of addon-agent that OCM deploys. It returns an empty string if OCM deploys none.
 func (h *hub) agentVersion(ctx context.Context) (string, error) {
 	template, err := h.get(ctx, addonv1alpha1.GroupVersion.Group, "v1alpha1", "AddOnTemplate", client.ObjectKey{Name: agentAddOn})
 	if err != nil || template == nil {
 		return "", err
 	}
-	for _, manifest := range sliceOf(template.Object, "spec", "agentSpec", "workload", "manifests") {
+	for _, manifest := range mapsIn(template.Object, "spec", "agentSpec", "workload", "manifests") {
 		if manifest["kind"] == "Deployment" {
 			return tagOf(imageOf(manifest)), nil
 		}

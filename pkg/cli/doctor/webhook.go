@@ -10,63 +10,65 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func webhook(ctx context.Context, h *hub) []result {
-	results := h.deployment(ctx, webhookName, "Declarations are accepted unchecked without it")
-	results = append(results, h.reachable(ctx)...)
-	for _, called := range []struct{ kind, does string }{
+func checkWebhook(ctx context.Context, h *hub) []result {
+	results := h.checkDeployment(ctx, webhookName, "Declarations are accepted unchecked without it")
+	results = append(results, h.checkEndpoints(ctx)...)
+	for _, configuration := range []struct{ kind, purpose string }{
 		{"ValidatingWebhookConfiguration", "to check declarations"}, {"MutatingWebhookConfiguration", "to record declarations"},
 	} {
-		results = append(results, h.trusted(ctx, called.kind, called.does)...)
+		results = append(results, h.checkConfiguration(ctx, configuration.kind, configuration.purpose)...)
 	}
 	return results
 }
 
-// trusted checks that the API server is configured to call the webhook for something.
-func (h *hub) trusted(ctx context.Context, kind, does string) []result {
+// checkConfiguration checks that the API server is configured to call the webhook, and trusts it.
+func (h *hub) checkConfiguration(ctx context.Context, kind, purpose string) []result {
 	configuration, err := h.get(ctx, admission, "v1", kind, client.ObjectKey{Name: webhookName})
 	switch {
 	case err != nil:
-		return unread("The "+kind+" of the webhook", err)
+		return unreadable("The "+kind+" of the webhook", err)
 	case configuration == nil:
-		return []result{{unwell, "The API server is not configured to call the webhook " + does, "helm upgrade, or kubectl apply -k deploy/hub"}}
+		return []result{{
+			failed, "The API server is not configured to call the webhook " + purpose, "helm upgrade, or kubectl apply -k deploy/hub",
+		}}
 	case !hasCA(configuration.Object):
-		return []result{{unwell, "The API server does not trust the webhook " + does + ": its configuration has no CA", h.logs()}}
+		return []result{{failed, "The API server does not trust the webhook " + purpose + ": its configuration has no CA", h.logs()}}
 	default:
-		return []result{{well, "The API server trusts the webhook " + does, ""}}
+		return []result{{passed, "The API server trusts the webhook " + purpose, ""}}
 	}
 }
 
 // hasCA reports whether the API server trusts all webhooks of a configuration.
 func hasCA(configuration map[string]any) bool {
-	hooks := sliceOf(configuration, "webhooks")
+	hooks := mapsIn(configuration, "webhooks")
 	return len(hooks) > 0 && !slices.ContainsFunc(hooks, func(hook map[string]any) bool {
 		bundle, _, _ := unstructured.NestedString(hook, "clientConfig", "caBundle")
 		return bundle == ""
 	})
 }
 
-// reachable checks that the webhook's Service leads to pods.
-func (h *hub) reachable(ctx context.Context) []result {
-	slices := &unstructured.UnstructuredList{}
-	slices.SetGroupVersionKind(schema.GroupVersionKind{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSliceList"})
-	err := h.List(ctx, slices, client.InNamespace(h.namespace), client.MatchingLabels{"kubernetes.io/service-name": webhookName})
+// checkEndpoints checks that the webhook's Service leads to pods.
+func (h *hub) checkEndpoints(ctx context.Context) []result {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSliceList"})
+	err := h.List(ctx, list, client.InNamespace(h.namespace), client.MatchingLabels{"kubernetes.io/service-name": webhookName})
 	if err != nil {
-		return unread("What serves the webhook's Service", err)
+		return unreadable("What serves the webhook's Service", err)
 	}
 	ready := 0
-	for i := range slices.Items {
-		for _, endpoint := range sliceOf(slices.Items[i].Object, "endpoints") {
-			// Without a value, it is ready: the API says so.
-			if is, given, _ := unstructured.NestedBool(endpoint, "conditions", "ready"); is || !given {
+	for i := range list.Items {
+		for _, endpoint := range mapsIn(list.Items[i].Object, "endpoints") {
+			// The API defines that an endpoint without a value is ready.
+			if value, ok, _ := unstructured.NestedBool(endpoint, "conditions", "ready"); value || !ok {
 				ready++
 			}
 		}
 	}
 	if ready == 0 {
 		return []result{{
-			unwell, "No pod serves the webhook's Service, so the API server does not reach it",
+			failed, "No pod serves the webhook's Service, so the API server does not reach it",
 			fmt.Sprintf("kubectl -n %s get endpointslices,pods,service/%s", h.namespace, webhookName),
 		}}
 	}
-	return []result{{well, fmt.Sprintf("The webhook's Service has ready endpoints: %d", ready), ""}}
+	return []result{{passed, fmt.Sprintf("The webhook's Service has ready endpoints: %d", ready), ""}}
 }

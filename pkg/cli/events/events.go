@@ -1,5 +1,5 @@
-// Package events is the verb of kubectl addon that shows the events and conditions of an
-// add-on and of its dependencies, in order of time.
+// Package events is the verb of kubectl addon that shows the events and conditions of an add-on and of its dependencies, in order of
+// time.
 package events
 
 import (
@@ -37,12 +37,13 @@ type options struct {
 	filter        report.Filter
 
 	table *table.Table
-	shown map[report.TimelineItem]bool
+	// printed are the items that a watch has printed.
+	printed map[report.TimelineItem]bool
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide), shown: map[report.TimelineItem]bool{}}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide), printed: map[report.TimelineItem]bool{}}
 	command := &cobra.Command{
 		Use:   "events [ADDON]",
 		Short: "Show the events and conditions of an add-on and its dependencies",
@@ -78,12 +79,12 @@ func (o *options) complete(args []string) error {
 		return err
 	}
 	o.filter.Cluster = o.source.Cluster(o.allNamespaces)
-	for i, given := range o.types {
-		known := slices.IndexFunc(types, func(one string) bool { return strings.EqualFold(one, given) })
-		if known < 0 {
-			return fmt.Errorf("--types=%q: must be Normal or Warning", given)
+	for i, value := range o.types {
+		index := slices.IndexFunc(types, func(eventType string) bool { return strings.EqualFold(eventType, value) })
+		if index < 0 {
+			return fmt.Errorf("--types=%q: must be Normal or Warning", value)
 		}
-		o.types[i] = types[known]
+		o.types[i] = types[index]
 	}
 	if o.watch && o.source.IsFile() {
 		return errors.New("--watch needs a hub: a file does not change")
@@ -92,7 +93,7 @@ func (o *options) complete(args []string) error {
 		return err
 	}
 	o.table = o.flags.Table(o.Out, heading)
-	o.table.Spare = o.spare()
+	o.table.Spare = o.spareColumns()
 	if o.watch && o.flags.IsData() {
 		return errors.New("--watch prints a table: it cannot be combined with --output")
 	}
@@ -104,17 +105,17 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.exists(first); err != nil {
+	if err := o.checkName(first); err != nil {
 		return err
 	}
-	var happened []eventsv1.Event
+	var events []eventsv1.Event
 	readable := lists(o.filter.Cluster)
 	if o.source.IsFile() {
 		fmt.Fprintln(o.ErrOut, "A file has no events: only conditions are shown.")
-	} else if happened, readable, err = o.readFirst(ctx, readable); err != nil {
+	} else if events, readable, err = o.readFirst(ctx, readable); err != nil {
 		return err
 	}
-	if err := o.print(first, happened); err != nil || !o.watch {
+	if err := o.print(first, events); err != nil || !o.watch {
 		return err
 	}
 	hub, host, err := o.source.ConnectToWatch()
@@ -127,40 +128,42 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
-// exists returns an error for a wrong name: an empty table would be misleading.
-func (o *options) exists(of *snapshot.Snapshot) error {
-	if o.filter.AddOn == "" || slices.Contains(of.Declared.AddOns(), o.filter.AddOn) {
+// checkName returns an error for a wrong name, because an empty table would be misleading.
+func (o *options) checkName(hub *snapshot.Snapshot) error {
+	if o.filter.AddOn == "" || slices.Contains(hub.Declared.AddOns(), o.filter.AddOn) {
 		return nil
 	}
-	return source.CheckInstalled(of, o.filter.AddOn, o.filter.Cluster)
+	return source.CheckInstalled(hub, o.filter.AddOn, o.filter.Cluster)
 }
 
-// readFirst reads the events, and returns those lists that the user may read.
-func (o *options) readFirst(ctx context.Context, all []follow.Watched) (happened []eventsv1.Event, readable []follow.Watched, err error) {
+// readFirst reads the events. It also returns the lists that the user may read.
+func (o *options) readFirst(ctx context.Context, lists []follow.Watched) ([]eventsv1.Event, []follow.Watched, error) {
 	hub, host, err := o.source.Connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, one := range all {
-		read, err := read(ctx, hub, []follow.Watched{one})
+	var events []eventsv1.Event
+	var readable []follow.Watched
+	for _, list := range lists {
+		listed, err := read(ctx, hub, []follow.Watched{list})
 		switch {
 		case apierrors.IsForbidden(err):
 			fmt.Fprintf(o.ErrOut, "Some events are missing: %v. docs/kubectl-addon.md lists the rights that the plugin needs.\n", err)
 		case err != nil:
 			return nil, nil, source.HubError(err, host)
 		default:
-			happened, readable = append(happened, read...), append(readable, one)
+			events, readable = append(events, listed...), append(readable, list)
 		}
 	}
-	return happened, readable, nil
+	return events, readable, nil
 }
 
-// print prints what was not shown before.
-func (o *options) print(of *snapshot.Snapshot, happened []eventsv1.Event) error {
-	found := report.FindTimeline(of, happened, o.filter, o.types...)
-	return o.flags.Print(o.Out, found, func() error {
+// print prints the timeline. A watch prints only the items that it has not printed yet.
+func (o *options) print(hub *snapshot.Snapshot, events []eventsv1.Event) error {
+	timeline := report.FindTimeline(hub, events, o.filter, o.types...)
+	return o.flags.Print(o.Out, timeline, func() error {
 		var rows [][]string
-		for _, item := range found.Items {
+		for _, item := range timeline.Items {
 			if o.watch && !o.isNew(item) {
 				continue
 			}
@@ -169,25 +172,25 @@ func (o *options) print(of *snapshot.Snapshot, happened []eventsv1.Event) error 
 		if len(rows) > 0 {
 			return o.table.Print(rows)
 		}
-		if len(found.Items) == 0 && !o.watch {
+		if len(timeline.Items) == 0 && !o.watch {
 			fmt.Fprintln(o.ErrOut, "No events, and no conditions that have changed.")
 		}
 		return nil
 	})
 }
 
-// isNew reports whether an item was not shown before.
+// isNew reports whether an item was not printed yet, and remembers it.
 func (o *options) isNew(item report.TimelineItem) bool {
-	item.RootCause = false // it may become one, or none
-	if o.shown[item] {
+	item.RootCause = false // RootCause of a printed item can change.
+	if o.printed[item] {
 		return false
 	}
-	o.shown[item] = true
+	o.printed[item] = true
 	return true
 }
 
-// spare are columns that a narrow terminal has no room for: messages say more.
-func (o *options) spare() []string {
+// spareColumns returns columns for which a narrow terminal has no room. Messages matter more.
+func (o *options) spareColumns() []string {
 	if o.filter.Cluster != "" {
 		return []string{"CLUSTER", "TYPE", "REASON"}
 	}
@@ -205,29 +208,29 @@ func row(item report.TimelineItem) []string {
 	return []string{item.Time.Format(time.RFC3339), item.Cluster, item.AddOn, item.Type, item.Reason, message}
 }
 
-// follow prints what happens until the context ends.
-func (o *options) follow(ctx context.Context, hub client.WithWatch, all []follow.Watched) error {
-	watched, err := follow.Start(ctx, hub, all, follow.Failures)
+// follow prints new items until the context ends.
+func (o *options) follow(ctx context.Context, hub client.WithWatch, lists []follow.Watched) error {
+	watch, err := follow.Start(ctx, hub, lists, follow.Failures)
 	if err != nil {
 		return err
 	}
-	events := slices.DeleteFunc(slices.Clone(all), func(one follow.Watched) bool {
-		_, is := one.List.(*eventsv1.EventList)
-		return !is
+	eventLists := slices.DeleteFunc(slices.Clone(lists), func(list follow.Watched) bool {
+		_, listsEvents := list.List.(*eventsv1.EventList)
+		return !listsEvents
 	})
 	for {
-		current, err := snapshot.Take(ctx, watched, o.filter.Cluster)
+		current, err := snapshot.Take(ctx, watch, o.filter.Cluster)
 		if err != nil {
 			return err
 		}
-		happened, err := read(ctx, watched, events)
+		events, err := read(ctx, watch, eventLists)
 		if err != nil {
 			return err
 		}
-		if err := o.print(current, happened); err != nil {
+		if err := o.print(current, events); err != nil {
 			return err
 		}
-		if err := watched.Next(ctx); err != nil {
+		if err := watch.Next(ctx); err != nil {
 			return err
 		}
 	}

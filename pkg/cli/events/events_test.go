@@ -31,7 +31,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
-	about "open-cluster-management.io/interlock/pkg/events"
+	kinds "open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -41,41 +41,43 @@ import (
 
 var update = flag.Bool("update", false, "write what the verb prints")
 
-// golden is shown on docs/kubectl-addon.md.
+// golden is a file that docs/kubectl-addon.md shows.
 const golden = "../testdata/events_cluster-gateway_-n_cluster1.txt"
 
-// listing is a fake hub: it cannot list by watching.
-type listing struct{ client.WithWatch }
+// listingHub is a fake hub that cannot list by watching.
+type listingHub struct{ client.WithWatch }
 
-// IsWatchListSemanticsUnSupported is what client-go checks.
-func (listing) IsWatchListSemanticsUnSupported() bool { return true }
+// IsWatchListSemanticsUnSupported makes client-go list before it watches.
+func (listingHub) IsWatchListSemanticsUnSupported() bool { return true }
 
-// after is a moment some seconds after the outage of managed-serviceaccount.
-func after(seconds int) time.Time { return fixture.Earlier.Add(time.Duration(seconds) * time.Second) }
+// afterOutage returns a time some seconds after the outage of managed-serviceaccount.
+func afterOutage(seconds int) time.Time {
+	return fixture.Earlier.Add(time.Duration(seconds) * time.Second)
+}
 
-func event(kind, namespace, name, reason, note string, at time.Time) *eventsv1.Event {
-	made := &eventsv1.Event{
+func event(kind, namespace, name, reason, note string, eventTime time.Time) *eventsv1.Event {
+	event := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name + "." + strings.ToLower(reason)},
-		EventTime:  metav1.NewMicroTime(at), Type: corev1.EventTypeWarning, Reason: reason, Note: note,
+		EventTime:  metav1.NewMicroTime(eventTime), Type: corev1.EventTypeWarning, Reason: reason, Note: note,
 		Regarding: corev1.ObjectReference{Kind: kind, Namespace: namespace, Name: name},
 	}
-	if kind == about.ClusterManagementAddOn {
-		made.Regarding.Namespace = ""
+	if kind == kinds.ClusterManagementAddOn {
+		event.Regarding.Namespace = ""
 	}
-	return made
+	return event
 }
 
 func addOn(name string, conditions ...metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
-	made := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-	made.Status.Conditions = conditions
-	return made
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	addOn.Status.Conditions = conditions
+	return addOn
 }
 
-func condition(kind string, status metav1.ConditionStatus, reason, message string, at time.Time) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at)}
+func condition(kind string, status metav1.ConditionStatus, reason, message string, transition time.Time) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(transition)}
 }
 
-// hub is one on which managed-serviceaccount was killed, and cluster-gateway failed.
+// hub returns a hub on which managed-serviceaccount was killed, and cluster-gateway failed.
 func hub(t *testing.T, funcs interceptor.Funcs) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -90,29 +92,29 @@ func hub(t *testing.T, funcs interceptor.Funcs) client.WithWatch {
 		contested = "Another writer keeps overwriting the condition Degraded; metadata.managedFields names it. " +
 			"It is written again at growing intervals."
 	)
-	repeated := event(about.ManagedClusterAddOn, "cluster1", "managed-serviceaccount", "LeaseRenewedInFuture", skewed, after(-600))
-	repeated.Series = &eventsv1.EventSeries{Count: 3, LastObservedTime: metav1.NewMicroTime(after(-60))}
+	repeated := event(kinds.ManagedClusterAddOn, "cluster1", "managed-serviceaccount", "LeaseRenewedInFuture", skewed, afterOutage(-600))
+	repeated.Series = &eventsv1.EventSeries{Count: 3, LastObservedTime: metav1.NewMicroTime(afterOutage(-60))}
 	objects := []client.Object{
 		addOn("managed-serviceaccount", condition("Available", "False",
-			"ManagedClusterAddOnLeaseUpdateStopped", "managed-serviceaccount add-on is not available.", after(0))),
+			"ManagedClusterAddOnLeaseUpdateStopped", "managed-serviceaccount add-on is not available.", afterOutage(0))),
 		addOn("cluster-gateway",
-			condition("Available", "False", failed, message, after(1)), condition("Degraded", "True", failed, message, after(1))),
+			condition("Available", "False", failed, message, afterOutage(1)), condition("Degraded", "True", failed, message, afterOutage(1))),
 		addOn("cluster-proxy", condition("Available", "True",
-			"ManagedClusterAddOnLeaseUpdated", "cluster-proxy add-on is available.", after(-86400))),
-		addOn("unrelated", condition("Available", "False", "Broken", "", after(5))),
+			"ManagedClusterAddOnLeaseUpdated", "cluster-proxy add-on is available.", afterOutage(-86400))),
+		addOn("unrelated", condition("Available", "False", "Broken", "", afterOutage(5))),
 		repeated,
-		event(about.ManagedClusterAddOn, "cluster1", "cluster-gateway", failed, message, after(2)), // repeats the condition
-		event(about.ManagedClusterAddOn, "cluster1", "unrelated", "Broken", "it is none of the dependencies", after(5)),
-		event(about.ManagedClusterAddOn, "cluster1", "cluster-gateway", "DegradedContested", contested, after(30)),
-		event(about.ClusterManagementAddOn, "default", "cluster-proxy",
-			"DeclarationRestored", "The fields were restored from the record.", after(-7200)),
+		event(kinds.ManagedClusterAddOn, "cluster1", "cluster-gateway", failed, message, afterOutage(2)), // repeats the condition
+		event(kinds.ManagedClusterAddOn, "cluster1", "unrelated", "Broken", "it is none of the dependencies", afterOutage(5)),
+		event(kinds.ManagedClusterAddOn, "cluster1", "cluster-gateway", "DegradedContested", contested, afterOutage(30)),
+		event(kinds.ClusterManagementAddOn, "default", "cluster-proxy",
+			"DeclarationRestored", "The fields were restored from the record.", afterOutage(-7200)),
 	}
 	restored, _ := objects[len(objects)-1].(*eventsv1.Event)
 	restored.Type = corev1.EventTypeNormal
-	registered := fixture.Registrations(
+	registrations := fixture.Registrations(
 		"cluster-gateway: managed-serviceaccount cluster-proxy?, managed-serviceaccount:, cluster-proxy:, unrelated:")
-	for i := range registered {
-		objects = append(objects, &registered[i])
+	for i := range registrations {
+		objects = append(objects, &registrations[i])
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs)
 	builder.WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string {
@@ -122,53 +124,53 @@ func hub(t *testing.T, funcs interceptor.Funcs) client.WithWatch {
 		event, _ := object.(*eventsv1.Event)
 		return []string{event.Regarding.Kind}
 	})
-	return listing{builder.Build()}
+	return listingHub{builder.Build()}
 }
 
-// out is written and read at the same time.
-type out struct {
+// syncedOutput is an output that a test reads while it is written.
+type syncedOutput struct {
 	mutex  sync.Mutex
 	buffer bytes.Buffer
 }
 
-func (o *out) Write(content []byte) (int, error) {
+func (o *syncedOutput) Write(content []byte) (int, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.buffer.Write(content)
 }
 
-func (o *out) String() string {
+func (o *syncedOutput) String() string {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.buffer.String()
 }
 
-func newOptions() (*options, *out) {
-	printed := &out{}
+func newOptions() (*options, *syncedOutput) {
+	out := &syncedOutput{}
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
-	streams.Out, streams.ErrOut = printed, errOut
+	streams.Out, streams.ErrOut = out, errOut
 	return &options{
-		IOStreams: streams, flags: output.NewFlags(), table: table.New(printed, heading), shown: map[report.TimelineItem]bool{},
+		IOStreams: streams, flags: output.NewFlags(), table: table.New(out, heading), printed: map[report.TimelineItem]bool{},
 		filter: report.Filter{Cluster: "cluster1", AddOn: "cluster-gateway"},
-	}, printed
+	}, out
 }
 
 func TestTimeline(t *testing.T) {
-	o, printed := newOptions()
-	from := hub(t, interceptor.Funcs{})
-	taken, err := snapshot.Take(t.Context(), from, "cluster1")
+	o, out := newOptions()
+	fakeHub := hub(t, interceptor.Funcs{})
+	state, err := snapshot.Take(t.Context(), fakeHub, "cluster1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	happened, err := read(t.Context(), from, lists("cluster1"))
+	events, err := read(t.Context(), fakeHub, lists("cluster1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.print(taken, happened); err != nil {
+	if err := o.print(state, events); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(printed.String()), 0o600); err != nil {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,19 +178,19 @@ func TestTimeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), printed.String()); diff != "" {
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
 		t.Errorf("%s (-want +got), go test ./pkg/cli/events -update accepts it:\n%s", golden, diff)
 	}
 }
 
 // The picture is shown on docs/kubectl-addon.md.
 func TestTimelineFitsTheScreen(t *testing.T) {
-	from := hub(t, interceptor.Funcs{})
-	taken, err := snapshot.Take(t.Context(), from, "cluster1")
+	fakeHub := hub(t, interceptor.Funcs{})
+	state, err := snapshot.Take(t.Context(), fakeHub, "cluster1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	happened, err := read(t.Context(), from, lists("cluster1"))
+	events, err := read(t.Context(), fakeHub, lists("cluster1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +198,8 @@ func TestTimelineFitsTheScreen(t *testing.T) {
 		o, _ := newOptions()
 		screen := &picture.Screen{On: terminal.Screen{Width: width}}
 		o.Out, o.table = screen, table.New(screen, heading)
-		o.table.Spare = o.spare()
-		if err := o.print(taken, happened); err != nil {
+		o.table.Spare = o.spareColumns()
+		if err := o.print(state, events); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(screen.String()) {
@@ -211,26 +213,26 @@ func TestTimelineFitsTheScreen(t *testing.T) {
 	}
 }
 
-func TestWatchPrintsWhatIsNew(t *testing.T) {
-	o, printed := newOptions()
+func TestWatchPrintsNewItems(t *testing.T) {
+	o, out := newOptions()
 	o.types, o.watch = []string{corev1.EventTypeWarning}, true
-	from := hub(t, interceptor.Funcs{})
+	fakeHub := hub(t, interceptor.Funcs{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	ended := make(chan error, 1)
-	first, err := snapshot.Take(ctx, from, "cluster1")
+	first, err := snapshot.Take(ctx, fakeHub, "cluster1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { ended <- o.follow(ctx, from, append(follow.What("cluster1", first), lists("cluster1")...)) }()
-	eventually(t, printed, "growing intervals.\n")
-	before := printed.String()
-	later := event(about.ManagedClusterAddOn, "cluster1", "cluster-proxy", "AvailableContested", "later", after(60))
-	if err := from.Create(ctx, later); err != nil {
+	go func() { ended <- o.follow(ctx, fakeHub, append(follow.What("cluster1", first), lists("cluster1")...)) }()
+	eventually(t, out, "growing intervals.\n")
+	firstOutput := out.String()
+	laterEvent := event(kinds.ManagedClusterAddOn, "cluster1", "cluster-proxy", "AvailableContested", "later", afterOutage(60))
+	if err := fakeHub.Create(ctx, laterEvent); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, printed, "later\n")
-	added := strings.TrimPrefix(printed.String(), before)
+	eventually(t, out, "later\n")
+	added := strings.TrimPrefix(out.String(), firstOutput)
 	const columns = "2026-08-01T10:01:00Z   cluster1   cluster-proxy            Warning   "
 	if want := columns + "AvailableContested                      later\n"; added != want {
 		t.Errorf("it added\n%s, not\n%s", added, want)
@@ -241,22 +243,22 @@ func TestWatchPrintsWhatIsNew(t *testing.T) {
 	}
 }
 
-func eventually(t *testing.T, printed *out, want string) {
+func eventually(t *testing.T, out *syncedOutput, want string) {
 	t.Helper()
-	for deadline := time.After(15 * time.Second); !strings.Contains(printed.String(), want); {
+	for deadline := time.After(15 * time.Second); !strings.Contains(out.String(), want); {
 		select {
 		case <-deadline:
-			t.Fatalf("no %s in\n%s", want, printed.String())
+			t.Fatalf("no %s in\n%s", want, out.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
 func TestEventsThatMayNotBeListed(t *testing.T) {
-	from := hub(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	fakeHub := hub(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Group: "events.k8s.io", Resource: "events"}, "", errors.New("may not list"))
 	}})
-	if _, err := read(t.Context(), from, lists("")); !apierrors.IsForbidden(err) {
+	if _, err := read(t.Context(), fakeHub, lists("")); !apierrors.IsForbidden(err) {
 		t.Errorf("%v is not recognized", err)
 	}
 }

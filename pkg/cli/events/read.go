@@ -10,38 +10,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/follow"
-	about "open-cluster-management.io/interlock/pkg/events"
+	kinds "open-cluster-management.io/interlock/pkg/events"
 )
 
-// page is how many events are read at once.
-const page = 500
+// pageSize is the number of events in a page of a list.
+const pageSize = 500
 
-// lists are the events that concern add-ons: those on a managed cluster, or on all, and
-// those on registrations. Events on objects without a namespace are in the namespace default.
+// lists returns the lists of events on add-ons, on a managed cluster or on all, and of events on registrations. Events on objects
+// without a namespace are in the namespace default.
 func lists(cluster string) []follow.Watched {
-	on := func(kind, namespace string) follow.Watched {
-		return follow.Watched{List: &eventsv1.EventList{}, Namespace: namespace, Options: []client.ListOption{client.MatchingFields{"regarding.kind": kind}}}
+	list := func(kind, namespace string) follow.Watched {
+		regarding := client.MatchingFields{"regarding.kind": kind}
+		return follow.Watched{List: &eventsv1.EventList{}, Namespace: namespace, Options: []client.ListOption{regarding}}
 	}
-	return []follow.Watched{on(about.ManagedClusterAddOn, cluster), on(about.ClusterManagementAddOn, metav1.NamespaceDefault)}
+	return []follow.Watched{list(kinds.ManagedClusterAddOn, cluster), list(kinds.ClusterManagementAddOn, metav1.NamespaceDefault)}
 }
 
 // read reads lists of events in pages.
-func read(ctx context.Context, hub client.Reader, all []follow.Watched) (happened []eventsv1.Event, err error) {
-	for _, one := range all {
-		for next := ""; ; {
-			list := &eventsv1.EventList{}
-			options := append([]client.ListOption{client.InNamespace(one.Namespace), client.Limit(page), client.Continue(next)}, one.Options...)
-			if err := hub.List(ctx, list, options...); err != nil {
+func read(ctx context.Context, hub client.Reader, lists []follow.Watched) ([]eventsv1.Event, error) {
+	var events []eventsv1.Event
+	for _, list := range lists {
+		for token := ""; ; {
+			page := &eventsv1.EventList{}
+			options := []client.ListOption{client.InNamespace(list.Namespace), client.Limit(pageSize), client.Continue(token)}
+			if err := hub.List(ctx, page, append(options, list.Options...)...); err != nil {
 				return nil, fmt.Errorf("list events: %w", err)
 			}
-			happened = append(happened, list.Items...)
-			if next = list.Continue; next == "" {
+			events = append(events, page.Items...)
+			if token = page.Continue; token == "" {
 				break
 			}
 		}
 	}
-	return happened, nil
+	return events, nil
 }
 
-// types are those of events.
+// types are the types of events.
 var types = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}

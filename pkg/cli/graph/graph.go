@@ -1,5 +1,4 @@
-// Package graph is the verb of kubectl addon that writes the graph of dependencies, for
-// programs that draw it.
+// Package graph is the verb of kubectl addon that writes the graph of dependencies, for documents and for programs that draw it.
 package graph
 
 import (
@@ -17,9 +16,9 @@ import (
 )
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	flags := output.NewFlags()
-	format, all := "mermaid", false
+	format, allNamespaces := "mermaid", false
 	command := &cobra.Command{
 		Use:   "graph [ADDON]",
 		Short: "Write the graph of dependencies, for documents",
@@ -43,11 +42,11 @@ and all its dependents.`,
 			if err := flags.Validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			write, known := formats[format]
-			if !known {
+			write, ok := formats[format]
+			if !ok {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be mermaid, dot or svg", format))
 			}
-			graph, err := find(command.Context(), from, from.Cluster(all), args)
+			graph, err := findGraph(command.Context(), src, src.Cluster(allNamespaces), args)
 			if err != nil {
 				return err
 			}
@@ -55,19 +54,19 @@ and all its dependents.`,
 		},
 	}
 	command.Flags().StringVar(&format, "format", format, "Format of the graph: mermaid, dot or svg.")
-	command.Flags().BoolVarP(&all, "all-namespaces", "A", false, "Count all managed clusters, which is the default without -n.")
+	command.Flags().BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Count all managed clusters, which is the default without -n.")
 	flags.AddTo(command)
 	return command
 }
 
 var formats = map[string]func(io.Writer, *report.Graph) error{"mermaid": mermaid, "dot": dot, "svg": svg}
 
-func find(ctx context.Context, from *source.Source, cluster string, args []string) (*report.Graph, error) {
+func findGraph(ctx context.Context, src *source.Source, cluster string, args []string) (*report.Graph, error) {
 	addOn := ""
 	if len(args) == 1 {
 		addOn = args[0]
 	}
-	fleet, err := from.Snapshot(ctx, cluster)
+	fleet, err := src.Snapshot(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -23,15 +23,15 @@ const (
 	margin    = 24.0
 	header    = 62.0 // title and date
 	legend    = 64.0
-	minWidth  = 790.0 // what the legend needs
+	minWidth  = 790.0 // for the legend
 	maxName   = 48    // characters in a box
 	quiet     = "#57606a"
 )
 
-// svg draws the graph as one picture, without references to anything outside of it.
+// svg draws the graph as a picture that refers to no other file.
 func svg(out io.Writer, graph *report.Graph) error {
-	drawn := layered.Draw(boxes(graph), ways(graph))
-	width, height := max(drawn.Width+2*margin, minWidth), header+drawn.Height+margin+legend
+	drawing := layered.Draw(layoutNodes(graph), layoutEdges(graph))
+	width, height := max(drawing.Width+2*margin, minWidth), header+drawing.Height+margin+legend
 	l := &lines{out: out}
 	l.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labeledby="addons-title addons-desc" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`,
 		width, height, width, height)
@@ -42,10 +42,10 @@ func svg(out io.Writer, graph *report.Graph) error {
 	l.text(margin, 50, "start", smallSize, quiet, graph.Taken.UTC().Format("2006-01-02 15:04 MST"), "")
 	l.add(`<g transform="translate(%.1f,%.1f)">`, margin, header)
 	for i := range graph.Edges {
-		l.edge(&graph.Edges[i], drawn.Ways[i], boxOf(graph, drawn, graph.Edges[i].From))
+		l.edge(&graph.Edges[i], drawing.Routes[i], boxOf(graph, drawing, graph.Edges[i].Dependent))
 	}
 	for i := range graph.Nodes {
-		l.node(&graph.Nodes[i], drawn.Boxes[i])
+		l.node(&graph.Nodes[i], drawing.Boxes[i])
 	}
 	l.add(`</g>`)
 	l.legend(height - legend + 20)
@@ -54,17 +54,17 @@ func svg(out io.Writer, graph *report.Graph) error {
 }
 
 func title(graph *report.Graph) string {
-	shown := "Dependencies of add-ons"
+	title := "Dependencies of add-ons"
 	if graph.AddOn != "" {
-		shown = "Dependencies around " + text.Name(graph.AddOn)
+		title = "Dependencies around " + text.Name(graph.AddOn)
 	}
 	if graph.Cluster != "" {
-		shown += " on " + text.Name(graph.Cluster)
+		title += " on " + text.Name(graph.Cluster)
 	}
-	return shown
+	return title
 }
 
-// describe is the picture in words, for screen readers.
+// describe returns the picture in words, for screen readers.
 func describe(graph *report.Graph) string {
 	var sentences []string
 	for i := range graph.Nodes {
@@ -72,7 +72,7 @@ func describe(graph *report.Graph) string {
 	}
 	for i := range graph.Edges {
 		edge := &graph.Edges[i]
-		sentence := fmt.Sprintf("%s depends on %s (%s", text.Name(edge.From), text.Name(edge.To), edge.Type)
+		sentence := fmt.Sprintf("%s depends on %s (%s", text.Name(edge.Dependent), text.Name(edge.Target), edge.Type)
 		if note := note(edge); note != "" {
 			sentence += ", " + note
 		}
@@ -81,34 +81,36 @@ func describe(graph *report.Graph) string {
 	return strings.Join(sentences, "\n")
 }
 
-func boxes(graph *report.Graph) []layered.Node {
+func layoutNodes(graph *report.Graph) []layered.Node {
 	nodes := make([]layered.Node, 0, len(graph.Nodes))
 	for i := range graph.Nodes {
-		shown := label(&graph.Nodes[i])
-		width := float64(wide(text.Cut(shown[0], maxName), nameSize) * 1.06) // bold
-		for _, line := range shown[1:] {
-			width = max(width, wide(line, smallSize))
+		lines := label(&graph.Nodes[i])
+		width := float64(textWidth(text.Cut(lines[0], maxName), nameSize) * 1.06) // bold
+		for _, line := range lines[1:] {
+			width = max(width, textWidth(line, smallSize))
 		}
-		nodes = append(nodes, layered.Node{Name: graph.Nodes[i].Name, Width: width + 2*padding, Height: lineStep*float64(len(shown)) + padding})
+		nodes = append(nodes, layered.Node{
+			Name: graph.Nodes[i].Name, Width: width + 2*padding, Height: lineStep*float64(len(lines)) + padding,
+		})
 	}
 	return nodes
 }
 
-func ways(graph *report.Graph) []layered.Edge {
+func layoutEdges(graph *report.Graph) []layered.Edge {
 	edges := make([]layered.Edge, 0, len(graph.Edges))
 	for i := range graph.Edges {
-		edge := layered.Edge{From: graph.Edges[i].From, To: graph.Edges[i].To}
+		edge := layered.Edge{Dependent: graph.Edges[i].Dependent, Dependency: graph.Edges[i].Target}
 		if note := note(&graph.Edges[i]); note != "" {
-			edge.LabelWidth, edge.LabelHeight = wide(note, smallSize)+2*4, lineStep
+			edge.LabelWidth, edge.LabelHeight = textWidth(note, smallSize)+2*4, lineStep
 		}
 		edges = append(edges, edge)
 	}
 	return edges
 }
 
-// wide is how wide a text may be, in any of the fonts: those that a viewer has are not
-// known. Characters that are not ASCII may be as wide as high.
-func wide(content string, size float64) float64 {
+// textWidth returns the largest width of a text in any of the fonts, because the fonts of the viewer are not known. A character that is
+// not ASCII may be as wide as high.
+func textWidth(content string, size float64) float64 {
 	width := 0.0
 	for _, r := range content {
 		switch {
@@ -125,35 +127,35 @@ func wide(content string, size float64) float64 {
 	return float64(width * size) // not fused with a sum: some processors would round otherwise
 }
 
-func boxOf(graph *report.Graph, drawn layered.Drawing, name string) layered.Box {
+func boxOf(graph *report.Graph, drawing layered.Drawing, name string) layered.Box {
 	for i := range graph.Nodes {
 		if graph.Nodes[i].Name == name {
-			return drawn.Boxes[i]
+			return drawing.Boxes[i]
 		}
 	}
 	return layered.Box{}
 }
 
 // node draws a box with its label.
-func (l *lines) node(node *report.GraphNode, at layered.Box) {
+func (l *lines) node(node *report.GraphNode, box layered.Box) {
 	color := fill(node)
 	if color == "" {
 		color = "white"
 	}
 	l.add(`<g><title>%s</title>`, escape(text.Name(node.Name)))
 	l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="#57606a"/>`,
-		at.X-at.Width/2, at.Y-at.Height/2, at.Width, at.Height, color)
-	shown := label(node)
-	y := at.Y - lineStep*float64(len(shown)-1)/2 + nameSize*0.36
-	l.text(at.X, y, "middle", nameSize, "#1f2328", text.Cut(shown[0], maxName), ` font-weight="bold"`)
-	for i, line := range shown[1:] {
-		l.text(at.X, y+lineStep*float64(i+1), "middle", smallSize, "#1f2328", line, "")
+		box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, color)
+	label := label(node)
+	y := box.Y - lineStep*float64(len(label)-1)/2 + nameSize*0.36
+	l.text(box.X, y, "middle", nameSize, "#1f2328", text.Cut(label[0], maxName), ` font-weight="bold"`)
+	for i, line := range label[1:] {
+		l.text(box.X, y+lineStep*float64(i+1), "middle", smallSize, "#1f2328", line, "")
 	}
 	l.add(`</g>`)
 }
 
-// edge draws a line with an arrow and its label. from is the box of its dependent.
-func (l *lines) edge(edge *report.GraphEdge, way layered.Way, from layered.Box) {
+// edge draws a line with an arrow and a label. box is the box of the dependent.
+func (l *lines) edge(edge *report.GraphEdge, route layered.Route, box layered.Box) {
 	color, dashes := "#57606a", ""
 	if edge.Unsatisfied > 0 {
 		color = broken
@@ -165,32 +167,34 @@ func (l *lines) edge(edge *report.GraphEdge, way layered.Way, from layered.Box) 
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
 		relation = " conflicts with "
 	}
-	l.add(`<g><title>%s</title>`, escape(text.Name(edge.From)+relation+text.Name(edge.To)))
-	if len(way.Points) == 0 { // on itself
-		x, y := from.X+from.Width/2, from.Y
-		way.Label = layered.Point{X: x - wide(note(edge), smallSize)/2, Y: from.Y - from.Height/2 - 8}
-		l.add(`<path d="M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="none" stroke="%s" stroke-width="1.4"%s/>`, x, y+9, x+30, y+14, x+30, y-14, x+8, y-9, color, dashes)
+	l.add(`<g><title>%s</title>`, escape(text.Name(edge.Dependent)+relation+text.Name(edge.Target)))
+	if len(route.Points) == 0 { // The add-on depends on itself.
+		x, y := box.X+box.Width/2, box.Y
+		route.Label = layered.Point{X: x - textWidth(note(edge), smallSize)/2, Y: box.Y - box.Height/2 - 8}
+		l.add(`<path d="M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="none" stroke="%s" stroke-width="1.4"%s/>`,
+			x, y+9, x+30, y+14, x+30, y-14, x+8, y-9, color, dashes)
 		l.arrow(layered.Point{X: x, Y: y - 9}, -1, color)
 	} else {
-		path, end, direction := curve(way)
+		path, tip, direction := curve(route)
 		l.add(`<path d="%s" fill="none" stroke="%s" stroke-width="1.4"%s/>`, path, color, dashes)
-		l.arrow(end, direction, color)
+		l.arrow(tip, direction, color)
 	}
-	if shown := note(edge); shown != "" {
-		width := wide(shown, smallSize)
-		l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="white"/>`, way.Label.X-width/2, way.Label.Y-lineStep/2, width, lineStep)
-		l.text(way.Label.X, way.Label.Y+smallSize*0.36, "middle", smallSize, color, shown, "")
+	if note := note(edge); note != "" {
+		width := textWidth(note, smallSize)
+		l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="white"/>`,
+			route.Label.X-width/2, route.Label.Y-lineStep/2, width, lineStep)
+		l.text(route.Label.X, route.Label.Y+smallSize*0.36, "middle", smallSize, color, note, "")
 	}
 	l.add(`</g>`)
 }
 
-// curve is the path of a way, without the room for its arrow, and where that points to.
-func curve(way layered.Way) (path string, end layered.Point, direction float64) {
-	points := slices.Clone(way.Points)
+// curve returns the SVG path of a route, and the tip and the direction of its arrow. The path leaves room for the arrow.
+func curve(route layered.Route) (string, layered.Point, float64) {
+	points := slices.Clone(route.Points)
 	last := len(points) - 1
-	end, direction = points[last], 1
-	if way.Back {
-		end, direction = points[0], -1
+	tip, direction := points[last], 1.0
+	if route.Back {
+		tip, direction = points[0], -1
 		points[0].X, points[1].X = points[0].X+8, points[1].X+8
 	} else {
 		points[last-1].X, points[last].X = points[last-1].X-8, points[last].X-8
@@ -198,45 +202,48 @@ func curve(way layered.Way) (path string, end layered.Point, direction float64) 
 	var d strings.Builder
 	fmt.Fprintf(&d, "M%.1f,%.1f", points[0].X, points[0].Y)
 	for i := 2; i < len(points); i += 2 {
-		from, to := points[i-1], points[i]
-		middle := (from.X + to.X) / 2
-		fmt.Fprintf(&d, " C%.1f,%.1f %.1f,%.1f %.1f,%.1f", middle, from.Y, middle, to.Y, to.X, to.Y)
+		start, end := points[i-1], points[i]
+		middle := (start.X + end.X) / 2
+		fmt.Fprintf(&d, " C%.1f,%.1f %.1f,%.1f %.1f,%.1f", middle, start.Y, middle, end.Y, end.X, end.Y)
 		fmt.Fprintf(&d, " L%.1f,%.1f", points[i+1].X, points[i+1].Y)
 	}
-	return d.String(), end, direction
+	return d.String(), tip, direction
 }
 
-// arrow points to the right, or with -1 to the left.
-func (l *lines) arrow(to layered.Point, direction float64, color string) {
-	x := to.X - 9*direction
-	l.add(`<polygon points="%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="%s"/>`, to.X, to.Y, x, to.Y-4.5, x, to.Y+4.5, color)
+// arrow draws an arrow that points to the right if the direction is 1, and to the left if it is -1.
+func (l *lines) arrow(tip layered.Point, direction float64, color string) {
+	x := tip.X - 9*direction
+	l.add(`<polygon points="%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="%s"/>`, tip.X, tip.Y, x, tip.Y-4.5, x, tip.Y+4.5, color)
 }
 
 // legend explains colors and lines.
 func (l *lines) legend(y float64) {
 	x := margin
-	for _, one := range []struct{ color, means string }{
+	for _, box := range []struct{ color, meaning string }{
 		{working, "available"}, {failing, "not available somewhere"}, {unknown, "not known"}, {"white", "not installed, or no add-on"},
 	} {
-		l.add(`<rect x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`, x, y-10, one.color)
-		l.text(x+22, y, "start", smallSize, quiet, one.means, "")
-		x += 22 + wide(one.means, smallSize) + 16
+		l.add(`<rect x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`, x, y-10, box.color)
+		l.text(x+22, y, "start", smallSize, quiet, box.meaning, "")
+		x += 22 + textWidth(box.meaning, smallSize) + 16
 	}
 	x, y = margin, y+22
-	for _, one := range []struct{ color, dashes, means string }{
-		{"#57606a", "", "requires"}, {"#57606a", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"}, {broken, "", "fails on that many managed clusters"},
+	for _, line := range []struct{ color, dashes, meaning string }{
+		{"#57606a", "", "requires"},
+		{"#57606a", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"},
+		{broken, "", "fails on that many managed clusters"},
 	} {
-		l.add(`<path d="M%.1f,%.1f h22" stroke="%s" stroke-width="1.4"%s/>`, x, y-4, one.color, one.dashes)
-		l.text(x+28, y, "start", smallSize, quiet, one.means, "")
-		x += 28 + wide(one.means, smallSize) + 16
+		l.add(`<path d="M%.1f,%.1f h22" stroke="%s" stroke-width="1.4"%s/>`, x, y-4, line.color, line.dashes)
+		l.text(x+28, y, "start", smallSize, quiet, line.meaning, "")
+		x += 28 + textWidth(line.meaning, smallSize) + 16
 	}
 }
 
-func (l *lines) text(x, y float64, anchor string, size float64, color, content, more string) {
-	l.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-size="%.0f" fill="%s"%s>%s</text>`, x, y, anchor, size, color, more, escape(content))
+func (l *lines) text(x, y float64, anchor string, size float64, color, content, attributes string) {
+	l.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-size="%.0f" fill="%s"%s>%s</text>`,
+		x, y, anchor, size, color, attributes, escape(content))
 }
 
-// escape makes foreign text a part of XML.
+// escape escapes text for XML. It replaces characters that XML does not allow.
 func escape(content string) string {
 	var safe strings.Builder
 	_ = xml.EscapeText(&safe, []byte(content)) // a strings.Builder has no errors

@@ -16,46 +16,46 @@ import (
 )
 
 // graphOf reads "a: b c" as fixture.Registrations does. Every third add-on fails.
-func graphOf(declared string) *report.Graph {
+func graphOf(declarations string) *report.Graph {
 	graph := &report.Graph{Taken: fixture.Now.Time}
-	known := map[string]bool{}
+	added := map[string]bool{}
 	add := func(name string) {
-		if known[name] {
+		if added[name] {
 			return
 		}
-		known[name] = true
+		added[name] = true
 		node := report.GraphNode{Name: name, Kind: report.NodeAddOn, Clusters: 5000, Working: 5000}
 		if len(graph.Nodes)%3 == 2 {
 			node.Working, node.Failing, node.Held = 3210, 1234, 556
 		}
 		graph.Nodes = append(graph.Nodes, node)
 	}
-	for _, registered := range fixture.Registrations(declared) {
-		add(registered.Name)
-		for _, edge := range registered.Spec.Dependencies {
-			add(edge.Name)
-			made := report.GraphEdge{From: registered.Name, To: edge.Name, Name: edge.Name, Type: edge.Type}
+	for _, registration := range fixture.Registrations(declarations) {
+		add(registration.Name)
+		for _, dependency := range registration.Spec.Dependencies {
+			add(dependency.Name)
+			edge := report.GraphEdge{Dependent: registration.Name, Target: dependency.Name, Name: dependency.Name, Type: dependency.Type}
 			if len(graph.Edges)%4 == 1 {
-				made.Unsatisfied, made.Version = 1234, ">= 1.2.0 < 2.0.0"
+				edge.Unsatisfied, edge.Version = 1234, ">= 1.2.0 < 2.0.0"
 			}
-			graph.Edges = append(graph.Edges, made)
+			graph.Edges = append(graph.Edges, edge)
 		}
 	}
 	return graph
 }
 
 func twenty() string {
-	var declared []string
+	var declarations []string
 	for i := range 20 {
-		line := fmt.Sprintf("addon-with-a-rather-long-name-for-team-%02d:", i)
-		for _, to := range []int{i*2 + 1, i*2 + 2, i + 7} {
-			if to < 20 {
-				line += fmt.Sprintf(" addon-with-a-rather-long-name-for-team-%02d", to)
+		declaration := fmt.Sprintf("addon-with-a-rather-long-name-for-team-%02d:", i)
+		for _, dependency := range []int{i*2 + 1, i*2 + 2, i + 7} {
+			if dependency < 20 {
+				declaration += fmt.Sprintf(" addon-with-a-rather-long-name-for-team-%02d", dependency)
 			}
 		}
-		declared = append(declared, line)
+		declarations = append(declarations, declaration)
 	}
-	return strings.Join(declared, ", ")
+	return strings.Join(declarations, ", ")
 }
 
 var pictures = map[string]func() *report.Graph{
@@ -66,7 +66,7 @@ var pictures = map[string]func() *report.Graph{
 	"hostile": func() *report.Graph {
 		graph := graphOf("x: y, y:")
 		name := "</text><script>alert(1)</script>\x00\x1b\u202e"
-		graph.Nodes[1].Name, graph.Edges[0].To = name, name
+		graph.Nodes[1].Name, graph.Edges[0].Target = name, name
 		graph.Edges[0].Version, graph.AddOn = `"><image href="http://example.com/x.png"/>`, `<a href="x">`
 		return graph
 	},
@@ -78,47 +78,46 @@ var pictures = map[string]func() *report.Graph{
 
 // PICTURES=folder go test ./pkg/cli/graph writes the pictures to look at.
 func TestPictures(t *testing.T) {
-	for name, of := range pictures {
+	for name, newGraph := range pictures {
 		t.Run(name, func(t *testing.T) {
-			drawn := draw(t, of())
-			if draw(t, of()) != drawn {
+			picture := draw(t, newGraph())
+			if draw(t, newGraph()) != picture {
 				t.Error("the same graph has two pictures")
 			}
 			if folder := os.Getenv("PICTURES"); folder != "" {
-				if err := os.WriteFile(filepath.Join(folder, name+".svg"), []byte(drawn), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, name+".svg"), []byte(picture), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			check(t, drawn)
+			check(t, picture)
 		})
 	}
 }
 
 func draw(t *testing.T, graph *report.Graph) string {
 	t.Helper()
-	var drawn strings.Builder
-	if err := svg(&drawn, graph); err != nil {
+	var picture strings.Builder
+	if err := svg(&picture, graph); err != nil {
 		t.Fatal(err)
 	}
-	return drawn.String()
+	return picture.String()
 }
 
-// check reads a picture as XML: it has drawings and text only, and nothing that refers to
-// another file.
-func check(t *testing.T, drawn string) {
+// check reads a picture as XML. It must have drawings and text only, and no reference to another file.
+func check(t *testing.T, picture string) {
 	t.Helper()
 	allowed := map[string]bool{"svg": true, "title": true, "desc": true, "g": true, "rect": true, "path": true, "polygon": true, "text": true}
-	decoder := xml.NewDecoder(strings.NewReader(drawn))
+	decoder := xml.NewDecoder(strings.NewReader(picture))
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, drawn)
+			t.Fatalf("%v in\n%s", err, picture)
 		}
-		start, is := token.(xml.StartElement)
-		if !is {
+		start, ok := token.(xml.StartElement)
+		if !ok {
 			continue
 		}
 		if !allowed[start.Name.Local] {

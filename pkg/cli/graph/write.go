@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Colors of what works, fails, and is not known.
+// Colors of add-ons and edges.
 const (
 	working = "#d4edda"
 	failing = "#f8d7da"
@@ -18,7 +18,7 @@ const (
 	broken  = "#c0392b"
 )
 
-// lines is text that is written line by line; its first error counts.
+// lines writes text line by line. It keeps the first error.
 type lines struct {
 	out io.Writer
 	err error
@@ -51,7 +51,7 @@ func mermaid(out io.Writer, graph *report.Graph) error {
 		if label := note(edge); label != "" {
 			arrow += `|"` + escaped.Replace(label) + `"|`
 		}
-		l.add("  %s %s %s", ids[edge.From], arrow, ids[edge.To])
+		l.add("  %s %s %s", ids[edge.Dependent], arrow, ids[edge.Target])
 		if edge.Unsatisfied > 0 {
 			l.add("  linkStyle %d stroke:%s", i, broken)
 		}
@@ -84,31 +84,31 @@ func dot(out io.Writer, graph *report.Graph) error {
 		if edge.Unsatisfied > 0 {
 			attributes = append(attributes, fmt.Sprintf("color=%q", broken))
 		}
-		l.add("  %q -> %q [%s];", edge.From, edge.To, strings.Join(attributes, ", "))
+		l.add("  %q -> %q [%s];", edge.Dependent, edge.Target, strings.Join(attributes, ", "))
 	}
 	l.add("}")
 	return l.err
 }
 
-// label is the name of a node, and its numbers of clusters.
+// label returns the lines of a node: its name, and its numbers of clusters.
 func label(node *report.GraphNode) []string {
-	shown := []string{text.Name(node.Name)}
+	label := []string{text.Name(node.Name)}
 	if node.Kind != report.NodeAddOn {
-		return shown
+		return label
 	}
 	if node.Clusters == 0 {
-		return append(shown, "not installed")
+		return append(label, "not installed")
 	}
 	var counts []string
-	for _, one := range []struct {
-		n    int
-		word string
+	for _, count := range []struct {
+		clusters int
+		state    string
 	}{{node.Working, "available"}, {node.Failing, "not available"}, {node.Held, "not known"}} {
-		if one.n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", one.n, one.word))
+		if count.clusters > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count.clusters, count.state))
 		}
 	}
-	return append(shown, strings.Join(counts, ", "))
+	return append(label, strings.Join(counts, ", "))
 }
 
 func fill(node *report.GraphNode) string {
@@ -124,12 +124,12 @@ func fill(node *report.GraphNode) string {
 	}
 }
 
-// dashed reports whether an add-on can work without what an edge is on.
+// dashed reports whether the dependent can work without the target of an edge.
 func dashed(edge *report.GraphEdge) bool {
 	return edge.Type != addonv1alpha1.DependencyTypeRequired || edge.Alternative
 }
 
-// note is the label of an edge; empty for none.
+// note returns the label of an edge. It is empty for an edge without special properties that fails nowhere.
 func note(edge *report.GraphEdge) string {
 	var notes []string
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {

@@ -11,7 +11,7 @@ import (
 func TestMermaidShowsTextAsItIs(t *testing.T) {
 	graph := &report.Graph{
 		Nodes: []report.GraphNode{{Name: `<b>"#1"&`, Kind: report.NodeAPI}},
-		Edges: []report.GraphEdge{{From: `<b>"#1"&`, To: `<b>"#1"&`, Version: ">= 1 <2"}},
+		Edges: []report.GraphEdge{{Dependent: `<b>"#1"&`, Target: `<b>"#1"&`, Version: ">= 1 <2"}},
 	}
 	var out bytes.Buffer
 	if err := mermaid(&out, graph); err != nil {

@@ -1,5 +1,4 @@
-// Package impact is the verb of kubectl addon that finds what a change would break,
-// before it is made.
+// Package impact is the verb of kubectl addon that finds the dependencies that a change would break, before it is made.
 package impact
 
 import (
@@ -37,17 +36,18 @@ type options struct {
 	flags    *output.Flags
 	files    []string
 	versions []string
-	// placement is the path of a file, and placed what it has; nil: no Placement limits the change.
-	placement string
-	placed    *placed
+	// placementPath is the file of the Placement that limits the change. It may be empty.
+	placementPath string
+	// placement is nil without a placementPath.
+	placement *placementFile
 	trial     report.Trial
 
 	allNamespaces bool
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:     "impact",
 		Aliases: []string{"preflight"},
@@ -86,19 +86,21 @@ It exits with 1 when a dependency would become unsatisfied.`,
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Try it on all managed clusters, which is the default without -n.")
 	flags.StringSliceVar(&o.trial.Remove, "remove", nil, "The add-on is uninstalled. Can be repeated.")
-	flags.StringSliceVar(&o.trial.Install, "install", nil, "The add-on is installed, and available, on managed clusters that do not have it yet. Can be repeated.")
-	flags.StringVar(&o.placement, "placement", "", "Only on the managed clusters that the Placement in this `FILE` selects, - for standard input.")
+	flags.StringSliceVar(&o.trial.Install, "install", nil,
+		"The add-on is installed, and available, on managed clusters that do not have it yet. Can be repeated.")
+	flags.StringVar(&o.placementPath, "placement", "", "Only on the managed clusters that the Placement in this `FILE` selects, - for standard input.")
 	flags.StringSliceVar(&o.versions, "version", nil, "The add-on reports this version, as ADDON=VERSION. Can be repeated.")
 	flags.StringVar(&o.trial.Kubernetes, "kubernetes", "", "Managed clusters run this version of Kubernetes.")
 	flags.StringVar(&o.trial.OCM, "ocm", "", "The hub runs this version of Open Cluster Management.")
-	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with ClusterManagementAddOns or AddOnDependencyPolicies as they would be, - for standard input. Can be repeated.")
+	flags.StringSliceVarP(&o.files, "filename", "f", nil,
+		"File with ClusterManagementAddOns or AddOnDependencyPolicies as they would be, - for standard input. Can be repeated.")
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) complete([]string) error {
-	for _, part := range []func() error{o.completeVersions, o.completeInstall, o.completeFiles, o.completeCluster, o.completePlacement} {
-		if err := part(); err != nil {
+	for _, complete := range []func() error{o.completeVersions, o.completeInstall, o.completeFiles, o.completeCluster, o.completePlacement} {
+		if err := complete(); err != nil {
 			return err
 		}
 	}
@@ -112,8 +114,8 @@ func (o *options) completeVersions() error {
 		if !ok || addOn == "" || version == "" {
 			return fmt.Errorf("--version=%q: must be ADDON=VERSION", pair)
 		}
-		if other, twice := o.trial.Versions[addOn]; twice && other != version {
-			return fmt.Errorf("--version=%q: %s is also %q; name one version of an add-on", pair, addOn, other)
+		if first, ok := o.trial.Versions[addOn]; ok && first != version {
+			return fmt.Errorf("--version=%q: %s is also %q; name one version of an add-on", pair, addOn, first)
 		}
 		if slices.Contains(o.trial.Remove, addOn) {
 			return fmt.Errorf("--version=%q and --remove=%q: choose one; a removed add-on has no version", pair, addOn)
@@ -136,19 +138,19 @@ func (o *options) completeInstall() error {
 	return nil
 }
 
-// completeFiles reads what is tried of files.
+// completeFiles reads the registrations and policies of the trial.
 func (o *options) completeFiles() error {
-	if slices.Contains(o.files, "-") && (o.placement == "-" || o.source.IsStdin()) || o.placement == "-" && o.source.IsStdin() {
+	if slices.Contains(o.files, "-") && (o.placementPath == "-" || o.source.IsStdin()) || o.placementPath == "-" && o.source.IsStdin() {
 		return errors.New("only one of --filename, --placement and --from can be -: standard input is read once")
 	}
 	files, err := manifest.Read(o.files, o.In)
-	for _, one := range files.Skipped {
-		fmt.Fprintln(o.ErrOut, text.OneLine(one.Error()))
+	for _, skipped := range files.Skipped {
+		fmt.Fprintln(o.ErrOut, text.OneLine(skipped.Error()))
 	}
 	if err := cmp.Or(err, files.Err()); err != nil {
 		return err
 	}
-	return o.try(files)
+	return o.addFiles(files)
 }
 
 func (o *options) completeCluster() error {
@@ -164,32 +166,36 @@ func (o *options) completeCluster() error {
 }
 
 // completePlacement reads the Placement, if one is named.
-func (o *options) completePlacement() (err error) {
-	if o.placement == "" {
+func (o *options) completePlacement() error {
+	if o.placementPath == "" {
 		return nil
 	}
-	if o.placed, err = readPlacement(o.placement, o.In); err != nil {
+	var err error
+	if o.placement, err = readPlacement(o.placementPath, o.In); err != nil {
 		return err
 	}
-	if o.placed.placement.Namespace == "" && !o.source.IsFile() {
-		return fmt.Errorf("%s: Placement %q has no metadata.namespace: the ManagedClusterSets that are bound to it count", o.placement, o.placed.placement.Name)
+	if placement := o.placement.placement; placement.Namespace == "" && !o.source.IsFile() {
+		return fmt.Errorf("%s: Placement %q has no metadata.namespace: the ManagedClusterSets that are bound to it count",
+			o.placementPath, placement.Name)
 	}
 	return nil
 }
 
-// try adds what files have to what is tried.
-func (o *options) try(files *manifest.Files) error {
-	for _, one := range files.Manifests {
-		if slices.ContainsFunc(o.trial.Registrations, func(other addonv1alpha1.ClusterManagementAddOn) bool { return other.Name == one.AddOn.Name }) {
-			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", one.Path, text.Name(one.AddOn.Name))
+// addFiles adds the registrations and policies of files to the trial.
+func (o *options) addFiles(files *manifest.Files) error {
+	for _, file := range files.Manifests {
+		hasName := func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return addOn.Name == file.AddOn.Name }
+		if slices.ContainsFunc(o.trial.Registrations, hasName) {
+			return fmt.Errorf("--filename=%q: %s is declared twice; name one file for it", file.Path, text.Name(file.AddOn.Name))
 		}
-		o.trial.Registrations = append(o.trial.Registrations, one.AddOn)
+		o.trial.Registrations = append(o.trial.Registrations, file.AddOn)
 	}
-	for _, one := range files.Policies {
-		if slices.ContainsFunc(o.trial.Policies, func(other dependencyv1alpha1.AddOnDependencyPolicy) bool { return other.Name == one.Policy.Name }) {
-			return fmt.Errorf("--filename=%q: policy %s is there twice; name one file for it", one.Path, text.Name(one.Policy.Name))
+	for _, file := range files.Policies {
+		hasName := func(policy dependencyv1alpha1.AddOnDependencyPolicy) bool { return policy.Name == file.Policy.Name }
+		if slices.ContainsFunc(o.trial.Policies, hasName) {
+			return fmt.Errorf("--filename=%q: policy %s is there twice; name one file for it", file.Path, text.Name(file.Policy.Name))
 		}
-		o.trial.Policies = append(o.trial.Policies, one.Policy)
+		o.trial.Policies = append(o.trial.Policies, file.Policy)
 	}
 	return nil
 }
@@ -200,32 +206,33 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(fleet, cluster); err != nil {
+	if err := o.checkNames(fleet, cluster); err != nil {
 		return err
 	}
-	if err := o.place(ctx, fleet); err != nil {
+	if err := o.applyPlacement(ctx, fleet); err != nil {
 		return err
 	}
-	found := report.FindImpact(fleet, cluster, o.trial)
-	if found.Clusters == 0 {
-		return o.nothing(found)
+	impact := report.FindImpact(fleet, cluster, o.trial)
+	if impact.Clusters == 0 {
+		return untriedError(impact)
 	}
 	for _, addOn := range o.trial.Registrations {
 		if source.CheckInstalled(fleet, addOn.Name, cluster) != nil && !slices.Contains(o.trial.Install, addOn.Name) {
-			fmt.Fprintf(o.ErrOut, "%s is installed nowhere, so its own dependencies were not tried: kubectl addon describe -f shows them.\n", text.Name(addOn.Name))
+			fmt.Fprintf(o.ErrOut, "%s is installed nowhere, so its own dependencies were not tried: kubectl addon describe -f shows them.\n",
+				text.Name(addOn.Name))
 		}
 	}
-	if err := o.flags.Print(o.Out, found, func() error { return o.printImpact(found) }); err != nil {
+	if err := o.flags.Print(o.Out, impact, func() error { return o.printImpact(impact) }); err != nil {
 		return err
 	}
-	if found.Breaks() {
-		return o.breaks(found)
+	if impact.Breaks() {
+		return o.breakError(impact)
 	}
 	return nil
 }
 
-// check returns an error if an add-on does not exist that a flag names.
-func (o *options) check(fleet *snapshot.Snapshot, cluster string) error {
+// checkNames returns an error if an add-on does not exist that a flag names.
+func (o *options) checkNames(fleet *snapshot.Snapshot, cluster string) error {
 	for _, name := range slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(o.trial.Versions)), o.trial.Remove...))) {
 		if slices.Contains(o.trial.Install, name) {
 			continue
@@ -243,26 +250,27 @@ func (o *options) check(fleet *snapshot.Snapshot, cluster string) error {
 	return nil
 }
 
-// place limits the trial to what the Placement selects, if there is one.
-func (o *options) place(ctx context.Context, fleet *snapshot.Snapshot) (err error) {
-	if o.placed == nil {
+// applyPlacement limits the trial to the managed clusters that the Placement selects. Without a Placement, it does nothing.
+func (o *options) applyPlacement(ctx context.Context, fleet *snapshot.Snapshot) error {
+	if o.placement == nil {
 		return nil
 	}
 	var hub client.Reader
+	var err error
 	if !o.source.IsFile() {
 		if hub, err = o.source.Reader(); err != nil {
 			return err
 		}
 	}
-	o.trial.Placement, err = o.placed.selects(ctx, fleet, *o.source.Config.Namespace == "", hub)
+	o.trial.Placement, err = o.placement.selectClusters(ctx, fleet, *o.source.Config.Namespace == "", hub)
 	return err
 }
 
-// nothing is the error where there is no managed cluster to try a change on.
-func (o *options) nothing(found *report.Impact) error {
-	if placed := found.Placement; placed != nil && found.Lost == 0 {
-		return fmt.Errorf("nothing was tried: Placement %q selects no managed cluster: %s", placed.Name,
-			cmp.Or(strings.Join(placed.Notes, "; "), "no cluster matches, or taints are not tolerated"))
+// untriedError returns the error for a change that was tried on no managed cluster.
+func untriedError(impact *report.Impact) error {
+	if selection := impact.Placement; selection != nil && impact.Lost == 0 {
+		return fmt.Errorf("nothing was tried: Placement %q selects no managed cluster: %s", selection.Name,
+			cmp.Or(strings.Join(selection.Notes, "; "), "no cluster matches, or taints are not tolerated"))
 	}
-	return fmt.Errorf("nothing was tried: no managed cluster can be reached (lost: %d); kubectl get managedclusters lists them", found.Lost)
+	return fmt.Errorf("nothing was tried: no managed cluster can be reached (lost: %d); kubectl get managedclusters lists them", impact.Lost)
 }

@@ -22,35 +22,35 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// placed is a Placement in a file, and the ManagedClusterSetBindings beside it.
-type placed struct {
+// placementFile is a file with a Placement, and with ManagedClusterSetBindings.
+type placementFile struct {
 	placement *clusterv1beta1.Placement
 	bindings  []clusterv1beta2.ManagedClusterSetBinding
 }
 
-// readPlacement reads the one Placement of a file; of the path -, it reads in.
-func readPlacement(path string, in io.Reader) (*placed, error) {
-	content, err := regularfile.ReadAll(path, in)
+// readPlacement reads the only Placement of a file, or of stdin if the path is -.
+func readPlacement(path string, stdin io.Reader) (*placementFile, error) {
+	content, err := regularfile.ReadAll(path, stdin)
 	if err != nil {
 		return nil, err
 	}
-	var read placed
+	var file placementFile
 	for documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err := errors.Join(err, read.add(document)); err != nil {
+		if err := errors.Join(err, file.add(document)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if read.placement == nil {
+	if file.placement == nil {
 		return nil, fmt.Errorf("%s has no Placement of %s", path, clusterv1beta1.GroupName)
 	}
-	return &read, nil
+	return &file, nil
 }
 
-func (p *placed) add(document []byte) error {
+func (p *placementFile) add(document []byte) error {
 	var object struct {
 		Kind string `json:"kind"`
 	}
@@ -73,42 +73,47 @@ func (p *placed) add(document []byte) error {
 	}
 }
 
-// selects finds what the Placement selects of the fleet. hasAll: the snapshot has all clusters.
-func (p *placed) selects(ctx context.Context, of *snapshot.Snapshot, hasAll bool, hub client.Reader) (*report.Placed, error) {
-	from := placement.Fleet{Clusters: of.Clusters, Now: of.Taken}
+// selectClusters returns the managed clusters of a snapshot that the Placement selects. complete is whether the snapshot has all
+// clusters of its hub. Without a hub, the snapshot alone counts.
+func (p *placementFile) selectClusters(
+	ctx context.Context, hubSnapshot *snapshot.Snapshot, complete bool, hub client.Reader,
+) (*report.Selection, error) {
+	fleet := placement.Fleet{Clusters: hubSnapshot.Clusters, Now: hubSnapshot.Taken}
 	var notes []string
 	if hub == nil {
-		from.Sets, from.Bound = placement.SetsByLabel(of.Clusters)
-		notes = append(notes, "a snapshot has no ManagedClusterSets and no bindings: clusters are in the set of their label, and all sets count as bound")
+		fleet.Sets, fleet.Bound = placement.SetsByLabel(hubSnapshot.Clusters)
+		notes = append(notes, "a snapshot has no ManagedClusterSets and no bindings: "+
+			"clusters are in the set of their label, and all sets count as bound")
 		if p.hasExpressions() {
-			notes = append(notes, "of managed clusters, a snapshot has labels, claims, taints and the version of Kubernetes: for a celSelector, all else is missing")
+			notes = append(notes, "of managed clusters, a snapshot has labels, claims, taints and the version of Kubernetes: "+
+				"for a celSelector, all else is missing")
 		}
-	} else if err := p.load(ctx, hub, hasAll, &from); err != nil {
+	} else if err := p.load(ctx, hub, complete, &fleet); err != nil {
 		return nil, err
 	}
-	selection, err := placement.Select(p.placement, from)
+	selection, err := placement.Select(p.placement, fleet)
 	if err != nil {
 		return nil, fmt.Errorf("the Placement %q: %w", p.placement.Name, err)
 	}
-	return &report.Placed{
-		Namespace: p.placement.Namespace, Name: p.placement.Name, Clusters: selection.Clusters, Of: len(from.Clusters),
+	return &report.Selection{
+		Namespace: p.placement.Namespace, Name: p.placement.Name, Clusters: selection.Clusters, Total: len(fleet.Clusters),
 		Notes: append(notes, selection.Notes...),
 	}, nil
 }
 
-func (p *placed) hasExpressions() bool {
-	return slices.ContainsFunc(p.placement.Spec.Predicates, func(one clusterv1beta1.ClusterPredicate) bool {
-		return len(one.RequiredClusterSelector.CelSelector.CelExpressions) > 0
+func (p *placementFile) hasExpressions() bool {
+	return slices.ContainsFunc(p.placement.Spec.Predicates, func(predicate clusterv1beta1.ClusterPredicate) bool {
+		return len(predicate.RequiredClusterSelector.CelSelector.CelExpressions) > 0
 	})
 }
 
-// load reads the sets, and whole managed clusters where the snapshot does not suffice: it may
-// have one of them only, and expressions may read all of a cluster.
-func (p *placed) load(ctx context.Context, hub client.Reader, hasAll bool, into *placement.Fleet) error {
-	if !hasAll || p.hasExpressions() {
-		into.Clusters = nil
+// load reads the ManagedClusterSets and their bindings. It also reads whole managed clusters if the snapshot lacks some, or if the
+// Placement has expressions: these may read fields that a snapshot does not have.
+func (p *placementFile) load(ctx context.Context, hub client.Reader, complete bool, fleet *placement.Fleet) error {
+	if !complete || p.hasExpressions() {
+		fleet.Clusters = nil
 		if err := snapshot.Each(ctx, hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
-			into.Clusters = append(into.Clusters, list.Items...)
+			fleet.Clusters = append(fleet.Clusters, list.Items...)
 		}); err != nil {
 			return err
 		}
@@ -116,14 +121,14 @@ func (p *placed) load(ctx context.Context, hub client.Reader, hasAll bool, into 
 	bindings := slices.Clone(p.bindings)
 	err := errors.Join(
 		snapshot.Each(ctx, hub, "managedclustersets", "", func(list *clusterv1beta2.ManagedClusterSetList) {
-			into.Sets = append(into.Sets, list.Items...)
+			fleet.Sets = append(fleet.Sets, list.Items...)
 		}),
 		snapshot.Each(ctx, hub, "managedclustersetbindings", p.placement.Namespace, func(list *clusterv1beta2.ManagedClusterSetBindingList) {
 			bindings = append(bindings, list.Items...)
 		}))
 	for _, binding := range bindings {
 		if binding.Namespace == p.placement.Namespace {
-			into.Bound = append(into.Bound, binding.Spec.ClusterSet)
+			fleet.Bound = append(fleet.Bound, binding.Spec.ClusterSet)
 		}
 	}
 	return err

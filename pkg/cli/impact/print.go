@@ -17,39 +17,39 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxClusters is how many clusters are named.
+// maxClusters is the largest number of clusters that a row names.
 const maxClusters = 3
 
 var heading = []string{"ADD-ON", "DEPENDENCY", "TYPE", "NOW", "THEN", "CLUSTERS"}
 
-// printImpact prints a table of the edges that would break, and one of all other differences.
-func (o *options) printImpact(found *report.Impact) error {
-	out, screen := o.Out, terminal.Of(o.Out)
-	if placed := found.Placement; placed != nil {
+// printImpact prints a table of the edges that would break, and a table of all other differences.
+func (o *options) printImpact(impact *report.Impact) error {
+	out, screen := o.Out, terminal.ScreenOf(o.Out)
+	if selection := impact.Placement; selection != nil {
 		fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Placement %s selects %d of %d managed clusters: %s",
-			text.Name(placed.Name), len(placed.Clusters), placed.Of, o.first(placed.Clusters)), 0))
-		for _, note := range placed.Notes {
+			text.Name(selection.Name), len(selection.Clusters), selection.Total, o.joinFirst(selection.Clusters)), 0))
+		for _, note := range selection.Notes {
 			fmt.Fprintln(out, screen.Wrap("Note: "+text.OneLine(note)+".", 0))
 		}
 		fmt.Fprintln(out)
 	}
 	var breaks, others [][]string
-	for i := range found.Items {
-		if item := &found.Items[i]; item.Breaks {
+	for i := range impact.Items {
+		if item := &impact.Items[i]; item.Breaks {
 			breaks = append(breaks, o.row(item))
 		} else {
 			others = append(others, o.row(item))
 		}
 	}
-	for _, one := range found.Installed {
+	for _, addOn := range impact.Installed {
 		fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("%s is installed on %d of %d managed clusters already, and stays as it is there: %s",
-			text.Name(one.AddOn), len(one.Clusters), found.Clusters, o.first(one.Clusters)), 0))
+			text.Name(addOn.AddOn), len(addOn.Clusters), impact.Clusters, o.joinFirst(addOn.Clusters)), 0))
 	}
-	says := "No dependency would become unsatisfied."
+	summary := "No dependency would become unsatisfied."
 	if len(breaks) > 0 {
-		says = "These dependencies would become unsatisfied:"
+		summary = "These dependencies would become unsatisfied:"
 	}
-	fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Tried on %s. %s", found.Reach, says), 0))
+	fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Tried on %s. %s", impact.Reach, summary), 0))
 	if len(breaks) > 0 {
 		if err := o.table().Print(breaks); err != nil {
 			return err
@@ -69,12 +69,12 @@ func (o *options) table() *table.Table {
 }
 
 func (o *options) row(item *report.Affected) []string {
-	clusters := fmt.Sprintf("%d: %s", len(item.Clusters), o.first(item.Clusters))
-	return []string{item.AddOn, item.Edge, typeOf(item), string(item.Before), string(item.After), clusters}
+	clusters := fmt.Sprintf("%d: %s", len(item.Clusters), o.joinFirst(item.Clusters))
+	return []string{item.AddOn, item.Edge, typeCell(item), string(item.VerdictBefore), string(item.VerdictAfter), clusters}
 }
 
-// first are the names of the first clusters, or of all.
-func (o *options) first(clusters []string) string {
+// joinFirst returns the names of the first clusters, or of all with -o wide.
+func (o *options) joinFirst(clusters []string) string {
 	if o.flags.Is(output.Wide) {
 		return strings.Join(clusters, ", ")
 	}
@@ -85,25 +85,24 @@ func (o *options) first(clusters []string) string {
 	return names
 }
 
-// breaks is the error where a dependency would become unsatisfied, with the command that
-// shows more of it.
-func (o *options) breaks(found *report.Impact) error {
-	line := ""
+// breakError returns the error for a change that makes a dependency unsatisfied, with the command that shows details.
+func (o *options) breakError(impact *report.Impact) error {
+	command := ""
 	if changed := append(slices.Clone(o.trial.Remove), slices.Sorted(maps.Keys(o.trial.Versions))...); len(changed) > 0 {
-		line = "kubectl addon tree " + source.Quoted(changed[0]) + " --dependents"
-	} else if first := slices.IndexFunc(found.Items, func(item report.Affected) bool { return item.Breaks }); first >= 0 {
-		name := found.Items[first].AddOn
-		isGiven := slices.ContainsFunc(o.trial.Registrations, func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return addOn.Name == name })
-		if isGiven || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		command = "kubectl addon tree " + source.Quoted(changed[0]) + " --dependents"
+	} else if first := slices.IndexFunc(impact.Items, func(item report.Affected) bool { return item.Breaks }); first >= 0 {
+		name := impact.Items[first].AddOn
+		inFile := slices.ContainsFunc(o.trial.Registrations, func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return addOn.Name == name })
+		if inFile || len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return ErrBreaks
 		}
-		line = "kubectl addon describe " + name
+		command = "kubectl addon describe " + name
 	}
-	return fmt.Errorf("%w: %s", ErrBreaks, o.source.Command(line))
+	return fmt.Errorf("%w: %s", ErrBreaks, o.source.Command(command))
 }
 
-// typeOf is the type of an edge, and the one of before where a policy or another declaration changes it.
-func typeOf(item *report.Affected) string {
+// typeCell returns the type of an edge, after its type before the change if that differs.
+func typeCell(item *report.Affected) string {
 	if item.TypeBefore == "" {
 		return string(item.Type)
 	}

@@ -23,15 +23,18 @@ import (
 
 type options struct {
 	genericiooptions.IOStreams
-	from *source.Source
-	// to is the folder of the index.
-	to, source, chart string
-	live              bool
-	versions          map[string]string
+	source *source.Source
+	// folder is the folder of the index.
+	folder string
+	// origin describes the source of the manifests, for readers.
+	origin   string
+	chart    string
+	live     bool
+	versions map[string]string
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "index",
 		Short: "Keep the releases of add-ons in a folder",
@@ -40,12 +43,12 @@ version of an add-on, with its manifests and their digest. kubectl addon resolve
 versions from it.`,
 		Args: cobra.NoArgs,
 	}
-	command.AddCommand(newBuild(from, streams))
+	command.AddCommand(newBuildCommand(src, streams))
 	return command
 }
 
-func newBuild(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, from: from}
+func newBuildCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src}
 	command := &cobra.Command{
 		Use:   "build [FILE|DIR...]",
 		Short: "Add releases of add-ons to an index",
@@ -76,23 +79,23 @@ A version that the index has with another content is an error: locks name its di
   # From a hub
   kubectl addon index build --live --to index`,
 		RunE: func(command *cobra.Command, args []string) error {
-			named := 0
-			for _, is := range []bool{o.live, o.chart != "", len(args) > 0} {
-				if is {
-					named++
+			inputs := 0
+			for _, isSet := range []bool{o.live, o.chart != "", len(args) > 0} {
+				if isSet {
+					inputs++
 				}
 			}
 			switch {
-			case named != 1:
+			case inputs != 1:
 				return cmdline.UsageError(errors.New("name files and folders, or --chart, or --live for the hub"))
-			case o.live && from.IsFile():
+			case o.live && src.IsFile():
 				return cmdline.UsageError(errors.New("a snapshot has no manifests: --live reads a hub, without --from"))
 			}
 			return o.build(command.Context(), args)
 		},
 	}
-	cmdline.NotEmptyVar(command, &o.to, "to", "", "index", "The folder of the index.")
-	command.Flags().StringVar(&o.source, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
+	cmdline.NotEmptyVar(command, &o.folder, "to", "", "index", "The folder of the index.")
+	command.Flags().StringVar(&o.origin, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
 	command.Flags().StringVar(&o.chart, "chart", "", "A Helm chart, as a `DIR|TGZ`.")
 	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
 	command.Flags().StringToStringVar(&o.versions, "version", nil, "The version of an add-on whose manifests report none, as `ADDON=VERSION`.")
@@ -114,16 +117,16 @@ func (o *options) build(ctx context.Context, paths []string) error {
 		return err
 	}
 	for i := range entries {
-		one := &entries[i]
-		written, err := index.Write(o.to, &one.Release)
+		entry := &entries[i]
+		written, err := index.Write(o.folder, &entry.Release)
 		if err != nil {
 			return err
 		}
-		what := "is there already"
+		result := "is there already"
 		if written {
-			what = "was added"
+			result = "was added"
 		}
-		fmt.Fprintf(o.Out, "%s %s %s\n", one.Name, one.Version, what)
+		fmt.Fprintf(o.Out, "%s %s %s\n", entry.Name, entry.Version, result)
 	}
 	return nil
 }
@@ -136,11 +139,11 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	if err := o.checkVersions(objects); err != nil {
 		return nil, err
 	}
-	entries, err := index.Build(objects, cmp.Or(o.source, strings.Join(paths, " ")), o.versions)
+	entries, err := index.Build(objects, cmp.Or(o.origin, strings.Join(paths, " ")), o.versions)
 	return entries, advise(err)
 }
 
-// buildChart makes releases of a chart. Its version is that of the add-ons which report none.
+// buildChart builds releases from a chart. Add-ons that report no version get the version of the chart.
 func (o *options) buildChart() ([]index.Entry, error) {
 	rendered, err := chart.Render(o.chart)
 	if err != nil {
@@ -148,18 +151,19 @@ func (o *options) buildChart() ([]index.Entry, error) {
 	}
 	if len(rendered.Dependencies) > 0 {
 		fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf(
-			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. What add-ons depend on is declared in a ClusterManagementAddOn",
+			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. "+
+				"What add-ons depend on is declared in a ClusterManagementAddOn",
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
 	}
 	if err := o.checkVersions(rendered.Objects); err != nil {
 		return nil, err
 	}
 	versions := map[string]string{}
-	for _, one := range rendered.Objects {
-		versions[one.GetName()] = rendered.Version
+	for _, object := range rendered.Objects {
+		versions[object.GetName()] = rendered.Version
 	}
 	maps.Copy(versions, o.versions)
-	return index.Build(rendered.Objects, cmp.Or(o.source, "chart "+rendered.Name+" "+rendered.Version), versions)
+	return index.Build(rendered.Objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
 }
 
 // checkVersions returns an error if --version names an add-on that was not read.
@@ -169,15 +173,15 @@ func (o *options) checkVersions(objects []manifest.Object) error {
 		if slices.Contains(read, name) {
 			continue
 		}
-		there := text.Names(slices.Compact(slices.Sorted(slices.Values(read))), ", ")
-		return cmdline.UsageError(fmt.Errorf("--version: add-on '%s' is not in what was read: %s", text.Name(name), cmp.Or(there, "no add-on")))
+		names := text.Names(slices.Compact(slices.Sorted(slices.Values(read))), ", ")
+		return cmdline.UsageError(fmt.Errorf("--version: add-on '%s' is not in what was read: %s", text.Name(name), cmp.Or(names, "no add-on")))
 	}
 	return nil
 }
 
 // advise names the flag for an add-on without a version.
 func advise(err error) error {
-	if name, is := index.Unversioned(err); is {
+	if name, ok := index.Unversioned(err); ok {
 		return fmt.Errorf("%w, or name it with --version %s=1.2.3", err, name)
 	}
 	return err

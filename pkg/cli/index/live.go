@@ -15,23 +15,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// page is how many objects are read at once.
-const page = 100
+// pageSize is the number of objects in a page of a list.
+const pageSize = 100
 
-// buildLive makes releases of what is registered on the hub. One that cannot be used is left out, with a note.
+// buildLive builds releases from the registrations on the hub. It leaves out registrations that cannot be used, with a note.
 func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
-	hub, err := o.from.WholeReader()
+	hub, err := o.source.WholeReader()
 	if err != nil {
 		return nil, err
 	}
-	registered, err := list(ctx, hub, "ClusterManagementAddOn")
+	registrations, err := list(ctx, hub, "ClusterManagementAddOn")
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkVersions(registered); err != nil {
+	if err := o.checkVersions(registrations); err != nil {
 		return nil, err
 	}
-	if len(registered) == 0 {
+	if len(registrations) == 0 {
 		fmt.Fprintln(o.ErrOut, "The hub has no ClusterManagementAddOn, so nothing was added.")
 	}
 	templates, err := list(ctx, hub, "AddOnTemplate")
@@ -39,58 +39,60 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 		return nil, err
 	}
 	var configs []manifest.Object
-	if slices.ContainsFunc(registered, func(one manifest.Object) bool { return index.HasConfigurations(&one.Unstructured) }) {
+	hasConfigurations := func(object manifest.Object) bool { return index.HasConfigurations(&object.Unstructured) }
+	if slices.ContainsFunc(registrations, hasConfigurations) {
 		if configs, err = list(ctx, hub, "AddOnDeploymentConfig"); err != nil {
 			return nil, err
 		}
 	}
 	var entries []index.Entry
-	for _, one := range registered {
-		made, err := o.buildOne(one, templates, configs)
+	for _, registration := range registrations {
+		addOnEntries, err := o.buildRegistration(registration, templates, configs)
 		if err != nil {
 			fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf("left out: %v", advise(err))))
 			continue
 		}
-		entries = append(entries, made...)
+		entries = append(entries, addOnEntries...)
 	}
 	return entries, nil
 }
 
-// buildOne makes the release of one add-on, with what belongs to it.
-func (o *options) buildOne(one manifest.Object, templates, configs []manifest.Object) ([]index.Entry, error) {
-	for _, name := range index.DefaultTemplates(&one.Unstructured) {
+// buildRegistration builds the release of an add-on from its registration, its AddOnTemplates, and its AddOnDeploymentConfigs.
+func (o *options) buildRegistration(registration manifest.Object, templates, configs []manifest.Object) ([]index.Entry, error) {
+	for _, name := range index.DefaultTemplates(&registration.Unstructured) {
 		if !slices.ContainsFunc(templates, func(template manifest.Object) bool { return template.GetName() == name }) {
 			return nil, fmt.Errorf("%s: add-on %q: the hub does not have its default AddOnTemplate %q",
-				one.Path, text.Name(one.GetName()), text.Name(name))
+				registration.Path, text.Name(registration.GetName()), text.Name(name))
 		}
 	}
-	objects := []manifest.Object{one}
+	objects := []manifest.Object{registration}
 	for _, template := range templates {
-		if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == one.GetName() {
+		if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == registration.GetName() {
 			objects = append(objects, template)
 		}
 	}
 	for _, config := range configs {
-		if index.Configures(&config.Unstructured, &one.Unstructured) {
+		if index.Configures(&config.Unstructured, &registration.Unstructured) {
 			objects = append(objects, config)
 		}
 	}
-	return index.Build(objects, cmp.Or(o.source, "a hub"), o.versions)
+	return index.Build(objects, cmp.Or(o.origin, "a hub"), o.versions)
 }
 
 // list reads all objects of a kind of add-ons.
-func list(ctx context.Context, hub client.Reader, kind string) (all []manifest.Object, err error) {
-	for next := ""; ; {
-		var some unstructured.UnstructuredList
-		some.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(kind + "List"))
-		if err := hub.List(ctx, &some, client.Limit(page), client.Continue(next)); err != nil {
+func list(ctx context.Context, hub client.Reader, kind string) ([]manifest.Object, error) {
+	var objects []manifest.Object
+	for token := ""; ; {
+		var page unstructured.UnstructuredList
+		page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err := hub.List(ctx, &page, client.Limit(pageSize), client.Continue(token)); err != nil {
 			return nil, err
 		}
-		for _, one := range some.Items {
-			all = append(all, manifest.Object{Path: "hub", Unstructured: one})
+		for _, object := range page.Items {
+			objects = append(objects, manifest.Object{Path: "hub", Unstructured: object})
 		}
-		if next = some.GetContinue(); next == "" {
-			return all, nil
+		if token = page.GetContinue(); token == "" {
+			return objects, nil
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/manifest"
 )
 
-// hub is the hub or the snapshot that files are checked against. The fleet is read once, and only where a check needs it.
+// hub is the hub or the snapshot that files are checked against. It reads the fleet at most once, and only if a check needs it.
 type hub struct {
 	source *source.Source
 	files  *manifest.Files
 	fleet  *snapshot.Snapshot
 }
 
-// registrations reads what is registered. A snapshot in a file is read as a whole.
+// registrations reads the ClusterManagementAddOns. A snapshot in a file is read as a whole.
 func (h *hub) registrations(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
 	if !h.source.IsFile() {
 		return h.source.Registrations(ctx)
@@ -28,16 +28,16 @@ func (h *hub) registrations(ctx context.Context) ([]addonv1alpha1.ClusterManagem
 	return fleet.Registrations, nil
 }
 
-// snapshot reads the fleet, with all inputs of what the files declare.
+// snapshot reads the fleet, with all inputs of the declarations in the files.
 func (h *hub) snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	if h.fleet != nil {
 		return h.fleet, nil
 	}
-	also := snapshot.Also{Templates: h.files.AddOnTemplates}
+	objects := snapshot.Also{Templates: h.files.AddOnTemplates}
 	for i := range h.files.Manifests {
-		also.Registrations = append(also.Registrations, h.files.Manifests[i].AddOn)
+		objects.Registrations = append(objects.Registrations, h.files.Manifests[i].AddOn)
 	}
 	var err error
-	h.fleet, err = h.source.Snapshot(ctx, "", also)
+	h.fleet, err = h.source.Snapshot(ctx, "", objects)
 	return h.fleet, err
 }

@@ -28,7 +28,7 @@ import (
 // ErrFound is returned when a declaration has an error.
 var ErrFound = errors.New("there are errors")
 
-// noName stands for the name of an add-on that has none.
+// noName replaces the missing name of an add-on.
 const noName = "(no name)"
 
 type options struct {
@@ -36,12 +36,12 @@ type options struct {
 	source *source.Source
 	flags  *output.Flags
 	live   bool
-	found  *report.Lint
+	result *report.Lint
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatSARIF)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(formatSARIF)}
 	command := &cobra.Command{
 		Use:   "lint FILE|DIR...",
 		Short: "Check declarations in files, before they are applied",
@@ -84,56 +84,56 @@ It exits with 1 when there is an error. Warnings do not count.`,
 
 func (o *options) run(ctx context.Context, paths []string) error {
 	files, err := manifest.Read(paths, o.In)
-	for _, one := range files.Skipped {
-		fmt.Fprintln(o.ErrOut, text.OneLine(one.Error()))
+	for _, skipped := range files.Skipped {
+		fmt.Fprintln(o.ErrOut, text.OneLine(skipped.Error()))
 	}
 	if err != nil {
 		return cmdline.UsageError(err)
 	}
 	isLive := o.live || o.source.IsFile()
-	against := &hub{source: o.source, files: files}
-	var registered []addonv1alpha1.ClusterManagementAddOn
+	hub := &hub{source: o.source, files: files}
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	if isLive {
-		if registered, err = against.registrations(ctx); err != nil {
+		if registrations, err = hub.registrations(ctx); err != nil {
 			return err
 		}
 	}
-	o.found = files.Lint(registered, isLive)
-	if err := o.judgePlacements(ctx, files.Declared(), against); err != nil {
+	o.result = files.Lint(registrations, isLive)
+	if err := o.judgePlacements(ctx, files.Declared(), hub); err != nil {
 		return err
 	}
 	if isLive {
-		if err := o.judgeVersions(ctx, files, registered, against); err != nil {
+		if err := o.judgeVersions(ctx, files, registrations, hub); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(o.found.Items, func(a, b report.LintFinding) int {
+	slices.SortStableFunc(o.result.Items, func(a, b report.LintFinding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	if err := o.flags.Print(o.Out, o.found, func() error { return o.show(files) }); err != nil {
+	if err := o.flags.Print(o.Out, o.result, func() error { return o.show(files) }); err != nil {
 		return err
 	}
-	for _, finding := range o.found.Items {
+	for _, finding := range o.result.Items {
 		if finding.Severity == report.SeverityError {
-			return fmt.Errorf("%w: correct them, and run this again: %s", ErrFound, o.again(paths))
+			return fmt.Errorf("%w: correct them, and run this again: %s", ErrFound, o.command(paths))
 		}
 	}
 	return nil
 }
 
-// again is the command that checks the same.
-func (o *options) again(paths []string) string {
-	line := "kubectl addon lint"
+// command returns the command that repeats the checks.
+func (o *options) command(paths []string) string {
+	command := "kubectl addon lint"
 	for _, path := range paths {
-		line += " " + source.Quoted(path)
+		command += " " + source.Quoted(path)
 	}
 	if o.live {
-		line += " --live"
+		command += " --live"
 	}
 	if !o.live && !o.source.IsFile() {
-		return line // no hub was read
+		return command // It needs no options of a hub.
 	}
-	return o.source.Command(line)
+	return o.source.Command(command)
 }
 
 // formatSARIF is the format of lint itself.
@@ -143,38 +143,38 @@ func (o *options) show(files *manifest.Files) error {
 	if o.flags.Is(formatSARIF) {
 		return o.printSARIF(o.Out)
 	}
-	screen := terminal.Of(o.Out)
-	for _, finding := range o.found.Items {
-		where := text.OneLine(finding.Path)
+	screen := terminal.ScreenOf(o.Out)
+	for _, finding := range o.result.Items {
+		location := text.OneLine(finding.Path)
 		if finding.Line > 0 {
-			where = fmt.Sprintf("%s:%d", where, finding.Line)
+			location = fmt.Sprintf("%s:%d", location, finding.Line)
 		}
 		color := terminal.Yellow
 		if finding.Severity == report.SeverityError {
 			color = terminal.Red
 		}
-		fmt.Fprintln(o.Out, screen.Wrap(fmt.Sprintf("%s: %s%s: %s [%s]", where, subject(&finding),
+		fmt.Fprintln(o.Out, screen.Wrap(fmt.Sprintf("%s: %s%s: %s [%s]", location, subject(&finding),
 			screen.Paint(color, string(finding.Severity)), text.OneLine(finding.Message), finding.Rule), 2))
 	}
-	if len(o.found.Items) == 0 {
-		and := ""
+	if len(o.result.Items) == 0 {
+		otherKinds := ""
 		if len(files.Templates) > 0 {
-			and = fmt.Sprintf(" and %d AddOnTemplates", len(files.Templates))
+			otherKinds = fmt.Sprintf(" and %d AddOnTemplates", len(files.Templates))
 		}
 		if len(files.Policies) > 0 {
-			and += fmt.Sprintf(" and %d AddOnDependencyPolicies", len(files.Policies))
+			otherKinds += fmt.Sprintf(" and %d AddOnDependencyPolicies", len(files.Policies))
 		}
-		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns%s.\n", len(files.Manifests), and)
+		fmt.Fprintf(o.ErrOut, "No problems found in %d ClusterManagementAddOns%s.\n", len(files.Manifests), otherKinds)
 	}
 	return nil
 }
 
-// ofFiles are the rules of findings that are about no add-on.
-var ofFiles = []review.Rule{report.RuleUnreadable, report.RuleUnknownKind, report.RuleInvalidPolicy}
+// fileRules are the rules whose findings are about no add-on.
+var fileRules = []review.Rule{report.RuleUnreadable, report.RuleUnknownKind, report.RuleInvalidPolicy}
 
-// subject is the add-on that a finding is about; empty where it is about none.
+// subject returns the add-on of a finding, as the beginning of a message. It is empty if the finding is about no add-on.
 func subject(finding *report.LintFinding) string {
-	if finding.AddOn == "" && slices.Contains(ofFiles, finding.Rule) {
+	if finding.AddOn == "" && slices.Contains(fileRules, finding.Rule) {
 		return ""
 	}
 	return cmp.Or(text.Name(finding.AddOn), noName) + ": "
@@ -185,5 +185,5 @@ func (o *options) printSARIF(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return writeSARIF(out, o.found, folder)
+	return writeSARIF(out, o.result, folder)
 }

@@ -13,17 +13,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// judgePlacements adds what Placements leave out, if an add-on in the files has any.
-func (o *options) judgePlacements(ctx context.Context, declared []report.Declared, against *hub) error {
-	placed := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
-	for i := range declared {
-		addOn := &declared[i].AddOn
+// judgePlacements adds findings on dependencies that Placements do not install. Only add-ons with Placements can have such findings.
+func (o *options) judgePlacements(ctx context.Context, registrations []report.Declared, hub *hub) error {
+	strategies := map[string][]ocmaddonv1alpha1.PlacementStrategy{}
+	for i := range registrations {
+		addOn := &registrations[i].AddOn
 		if addOn.Spec.InstallStrategy.Type == ocmaddonv1alpha1.AddonInstallStrategyPlacements {
-			placed[addOn.Name] = append(placed[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
+			strategies[addOn.Name] = append(strategies[addOn.Name], addOn.Spec.InstallStrategy.Placements...)
 		}
 	}
 	switch {
-	case len(placed) == 0 || !o.live && !o.source.IsFile():
+	case len(strategies) == 0 || !o.live && !o.source.IsFile():
 		return nil
 	case o.source.IsFile():
 		fmt.Fprintln(o.ErrOut, "A snapshot has no PlacementDecisions, so placements were not checked: use --live.")
@@ -34,20 +34,20 @@ func (o *options) judgePlacements(ctx context.Context, declared []report.Declare
 		return err
 	}
 	selected := map[string][]string{}
-	for addOn, placements := range placed {
+	for addOn, placements := range strategies {
 		if selected[addOn], err = clusters(ctx, reader, placements); err != nil {
 			return err
 		}
 	}
-	fleet, err := against.snapshot(ctx)
+	fleet, err := hub.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	o.found.Items = append(o.found.Items, report.FindUncovered(declared, fleet, selected)...)
+	o.result.Items = append(o.result.Items, report.FindUncovered(registrations, fleet, selected)...)
 	return nil
 }
 
-// clusters are those that Placements have selected, ascending.
+// clusters returns the managed clusters that Placements have selected, ascending.
 func clusters(ctx context.Context, hub client.Reader, placements []ocmaddonv1alpha1.PlacementStrategy) ([]string, error) {
 	var names []string
 	for _, placement := range placements {

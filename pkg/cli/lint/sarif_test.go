@@ -13,7 +13,7 @@ import (
 
 func TestSARIF(t *testing.T) {
 	folder := t.TempDir()
-	found := &report.Lint{Items: []report.LintFinding{
+	lint := &report.Lint{Items: []report.LintFinding{
 		{
 			Path:     filepath.Join(folder, "deploy", "a b.yaml"),
 			Line:     7,
@@ -25,7 +25,7 @@ func TestSARIF(t *testing.T) {
 		{Path: filepath.Join(folder, "c.json"), AddOn: "c", Severity: report.SeverityWarning, Rule: "NoMessage", Message: "n"},
 	}}
 	var out bytes.Buffer
-	if err := writeSARIF(&out, found, folder); err != nil {
+	if err := writeSARIF(&out, lint, folder); err != nil {
 		t.Fatal(err)
 	}
 	log, err := sarif.FromBytes(out.Bytes(), sarif.WithStrictValidation())
@@ -64,14 +64,14 @@ func TestSARIF(t *testing.T) {
 		uri, level string
 		line       int
 	}{{"deploy/a%20b.yaml", "error", 7}, {"c.json", "warning", 0}} {
-		result, at := run.Results[i], run.Results[i].Locations[0].PhysicalLocation
-		if at.ArtifactLocation.URI != want.uri || at.ArtifactLocation.URIBaseID != root {
-			t.Errorf("its file: %+v", at)
+		result, location := run.Results[i], run.Results[i].Locations[0].PhysicalLocation
+		if location.ArtifactLocation.URI != want.uri || location.ArtifactLocation.URIBaseID != root {
+			t.Errorf("its file: %+v", location)
 		}
-		if at.Region.StartLine != want.line || result.Level != want.level {
+		if location.Region.StartLine != want.line || result.Level != want.level {
 			t.Errorf("%+v", result)
 		}
-		if result.RuleID != string(found.Items[i].Rule) || run.Tool.Driver.Rules[result.RuleIndex].ID != result.RuleID {
+		if result.RuleID != string(lint.Items[i].Rule) || run.Tool.Driver.Rules[result.RuleIndex].ID != result.RuleID {
 			t.Errorf("the rule of %+v", result)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// judgeVersions adds the dependencies on versions that are not known, if the files have any on add-ons of the hub.
+// judgeVersions adds findings on dependencies with a version range, if no version of the add-on on the hub is known.
 func (o *options) judgeVersions(
-	ctx context.Context, files *manifest.Files, registered []addonv1alpha1.ClusterManagementAddOn, against *hub,
+	ctx context.Context, files *manifest.Files, hubRegistrations []addonv1alpha1.ClusterManagementAddOn, hub *hub,
 ) error {
-	declared, templates := files.Declared(), files.DeclaredTemplates()
-	if !report.ComparesVersions(declared, templates, registered) {
+	registrations, templates := files.Declared(), files.DeclaredTemplates()
+	if !report.ComparesVersions(registrations, templates, hubRegistrations) {
 		return nil
 	}
-	fleet, err := against.snapshot(ctx)
+	fleet, err := hub.snapshot(ctx)
 	switch {
-	case apierrors.IsForbidden(err): // the registrations could be read, so all else was checked
+	case apierrors.IsForbidden(err): // The registrations could be read, so the other checks were made.
 		fmt.Fprintf(o.ErrOut, "Versions of add-ons were not checked: %s\n", text.OneLine(err.Error()))
 		return nil
 	case err != nil:
 		return err
 	}
-	o.found.Items = append(o.found.Items, report.FindVersionsNotReported(declared, templates, files.AddOnTemplates, fleet)...)
+	o.result.Items = append(o.result.Items, report.FindVersionsNotReported(registrations, templates, files.AddOnTemplates, fleet)...)
 	return nil
 }

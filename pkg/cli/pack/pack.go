@@ -1,4 +1,4 @@
-// Package pack is the verb package of kubectl addon: it writes what a lock names to one file.
+// Package pack is the verb package of kubectl addon: it writes the add-ons of a lock to a file.
 package pack
 
 import (
@@ -23,9 +23,11 @@ import (
 type options struct {
 	genericiooptions.IOStreams
 	resolve.Files
-	to, signKey string
+	// path is the file to write.
+	path        string
+	signKeyPath string
 	images      bool
-	key         crypto.Signer
+	signKey     crypto.Signer
 }
 
 // NewCommand returns the verb.
@@ -55,24 +57,24 @@ passphrase, as cosign makes them, are not supported.`,
   openssl pkey -in key.pem -pubout -out key.pub
   kubectl addon package addons.yaml --index index --to addons.tar --images --sign-key key.pem`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) (err error) {
-			if o.signKey != "" {
-				if o.key, err = signature.PrivateKey(o.signKey); err != nil {
-					return cmdline.UsageError(fmt.Errorf("--sign-key: %w", err))
-				}
-			}
-			o.Named(args)
-			if err := cmdline.Overwrites("to", o.to, o.Wishes, o.Lock, o.Index, o.Key, o.signKey); err != nil {
-				return err
-			}
-			return o.run(command.Context())
-		},
+		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	o.AddTo(command)
-	cmdline.NotEmptyVar(command, &o.to, "to", "o", "addons.tar", "The `FILE` to write.")
+	cmdline.NotEmptyVar(command, &o.path, "to", "o", "addons.tar", "The `FILE` to write.")
 	command.Flags().BoolVar(&o.images, "images", false, "Pack the images too.")
-	cmdline.NotEmptyVar(command, &o.signKey, "sign-key", "", "", "Sign it with the private key in this `FILE`.")
+	cmdline.NotEmptyVar(command, &o.signKeyPath, "sign-key", "", "", "Sign it with the private key in this `FILE`.")
 	return command
+}
+
+func (o *options) complete(args []string) error {
+	if o.signKeyPath != "" {
+		var err error
+		if o.signKey, err = signature.PrivateKey(o.signKeyPath); err != nil {
+			return fmt.Errorf("--sign-key: %w", err)
+		}
+	}
+	o.SetPaths(args)
+	return cmdline.Overwrites("to", o.path, o.Wishes, o.Lock, o.Index, o.Key, o.signKeyPath)
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -87,19 +89,19 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
-	packed, err := airgap.Pack(content, blobs, o.key)
+	packed, err := airgap.Pack(content, blobs, o.signKey)
 	if err != nil {
 		return err
 	}
 	packed.PackedImages = images
-	if err := packed.WriteFile(o.to); err != nil {
+	if err := packed.WriteFile(o.path); err != nil {
 		return err
 	}
 	o.report(packed)
 	return nil
 }
 
-// content reads what is packed.
+// content reads the content of the package.
 func (o *options) content(ctx context.Context) (*airgap.Content, error) {
 	lock, entries, err := o.Resolve(ctx)
 	if err != nil {
@@ -115,14 +117,14 @@ func (o *options) content(ctx context.Context) (*airgap.Content, error) {
 func (o *options) report(packed *airgap.Package) {
 	fmt.Fprintln(o.Out, packed.Artifact.Digest)
 	for i := range packed.Images {
-		if one := &packed.Images[i]; one.Variable() {
-			fmt.Fprintf(o.ErrOut, "The image %q has a variable, so it is not packed.\n", text.Excerpt(one.Image))
+		if image := &packed.Images[i]; image.Variable() {
+			fmt.Fprintf(o.ErrOut, "The image %q has a variable, so it is not packed.\n", text.Excerpt(image.Image))
 		}
 	}
 	signed := "not signed"
 	if packed.Signatures != nil {
 		signed = "signed"
 	}
-	fmt.Fprintf(o.ErrOut, "%s has %s and names %s, of which it has %d. It is %s.\n", o.to,
+	fmt.Fprintf(o.ErrOut, "%s has %s and names %s, of which it has %d. It is %s.\n", o.path,
 		text.Count(len(packed.Entries), "release"), text.Count(len(packed.Images), "image"), len(packed.PackedImages), signed)
 }

@@ -64,11 +64,11 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 	progress := terminal.NewProgress(o.Out)
 	streams := o.IOStreams
 	streams.Out = progress.Below()
-	err := wait.Until{
-		IOStreams: streams, Source: o.Source, AddOns: addOns, Gone: gone, Timeout: left, Limit: o.timeout,
+	err := wait.Waiter{
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: gone, Timeout: left, Limit: o.timeout,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
-	progress.Done()
+	progress.Finish()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

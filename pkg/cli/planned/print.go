@@ -29,7 +29,7 @@ type Texts struct {
 
 // Print prints a plan for people.
 func (o *Options) Print(of *Fleet, plan *steps.Plan, texts Texts) error {
-	screen := terminal.Of(o.Out)
+	screen := terminal.ScreenOf(o.Out)
 	if len(plan.Layers) == 0 {
 		fmt.Fprintf(o.Out, "There is nothing to %s on %s.\n", texts.Does, text.Count(len(of.Clusters), "managed cluster"))
 	} else {

@@ -62,7 +62,7 @@ func (o *options) printReports(found *report.DependencyReports, of *snapshot.Sna
 	}
 	if left > 0 {
 		fmt.Fprintln(out)
-		fmt.Fprintln(out, terminal.Of(out).Wrap(fmt.Sprintf("%d entries are left out, because a report has at most %d KiB.", left, report.MaxBytes>>10), 0))
+		fmt.Fprintln(out, terminal.ScreenOf(out).Wrap(fmt.Sprintf("%d entries are left out, because a report has at most %d KiB.", left, report.MaxBytes>>10), 0))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (o *options) printLost(out io.Writer, of *snapshot.Snapshot, cluster string
 	if cluster != "" && len(validation.IsDNS1123Subdomain(cluster)) == 0 {
 		which = cluster + " -n " + cluster
 	}
-	command, screen := "kubectl get addondependencyreports "+which+" -o yaml", terminal.Of(out)
+	command, screen := "kubectl get addondependencyreports "+which+" -o yaml", terminal.ScreenOf(out)
 	fmt.Fprintln(out)
 	fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Managed clusters that cannot be reached, so their verdicts are held: %d", lost), 0))
 	fmt.Fprintln(out, screen.Wrap("The last ones are not known here. They are in the reports on the hub, where addon-manager runs with --reports:", 0))

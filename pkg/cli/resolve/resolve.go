@@ -22,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ErrLock is returned by --locked where the lock is not what would be written.
+// ErrLock is returned by --locked if the lock differs from the result of resolving again.
 var ErrLock = errors.New("the lock differs from what the wishes and the index give")
 
 type options struct {
@@ -32,20 +32,20 @@ type options struct {
 	locked bool
 }
 
-// Files are what versions are chosen from.
+// Files are the input files of resolving.
 type Files struct {
 	// Wishes, Index and Lock are paths.
 	Wishes, Index, Lock string
-	// Workspace are folders whose add-ons are taken instead of those of the index.
+	// Workspace are folders with add-ons that replace the add-ons of the same name in the index.
 	Workspace []string
 	Packages
-	// Content is that of the wishes, once they are resolved.
+	// Content is the content of the file with the wishes. Resolve sets it.
 	Content []byte
-	// found is what Entries has read.
-	found *releases
+	// releases caches the result of Entries.
+	releases *releases
 }
 
-// AddTo adds their flags to a verb.
+// AddTo adds the flags of the files to a verb.
 func (f *Files) AddTo(command *cobra.Command) {
 	cmdline.NotEmptyVar(command, &f.Index, "index", "", "index",
 		"The index: its folder, the `FILE` of a package, or oci://REFERENCE of a package in a registry.")
@@ -55,8 +55,8 @@ func (f *Files) AddTo(command *cobra.Command) {
 	f.Packages.AddTo(command)
 }
 
-// Named sets the wishes from the arguments of a verb.
-func (f *Files) Named(args []string) {
+// SetPaths sets the paths of the wishes and of the lock from the arguments of a verb.
+func (f *Files) SetPaths(args []string) {
 	if f.Wishes = "addons.yaml"; len(args) > 0 {
 		f.Wishes = args[0]
 	}
@@ -96,7 +96,7 @@ other. With --locked, it writes nothing, and exits with 1 when the lock would ch
   kubectl addon resolve addons.yaml --index index --workspace ../cluster-gateway/deploy`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(func(args []string) error {
-			o.Named(args)
+			o.SetPaths(args)
 			return o.flags.Validate()
 		}, o.run),
 	}
@@ -106,8 +106,8 @@ other. With --locked, it writes nothing, and exits with 1 when the lock would ch
 	return command
 }
 
-// Resolve reads the files and chooses versions. It returns the releases too. Where these were packed for the same wishes, the
-// lock of the package is what was chosen, from more releases than there are here.
+// Resolve reads the files and chooses versions. It returns the releases too. If these were packed for the same wishes, it returns the
+// lock of the package, because it was resolved from more releases.
 func (f *Files) Resolve(ctx context.Context) (*index.Lock, []index.Entry, error) {
 	wishes, content, err := index.ReadWishes(f.Wishes)
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *Files) Resolve(ctx context.Context) (*index.Lock, []index.Entry, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if packed := f.found.locked; packed != nil && packed.ResolvedFrom(f.Content) && len(f.Workspace) == 0 {
+	if packed := f.releases.locked; packed != nil && packed.ResolvedFrom(f.Content) && len(f.Workspace) == 0 {
 		lock, err := index.DecodeLock(packed.Lock)
 		return lock, entries, err
 	}
@@ -128,10 +128,10 @@ func (f *Files) Resolve(ctx context.Context) (*index.Lock, []index.Entry, error)
 
 // Entries reads the releases, once.
 func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
-	if f.found != nil {
-		return f.found.entries, nil
+	if f.releases != nil {
+		return f.releases.entries, nil
 	}
-	found, err := f.read(ctx, f.Index)
+	releases, err := f.read(ctx, f.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +140,14 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 		if err != nil {
 			return nil, cmdline.UsageError(err)
 		}
-		own, err := index.Build(objects, "workspace "+filepath.ToSlash(folder), nil)
+		workspaceEntries, err := index.Build(objects, "workspace "+filepath.ToSlash(folder), nil)
 		if err != nil {
 			return nil, err
 		}
-		found.entries = index.Workspace(found.entries, own)
+		releases.entries = index.Workspace(releases.entries, workspaceEntries)
 	}
-	f.found = &found
-	return found.entries, nil
+	f.releases = releases
+	return releases.entries, nil
 }
 
 // ReadLock reads the lock.
@@ -162,8 +162,9 @@ func (f *Files) ReadLock() (*index.Lock, error) {
 	return lock, nil
 }
 
-// LeftOut describes the managed clusters that a lock was not compared with.
-func LeftOut(notReached, notLocked int) (parts []string) {
+// DescribeUncompared describes the managed clusters that a lock was not compared with.
+func DescribeUncompared(notReached, notLocked int) []string {
+	var parts []string
 	if notReached > 0 {
 		parts = append(parts, fmt.Sprintf("%d that cannot be reached", notReached))
 	}
@@ -173,13 +174,13 @@ func LeftOut(notReached, notLocked int) (parts []string) {
 	return parts
 }
 
-// CheckLock returns the content of the lock. Its error is ErrLock unless that is what was resolved again.
-func (f *Files) CheckLock(resolved *index.Lock) ([]byte, error) {
+// CheckLock returns the content of the lock. If the result of resolving again differs, the error is ErrLock.
+func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	content, err := os.ReadFile(f.Lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	want, err := resolved.Bytes()
+	want, err := newLock.Bytes()
 	if err == nil && !bytes.Equal(content, want) {
 		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
 	}
@@ -221,17 +222,16 @@ func (o *options) show(lock *index.Lock) error {
 	var rows [][]string
 	for _, kind := range lock.ClusterKinds {
 		for i := range kind.AddOns {
-			one := &kind.AddOns[i]
-			rows = append(rows, []string{text.Name(kind.Name), one.Name, one.Version, strings.Join(one.Because, "; ")})
+			addOn := &kind.AddOns[i]
+			rows = append(rows, []string{text.Name(kind.Name), addOn.Name, addOn.Version, strings.Join(addOn.Because, "; ")})
 		}
 	}
-	shown := o.flags.Table(o.Out, []string{"CLUSTERS", "ADD-ON", "VERSION", "BECAUSE"})
-	if err := shown.Print(rows); err != nil {
+	if err := o.flags.Table(o.Out, []string{"CLUSTERS", "ADD-ON", "VERSION", "BECAUSE"}).Print(rows); err != nil {
 		return err
 	}
 	for _, kind := range lock.ClusterKinds {
-		for _, assumed := range kind.Assumptions {
-			fmt.Fprintf(o.ErrOut, "Assumed of clusters of kind %s: %s.\n", text.Name(kind.Name), assumed)
+		for _, assumption := range kind.Assumptions {
+			fmt.Fprintf(o.ErrOut, "Assumed of clusters of kind %s: %s.\n", text.Name(kind.Name), assumption)
 		}
 	}
 	return nil

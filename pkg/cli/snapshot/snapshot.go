@@ -52,7 +52,7 @@ func run(ctx context.Context, from *source.Source, streams genericiooptions.IOSt
 		return err
 	}
 	fmt.Fprintf(streams.ErrOut, "%s has %d add-ons on %s. Read it with --from %s.\n",
-		args[0], len(taken.AddOns), report.ReachOf(taken).All(), args[0])
+		args[0], len(taken.AddOns), report.ReachOf(taken).TotalString(), args[0])
 	return nil
 }
 

@@ -13,20 +13,20 @@ import (
 // filter selects the add-ons to list.
 type filter struct {
 	name string
-	// namespace is that of the managed cluster; empty: all. It is implied where it is that
-	// of the kubeconfig, not of -n.
+	// namespace is the namespace of a managed cluster. If it is empty, the filter keeps all clusters.
 	namespace string
-	implied   bool
-	failing   bool
-	reasons   []string
-	// selector chooses managed clusters by their labels; nil: all.
+	// implied is whether the namespace is from the kubeconfig, not from -n.
+	implied bool
+	failing bool
+	reasons []string
+	// selector selects managed clusters by their labels. It may be nil.
 	selector labels.Selector
-	// selected are those clusters; nil without a selector.
+	// selected has the clusters that the selector selects. It is nil without a selector.
 	selected map[string]bool
 }
 
-// has reports whether the filter keeps a row: for its conditions, or for its wait.
-func (f *filter) has(row Row) bool { return f.knows(row) && (f.lists(row) || f.listsWait(row)) }
+// keeps reports whether the filter keeps a row: for its conditions, or for its wait.
+func (f *filter) keeps(row Row) bool { return f.isNamed(row) && (f.lists(row) || f.listsWait(row)) }
 
 // lists reports whether the filter keeps a row for its conditions.
 func (f *filter) lists(row Row) bool {
@@ -38,47 +38,47 @@ func (f *filter) listsWait(row Row) bool {
 	return row.Waiting() && (len(f.reasons) == 0 || slices.Contains(f.reasons, gate.ReasonWaiting))
 }
 
-// knows reports whether a row is of the add-on and the managed clusters that are named.
-func (f *filter) knows(row Row) bool {
-	return (f.name == "" || row.Name == f.name) && f.on(row.Namespace)
+// isNamed reports whether a row has the named add-on, on one of the named managed clusters.
+func (f *filter) isNamed(row Row) bool {
+	return (f.name == "" || row.Name == f.name) && f.hasCluster(row.Namespace)
 }
 
-// on reports whether a managed cluster is among those that are named.
-func (f *filter) on(cluster string) bool {
+// hasCluster reports whether the filter keeps a managed cluster.
+func (f *filter) hasCluster(cluster string) bool {
 	return (f.namespace == "" || cluster == f.namespace) && (f.selected == nil || f.selected[cluster])
 }
 
-// selectsNone reports whether there is a selector, and no managed cluster that it selects.
+// selectsNone reports whether a selector selects no managed cluster. It returns false without a selector.
 func (f *filter) selectsNone() bool {
 	for cluster := range f.selected {
-		if f.on(cluster) {
+		if f.hasCluster(cluster) {
 			return false
 		}
 	}
 	return f.selector != nil
 }
 
-// nothingFound is the message where no row is left, with what else to name.
-func (f *filter) nothingFound() string {
-	what := "No add-ons found"
+// emptyMessage returns the message for a hub without the named add-ons.
+func (f *filter) emptyMessage() string {
+	message := "No add-ons found"
 	if f.name != "" {
-		what = fmt.Sprintf("No add-on %q found", f.name)
+		message = fmt.Sprintf("No add-on %q found", f.name)
 	}
 	switch {
 	case f.selector != nil && f.namespace == "":
-		return fmt.Sprintf("%s on managed clusters with the labels %s.", what, f.selector)
+		return fmt.Sprintf("%s on managed clusters with the labels %s.", message, f.selector)
 	case f.namespace == "":
-		return what + " on any managed cluster."
+		return message + " on any managed cluster."
 	}
-	where := fmt.Sprintf("managed cluster %q", f.namespace)
+	cluster := fmt.Sprintf("managed cluster %q", f.namespace)
 	if f.implied {
-		where += ", the kubeconfig's namespace"
+		cluster += ", the kubeconfig's namespace"
 	}
-	return fmt.Sprintf("%s on %s; name another with -n, or all with -A.", what, where)
+	return fmt.Sprintf("%s on %s; name another with -n, or all with -A.", message, cluster)
 }
 
-// nothingMatches says that there are rows, and that the filter keeps none.
-func (f *filter) nothingMatches(rows int) string {
+// noMatchMessage returns the message if the filter keeps none of the rows.
+func (f *filter) noMatchMessage(rows int) string {
 	var wanted []string
 	if f.failing {
 		wanted = append(wanted, "failing")

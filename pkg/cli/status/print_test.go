@@ -13,9 +13,9 @@ import (
 )
 
 func TestPrint(t *testing.T) {
-	now := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	readTime := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	rows := []Row{{
-		Namespace: "cluster1", Name: "gateway", Degraded: "True", Since: now.Add(-90 * time.Minute), Reason: "DiskFull",
+		Namespace: "cluster1", Name: "gateway", Degraded: "True", Since: readTime.Add(-90 * time.Minute), Reason: "DiskFull",
 		Message: "It's \"full\": 100 %\n\x1b[31mred",
 	}}
 	for _, test := range []struct {
@@ -56,7 +56,7 @@ cluster1    gateway   -           True       90m     DiskFull   It's "full": 100
 		o := options{IOStreams: streams, flags: output.NewFlags(output.Name)}
 		command := &cobra.Command{}
 		o.flags.AddTo(command)
-		err := errors.Join(command.Flags().Set("output", test.output), o.flags.Validate(), o.print(test.rows, len(test.rows), now))
+		err := errors.Join(command.Flags().Set("output", test.output), o.flags.Validate(), o.print(test.rows, len(test.rows), readTime))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}

@@ -18,11 +18,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// maxLists is for how many selected clusters each is listed by itself. Beyond that, one list
-// of all takes less.
+// maxLists is the largest number of selected clusters whose add-ons are listed by cluster. For more clusters, a list of all add-ons
+// takes less time.
 const maxLists = 20
 
-// hub is a hub that is read for its add-ons, and nothing else.
+// hub reads the add-ons of a hub.
 type hub struct {
 	client.WithWatch
 	host string
@@ -30,7 +30,8 @@ type hub struct {
 }
 
 // list reads the add-ons of the filter in pages.
-func (h *hub) list(ctx context.Context) (all []addonv1alpha1.ManagedClusterAddOn, err error) {
+func (h *hub) list(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+	var addOns []addonv1alpha1.ManagedClusterAddOn
 	namespaces := []string{h.namespace}
 	if h.namespace == "" && h.selected != nil && len(h.selected) <= maxLists {
 		namespaces = nil
@@ -41,21 +42,21 @@ func (h *hub) list(ctx context.Context) (all []addonv1alpha1.ManagedClusterAddOn
 	for _, namespace := range namespaces {
 		err := snapshot.Each(ctx, h, "managedclusteraddons", namespace, func(page *addonv1alpha1.ManagedClusterAddOnList) {
 			for i := range page.Items {
-				if h.on(page.Items[i].Namespace) {
-					all = append(all, *fleet.LeanAddOn(&page.Items[i]))
+				if h.hasCluster(page.Items[i].Namespace) {
+					addOns = append(addOns, *fleet.LeanAddOn(&page.Items[i]))
 				}
 			}
-		}, h.named()...)
+		}, h.listOptions()...)
 		if err != nil {
 			return nil, source.HubError(err, h.host)
 		}
 	}
-	return all, nil
+	return addOns, nil
 }
 
-// named lets the hub filter by name, over all clusters. On one cluster, that there are other
-// add-ons shows that the cluster exists.
-func (f *filter) named() []client.ListOption {
+// listOptions returns options with which the hub filters by name. A list of a single cluster has all names, because other add-ons show
+// that the cluster exists.
+func (f *filter) listOptions() []client.ListOption {
 	if f.namespace != "" {
 		return nil
 	}
@@ -84,25 +85,28 @@ func (h *hub) checkCluster(ctx context.Context, isCheck bool) error {
 	err := h.Get(ctx, client.ObjectKey{Name: h.namespace}, cluster)
 	switch {
 	case apierrors.IsNotFound(err) && h.implied:
-		return cmdline.UsageError(fmt.Errorf("no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A", h.namespace))
+		return cmdline.UsageError(fmt.Errorf(
+			"no managed cluster named: the kubeconfig's namespace %q is none on this hub; name one with -n CLUSTER, or list all with -A",
+			h.namespace))
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("no managed cluster %q on this hub: name another with -n, or list all with -A", h.namespace)
 	case err != nil && isCheck:
-		return source.HubError(fmt.Errorf("no add-ons found in namespace %q, and whether it is a managed cluster is not known: %w", h.namespace, err), h.host)
+		return source.HubError(fmt.Errorf("no add-ons found in namespace %q, and whether it is a managed cluster is not known: %w",
+			h.namespace, err), h.host)
 	default:
 		return nil
 	}
 }
 
 // selectIn selects the managed clusters of a snapshot.
-func (f *filter) selectIn(on *snapshot.Snapshot) {
+func (f *filter) selectIn(hub *snapshot.Snapshot) {
 	if f.selector == nil {
 		return
 	}
 	f.selected = map[string]bool{}
-	for i := range on.Clusters {
-		if f.selector.Matches(labels.Set(on.Clusters[i].Labels)) {
-			f.selected[on.Clusters[i].Name] = true
+	for i := range hub.Clusters {
+		if f.selector.Matches(labels.Set(hub.Clusters[i].Labels)) {
+			f.selected[hub.Clusters[i].Name] = true
 		}
 	}
 }

@@ -19,26 +19,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Row is what is shown of one add-on on one managed cluster.
+// Row shows an add-on on a managed cluster.
 type Row struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Available and Degraded are the status of the condition, empty where it
-	// does not exist.
+	// Available and Degraded are the status of the conditions. They are empty without the condition.
 	Available string `json:"available"`
 	Degraded  string `json:"degraded"`
 	// Since is the last transition of the condition that Reason and Message come from.
 	Since time.Time `json:"since,omitzero"`
-	// Reason and Message are those of Degraded when it is True, else those of
-	// Available.
+	// Reason and Message are from Degraded if it is True. Otherwise they are from Available.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Waits is the installation or upgrade that waits for dependencies. Its kind is empty without one.
+	// Waits is the installation or upgrade that waits for dependencies. Its kind is empty if none waits.
 	Waits Waits `json:"waits,omitzero"`
-	// Installation is what Interlock has stored of an add-on that it has installed. It is read for wide output, and from files.
+	// Installation is nil for an add-on that Interlock did not install. It is read for wide output, and from files.
 	Installation *Installation `json:"installation,omitempty"`
-	// dependency and verdict are those of the edges that are not satisfied, found for wide
-	// output only.
+	// dependency and verdict have the edges that are not satisfied. Only wide output has them.
 	dependency, verdict string
 }
 
@@ -49,9 +46,9 @@ type Waits struct {
 	RunningTemplate string `json:"runningTemplate,omitempty"`
 	// Template is the AddOnTemplate that waits. An installation may have none.
 	Template string `json:"template,omitempty"`
-	// Since is when the wait began.
+	// Since is the time at which the wait began.
 	Since time.Time `json:"since,omitzero"`
-	// Message is that of Installable or Upgradable, which names the dependencies.
+	// Message is the message of Installable or Upgradable, which names the dependencies.
 	Message string `json:"message,omitempty"`
 }
 
@@ -60,12 +57,12 @@ type Installation struct {
 	Phase       dependencyv1alpha1.InstallationPhase `json:"phase"`
 	RequestedBy []string                             `json:"requestedBy,omitempty"`
 	Since       time.Time                            `json:"since,omitzero"`
-	// Reason is why it is in its phase, or what its next step waits for.
+	// Reason explains the phase, or names the condition that the next step waits for.
 	Reason string `json:"reason,omitempty"`
 }
 
 // cells returns the installation as columns.
-func (i *Installation) cells(now time.Time) []string {
+func (i *Installation) cells(readTime time.Time) []string {
 	if i == nil {
 		return []string{"", ""}
 	}
@@ -73,39 +70,39 @@ func (i *Installation) cells(now time.Time) []string {
 	if i.Reason != "" && i.Reason != phase {
 		phase += " (" + i.Reason + ")"
 	}
-	if since := age(i.Since, now); since != "" {
+	if since := age(i.Since, readTime); since != "" {
 		phase += ", " + since
 	}
 	return []string{phase, strings.Join(i.RequestedBy, ",")}
 }
 
-// Heading names the columns of Cells, WideHeading those of WideCells.
+// Heading has the columns of Cells, and WideHeading the columns of WideCells.
 var (
 	Heading     = []string{"NAMESPACE", "NAME", "AVAILABLE", "DEGRADED", "SINCE", "REASON", "MESSAGE"}
 	WideHeading = []string{"NAMESPACE", "NAME", "AVAILABLE", "DEGRADED", "SINCE", "REASON", "DEPENDENCY", "VERDICT", "MESSAGE"}
 )
 
-// Cells returns the row as columns.
-func (r Row) Cells(now time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, now), r.Reason, r.Message}
+// Cells returns the row as columns. Ages are relative to the time at which the row was read.
+func (r Row) Cells(readTime time.Time) []string {
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.Reason, r.Message}
 }
 
 // WideCells returns the row as columns, with the edges that are not satisfied.
-func (r Row) WideCells(now time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, now), r.Reason, r.dependency, r.verdict, r.Message}
+func (r Row) WideCells(readTime time.Time) []string {
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.Reason, r.dependency, r.verdict, r.Message}
 }
 
 // WaitsCells returns the wait as a row of the same columns as Cells.
-func (r Row) WaitsCells(now time.Time) []string {
-	return []string{r.Namespace, r.Name, "", "", age(r.Waits.Since, now), gate.ReasonWaiting, r.Waits.Message}
+func (r Row) WaitsCells(readTime time.Time) []string {
+	return []string{r.Namespace, r.Name, "", "", age(r.Waits.Since, readTime), gate.ReasonWaiting, r.Waits.Message}
 }
 
-// age is how long ago a time is; empty for a zero time.
-func age(since, now time.Time) string {
+// age returns the time that has passed since a time. It returns an empty string for a zero time.
+func age(since, readTime time.Time) string {
 	if since.IsZero() {
 		return ""
 	}
-	return duration.HumanDuration(now.Sub(since))
+	return duration.HumanDuration(readTime.Sub(since))
 }
 
 // Unsatisfied reports whether a Required dependency keeps the add-on from working.
@@ -136,17 +133,17 @@ func Rows(addOns []addonv1alpha1.ManagedClusterAddOn) []Row {
 
 func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
 	r := Row{Namespace: addOn.Namespace, Name: addOn.Name}
-	show := func(condition *metav1.Condition) {
+	setReason := func(condition *metav1.Condition) {
 		r.Reason, r.Message, r.Since = condition.Reason, condition.Message, condition.LastTransitionTime.UTC()
 	}
 	if available := fleet.Available(addOn); available != nil {
 		r.Available = string(available.Status)
-		show(available)
+		setReason(available)
 	}
 	if degraded := fleet.Degraded(addOn); degraded != nil {
 		r.Degraded = string(degraded.Status)
 		if degraded.Status == metav1.ConditionTrue {
-			show(degraded)
+			setReason(degraded)
 		}
 	}
 	r.Waits = waits(addOn)
@@ -169,29 +166,29 @@ func waits(addOn *addonv1alpha1.ManagedClusterAddOn) Waits {
 	}
 }
 
-// addInstallations adds what Interlock has stored of add-ons that it has installed.
-func addInstallations(rows []Row, on *snapshot.Snapshot) {
+// addInstallations adds the AddOnInstallations of add-ons that Interlock has installed.
+func addInstallations(rows []Row, hub *snapshot.Snapshot) {
 	for i := range rows {
-		stored := on.InstallationOf(types.NamespacedName{Namespace: rows[i].Namespace, Name: rows[i].Name})
+		stored := hub.InstallationOf(types.NamespacedName{Namespace: rows[i].Namespace, Name: rows[i].Name})
 		if stored == nil {
 			continue
 		}
-		shown := &Installation{
+		installation := &Installation{
 			Phase: stored.Status.Phase, Reason: snapshot.InstallationReason(stored), Since: ptr.Deref(stored.Status.Since, metav1.Time{}).Time,
 		}
 		for _, request := range stored.Spec.RequestedBy {
-			shown.RequestedBy = append(shown.RequestedBy, request.AddOn)
+			installation.RequestedBy = append(installation.RequestedBy, request.AddOn)
 		}
-		rows[i].Installation = shown
+		rows[i].Installation = installation
 	}
 }
 
-// explain adds the edges that are not satisfied, or held, to rows in the order of Rows.
-func explain(rows []Row, on *snapshot.Snapshot) {
+// addEdges adds the edges that are not satisfied, or held. The rows are in the order of Rows.
+func addEdges(rows []Row, hub *snapshot.Snapshot) {
 	cluster, findings := "", func(string) []evaluation.Finding { return nil }
 	for i := range rows {
 		if r := &rows[i]; r.Namespace != cluster {
-			cluster, findings = r.Namespace, on.Evaluated(r.Namespace)
+			cluster, findings = r.Namespace, hub.Evaluated(r.Namespace)
 		}
 		var dependencies, verdicts []string
 		for _, finding := range findings(rows[i].Name) {

@@ -33,12 +33,12 @@ type options struct {
 	check         bool
 	summary       bool
 	watch         bool
-	labels        string // the selector, as given
+	labels        string // the value of --selector
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide, output.Name)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide, output.Name)}
 	command := &cobra.Command{
 		Use:   "status [ADDON]",
 		Short: "List add-ons on managed clusters: available, degraded, and why",
@@ -84,11 +84,16 @@ the namespace of the kubeconfig, which is usually no managed cluster. With --sel
 func (o *options) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the add-ons of all managed clusters.")
-	flags.BoolVar(&o.check, "check", false, "Exit 1 when a Required dependency of a listed add-on is not satisfied, the managed cluster or add-on does not exist, or no managed cluster matches -l.")
-	flags.BoolVar(&o.failing, "failing", false, "List only add-ons that are degraded, or not known to be available; and those of which an installation or an upgrade waits, in a list of their own.")
+	flags.BoolVar(&o.check, "check", false,
+		"Exit 1 when a Required dependency of a listed add-on is not satisfied, "+
+			"the managed cluster or add-on does not exist, or no managed cluster matches -l.")
+	flags.BoolVar(&o.failing, "failing", false,
+		"List only add-ons that are degraded, or not known to be available; "+
+			"and those of which an installation or an upgrade waits, in a list of their own.")
 	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons with this reason. Can be repeated.")
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
-	flags.BoolVar(&o.summary, "summary", false, "Count the verdicts on each dependency over the managed clusters, and the installations and upgrades that wait.")
+	flags.BoolVar(&o.summary, "summary", false,
+		"Count the verdicts on each dependency over the managed clusters, and the installations and upgrades that wait.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, list each change, until interrupted.")
 	o.flags.AddTo(command)
 }
@@ -104,10 +109,10 @@ func (o *options) complete(args []string) error {
 		}
 		o.selector = selector
 	}
-	named := *o.source.Config.Namespace
-	if o.allNamespaces || named != "" || o.selector != nil || o.summary || o.source.IsFile() {
+	cluster := *o.source.Config.Namespace
+	if o.allNamespaces || cluster != "" || o.selector != nil || o.summary || o.source.IsFile() {
 		if !o.allNamespaces {
-			o.namespace = named
+			o.namespace = cluster
 		}
 		return nil
 	}
@@ -123,9 +128,9 @@ func (o *options) validate() error {
 	if err := o.flags.Validate(); err != nil {
 		return err
 	}
-	rows := []struct {
-		flag string
-		set  bool
+	rowOptions := []struct {
+		flag  string
+		isSet bool
 	}{
 		{"--check", o.check},
 		{"--failing", o.failing},
@@ -134,9 +139,9 @@ func (o *options) validate() error {
 		{"-o name", o.flags.Is(output.Name)},
 	}
 	if o.summary {
-		for _, one := range rows {
-			if one.set {
-				return fmt.Errorf("--summary and %s: choose one; a summary has no rows of add-ons", one.flag)
+		for _, option := range rowOptions {
+			if option.isSet {
+				return fmt.Errorf("--summary and %s: choose one; a summary has no rows of add-ons", option.flag)
 			}
 		}
 	}
@@ -158,67 +163,67 @@ func (o *options) run(ctx context.Context) error {
 	case o.watch:
 		return o.runWatch(ctx)
 	}
-	all, now, err := o.read(ctx)
+	allRows, readTime, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	if o.name != "" && len(all) == 0 {
-		return o.notFound()
+	if o.name != "" && len(allRows) == 0 {
+		return o.notFoundError()
 	}
 	if o.check && o.selectsNone() {
 		return fmt.Errorf("no managed cluster to check has the labels %s: kubectl get managedclusters --show-labels lists them", o.selector)
 	}
-	rows := slices.DeleteFunc(slices.Clone(all), func(row Row) bool { return !o.has(row) })
-	if err := o.print(rows, len(all), now); err != nil {
+	rows := slices.DeleteFunc(slices.Clone(allRows), func(row Row) bool { return !o.keeps(row) })
+	if err := o.print(rows, len(allRows), readTime); err != nil {
 		return err
 	}
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
-		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.why()))
+		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.whyCommand()))
 	}
 	return nil
 }
 
-// why is the command that finds the causes of what is listed.
-func (o *options) why() string {
-	line := "kubectl addon why"
+// whyCommand returns the command that finds the causes for the listed add-ons.
+func (o *options) whyCommand() string {
+	command := "kubectl addon why"
 	if o.name != "" {
-		line += " " + source.Quoted(o.name)
+		command += " " + source.Quoted(o.name)
 	}
 	if o.namespace != "" {
-		line += " -n " + source.Quoted(o.namespace)
+		command += " -n " + source.Quoted(o.namespace)
 	}
-	return line
+	return command
 }
 
-// notFound is the error where a named add-on is not installed.
-func (o *options) notFound() error {
-	message := o.nothingFound()
+// notFoundError returns the error for a named add-on that is not installed.
+func (o *options) notFoundError() error {
+	message := o.emptyMessage()
 	if o.namespace != "" || o.selector != nil {
 		return errors.New(message)
 	}
 	return fmt.Errorf("%s: %s lists what is installed", strings.TrimSuffix(message, "."), o.source.Command("kubectl addon status -A"))
 }
 
-// read reads the rows of the named add-on and clusters, and when they were read.
+// read reads the rows of the named add-on and clusters. It also returns the time at which they were read.
 func (o *options) read(ctx context.Context) ([]Row, time.Time, error) {
 	if !o.source.IsFile() && !o.flags.Is(output.Wide) {
 		addOns, err := o.readHub(ctx)
-		return slices.DeleteFunc(Rows(addOns), func(row Row) bool { return !o.knows(row) }), time.Now(), err
+		return slices.DeleteFunc(Rows(addOns), func(row Row) bool { return !o.isNamed(row) }), time.Now(), err
 	}
-	on, err := o.source.Snapshot(ctx, o.namespace)
+	hub, err := o.source.Snapshot(ctx, o.namespace)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	o.selectIn(on)
-	rows := slices.DeleteFunc(Rows(on.AddOns), func(row Row) bool { return !o.knows(row) })
-	addInstallations(rows, on)
+	o.selectIn(hub)
+	rows := slices.DeleteFunc(Rows(hub.AddOns), func(row Row) bool { return !o.isNamed(row) })
+	addInstallations(rows, hub)
 	if o.flags.Is(output.Wide) {
-		explain(rows, on) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		addEdges(rows, hub) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 	}
-	return rows, on.Taken, nil
+	return rows, hub.Taken, nil
 }
 
-// readHub reads add-ons only: for them, no other right is needed.
+// readHub reads add-ons only, because the user may have no other right.
 func (o *options) readHub(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	h, err := o.connect(ctx)
 	if err != nil {
@@ -243,14 +248,14 @@ func (o *options) connect(ctx context.Context) (*hub, error) {
 }
 
 func (o *options) runSummary(ctx context.Context) error {
-	on, err := o.source.Snapshot(ctx, o.namespace)
+	hub, err := o.source.Snapshot(ctx, o.namespace)
 	if err != nil {
 		return err
 	}
-	o.selectIn(on)
-	found := report.FindSummary(on, o.on, o.name)
-	if o.name != "" && len(found.Items) == 0 && source.CheckInstalled(on, o.name, o.namespace) != nil {
-		return o.notFound()
+	o.selectIn(hub)
+	summary := report.FindSummary(hub, o.hasCluster, o.name)
+	if o.name != "" && len(summary.Items) == 0 && source.CheckInstalled(hub, o.name, o.namespace) != nil {
+		return o.notFoundError()
 	}
-	return o.flags.Print(o.Out, found, func() error { return o.printSummary(found) })
+	return o.flags.Print(o.Out, summary, func() error { return o.printSummary(summary) })
 }

@@ -12,53 +12,54 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// maxClusters is how many managed clusters a line names.
+// maxClusters is the largest number of managed clusters that a line names.
 const maxClusters = 3
 
-// wait is an installation or upgrade that waits for the same dependencies on several managed clusters.
-type wait struct {
+// waitGroup is an installation or upgrade that waits for the same dependencies on several managed clusters.
+type waitGroup struct {
 	addOn    string
-	waits    Waits // since the first of them began
+	waits    Waits // since the first wait began
 	clusters []string
 }
 
-// waitsOf groups the waits of rows, those on most managed clusters first.
-func waitsOf(rows []Row) []wait {
-	var all []wait
+// groupWaits groups the waits of rows. Waits on most managed clusters come first.
+func groupWaits(rows []Row) []waitGroup {
+	var groups []waitGroup
 	for _, row := range rows {
 		if !row.Waiting() {
 			continue
 		}
-		same := slices.IndexFunc(all, func(other wait) bool { return other.addOn == row.Name && other.waits.same(row.Waits) })
-		if same < 0 {
-			same = len(all)
-			all = append(all, wait{addOn: row.Name, waits: row.Waits})
+		index := slices.IndexFunc(groups, func(group waitGroup) bool {
+			return group.addOn == row.Name && group.waits.equalExceptSince(row.Waits)
+		})
+		if index < 0 {
+			index = len(groups)
+			groups = append(groups, waitGroup{addOn: row.Name, waits: row.Waits})
 		}
-		group := &all[same]
+		group := &groups[index]
 		group.clusters = append(group.clusters, row.Namespace)
 		if row.Waits.Since.Before(group.waits.Since) {
 			group.waits.Since = row.Waits.Since
 		}
 	}
-	slices.SortStableFunc(all, func(a, b wait) int {
+	slices.SortStableFunc(groups, func(a, b waitGroup) int {
 		return cmp.Or(cmp.Compare(len(b.clusters), len(a.clusters)), cmp.Compare(a.addOn, b.addOn))
 	})
-	return all
+	return groups
 }
 
-// same reports whether another wait differs in its beginning only.
-func (w Waits) same(other Waits) bool {
-	other.Since = w.Since
-	return w == other
+func (w Waits) equalExceptSince(b Waits) bool {
+	b.Since = w.Since
+	return w == b
 }
 
 // printWaits prints a table of the waits of rows, if there are any.
-func (o *options) printWaits(rows []Row, now time.Time) error {
+func (o *options) printWaits(rows []Row, readTime time.Time) error {
 	var cells [][]string
-	for _, group := range waitsOf(rows) {
+	for _, group := range groupWaits(rows) {
 		cells = append(cells, []string{
-			group.addOn, string(group.waits.Kind), group.waits.RunningTemplate, group.waits.Template, age(group.waits.Since, now),
-			o.counted(group.clusters), group.waits.Message,
+			group.addOn, string(group.waits.Kind), group.waits.RunningTemplate, group.waits.Template, age(group.waits.Since, readTime),
+			o.clusterCell(group.clusters), group.waits.Message,
 		})
 	}
 	return o.printWaiting([]string{"ADD-ON", "KIND", "RUNS", "WAITING", "SINCE", "CLUSTERS", "WAITS FOR"}, cells)
@@ -73,8 +74,8 @@ func (o *options) printSummarizedWaits(summary *report.Summary) error {
 			dependencies = append(dependencies, fmt.Sprintf("%s (%d)", name, wait.Dependencies[name]))
 		}
 		cells = append(cells, []string{
-			wait.AddOn, string(wait.Kind), report.Templated(wait.Template, wait.Version), age(wait.Since, summary.Taken), o.counted(wait.Clusters),
-			strings.Join(dependencies, ", "),
+			wait.AddOn, string(wait.Kind), report.Templated(wait.Template, wait.Version), age(wait.Since, summary.Taken),
+			o.clusterCell(wait.Clusters), strings.Join(dependencies, ", "),
 		})
 	}
 	return o.printWaiting([]string{"ADD-ON", "KIND", "WAITING", "SINCE", "CLUSTERS", "WAITS FOR"}, cells)
@@ -86,16 +87,16 @@ func (o *options) printWaiting(heading []string, cells [][]string) error {
 		return nil
 	}
 	fmt.Fprint(o.Out, "\nInstallations and upgrades that wait for dependencies:\n")
-	shown := o.flags.Table(o.Out, heading)
-	shown.Spare = []string{"SINCE", "RUNS", "KIND"}
-	return shown.Print(cells)
+	table := o.flags.Table(o.Out, heading)
+	table.Spare = []string{"SINCE", "RUNS", "KIND"}
+	return table.Print(cells)
 }
 
-// counted counts managed clusters, and names the first ones, or all of them in a wide table.
-func (o *options) counted(clusters []string) string {
-	named := clusters
-	if len(named) > maxClusters && !o.flags.Is(output.Wide) {
-		named = append(slices.Clone(named[:maxClusters]), "…")
+// clusterCell returns the number of managed clusters, and the names of the first clusters, or of all in a wide table.
+func (o *options) clusterCell(clusters []string) string {
+	names := clusters
+	if len(names) > maxClusters && !o.flags.Is(output.Wide) {
+		names = append(slices.Clone(names[:maxClusters]), "…")
 	}
-	return fmt.Sprintf("%d: %s", len(clusters), strings.Join(named, ", "))
+	return fmt.Sprintf("%d: %s", len(clusters), strings.Join(names, ", "))
 }

@@ -48,8 +48,8 @@ func TestTheSameWaitsAreOne(t *testing.T) {
 	})
 	rows[2].Waits.Since = rows[2].Waits.Since.Add(-time.Hour)
 	var got [][]string
-	for _, one := range waitsOf(rows) {
-		got = append(got, append([]string{one.addOn, one.waits.Message, age(one.waits.Since, fixture.Now.Time)}, one.clusters...))
+	for _, group := range groupWaits(rows) {
+		got = append(got, append([]string{group.addOn, group.waits.Message, age(group.waits.Since, fixture.Now.Time)}, group.clusters...))
 	}
 	want := [][]string{{"b", waitsForX, "65m", "c1", "c2"}, {"a", "AddOnTemplate 'v2' waits: y", "5m", "c1"}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -58,14 +58,14 @@ func TestTheSameWaitsAreOne(t *testing.T) {
 }
 
 func TestWaitsAreWatched(t *testing.T) {
-	s, out := watching(filter{failing: true})
+	w, out := newWatcher(filter{failing: true})
 	waits := upgrading("c1", "b", waitsForX)
 	unnamed := upgrading("c1", "c", "It waits")
 	unnamed.Status.RelatedObjects = nil
 	for i := range waits.Status.Conditions {
 		waits.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 	}
-	if err := s.replace(Rows([]addonv1alpha1.ManagedClusterAddOn{waits, unnamed})); err != nil {
+	if err := w.replace(Rows([]addonv1alpha1.ManagedClusterAddOn{waits, unnamed})); err != nil {
 		t.Fatal(err)
 	}
 	want := `NAMESPACE   NAME   AVAILABLE   DEGRADED   SINCE   REASON                   MESSAGE

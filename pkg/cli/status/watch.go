@@ -13,16 +13,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/table"
 )
 
-// shown are the rows that a watch has printed, or would have.
-type shown struct {
+// watcher prints rows that change.
+type watcher struct {
 	*options
 	table *table.Table
-	rows  map[string]Row // by namespace and name
+	rows  map[string]Row // the last state, by namespace and name
 }
 
-// runWatch lists add-ons, and again each that changes, until the context ends.
+// runWatch lists add-ons, and then each change, until the context ends.
 func (o *options) runWatch(ctx context.Context) error {
-	if _, err := o.readHub(ctx); err != nil { // says what is wrong with a name or a right
+	if _, err := o.readHub(ctx); err != nil { // It checks names and rights first.
 		return err
 	}
 	hub, host, err := o.source.ConnectToWatch()
@@ -35,64 +35,65 @@ func (o *options) runWatch(ctx context.Context) error {
 	return nil
 }
 
-// follow shows what changes. It returns an error when the context ends, too.
+// follow prints changes. It also returns an error when the context ends.
 func (o *options) follow(ctx context.Context, hub client.WithWatch) error {
-	s := &shown{options: o, table: o.flags.Table(o.Out, Heading), rows: map[string]Row{}}
-	s.table.Spare = o.spare()
-	all := []follow.Watched{{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: o.namespace, Options: o.named()}}
-	watched, err := follow.Start(ctx, hub, all, follow.Failures)
+	w := &watcher{options: o, table: o.flags.Table(o.Out, Heading), rows: map[string]Row{}}
+	w.table.Spare = o.spareColumns()
+	lists := []follow.Watched{{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: o.namespace, Options: o.listOptions()}}
+	watch, err := follow.Start(ctx, hub, lists, follow.Failures)
 	if err != nil {
 		return err
 	}
 	for {
 		var list addonv1alpha1.ManagedClusterAddOnList
-		if err := watched.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
+		if err := watch.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
 			return err
 		}
-		if err := s.replace(Rows(list.Items)); err != nil {
+		if err := w.replace(Rows(list.Items)); err != nil {
 			return err
 		}
-		if err := watched.Next(ctx); err != nil {
+		if err := watch.Next(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// replace shows what differs from the rows before, and what is no longer there.
-func (s *shown) replace(rows []Row) error {
-	gone := s.rows
-	s.rows = map[string]Row{}
+// replace replaces the last state. It prints the rows that have changed or were deleted.
+func (w *watcher) replace(rows []Row) error {
+	deleted := w.rows
+	w.rows = map[string]Row{}
 	var changed []Row
 	for _, row := range rows {
-		if !s.knows(row) {
+		if !w.isNamed(row) {
 			continue
 		}
 		key := row.Namespace + "/" + row.Name
-		if before, known := gone[key]; s.differs(before, row, known) {
+		if last, ok := deleted[key]; w.isChange(last, row, ok) {
 			changed = append(changed, row)
 		}
-		delete(gone, key)
-		s.rows[key] = row
+		delete(deleted, key)
+		w.rows[key] = row
 	}
-	for _, row := range gone {
-		if s.has(row) {
+	for _, row := range deleted {
+		if w.keeps(row) {
 			changed = append(changed, Row{Namespace: row.Namespace, Name: row.Name, Message: "deleted"})
 		}
 	}
-	return s.show(changed)
+	return w.print(changed)
 }
 
-// differs reports whether a row is to be shown: also one that the filter no longer keeps.
-func (s *shown) differs(before, row Row, known bool) bool {
-	return s.has(row) && (!known || before != row) || known && before != row && s.has(before)
+// isChange reports whether a row is printed. A changed row is also printed if the filter has kept its last state only. hasLast is
+// whether there is a last state.
+func (w *watcher) isChange(last, row Row, hasLast bool) bool {
+	return w.keeps(row) && (!hasLast || last != row) || hasLast && last != row && w.keeps(last)
 }
 
-func (s *shown) show(rows []Row) error {
+func (w *watcher) print(rows []Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if s.flags.Is(output.Name) {
-		return printNames(s.Out, rows)
+	if w.flags.Is(output.Name) {
+		return printNames(w.Out, rows)
 	}
 	cells := make([][]string, 0, len(rows))
 	for _, row := range rows {
@@ -101,5 +102,5 @@ func (s *shown) show(rows []Row) error {
 			cells = append(cells, row.WaitsCells(time.Now()))
 		}
 	}
-	return s.table.Print(cells)
+	return w.table.Print(cells)
 }

@@ -13,39 +13,39 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/table"
 )
 
-func watching(filter filter) (*shown, *bytes.Buffer) {
+func newWatcher(filter filter) (*watcher, *bytes.Buffer) {
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	o := &options{IOStreams: streams, filter: filter, flags: output.NewFlags(output.Name)}
-	return &shown{options: o, table: table.New(out, Heading), rows: map[string]Row{}}, out
+	return &watcher{options: o, table: table.New(out, Heading), rows: map[string]Row{}}, out
 }
 
 func TestOnlyChangesAreShownAgain(t *testing.T) {
-	works := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Works"})
-	fails := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionFalse, Reason: "Fails"})
-	other, elsewhere := addOn("c1", "other"), addOn("c2", "a")
+	working := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Works"})
+	failing := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionFalse, Reason: "Fails"})
+	otherName, otherCluster := addOn("c1", "other"), addOn("c2", "a")
 	heading := "NAMESPACE   NAME   AVAILABLE   DEGRADED   SINCE   REASON   MESSAGE\n"
-	rowWorks := "c1          a      True        -          -       Works    -\n"
-	rowFails := "c1          a      False       -          -       Fails    -\n"
-	rowGone := "c1          a      -           -          -       -        deleted\n"
+	workingRow := "c1          a      True        -          -       Works    -\n"
+	failingRow := "c1          a      False       -          -       Fails    -\n"
+	deletedRow := "c1          a      -           -          -       -        deleted\n"
 	type list = []addonv1alpha1.ManagedClusterAddOn
 	for name, test := range map[string]struct {
 		filter filter
 		lists  []list
 		want   string
 	}{
-		"a change":          {filter{name: "a"}, []list{{works}, {works}, {fails}}, heading + rowWorks + rowFails},
-		"a deletion":        {filter{name: "a"}, []list{{works}, {}, {}}, heading + rowWorks + rowGone},
-		"of others nothing": {filter{name: "a", selected: map[string]bool{"c1": true}}, []list{{}, {other, elsewhere}}, ""},
+		"a change":          {filter{name: "a"}, []list{{working}, {working}, {failing}}, heading + workingRow + failingRow},
+		"a deletion":        {filter{name: "a"}, []list{{working}, {}, {}}, heading + workingRow + deletedRow},
+		"of others nothing": {filter{name: "a", selected: map[string]bool{"c1": true}}, []list{{}, {otherName, otherCluster}}, ""},
 		"what fails, and that it no longer does": {
 			filter{failing: true},
-			[]list{{works}, {fails}, {works}, {}},
-			heading + rowFails + rowWorks,
+			[]list{{working}, {failing}, {working}, {}},
+			heading + failingRow + workingRow,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, out := watching(test.filter)
-			for _, one := range test.lists {
-				if err := s.replace(Rows(one)); err != nil {
+			w, out := newWatcher(test.filter)
+			for _, addOns := range test.lists {
+				if err := w.replace(Rows(addOns)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -56,16 +56,16 @@ func TestOnlyChangesAreShownAgain(t *testing.T) {
 	}
 }
 
-// What happened while the hub was away is shown, and nothing twice.
-func TestAnotherListShowsWhatDiffers(t *testing.T) {
-	s, out := watching(filter{})
-	before := []addonv1alpha1.ManagedClusterAddOn{addOn("c1", "a"), addOn("c1", "gone"), addOn("c1", "same")}
-	after := []addonv1alpha1.ManagedClusterAddOn{
+// Changes while the hub did not respond are printed, and nothing is printed twice.
+func TestNextListShowsChanges(t *testing.T) {
+	w, out := newWatcher(filter{})
+	firstList := []addonv1alpha1.ManagedClusterAddOn{addOn("c1", "a"), addOn("c1", "gone"), addOn("c1", "same")}
+	nextList := []addonv1alpha1.ManagedClusterAddOn{
 		addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}), addOn("c1", "same"),
 	}
-	for _, list := range [][]addonv1alpha1.ManagedClusterAddOn{before, after} {
+	for _, list := range [][]addonv1alpha1.ManagedClusterAddOn{firstList, nextList} {
 		out.Reset()
-		if err := s.replace(Rows(list)); err != nil {
+		if err := w.replace(Rows(list)); err != nil {
 			t.Fatal(err)
 		}
 	}

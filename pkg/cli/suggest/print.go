@@ -15,12 +15,9 @@ import (
 )
 
 const (
-	// maxEvidence is how much evidence is shown for one suggestion.
-	maxEvidence = 3
-	// maxCommands is how many commands are shown for one version of an add-on.
-	maxCommands = 3
-	// maxClusters is how many managed clusters are named.
-	maxClusters = 5
+	maxEvidence = 3 // pieces for a suggestion
+	maxCommands = 3 // for a version of an add-on
+	maxClusters = 5 // names
 )
 
 // formatYAML prints entries to paste, not the report.
@@ -31,10 +28,10 @@ func (o *options) show(workloads int) error {
 	if o.flags.Is(formatYAML) {
 		return o.printYAML(o.Out)
 	}
-	if err := o.showDependencies(workloads); err != nil || len(o.found.Versions) == 0 {
+	if err := o.showDependencies(workloads); err != nil || len(o.result.Versions) == 0 {
 		return err
 	}
-	if len(o.found.Items) > 0 {
+	if len(o.result.Items) > 0 {
 		fmt.Fprintln(o.Out)
 	}
 	if err := o.showVersions(); err != nil {
@@ -46,47 +43,47 @@ func (o *options) show(workloads int) error {
 
 func (o *options) showDependencies(workloads int) error {
 	var rows [][]string
-	for i := range o.found.Items {
-		one := &o.found.Items[i]
-		shown := one.Because[:min(len(one.Because), maxEvidence)]
-		for j, because := range shown {
-			if more := len(one.Because) - len(shown); j == maxEvidence-1 && more > 0 {
-				because += fmt.Sprintf(" (and %d more)", more)
+	for i := range o.result.Items {
+		item := &o.result.Items[i]
+		first := item.Because[:min(len(item.Because), maxEvidence)]
+		for j, because := range first {
+			if rest := len(item.Because) - len(first); j == maxEvidence-1 && rest > 0 {
+				because += fmt.Sprintf(" (and %d more)", rest)
 			}
-			rows = append(rows, []string{one.AddOn, strings.Join(one.MayNeed, " or "), string(one.Dependency.Type), because})
+			rows = append(rows, []string{item.AddOn, strings.Join(item.MayNeed, " or "), string(item.Dependency.Type), because})
 		}
 	}
 	if len(rows) == 0 {
 		fmt.Fprintf(o.ErrOut, "No undeclared dependencies found in %d AddOnTemplates and ManifestWorks.\n", workloads)
 		return nil
 	}
-	shown := o.flags.Table(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"})
-	shown.Spare = []string{"TYPE"}
-	return shown.Print(rows)
+	table := o.flags.Table(o.Out, []string{"ADD-ON", "MAY NEED", "TYPE", "BECAUSE"})
+	table.Spare = []string{"TYPE"}
+	return table.Print(rows)
 }
 
-// showVersions prints a row for each version of an add-on that reports none.
+// showVersions prints a row for each suggested version.
 func (o *options) showVersions() error {
-	rows := make([][]string, 0, len(o.found.Versions))
-	for i := range o.found.Versions {
-		version := &o.found.Versions[i]
-		shown := version.Version
-		if shown == "" {
-			shown = "-"
+	rows := make([][]string, 0, len(o.result.Versions))
+	for i := range o.result.Versions {
+		version := &o.result.Versions[i]
+		cell := version.Version
+		if cell == "" {
+			cell = "-"
 		}
-		rows = append(rows, []string{version.AddOn, shown, strconv.Itoa(len(version.Clusters)), becauseOf(version)})
+		rows = append(rows, []string{version.AddOn, cell, strconv.Itoa(len(version.Clusters)), describeEvidence(version)})
 	}
-	fmt.Fprintln(o.Out, terminal.Of(o.Out).Wrap("No version of these add-ons is known. Their images have:", 0))
+	fmt.Fprintln(o.Out, terminal.ScreenOf(o.Out).Wrap("No version of these add-ons is known. Their images have:", 0))
 	return o.flags.Table(o.Out, []string{"ADD-ON", "VERSION", "CLUSTERS", "BECAUSE"}).Print(rows)
 }
 
-// becauseOf describes the evidence for a version, or why there is none.
-func becauseOf(version *suggestion.Version) string {
+// describeEvidence describes the evidence for a version, or why no version can be suggested.
+func describeEvidence(version *suggestion.Version) string {
 	evidence := ""
 	if len(version.Images) > 0 {
 		evidence = "image " + text.Excerpt(text.OneLine(version.Images[0]))
-		if more := len(version.Images) - 1; more > 0 {
-			evidence += fmt.Sprintf(" (and %d more)", more)
+		if rest := len(version.Images) - 1; rest > 0 {
+			evidence += fmt.Sprintf(" (and %d more)", rest)
 		}
 	}
 	switch {
@@ -103,9 +100,9 @@ func becauseOf(version *suggestion.Version) string {
 
 // showCommands prints the commands that set the versions.
 func (o *options) showCommands() {
-	introduced, screen := false, terminal.Of(o.Out)
-	for i := range o.found.Versions {
-		commands := o.found.Versions[i].Commands
+	introduced, screen := false, terminal.ScreenOf(o.Out)
+	for i := range o.result.Versions {
+		commands := o.result.Versions[i].Commands
 		for j, command := range commands {
 			if !introduced {
 				introduced = true
@@ -126,40 +123,41 @@ func (o *options) showCommands() {
 // printYAML prints a document for each add-on, to be pasted into its spec, and for each object that could have a version.
 func (o *options) printYAML(out io.Writer) error {
 	documents := 0
-	begin := func(of string) {
+	begin := func(object string) {
 		if documents++; documents > 1 {
 			fmt.Fprintln(out, "---")
 		}
-		fmt.Fprintf(out, "# for the %s\n", of)
+		fmt.Fprintf(out, "# for the %s\n", object)
 	}
-	for i := range o.found.Items {
-		one := &o.found.Items[i]
-		if i == 0 || o.found.Items[i-1].AddOn != one.AddOn {
-			begin("ClusterManagementAddOn " + text.Name(one.AddOn))
+	for i := range o.result.Items {
+		item := &o.result.Items[i]
+		if i == 0 || o.result.Items[i-1].AddOn != item.AddOn {
+			begin("ClusterManagementAddOn " + text.Name(item.AddOn))
 			fmt.Fprintln(out, "dependencies:")
 		}
-		for _, because := range one.Because[:min(len(one.Because), maxEvidence)] {
+		for _, because := range item.Because[:min(len(item.Because), maxEvidence)] {
 			fmt.Fprintf(out, "# %s\n", text.OneLine(because))
 		}
-		entry, err := yaml.Marshal([]addonv1alpha1.AddonDependency{one.Dependency})
+		entry, err := yaml.Marshal([]addonv1alpha1.AddonDependency{item.Dependency})
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "%s  # message: what does not work without it\n", entry)
 	}
-	for i := range o.found.Versions {
-		version := &o.found.Versions[i]
+	for i := range o.result.Versions {
+		version := &o.result.Versions[i]
 		if version.Version == "" {
 			continue
 		}
-		begin(annotated(version))
-		fmt.Fprintf(out, "# %s\nmetadata:\n  annotations:\n    %s: %q\n", becauseOf(version), addonv1alpha1.AddOnVersionAnnotation, version.Version)
+		begin(annotatedObject(version))
+		fmt.Fprintf(out, "# %s\nmetadata:\n  annotations:\n    %s: %q\n",
+			describeEvidence(version), addonv1alpha1.AddOnVersionAnnotation, version.Version)
 	}
 	return nil
 }
 
-// annotated names the objects that the commands of a version are about.
-func annotated(version *suggestion.Version) string {
+// annotatedObject names the objects that the commands of a version annotate.
+func annotatedObject(version *suggestion.Version) string {
 	switch {
 	case version.Template != "":
 		return "AddOnTemplate " + text.Name(version.Template)
@@ -167,8 +165,8 @@ func annotated(version *suggestion.Version) string {
 		return "ClusterManagementAddOn " + text.Name(version.AddOn)
 	}
 	clusters := strings.Join(version.Clusters[:min(len(version.Clusters), maxClusters)], ", ")
-	if more := len(version.Clusters) - maxClusters; more > 0 {
-		clusters += fmt.Sprintf(" and %d more", more)
+	if rest := len(version.Clusters) - maxClusters; rest > 0 {
+		clusters += fmt.Sprintf(" and %d more", rest)
 	}
 	return fmt.Sprintf("ManagedClusterAddOn %s of %s", text.Name(version.AddOn), clusters)
 }

@@ -1,5 +1,5 @@
-// Package suggest is the verb of kubectl addon that finds dependencies which add-ons use and
-// do not declare, and versions that they do not report.
+// Package suggest is the verb of kubectl addon that finds dependencies that add-ons use and do not declare, and versions that they do
+// not report.
 package suggest
 
 import (
@@ -25,14 +25,14 @@ type options struct {
 	genericiooptions.IOStreams
 	source *source.Source
 	flags  *output.Flags
-	found  *report.Suggestions
+	result *report.Suggestions
 
 	allNamespaces bool
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(formatYAML)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(formatYAML)}
 	command := &cobra.Command{
 		Use:   "suggest [ADDON]",
 		Short: "Find dependencies that add-ons do not declare, and versions that they do not report",
@@ -76,7 +76,8 @@ so. It cannot read a snapshot.`,
 			return o.run(command.Context(), addOn)
 		},
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Take the first managed cluster that has the add-on, which is the default without -n.")
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
+		"Take the first managed cluster that has the add-on, which is the default without -n.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -87,35 +88,35 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	if err != nil {
 		return err
 	}
-	declared := catalog.New(fleet.Registrations)
-	if addOn != "" && !slices.Contains(declared.AddOns(), addOn) {
+	catalog := catalog.New(fleet.Registrations)
+	if addOn != "" && !slices.Contains(catalog.AddOns(), addOn) {
 		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists those that exist", addOn)
 	}
 	hub, err := o.source.Reader()
 	if err != nil {
 		return err
 	}
-	read, err := load(ctx, hub, fleet.AddOns)
+	workloads, err := load(ctx, hub, fleet.AddOns)
 	if err != nil {
 		return err
 	}
-	o.found = report.SuggestionsFor(addOn, suggestion.Find(declared, read.workloads, isBuiltIn))
-	gaps := versionGaps{hub: hub, cluster: cluster, read: read}
-	evidence, err := gaps.find(ctx, fleet, addOn)
+	o.result = report.SuggestionsFor(addOn, suggestion.Find(catalog, workloads.items, isBuiltIn))
+	finder := evidenceFinder{hub: hub, cluster: cluster, workloads: workloads}
+	evidence, err := finder.find(ctx, fleet, addOn)
 	if err != nil {
 		return err
 	}
-	o.found.Versions = suggestion.Versions(evidence, cluster == "")
-	for _, wrong := range read.wrong {
-		fmt.Fprintln(o.ErrOut, wrong)
+	o.result.Versions = suggestion.Versions(evidence, cluster == "")
+	for _, problem := range workloads.problems {
+		fmt.Fprintln(o.ErrOut, problem)
 	}
-	if read.worksUnread != nil {
-		fmt.Fprintf(o.ErrOut, "ManifestWorks are left out: %s\n", text.OneLine(read.worksUnread.Error()))
+	if workloads.worksErr != nil {
+		fmt.Fprintf(o.ErrOut, "ManifestWorks are left out: %s\n", text.OneLine(workloads.worksErr.Error()))
 	}
-	return o.flags.Print(o.Out, o.found, func() error { return o.show(len(read.workloads)) })
+	return o.flags.Print(o.Out, o.result, func() error { return o.show(len(workloads.items)) })
 }
 
-// isBuiltIn reports whether Kubernetes has the group itself.
+// isBuiltIn reports whether a group of APIs is a part of Kubernetes.
 func isBuiltIn(group string) bool {
 	return scheme.Scheme.IsGroupRegistered(group) || group == "apiextensions.k8s.io" || group == "apiregistration.k8s.io"
 }

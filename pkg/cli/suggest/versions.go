@@ -26,74 +26,83 @@ const (
 	noTemplate   = "the AddOnTemplate does not exist"
 )
 
-// versionGaps finds the images of add-ons of which no version is known.
-type versionGaps struct {
+// evidenceFinder finds the images of add-ons without a known version.
+type evidenceFinder struct {
 	hub client.Reader
-	// cluster is the only one that is looked at; empty: all are.
-	cluster string
-	read    *loaded
+	// cluster is the managed cluster to read. If it is empty, all are read.
+	cluster   string
+	workloads *workloads
 }
 
-// find returns the images of all registered add-ons without a known version, or of one.
-func (v *versionGaps) find(ctx context.Context, fleet *snapshot.Snapshot, addOn string) (all []suggestion.Evidence, err error) {
+// find returns the images of all registered add-ons without a known version, or of a single add-on.
+func (f *evidenceFinder) find(ctx context.Context, fleet *snapshot.Snapshot, addOn string) ([]suggestion.Evidence, error) {
+	var evidence []suggestion.Evidence
 	wanted := map[string]bool{}
 	for _, name := range fleet.Declared.AddOns() {
 		wanted[name] = addOn == "" || addOn == name
 	}
 	reaches := report.VersionReaches(fleet, func(name string) bool { return wanted[name] })
 	for _, name := range slices.Sorted(maps.Keys(reaches)) {
-		evidence, err := v.evidence(ctx, name, reaches[name].Gaps)
+		images, err := f.gapEvidence(ctx, name, reaches[name].Gaps)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, evidence...)
+		evidence = append(evidence, images...)
 	}
 	for i := range fleet.Registrations {
-		if registered := &fleet.Registrations[i]; wanted[registered.Name] && reaches[registered.Name] == nil {
-			all = append(all, v.installedNowhere(ctx, fleet, registered)...)
+		if registration := &fleet.Registrations[i]; wanted[registration.Name] && reaches[registration.Name] == nil {
+			evidence = append(evidence, f.registrationEvidence(ctx, fleet, registration)...)
 		}
 	}
-	return all, nil
+	return evidence, nil
 }
 
-// evidence returns the images of an add-on where no version of it is known.
-func (v *versionGaps) evidence(ctx context.Context, addOn string, gaps []report.VersionGap) (all []suggestion.Evidence, err error) {
+// gapEvidence returns the images of an add-on on the managed clusters without a known version.
+func (f *evidenceFinder) gapEvidence(ctx context.Context, addOn string, gaps []report.VersionGap) ([]suggestion.Evidence, error) {
+	var evidence []suggestion.Evidence
 	clusters := map[string][]string{} // by AddOnTemplate
 	for i := range gaps {
 		clusters[gaps[i].Template] = append(clusters[gaps[i].Template], gaps[i].Cluster)
 	}
 	for _, template := range slices.Sorted(maps.Keys(clusters)) {
 		if template != "" {
-			all = append(all, v.ofTemplate(addOn, template, clusters[template]))
+			evidence = append(evidence, f.templateEvidence(addOn, template, clusters[template]))
 		}
 	}
-	without := clusters[""]
-	if len(without) == 0 {
-		return all, nil
+	works, err := f.workEvidence(ctx, addOn, clusters[""])
+	return append(evidence, works...), err
+}
+
+// workEvidence returns the images of an add-on without an AddOnTemplate on managed clusters.
+func (f *evidenceFinder) workEvidence(ctx context.Context, addOn string, clusters []string) ([]suggestion.Evidence, error) {
+	if len(clusters) == 0 {
+		return nil, nil
 	}
 	images, reason := map[string]string{}, worksUnread
-	if v.read.worksUnread == nil {
+	if f.workloads.worksErr == nil {
+		var err error
 		reason = noWork
-		images, err = v.imagesOfWorks(ctx, addOn)
+		images, err = f.workImages(ctx, addOn)
 		switch {
 		case apierrors.IsForbidden(err):
-			v.read.worksUnread, reason = err, worksUnread
+			f.workloads.worksErr, reason = err, worksUnread
 		case err != nil:
 			return nil, err
 		}
 	}
-	for _, cluster := range without {
-		one := suggestion.Evidence{AddOn: addOn, Image: images[cluster], Clusters: []string{cluster}}
-		if one.Image == "" {
-			one.Reason = reason
+	evidence := make([]suggestion.Evidence, 0, len(clusters))
+	for _, cluster := range clusters {
+		item := suggestion.Evidence{AddOn: addOn, Image: images[cluster], Clusters: []string{cluster}}
+		if item.Image == "" {
+			item.Reason = reason
 		}
-		all = append(all, one)
+		evidence = append(evidence, item)
 	}
-	return all, nil
+	return evidence, nil
 }
 
-func (v *versionGaps) ofTemplate(addOn, template string, clusters []string) suggestion.Evidence {
-	image, exists := v.read.images[template]
+func (f *evidenceFinder) templateEvidence(addOn, template string, clusters []string) suggestion.Evidence {
+	image, exists := f.workloads.images[template]
 	evidence := suggestion.Evidence{AddOn: addOn, Template: template, Image: image, Clusters: clusters}
 	switch {
 	case !exists:
@@ -104,25 +113,27 @@ func (v *versionGaps) ofTemplate(addOn, template string, clusters []string) sugg
 	return evidence
 }
 
-// installedNowhere returns the images of the AddOnTemplates that a registration names, and that have no version.
-func (v *versionGaps) installedNowhere(
-	ctx context.Context, fleet *snapshot.Snapshot, registered *addonv1alpha1.ClusterManagementAddOn,
-) (all []suggestion.Evidence) {
-	if stated := fleet.Declared.Version(registered.Name); cmp.Or(stated.Current, stated.Former) != "" {
+// registrationEvidence returns the images of an add-on that is installed nowhere: of the AddOnTemplates that its registration names, and
+// that have no version.
+func (f *evidenceFinder) registrationEvidence(
+	ctx context.Context, fleet *snapshot.Snapshot, registration *addonv1alpha1.ClusterManagementAddOn,
+) []suggestion.Evidence {
+	if version := fleet.Declared.Version(registration.Name); cmp.Or(version.Current, version.Former) != "" {
 		return nil
 	}
-	for _, template := range declaration.NamedTemplates(registered) {
+	var evidence []suggestion.Evidence
+	for _, template := range declaration.NamedTemplates(registration) {
 		if version, _, _ := fleet.TemplateVersion(ctx, template); version == "" {
-			all = append(all, v.ofTemplate(registered.Name, template, nil))
+			evidence = append(evidence, f.templateEvidence(registration.Name, template, nil))
 		}
 	}
-	return all
+	return evidence
 }
 
-// imagesOfWorks returns the images of an add-on, by managed cluster. In hosted mode, a work is in the namespace of another one.
-func (v *versionGaps) imagesOfWorks(ctx context.Context, addOn string) (map[string]string, error) {
+// workImages returns the images of an add-on, by managed cluster. In hosted mode, a work is in the namespace of the hosting cluster.
+func (f *evidenceFinder) workImages(ctx context.Context, addOn string) (map[string]string, error) {
 	images := map[string]string{}
-	err := snapshot.Each(ctx, v.hub, "manifestworks", v.cluster, func(list *workv1.ManifestWorkList) {
+	err := snapshot.Each(ctx, f.hub, "manifestworks", f.cluster, func(list *workv1.ManifestWorkList) {
 		for i := range list.Items {
 			work := &list.Items[i]
 			cluster := cmp.Or(work.Labels[ocmaddonv1alpha1.AddonNamespaceLabelKey], work.Namespace)
@@ -131,6 +142,6 @@ func (v *versionGaps) imagesOfWorks(ctx context.Context, addOn string) (map[stri
 				images[cluster] = image
 			}
 		}
-	}, client.MatchingLabels{ocmaddonv1alpha1.AddonLabelKey: addOn}, client.Limit(page))
+	}, client.MatchingLabels{ocmaddonv1alpha1.AddonLabelKey: addOn}, client.Limit(pageSize))
 	return images, err
 }

@@ -6,27 +6,28 @@ import (
 )
 
 const (
-	// gap is between columns, and narrow is the least width with it, as kubectl has them.
-	gap    = 3
-	narrow = 6
-	// least is how much room the last column should have: a reason in two parts.
-	least = 24
-	// scant is still readable.
-	scant = 8
-	// maxLines is how many lines a cell has at most, unless the table is Whole.
+	// gap is the gap between columns, as in tables of kubectl.
+	gap = 3
+	// minColumn is the smallest width of a column, with its gap, as in tables of kubectl.
+	minColumn = 6
+	// lastColumn is the width that the last column should have: it has room for a reason in two parts.
+	lastColumn = 24
+	// minReadable is the smallest width that is still readable.
+	minReadable = 8
+	// maxLines is the largest number of lines of a cell, unless the table is Whole.
 	maxLines = 6
-	// wholeLines is how many the cells of a Whole table have, where more would not make it fit.
+	// wholeLines is the largest number of lines with which a Whole table is fitted to a screen.
 	wholeLines = 20
 )
 
-// layout is where the columns of a table are on a screen.
+// layout has the columns of a table that a screen shows.
 type layout struct {
-	// columns are those that are shown, by their places, and widths theirs without gaps.
+	// columns are the indexes of the columns. widths are their widths without gaps.
 	columns, widths []int
 }
 
-// learn keeps what the columns have, for rows that come later, too.
-func (t *Table) learn(rows [][]string) {
+// measure remembers the cells of each column, because later rows have the same columns.
+func (t *Table) measure(rows [][]string) {
 	if t.texts == nil {
 		t.texts, t.longest = make([]map[string]bool, len(t.heading)), make([]int, len(t.heading))
 		for i := range t.texts {
@@ -36,44 +37,42 @@ func (t *Table) learn(rows [][]string) {
 	for _, cells := range rows {
 		for i, content := range cells {
 			t.texts[i][content] = true
-			t.longest[i] = max(t.longest[i], utf8.RuneCountInString(plain(content)), narrow-gap)
+			t.longest[i] = max(t.longest[i], utf8.RuneCountInString(plain(content)), minColumn-gap)
 		}
 	}
 }
 
-// fit finds the layout for a screen: without spare columns that have no room, and with cells
-// in as few lines as possible.
+// fit returns the layout for a screen. It leaves out spare columns that have no room. Its cells have as few lines as possible.
 func (t *Table) fit(screen int) layout {
 	columns := t.columns
-	if columns == nil { // rows that come later have the columns of the heading
-		columns = t.fitting(screen)
+	if columns == nil { // Later rows have the columns of the heading.
+		columns = t.visibleColumns(screen)
 		t.columns = columns
 	}
-	found := layout{columns: columns, widths: t.natural(columns)}
-	if screen == 0 || t.Uncut || sum(found.widths) <= screen {
-		return found
+	unwrapped := layout{columns: columns, widths: t.naturalWidths(columns)}
+	if screen == 0 || t.Uncut || totalWidth(unwrapped.widths) <= screen {
+		return unwrapped
 	}
-	for lines := 1; lines <= t.lines(); lines++ {
-		widths := t.needed(columns, lines)
-		if sum(widths) <= screen {
-			t.spread(columns, widths, screen)
+	for lines := 1; lines <= t.maxLines(); lines++ {
+		widths := t.wrappedWidths(columns, lines)
+		if totalWidth(widths) <= screen {
+			t.widen(columns, widths, screen)
 			return layout{columns, widths}
 		}
 	}
-	return layout{columns, t.cutting(columns, screen)}
+	return layout{columns, t.cutWidths(columns, screen)}
 }
 
-// lines is how many lines a cell has at most.
-func (t *Table) lines() int {
+// maxLines returns the largest number of lines of a cell.
+func (t *Table) maxLines() int {
 	if t.Whole {
 		return wholeLines
 	}
 	return maxLines
 }
 
-// fitting are the columns that are shown: all, but for spare ones on a screen that is too
-// narrow.
-func (t *Table) fitting(screen int) []int {
+// visibleColumns returns the columns for a screen. If the screen is too narrow, it leaves out spare columns.
+func (t *Table) visibleColumns(screen int) []int {
 	columns := make([]int, len(t.heading))
 	for i := range columns {
 		columns[i] = i
@@ -82,10 +81,10 @@ func (t *Table) fitting(screen int) []int {
 		return columns
 	}
 	for _, spare := range t.Spare {
-		widths := t.natural(columns)
+		widths := t.naturalWidths(columns)
 		last := len(widths) - 1
-		widths[last] = min(widths[last], least)
-		if sum(widths) <= screen {
+		widths[last] = min(widths[last], lastColumn)
+		if totalWidth(widths) <= screen {
 			break
 		}
 		columns = slices.DeleteFunc(columns, func(column int) bool { return plain(t.heading[column]) == spare })
@@ -93,8 +92,8 @@ func (t *Table) fitting(screen int) []int {
 	return columns
 }
 
-// natural are the widths of columns whose cells have one line.
-func (t *Table) natural(columns []int) []int {
+// naturalWidths returns the widths of columns whose cells have a single line.
+func (t *Table) naturalWidths(columns []int) []int {
 	widths := make([]int, len(columns))
 	for i, column := range columns {
 		widths[i] = t.longest[column]
@@ -102,52 +101,51 @@ func (t *Table) natural(columns []int) []int {
 	return widths
 }
 
-// needed are the widths of columns whose cells have so many lines at most. What is drawn has
-// one.
-func (t *Table) needed(columns []int, lines int) []int {
-	widths := t.natural(columns)
+// wrappedWidths returns the widths of columns whose cells have at most the number of lines. A tree has a single line.
+func (t *Table) wrappedWidths(columns []int, lines int) []int {
+	widths := t.naturalWidths(columns)
 	for i, column := range columns {
 		switch {
 		case t.isCut(column):
-			widths[i] = min(widths[i], least)
-		case !t.isDrawn(column):
+			widths[i] = min(widths[i], lastColumn)
+		case !t.isTreeColumn(column):
 			widths[i] = narrowest(t.texts[column], lines, widths[i])
 		}
 	}
 	return widths
 }
 
-// spread gives the room that is left to columns that need no more than it to have one line,
-// and what remains to the last one.
-func (t *Table) spread(columns, widths []int, screen int) {
-	left := screen - sum(widths)
+// widen distributes the free room of a screen. It widens each column whose cells then have a single line. The last column gets the
+// rest.
+func (t *Table) widen(columns, widths []int, screen int) {
+	room := screen - totalWidth(widths)
 	for i, column := range columns {
-		if more := t.longest[column] - widths[i]; more <= left {
-			widths[i] += more
-			left -= more
+		if missing := t.longest[column] - widths[i]; missing <= room {
+			widths[i] += missing
+			room -= missing
 		}
 	}
 	last := len(widths) - 1
-	widths[last] = min(t.longest[columns[last]], widths[last]+left)
+	widths[last] = min(t.longest[columns[last]], widths[last]+room)
 }
 
-// cutting are widths for a screen where not all cells can be whole: the last column takes
-// what the others leave, and they are as narrow as it needs.
-func (t *Table) cutting(columns []int, screen int) []int {
+// cutWidths returns widths for a screen that is too narrow for all cells. It gives the other columns more lines until the last column
+// has enough room. If six lines are not enough, it narrows the widest columns.
+func (t *Table) cutWidths(columns []int, screen int) []int {
 	last := len(columns) - 1
 	for lines := 1; lines <= maxLines; lines++ {
-		widths := t.needed(columns, lines)
+		widths := t.wrappedWidths(columns, lines)
 		widths[last] = 0
-		if room := screen - sum(widths); room >= min(least, t.longest[columns[last]]) {
+		if room := screen - totalWidth(widths); room >= min(lastColumn, t.longest[columns[last]]) {
 			widths[last] = min(room, t.longest[columns[last]])
 			return widths
 		}
 	}
-	widths := t.needed(columns, maxLines)
-	widths[last] = min(widths[last], scant)
-	for sum(widths) > screen {
+	widths := t.wrappedWidths(columns, maxLines)
+	widths[last] = min(widths[last], minReadable)
+	for totalWidth(widths) > screen {
 		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= scant {
+		if widths[widest] <= minReadable {
 			break
 		}
 		widths[widest]--
@@ -155,17 +153,17 @@ func (t *Table) cutting(columns []int, screen int) []int {
 	return widths
 }
 
-// isCut reports whether a column is cut rather than wrapped: a spare one is not worth a line.
+// isCut reports whether a column is cut instead of wrapped. A spare column is not worth a second line.
 func (t *Table) isCut(column int) bool { return slices.Contains(t.Spare, plain(t.heading[column])) }
 
-// isDrawn reports whether a column is a drawing.
-func (t *Table) isDrawn(column int) bool { return t.drawn && column == 0 }
+// isTreeColumn reports whether a column is a drawn tree.
+func (t *Table) isTreeColumn(column int) bool { return t.isTree && column == 0 }
 
-// sum is how wide columns are together.
-func sum(widths []int) int {
-	all := gap * (len(widths) - 1)
+// totalWidth returns the width of all columns together, with their gaps.
+func totalWidth(widths []int) int {
+	total := gap * (len(widths) - 1)
 	for _, width := range widths {
-		all += width
+		total += width
 	}
-	return all
+	return total
 }

@@ -9,76 +9,76 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// shown are the rows as the output shows them: aligned for no screen, else fitted to it.
-func (t *Table) shown(rows [][]string) string {
-	screen := terminal.Of(t.out)
+// render returns the rows as text. On a screen, they are fitted to its width.
+func (t *Table) render(rows [][]string) string {
+	screen := terminal.ScreenOf(t.out)
 	if screen == (terminal.Screen{}) {
 		return t.aligned.String()
 	}
-	t.learn(rows)
-	places := t.fit(screen.Width)
-	var lines strings.Builder
+	t.measure(rows)
+	layout := t.fit(screen.Width)
+	var output strings.Builder
 	for r, cells := range rows {
-		below := ""
-		if t.drawn && r+1 < len(rows) {
-			below = continued(rows[r+1][0])
+		branches := ""
+		if t.isTree && r+1 < len(rows) {
+			branches = branchesAbove(rows[r+1][0])
 		}
-		t.show(&lines, screen, places, cells, below)
+		t.renderRow(&output, screen, layout, cells, branches)
 	}
-	return lines.String()
+	return output.String()
 }
 
-// show adds a row, in as many lines as its longest cell has. below is what the drawing in the
-// first column has beside all but the first line.
-func (t *Table) show(lines *strings.Builder, screen terminal.Screen, places layout, cells []string, below string) {
-	parts, height := make([][]string, len(places.columns)), 1
-	for i, column := range places.columns {
-		parts[i] = t.parts(column, cells[column], places.widths[i])
-		height = max(height, len(parts[i]))
+// renderRow adds a row with as many lines as its longest cell has. In a tree, the first column has branches in all lines but the
+// first.
+func (t *Table) renderRow(output *strings.Builder, screen terminal.Screen, layout layout, cells []string, branches string) {
+	cellLines, height := make([][]string, len(layout.columns)), 1
+	for i, column := range layout.columns {
+		cellLines[i] = t.cellLines(column, cells[column], layout.widths[i])
+		height = max(height, len(cellLines[i]))
 	}
 	for n := range height {
 		line, pending := "", 0
-		for i, column := range places.columns {
+		for i, column := range layout.columns {
 			part := ""
-			if n < len(parts[i]) {
-				part = parts[i][n]
-			} else if t.isDrawn(column) {
-				part = text.Cut(below, places.widths[i])
+			if n < len(cellLines[i]) {
+				part = cellLines[i][n]
+			} else if t.isTreeColumn(column) {
+				part = text.Cut(branches, layout.widths[i])
 			}
 			if part != "" {
 				line += strings.Repeat(" ", pending) + screen.Paint(ColorOf(t.heading[column], cells[column]), part)
 				pending = 0
 			}
-			pending += places.widths[i] + gap - utf8.RuneCountInString(part)
+			pending += layout.widths[i] + gap - utf8.RuneCountInString(part)
 		}
-		lines.WriteString(line + "\n")
+		output.WriteString(line + "\n")
 	}
 }
 
-// parts are the lines of a cell. Without a width for all, it has one.
-func (t *Table) parts(column int, content string, width int) []string {
+// cellLines returns the lines of a cell.
+func (t *Table) cellLines(column int, content string, width int) []string {
 	switch {
 	case width >= utf8.RuneCountInString(plain(content)):
 		return []string{plain(content)}
-	case t.isDrawn(column) || t.isCut(column):
+	case t.isTreeColumn(column) || t.isCut(column):
 		return []string{text.Cut(plain(content), width)}
 	case t.Whole:
-		return shortened(content, width, 0)
+		return wrap(content, width)
 	default:
-		return shortened(content, width, maxLines)
+		return wrapAtMost(content, width, maxLines)
 	}
 }
 
-// continued is what a drawing has above one of its lines, so that none is interrupted.
-func continued(line string) string {
+// branchesAbove returns the branches of a tree above a line of it, so that no branch is interrupted.
+func branchesAbove(line string) string {
 	end := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune("│├└─ \u00a0", r) })
 	return strings.TrimRight(strings.NewReplacer("├", "│", "└", "│", "─", " ").Replace(line[:max(end, 0)]), " \u00a0")
 }
 
-// plain is a text without places where it may be broken.
+// plain returns a text without Break.
 func plain(content string) string { return strings.ReplaceAll(content, Break, "") }
 
-// ColorOf is the color of a value in a column of that name.
+// ColorOf returns the color of a value in a column.
 func ColorOf(column, value string) terminal.Color {
 	good := map[string]string{"AVAILABLE": "True", "DEGRADED": "False"}[column]
 	switch column {
@@ -95,10 +95,10 @@ func ColorOf(column, value string) terminal.Color {
 		first, _, _ := strings.Cut(value, ",")
 		return ColorOfVerdict(evaluation.Verdict(first))
 	}
-	return terminal.None
+	return terminal.NoColor
 }
 
-// ColorOfVerdict is the color of a verdict; none for what is no verdict.
+// ColorOfVerdict returns the color of a verdict. It returns NoColor for other texts.
 func ColorOfVerdict(verdict evaluation.Verdict) terminal.Color {
 	switch verdict {
 	case evaluation.Satisfied:
@@ -110,6 +110,6 @@ func ColorOfVerdict(verdict evaluation.Verdict) terminal.Color {
 		evaluation.NoAlternative, evaluation.Cycle:
 		return terminal.Red
 	default:
-		return terminal.None
+		return terminal.NoColor
 	}
 }

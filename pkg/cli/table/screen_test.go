@@ -12,12 +12,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-type shown struct {
+type screenOutput struct {
 	bytes.Buffer
-	on terminal.Screen
+	screen terminal.Screen
 }
 
-func (s *shown) Screen() terminal.Screen { return s.on }
+func (o *screenOutput) Screen() terminal.Screen { return o.screen }
 
 func TestATerminalHasColorsAndAWidth(t *testing.T) {
 	heading := []string{"NAME", "AVAILABLE", "DEGRADED", "MESSAGE"}
@@ -26,7 +26,7 @@ func TestATerminalHasColorsAndAWidth(t *testing.T) {
 		{"another", "False", "True", strings.Repeat("long ", 20)},
 		{"ä→", "Unknown", "", "x"},
 	}
-	out := &shown{on: terminal.Screen{Width: 60, Colored: true}}
+	out := &screenOutput{screen: terminal.Screen{Width: 60, Colored: true}}
 	if err := Print(out, heading, rows); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestATerminalHasColorsAndAWidth(t *testing.T) {
 	if err := Print(&piped, heading, rows); err != nil {
 		t.Fatal(err)
 	}
-	whole := &shown{on: terminal.Screen{Width: 60, Colored: true}}
+	whole := &screenOutput{screen: terminal.Screen{Width: 60, Colored: true}}
 	uncut := New(whole, heading)
 	uncut.Uncut = true
 	if err := uncut.Print(rows); err != nil {
@@ -123,7 +123,7 @@ func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := &shown{on: terminal.Screen{Width: test.width}}
+			out := &screenOutput{screen: terminal.Screen{Width: test.width}}
 			narrow := New(out, heading)
 			narrow.Spare = test.spare
 			for range 2 { // the second time without a heading, in the same columns
@@ -141,7 +141,7 @@ func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 
 func TestEveryVerdictHasAColor(t *testing.T) {
 	for _, verdict := range evaluation.Verdicts {
-		if ColorOfVerdict(verdict) == terminal.None && verdict != evaluation.NotApplicable {
+		if ColorOfVerdict(verdict) == terminal.NoColor && verdict != evaluation.NotApplicable {
 			t.Errorf("%s has none", verdict)
 		}
 	}

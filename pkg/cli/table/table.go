@@ -17,23 +17,27 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Table is rows in columns. On a terminal, its verdicts and conditions have colors, and it is
+// Table has rows in columns. On a terminal, its verdicts and conditions have colors, and it is
 // fitted to the width of the screen: columns are left out, and cells have several lines.
 type Table struct {
-	// Uncut: each row is one line on a terminal, too, however long it is.
+	// Uncut is whether each row is a single line on a terminal, too, even if the line is longer than the screen is wide.
 	Uncut bool
-	// Whole: cells have as many lines as they need.
+	// Whole is whether cells have as many lines as they need.
 	Whole bool
-	// Headless: the columns have no headings.
+	// Headless is whether the columns have no headings.
 	Headless bool
 	// Spare are the headings of columns that a terminal too narrow for the last column does
 	// not show, in the order in which they are left out.
 	Spare   []string
 	out     io.Writer
 	heading []string
-	headed  bool
-	drawn   bool  // the first column is a drawing
-	columns []int // those that a terminal shows; nil before the heading
+	// headed is whether the heading was printed.
+	headed bool
+	// isTree is whether the first column is a drawn tree.
+	isTree bool
+	// columns are the indexes of the columns that a terminal shows. They are chosen with the heading.
+	columns []int
+	// texts and longest have the distinct cells of each column, and the length of the longest cell.
 	texts   []map[string]bool
 	longest []int
 	aligned bytes.Buffer
@@ -53,58 +57,54 @@ func New(out io.Writer, heading []string) *Table {
 	return t
 }
 
-// Print writes a heading and rows, aligned. The text of a cell may be foreign: it cannot
-// control the terminal.
+// Print writes a heading and rows, aligned. The text of a cell may be from a foreign source: control characters are removed.
 func Print(out io.Writer, heading []string, rows [][]string) error {
 	return New(out, heading).Print(rows)
 }
 
-// Print writes rows, below the heading if they are the first ones. It makes the cells safe
-// where they are: a fleet has many.
+// Print writes rows. The heading precedes the first rows. Print sanitizes the cells in place, because a fleet has many.
 func (t *Table) Print(rows [][]string) error {
 	for _, row := range rows {
 		for i, content := range row {
-			row[i] = cell(content)
+			row[i] = sanitize(content)
 		}
 	}
 	return t.write(rows)
 }
 
-// PrintTree is Print with one line of a drawn tree before the cells of each row. The names
-// in the tree must be safe already.
+// PrintTree is Print with a line of a drawn tree before the cells of each row. The caller sanitizes the names in the tree.
 func (t *Table) PrintTree(tree []string, rows [][]string) error {
-	t.drawn = true
+	t.isTree = true
 	safe := make([][]string, len(rows))
 	for r, row := range rows {
 		safe[r] = []string{tree[r]}
 		for _, content := range row {
-			safe[r] = append(safe[r], cell(content))
+			safe[r] = append(safe[r], sanitize(content))
 		}
 	}
 	return t.write(safe)
 }
 
-// atOnce is how many rows are aligned at once: each takes several times the memory of its text
-// meanwhile.
-const atOnce = 1000
+// chunkSize is the number of rows that are aligned together. Aligning a row takes several times the memory of its text.
+const chunkSize = 1000
 
 func (t *Table) write(rows [][]string) error {
-	if len(rows) <= atOnce || terminal.Of(t.out) != (terminal.Screen{}) {
-		return t.writeSome(rows)
+	if len(rows) <= chunkSize || terminal.ScreenOf(t.out) != (terminal.Screen{}) {
+		return t.writeChunk(rows)
 	}
 	// The writer remembers the widths of columns, so the widest cells come first.
 	if err := t.align([][]string{widest(rows)}, false); err != nil {
 		return err
 	}
-	for some := range slices.Chunk(rows, atOnce) {
-		if err := t.writeSome(some); err != nil {
+	for chunk := range slices.Chunk(rows, chunkSize) {
+		if err := t.writeChunk(chunk); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// widest returns a row whose cells are as wide as the widest ones.
+// widest returns a row of the widest cells.
 func widest(rows [][]string) []string {
 	cells := make([]string, len(rows[0]))
 	for _, row := range rows {
@@ -140,7 +140,7 @@ func (t *Table) align(rows [][]string, heading bool) error {
 	return nil
 }
 
-func (t *Table) writeSome(rows [][]string) error {
+func (t *Table) writeChunk(rows [][]string) error {
 	if err := t.align(rows, !t.headed && !t.Headless); err != nil {
 		return err
 	}
@@ -148,29 +148,29 @@ func (t *Table) writeSome(rows [][]string) error {
 		rows = append([][]string{t.heading}, rows...)
 	}
 	t.headed = true
-	if _, err := io.WriteString(t.out, t.shown(rows)); err != nil {
+	if _, err := io.WriteString(t.out, t.render(rows)); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	return nil
 }
 
-// cell is one line, because the printer would cut a text at its first line break.
-// An empty cell is "-", so that scripts can still count the columns.
-func cell(content string) string {
+// sanitize returns the content of a cell in a single line, because the printer would cut a text at its first line break. An empty
+// cell is "-", so that scripts can still count the columns.
+func sanitize(content string) string {
 	if isPlain(content) {
 		return content
 	}
 	return cmp.Or(strings.Join(strings.Fields(text.OneLine(content)), " "), "-")
 }
 
-// isPlain reports whether a cell can stay as it is: most can.
+// isPlain reports whether a cell needs no sanitizing, as most do not.
 func isPlain(content string) bool {
-	before := byte(' ')
+	last := byte(' ')
 	for i := range len(content) {
-		if content[i] < ' ' || content[i] > '~' || content[i] == ' ' && before == ' ' {
+		if content[i] < ' ' || content[i] > '~' || content[i] == ' ' && last == ' ' {
 			return false
 		}
-		before = content[i]
+		last = content[i]
 	}
-	return before != ' '
+	return last != ' '
 }

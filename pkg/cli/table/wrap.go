@@ -8,12 +8,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Break is where a heading may be broken. Output without a screen does not have it.
+// Break is a character at which a heading may be broken. Output without a screen does not have it.
 const Break = "\u00ad"
 
-// wrapped breaks a text into lines of at most so many characters: between words, and words that
-// are longer behind hyphens and the like, and where CamelCase has a capital letter.
-func wrapped(content string, width int) []string {
+// wrap breaks a text into lines of at most width characters. It breaks between words. It breaks longer words after hyphens and other
+// punctuation, and before the capital letters of CamelCase.
+func wrap(content string, width int) []string {
 	if width <= 0 || utf8.RuneCountInString(content) <= width && !strings.Contains(content, Break) {
 		return []string{content}
 	}
@@ -44,30 +44,32 @@ func wrapped(content string, width int) []string {
 	return append(lines, line)
 }
 
-// pieces are the parts of a word that stay together. A date and a version are one.
-func pieces(word string) (all []string) {
-	start, before := 0, rune(0)
+// pieces returns the parts of a word that stay together. Dates and versions are not split.
+func pieces(word string) []string {
+	var pieces []string
+	start, last := 0, rune(0)
 	for i, r := range word {
-		separated := strings.ContainsRune("-/.=:,", before) && unicode.IsLetter(r) || strings.ContainsRune(Break, before)
-		if i > start && (separated || unicode.IsUpper(r) && unicode.IsLower(before)) {
-			all, start = append(all, plain(word[start:i])), i
+		separated := strings.ContainsRune("-/.=:,", last) && unicode.IsLetter(r) || strings.ContainsRune(Break, last)
+		if i > start && (separated || unicode.IsUpper(r) && unicode.IsLower(last)) {
+			pieces, start = append(pieces, plain(word[start:i])), i
 		}
-		before = r
+		last = r
 	}
-	return append(all, plain(word[start:]))
+	return append(pieces, plain(word[start:]))
 }
 
-// shortened are the lines of a cell, at most so many; zero: all.
-func shortened(content string, width, most int) []string {
-	lines := wrapped(content, width)
-	if most == 0 || len(lines) <= most {
+// wrapAtMost is wrap with a largest number of lines. It cuts the last line.
+func wrapAtMost(content string, width, maxLines int) []string {
+	lines := wrap(content, width)
+	if len(lines) <= maxLines {
 		return lines
 	}
-	last := strings.Join(lines[most-1:], " ")
-	return append(lines[:most-1], text.Cut(last, width))
+	last := strings.Join(lines[maxLines-1:], " ")
+	return append(lines[:maxLines-1], text.Cut(last, width))
 }
 
-// narrowest is how many characters texts need so that none has more than so many lines.
+// narrowest returns the smallest width with which no text has more than the number of lines. longest is the length of the longest
+// text.
 func narrowest(texts map[string]bool, lines, longest int) int {
 	low, high := 1, longest
 	for low < high {
@@ -83,15 +85,16 @@ func narrowest(texts map[string]bool, lines, longest int) int {
 
 func fits(texts map[string]bool, width, lines int) bool {
 	for content := range texts {
-		// A piece that is longer is no easier to read in two parts.
-		if len(wrapped(content, width)) > lines || width < longestPiece(content) {
+		// Breaking a piece in two makes it harder to read.
+		if len(wrap(content, width)) > lines || width < longestPiece(content) {
 			return false
 		}
 	}
 	return true
 }
 
-func longestPiece(content string) (longest int) {
+func longestPiece(content string) int {
+	longest := 0
 	for word := range strings.FieldsSeq(content) {
 		for _, piece := range pieces(word) {
 			longest = max(longest, utf8.RuneCountInString(piece))

@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-func TestWrapped(t *testing.T) {
+func TestWrap(t *testing.T) {
 	for _, test := range []struct {
 		content string
 		width   int
@@ -27,15 +27,15 @@ func TestWrapped(t *testing.T) {
 		{"NOT" + Break + "AVAILABLE", 9, "NOT|AVAILABLE"},
 		{"ä→ü ö", 3, "ä→ü|ö"},
 	} {
-		if diff := cmp.Diff(test.want, strings.Join(wrapped(test.content, test.width), "|")); diff != "" {
+		if diff := cmp.Diff(test.want, strings.Join(wrap(test.content, test.width), "|")); diff != "" {
 			t.Errorf("%q in %d (-want +got):\n%s", test.content, test.width, diff)
 		}
 	}
 }
 
-// A drawing goes on beside the further lines of a row.
+// The branches of a tree continue beside all lines of a row.
 func TestTreesAreNotInterrupted(t *testing.T) {
-	out := &shown{on: terminal.Screen{Width: 30}}
+	out := &screenOutput{screen: terminal.Screen{Width: 30}}
 	reason := []string{"RequiredDependencyNotSatisfied"}
 	tree := New(out, []string{"NAME", "REASON"})
 	if err := tree.PrintTree([]string{"a", "├── b", "│\u00a0\u00a0 └── c", "└── d"}, [][]string{reason, reason, reason, reason}); err != nil {
@@ -57,15 +57,15 @@ a           RequiredDependency
 }
 
 func TestHeadingsCanBeLeftOut(t *testing.T) {
-	for _, on := range []terminal.Screen{{}, {Width: 80}} {
-		out := &shown{on: on}
+	for _, screen := range []terminal.Screen{{}, {Width: 80}} {
+		out := &screenOutput{screen: screen}
 		headless := New(out, []string{"NAME", "NOT" + Break + "AVAILABLE"})
 		headless.Headless = true
 		if err := headless.Print([][]string{{"a", "1"}}); err != nil {
 			t.Fatal(err)
 		}
 		if fields := strings.Fields(out.String()); len(fields) != 2 {
-			t.Errorf("on %v: %q", on, out)
+			t.Errorf("on %v: %q", screen, out)
 		}
 	}
 	var out bytes.Buffer

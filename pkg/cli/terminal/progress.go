@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Progress shows how far something is: on a screen in one line that changes, else in a line for each change.
+// Progress shows the progress of an operation. A screen has a single line that changes. Other output has a line for each change.
 type Progress struct {
 	out   io.Writer
 	width int
@@ -18,12 +18,12 @@ type Progress struct {
 }
 
 // NewProgress returns a progress that shows nothing yet.
-func NewProgress(out io.Writer) *Progress { return &Progress{out: out, width: Of(out).Width} }
+func NewProgress(out io.Writer) *Progress { return &Progress{out: out, width: ScreenOf(out).Width} }
 
 // clearLine goes back to the beginning of the line, and clears it.
 const clearLine = "\r\x1b[K"
 
-// Show shows a line instead of the one before.
+// Show shows a line. On a screen, it replaces the last line.
 func (p *Progress) Show(line string) {
 	if p.width == 0 {
 		fmt.Fprintln(p.out, line)
@@ -33,35 +33,35 @@ func (p *Progress) Show(line string) {
 	fmt.Fprint(p.out, clearLine+text.Cut(line, p.width-1))
 }
 
-// Done ends the line that was shown last.
-func (p *Progress) Done() {
+// Finish ends the line that was shown last.
+func (p *Progress) Finish() {
 	if p.drawn {
 		fmt.Fprintln(p.out)
 	}
 	p.drawn = false
 }
 
-// Below returns the output for what comes after a line that changes. It ends that line.
-func (p *Progress) Below() io.Writer { return below{p} }
+// Below returns an output that ends the changing line before it writes.
+func (p *Progress) Below() io.Writer { return outputBelow{p} }
 
-type below struct{ progress *Progress }
+type outputBelow struct{ progress *Progress }
 
-func (b below) Write(content []byte) (int, error) {
-	b.progress.Done()
+func (b outputBelow) Write(content []byte) (int, error) {
+	b.progress.Finish()
 	return b.progress.out.Write(content)
 }
 
-// Screen implements On.
-func (b below) Screen() Screen { return Of(b.progress.out) }
+// Screen implements Output.
+func (b outputBelow) Screen() Screen { return ScreenOf(b.progress.out) }
 
-// Answerer is an input that knows whether a person answers, for what is no file.
+// Answerer is an input that reports whether a person can answer. An *os.File need not implement it.
 type Answerer interface{ Answers() bool }
 
 // Answers reports whether a person can answer a question.
-func Answers(in io.Reader) bool {
-	if known, ok := in.(Answerer); ok {
-		return known.Answers()
+func Answers(input io.Reader) bool {
+	if answerer, ok := input.(Answerer); ok {
+		return answerer.Answers()
 	}
-	file, ok := in.(*os.File)
+	file, ok := input.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

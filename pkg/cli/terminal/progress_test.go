@@ -16,7 +16,7 @@ func TestProgress(t *testing.T) {
 		progress.Show("1 of 2")
 		progress.Show("2 of 2, and more")
 		fmt.Fprintln(progress.Below(), "below")
-		progress.Done()
+		progress.Finish()
 	}
 	var pipe bytes.Buffer
 	show(NewProgress(&pipe))
@@ -30,8 +30,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestWhatComesBelowHasTheSameScreen(t *testing.T) {
-	if got := Of(NewProgress(&narrow{}).Below()); got.Width != 10 {
+func TestOutputBelowHasTheSameScreen(t *testing.T) {
+	if got := ScreenOf(NewProgress(&narrow{}).Below()); got.Width != 10 {
 		t.Errorf("its screen is %v", got)
 	}
 }

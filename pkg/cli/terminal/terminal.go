@@ -1,5 +1,5 @@
-// Package terminal is what the plugin may do because a person looks at its output: use
-// colors, and fit it to the width of the screen. What a program reads is never changed.
+// Package terminal adapts output to the screen of a person: it adds colors, and fits lines to the width. Output that a program reads
+// stays unchanged.
 package terminal
 
 import (
@@ -18,27 +18,27 @@ type Color string
 
 // The colors.
 const (
-	None   Color = ""
-	Red    Color = "\x1b[31m"
-	Green  Color = "\x1b[32m"
-	Yellow Color = "\x1b[33m"
-	reset        = "\x1b[0m"
+	NoColor Color = ""
+	Red     Color = "\x1b[31m"
+	Green   Color = "\x1b[32m"
+	Yellow  Color = "\x1b[33m"
+	reset         = "\x1b[0m"
 )
 
-// Screen is where output is shown. The zero value is none: a pipe or a file.
+// Screen is the screen that shows an output. The zero value stands for a pipe or a file.
 type Screen struct {
 	// Width is in characters.
 	Width   int
 	Colored bool
 }
 
-// On is an output that knows its screen, for what is no file.
-type On interface{ Screen() Screen }
+// Output is an output on a screen. An *os.File need not implement it.
+type Output interface{ Screen() Screen }
 
-// Of returns the screen that an output is shown on. https://no-color.org turns colors off.
-func Of(out io.Writer) Screen {
-	if known, ok := out.(On); ok {
-		return known.Screen()
+// ScreenOf returns the screen of an output. https://no-color.org turns colors off.
+func ScreenOf(out io.Writer) Screen {
+	if output, ok := out.(Output); ok {
+		return output.Screen()
 	}
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -53,13 +53,13 @@ func Of(out io.Writer) Screen {
 
 func colored() bool {
 	_, isWindowsTerminal := os.LookupEnv("WT_SESSION")
-	knows := os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb"
-	return os.Getenv("NO_COLOR") == "" && (knows || runtime.GOOS == "windows" && isWindowsTerminal)
+	hasColors := os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb"
+	return os.Getenv("NO_COLOR") == "" && (hasColors || runtime.GOOS == "windows" && isWindowsTerminal)
 }
 
 // Paint colors text on a screen that has colors.
 func (s Screen) Paint(color Color, text string) string {
-	if !s.Colored || color == None || text == "" {
+	if !s.Colored || color == NoColor || text == "" {
 		return text
 	}
 	return string(color) + text + reset
@@ -67,15 +67,14 @@ func (s Screen) Paint(color Color, text string) string {
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// length is how many characters a text has on a screen, where colors have none.
+// length returns the number of characters of a text on a screen. Colors do not count.
 func length(text string) int { return utf8.RuneCountInString(colors.ReplaceAllString(text, "")) }
 
-// Wrap breaks a text between words, so that its lines fit the screen behind an indent of so
-// many characters. Its second line and all after it begin with the indent.
+// Wrap breaks a text between words, so that its lines fit the screen. All lines but the first begin with an indent of spaces.
 func (s Screen) Wrap(text string, indent int) string {
-	const least = 20 // a narrower column is no easier to read
+	const minWidth = 20 // A narrower column is not easier to read than an unwrapped text.
 	room := s.Width - indent
-	if s.Width == 0 || room < least {
+	if s.Width == 0 || room < minWidth {
 		return text
 	}
 	var lines []string

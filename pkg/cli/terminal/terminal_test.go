@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-func TestWhatIsNoTerminalHasNoScreen(t *testing.T) {
+func TestOtherOutputHasNoScreen(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if got := Of(file); got != (Screen{}) {
+	if got := ScreenOf(file); got != (Screen{}) {
 		t.Errorf("a file has %v", got)
 	}
-	if got := Of(&bytes.Buffer{}); got != (Screen{}) {
+	if got := ScreenOf(&bytes.Buffer{}); got != (Screen{}) {
 		t.Errorf("a buffer has %v", got)
 	}
 }

@@ -17,17 +17,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxClusters is how many clusters of a group are named.
+// maxClusters is the largest number of clusters that the title of a tree names.
 const maxClusters = 5
 
-// spare are columns that a narrow terminal has no room for: the verdict and the reason say more.
-var spare = []string{"SINCE", "TYPE", "AVAILABLE"}
+// spareColumns are columns for which a narrow terminal has no room. The verdict and the reason matter more.
+var spareColumns = []string{"SINCE", "TYPE", "AVAILABLE"}
 
 var heading = []string{"NAME", "TYPE", "VERDICT", "AVAILABLE", "SINCE", "REASON"}
 
 // draw prints a table for each tree, with the tree in its first column.
 func draw(out io.Writer, trees *report.Trees, o *options) error {
-	wide, screen := o.flags.Is(output.Wide), terminal.Of(out)
+	wide, screen := o.flags.Is(output.Wide), terminal.ScreenOf(out)
 	title := func(content string) string {
 		if wide {
 			return content
@@ -40,82 +40,79 @@ func draw(out io.Writer, trees *report.Trees, o *options) error {
 			fmt.Fprintln(out)
 		}
 		if o.grouping && len(trees.Items) > 1 && tree.OK() {
-			fmt.Fprintln(out, title(clusters(tree, wide)+": all is well"))
+			fmt.Fprintln(out, title(describeClusters(tree, wide)+": all is well"))
 			continue
 		}
-		fmt.Fprintln(out, title(clusters(tree, wide)+":"))
-		drawn := treeprint.NewWithRoot(label(&tree.Node))
-		content := rows(&tree.Node, drawn, trees.Taken)
-		shown := o.flags.Table(out, heading)
-		shown.Spare = spare
-		if err := shown.PrintTree(strings.Split(drawn.String(), "\n"), content); err != nil {
+		fmt.Fprintln(out, title(describeClusters(tree, wide)+":"))
+		drawing := treeprint.NewWithRoot(label(&tree.Node))
+		cells := addNodes(&tree.Node, drawing, trees.Taken)
+		table := o.flags.Table(out, heading)
+		table.Spare = spareColumns
+		if err := table.PrintTree(strings.Split(drawing.String(), "\n"), cells); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clusters names the clusters of a tree: the first ones, or all.
-func clusters(tree *report.Tree, all bool) string {
-	names, most := tree.Clusters, maxClusters
-	if all {
-		most = len(names)
+// describeClusters names the clusters of a tree: the first clusters, or all of them in wide output.
+func describeClusters(tree *report.Tree, wide bool) string {
+	names, limit := tree.Clusters, maxClusters
+	if wide {
+		limit = len(names)
 	}
-	shown := text.OneLine(strings.Join(names[:min(len(names), most)], ", "))
-	switch more := len(names) - most; {
+	description := text.OneLine(strings.Join(names[:min(len(names), limit)], ", "))
+	switch rest := len(names) - limit; {
 	case len(names) == 1:
-	case more > 0:
-		shown = fmt.Sprintf("%d clusters (%s, %d more)", len(names), shown, more)
+	case rest > 0:
+		description = fmt.Sprintf("%d clusters (%s, %d more)", len(names), description, rest)
 	default:
-		shown = fmt.Sprintf("%d clusters (%s)", len(names), shown)
+		description = fmt.Sprintf("%d clusters (%s)", len(names), description)
 	}
 	if tree.Lost {
-		shown += ", which cannot be reached"
+		description += ", which cannot be reached"
 	}
-	return shown
+	return description
 }
 
-// rows are those of a node and of all below it, in the order in which treeprint draws
-// them.
-func rows(node *report.Node, drawn treeprint.Tree, now time.Time) [][]string {
+// addNodes adds a node, and all nodes below it, to a drawing. It returns their rows in the order in which treeprint draws them.
+func addNodes(node *report.Node, drawing treeprint.Tree, readTime time.Time) [][]string {
 	since := ""
 	if !node.Since.IsZero() {
-		since = duration.HumanDuration(now.Sub(node.Since))
+		since = duration.HumanDuration(readTime.Sub(node.Since))
 	}
-	all := [][]string{{string(node.Type), string(node.Verdict), string(node.Available), since, reason(node)}}
-	for i := range node.Nodes {
-		below := &node.Nodes[i]
-		all = append(all, rows(below, drawn.AddBranch(label(below)), now)...)
+	rows := [][]string{{string(node.Type), string(node.Verdict), string(node.Available), since, reason(node)}}
+	for _, children := range [][]report.Node{node.Nodes, node.Alternatives} {
+		for i := range children {
+			child := &children[i]
+			rows = append(rows, addNodes(child, drawing.AddBranch(label(child)), readTime)...)
+		}
 	}
-	for i := range node.Alternatives {
-		below := &node.Alternatives[i]
-		all = append(all, rows(below, drawn.AddBranch(label(below)), now)...)
-	}
-	return all
+	return rows
 }
 
 func label(node *report.Node) string {
-	shown := text.Name(node.Name)
+	label := text.Name(node.Name)
 	if node.Edge != "" {
-		shown += " (as " + text.Name(node.Edge) + ")"
+		label += " (as " + text.Name(node.Edge) + ")"
 	}
 	if len(node.Providers) > 0 {
-		shown += " (provided by " + text.Names(node.Providers, " or ") + ")"
+		label += " (provided by " + text.Names(node.Providers, " or ") + ")"
 	}
 	if node.Bundle {
-		shown += " (bundle)"
+		label += " (bundle)"
 	}
 	if node.Gate != "" {
-		shown += " (gate closed)"
+		label += " (gate closed)"
 	}
 	if node.Repeated {
-		shown += " ↑" // what is below it is above
+		label += " ↑" // The nodes below it are drawn above.
 	}
-	return shown
+	return label
 }
 
-// reason is that of the add-on's condition, or what is wrong with the edge where that is
-// something else.
+// reason returns the reason of the add-on's condition. If the edge fails for something else than availability, it returns the message
+// of the edge.
 func reason(node *report.Node) string {
 	switch node.Verdict {
 	case evaluation.NotInstalled:

@@ -1,5 +1,4 @@
-// Package tree is the verb of kubectl addon that draws what an add-on depends on, or what
-// depends on it.
+// Package tree is the verb of kubectl addon that draws the dependencies or dependents of an add-on.
 package tree
 
 import (
@@ -27,8 +26,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:   "tree ADDON",
 		Short: "Draw what an add-on depends on, or what depends on it",
@@ -51,7 +50,8 @@ last, in one line.`,
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
-	command.Flags().BoolVar(&o.grouping, "grouping", true, "Draw one tree for all managed clusters with the same, and one line for those where all is well.")
+	command.Flags().BoolVar(&o.grouping, "grouping", true,
+		"Draw one tree for all managed clusters with the same, and one line for those where all is well.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -72,7 +72,8 @@ func (o *options) run(ctx context.Context) error {
 	trees := report.FindTrees(fleet, o.addOn, cluster, direction, o.grouping)
 	return o.flags.Print(o.Out, trees, func() error {
 		if len(trees.Items) == 0 {
-			return fmt.Errorf("neither %q nor an add-on that depends on it is installed: kubectl addon describe %s shows what is declared", o.addOn, o.addOn)
+			return fmt.Errorf("neither %q nor an add-on that depends on it is installed: kubectl addon describe %s shows what is declared",
+				o.addOn, o.addOn)
 		}
 		return draw(o.Out, trees, o)
 	})

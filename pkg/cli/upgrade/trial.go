@@ -12,57 +12,58 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// trials are the moves as changes to try, by kind of clusters. Clusters of no kind, under an empty name, get the releases on
-// which all kinds agree: a hub has each registration once.
+// trials returns the changes to try, by the kind of clusters. Clusters without a kind have an empty name. They get the releases on
+// which all kinds agree, because a hub has each registration once.
 func trials(moves []index.Move, lock *index.Lock, entries []index.Entry) map[string]report.Trial {
-	by := map[string]report.Trial{"": {}}
+	trials := map[string]report.Trial{"": {}}
 	for _, kind := range lock.ClusterKinds {
-		by[kind.Name] = report.Trial{}
+		trials[kind.Name] = report.Trial{}
 	}
 	for i := range moves {
 		move := &moves[i]
-		by[move.ClusterKind] = add(by[move.ClusterKind], move, entries)
-		if moveForAll(move, lock) {
-			everywhere := *move
-			everywhere.OldVersion = move.NewVersion // nothing is installed there for it
-			by[""] = add(by[""], &everywhere, entries)
+		trials[move.ClusterKind] = addMove(trials[move.ClusterKind], move, entries)
+		if allKindsAgree(move, lock) {
+			registeredMove := *move
+			registeredMove.OldVersion = move.NewVersion // The registration changes, and the add-on is not installed for it.
+			trials[""] = addMove(trials[""], &registeredMove, entries)
 		}
 	}
-	return by
+	return trials
 }
 
-// moveForAll reports whether all kinds that have an add-on have it in the version that it moves to.
-func moveForAll(move *index.Move, lock *index.Lock) bool {
+// allKindsAgree reports whether all kinds that have an add-on have it in the version that it moves to.
+func allKindsAgree(move *index.Move, lock *index.Lock) bool {
 	return move.NewVersion != "" && !slices.ContainsFunc(lock.ClusterKinds, func(kind index.LockedKind) bool {
-		return slices.ContainsFunc(kind.AddOns, func(one index.LockedAddOn) bool {
-			return one.Name == move.AddOn && one.Version != move.NewVersion
+		return slices.ContainsFunc(kind.AddOns, func(addOn index.LockedAddOn) bool {
+			return addOn.Name == move.AddOn && addOn.Version != move.NewVersion
 		})
 	})
 }
 
-// add adds a move to what is tried.
-func add(trial report.Trial, move *index.Move, entries []index.Entry) report.Trial {
+// addMove adds a move to a trial.
+func addMove(trial report.Trial, move *index.Move, entries []index.Entry) report.Trial {
 	if move.NewVersion == "" {
 		trial.Remove = append(trial.Remove, move.AddOn)
 		return trial
 	}
 	release := index.Find(entries, move.AddOn, move.NewVersion)
-	if release == nil || slices.ContainsFunc(trial.Registrations, func(of addonv1alpha1.ClusterManagementAddOn) bool { return of.Name == move.AddOn }) {
+	isRegistered := func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return addOn.Name == move.AddOn }
+	if release == nil || slices.ContainsFunc(trial.Registrations, isRegistered) {
 		return trial
 	}
 	if move.OldVersion == "" {
 		trial.Install = append(trial.Install, move.AddOn)
 	}
 	trial.Registrations = append(trial.Registrations, release.Input.Registration)
-	trial.Versions = with(trial.Versions, move.AddOn, move.NewVersion)
+	trial.Versions = cloneWith(trial.Versions, move.AddOn, move.NewVersion)
 	if template := release.Input.Template; template != nil && declaration.UsesTemplates(&release.Input.Registration) {
 		trial.Templates = append(trial.Templates, *template)
-		trial.Change.Templates = with(trial.Change.Templates, move.AddOn, template.Name)
+		trial.Change.Templates = cloneWith(trial.Change.Templates, move.AddOn, template.Name)
 	}
 	return trial
 }
 
-func with(values map[string]string, key, value string) map[string]string {
+func cloneWith(values map[string]string, key, value string) map[string]string {
 	values = maps.Clone(values)
 	if values == nil {
 		values = map[string]string{}
@@ -71,31 +72,31 @@ func with(values map[string]string, key, value string) map[string]string {
 	return values
 }
 
-// also is what a snapshot needs to have for all trials.
-func also(of map[string]report.Trial) snapshot.Also {
-	var all snapshot.Also
-	for _, kind := range slices.Sorted(maps.Keys(of)) {
-		all.Registrations = append(all.Registrations, of[kind].Registrations...)
-		all.Templates = append(all.Templates, of[kind].Templates...)
+// newObjects returns the registrations and templates of all trials, which a snapshot needs besides the objects on the hub.
+func newObjects(trials map[string]report.Trial) snapshot.Also {
+	var objects snapshot.Also
+	for _, kind := range slices.Sorted(maps.Keys(trials)) {
+		objects.Registrations = append(objects.Registrations, trials[kind].Registrations...)
+		objects.Templates = append(objects.Templates, trials[kind].Templates...)
 	}
-	return all
+	return objects
 }
 
-// try adds what moves would do to the clusters of a fleet, each with those of its kind.
-func (u *Upgrade) try(fleet *snapshot.Snapshot, lock *index.Lock, by map[string]report.Trial) {
+// try adds the effects that the moves would have on a fleet. Each cluster gets the moves of its kind.
+func (u *Upgrade) try(fleet *snapshot.Snapshot, lock *index.Lock, trials map[string]report.Trial) {
 	clusters := map[string][]string{}
 	for _, name := range fleet.Names() {
-		on := fleet.Whole(name)
+		cluster := fleet.Whole(name)
 		kind := ""
-		if found := verify.KindOf(lock, &on.Cluster); found != nil {
-			kind = found.Name
+		if locked := verify.KindOf(lock, &cluster.Cluster); locked != nil {
+			kind = locked.Name
 		}
 		clusters[kind] = append(clusters[kind], name)
 	}
 	u.NotLocked = len(clusters[""])
 	for _, kind := range slices.Sorted(maps.Keys(clusters)) {
-		trial := by[kind]
-		trial.Placement = &report.Placed{Clusters: clusters[kind]}
+		trial := trials[kind]
+		trial.Placement = &report.Selection{Clusters: clusters[kind]}
 		impact := report.FindImpact(fleet, "", trial)
 		u.Clusters += impact.Clusters
 		u.NotReached += impact.Lost

@@ -1,4 +1,4 @@
-// Package upgrade is the verb of kubectl addon that shows which versions would change, and what that would break.
+// Package upgrade is the verb of kubectl addon that shows version changes, and the dependencies that they would break.
 package upgrade
 
 import (
@@ -24,24 +24,25 @@ import (
 // ErrBreaks is returned where the new versions would break dependencies.
 var ErrBreaks = errors.New("dependencies would become unsatisfied")
 
-// maxClusters is how many clusters are named.
+// maxClusters is the largest number of clusters that a row names.
 const maxClusters = 3
 
-// Upgrade is what would change between a lock and what is resolved now.
+// Upgrade is the difference between a lock and the result of resolving again.
 type Upgrade struct {
 	metav1.TypeMeta `json:",inline"`
 	// Moves are the add-ons that would get another version.
 	Moves []index.Move `json:"moves"`
-	// Clusters is on how many managed clusters it was tried, NotReached how many could not be, and NotLocked how many are of no
-	// kind that the lock has.
-	Clusters   int `json:"clusters,omitempty"`
+	// Clusters is the number of managed clusters on which the moves were tried.
+	Clusters int `json:"clusters,omitempty"`
+	// NotReached is the number of managed clusters that cannot be reached.
 	NotReached int `json:"notReached,omitempty"`
-	NotLocked  int `json:"notLocked,omitempty"`
-	// Items are the edges whose verdict would be another one, those that would break first.
+	// NotLocked is the number of managed clusters whose kind is not in the lock.
+	NotLocked int `json:"notLocked,omitempty"`
+	// Items are the edges whose verdict would change. Edges that would break come first.
 	Items []Affected `json:"items"`
 }
 
-// Affected is an edge whose verdict would be another one on clusters of a kind.
+// Affected is an edge whose verdict would change on clusters of a kind.
 type Affected struct {
 	ClusterKind     string `json:"clusterKind,omitempty"`
 	report.Affected `json:",inline"`
@@ -54,12 +55,12 @@ type options struct {
 	flags  *output.Flags
 	live   bool
 	write  bool
-	found  Upgrade
+	result Upgrade
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:   "upgrade [FILE]",
 		Short: "Show which versions would change, and what that would break",
@@ -83,7 +84,7 @@ writes nothing.`,
   kubectl addon upgrade addons.yaml --index addons.tar --from fleet.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(func(args []string) error {
-			o.Named(args)
+			o.SetPaths(args)
 			return o.flags.Validate()
 		}, o.run),
 	}
@@ -95,37 +96,37 @@ writes nothing.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	before, err := o.ReadLock()
+	current, err := o.ReadLock()
 	if err != nil {
 		return err
 	}
-	after, entries, err := o.Resolve(ctx)
+	locked, entries, err := o.Resolve(ctx)
 	if err != nil {
 		return err
 	}
-	o.found = Upgrade{
-		TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "AddOnUpgrade"}, Moves: index.Moves(before, after), Items: []Affected{},
+	o.result = Upgrade{
+		TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "AddOnUpgrade"}, Moves: index.Moves(current, locked), Items: []Affected{},
 	}
 	if o.live || o.source.IsFile() {
-		by := trials(o.found.Moves, after, entries)
-		fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace, also(by))
+		trials := trials(o.result.Moves, locked, entries)
+		fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace, newObjects(trials))
 		if err != nil {
 			return err
 		}
-		o.found.try(fleet, after, by) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		o.result.try(fleet, locked, trials) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 	}
-	if err := o.flags.Print(o.Out, &o.found, o.show); err != nil {
+	if err := o.flags.Print(o.Out, &o.result, o.show); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(o.found.Items, func(item Affected) bool { return item.Breaks }) {
+	if slices.ContainsFunc(o.result.Items, func(item Affected) bool { return item.Breaks }) {
 		return fmt.Errorf("%s: %w, so it stays as it is", o.Lock, ErrBreaks)
 	}
-	return o.writeLock(after)
+	return o.writeLock(locked)
 }
 
-// writeLock writes the lock where it would be another one.
-func (o *options) writeLock(after *index.Lock) error {
-	_, err := o.CheckLock(after)
+// writeLock writes the lock if it differs from the file.
+func (o *options) writeLock(lock *index.Lock) error {
+	_, err := o.CheckLock(lock)
 	switch {
 	case err == nil:
 		fmt.Fprintf(o.ErrOut, "%s is current.\n", o.Lock)
@@ -136,7 +137,7 @@ func (o *options) writeLock(after *index.Lock) error {
 		fmt.Fprintf(o.ErrOut, "%s stays as it is: --write writes it.\n", o.Lock)
 		return nil
 	}
-	content, err := after.Bytes()
+	content, err := lock.Bytes()
 	if err != nil {
 		return err
 	}
@@ -150,17 +151,18 @@ func (o *options) writeLock(after *index.Lock) error {
 // show prints a row for each move, and for each edge that would break.
 func (o *options) show() error {
 	var moves, breaks [][]string
-	for i := range o.found.Moves {
-		one := &o.found.Moves[i]
+	for i := range o.result.Moves {
+		move := &o.result.Moves[i]
 		moves = append(moves, []string{
-			text.Name(one.ClusterKind), text.Name(one.AddOn), text.Excerpt(one.OldVersion), text.Excerpt(one.NewVersion),
-			text.OneLine(strings.Join(one.Because, "; ")),
+			text.Name(move.ClusterKind), text.Name(move.AddOn), text.Excerpt(move.OldVersion), text.Excerpt(move.NewVersion),
+			text.OneLine(strings.Join(move.Because, "; ")),
 		})
 	}
-	for i := range o.found.Items {
-		if one := &o.found.Items[i]; one.Breaks {
+	for i := range o.result.Items {
+		if edge := &o.result.Items[i]; edge.Breaks {
 			breaks = append(breaks, []string{
-				text.Name(one.ClusterKind), text.Name(one.AddOn), text.Name(one.Edge), string(one.Before), string(one.After), o.named(one.Clusters),
+				text.Name(edge.ClusterKind), text.Name(edge.AddOn), text.Name(edge.Edge), string(edge.VerdictBefore), string(edge.VerdictAfter),
+				o.clusterCell(edge.Clusters),
 			})
 		}
 	}
@@ -177,21 +179,21 @@ func (o *options) show() error {
 	}
 	parts := []string{text.Count(len(moves), "change")}
 	if o.live || o.source.IsFile() {
-		parts = append(parts, "tried on "+text.Count(o.found.Clusters, "managed cluster"))
+		parts = append(parts, "tried on "+text.Count(o.result.Clusters, "managed cluster"))
 	}
-	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.found.NotReached, o.found.NotLocked)...), ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.DescribeUncompared(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
 	return nil
 }
 
-// named are how many clusters there are, and the names of the first, or of all.
-func (o *options) named(clusters []string) string {
+// clusterCell returns the number of clusters, and the names of the first clusters, or of all with -o wide.
+func (o *options) clusterCell(clusters []string) string {
 	first := clusters
 	if !o.flags.Is(output.Wide) {
 		first = clusters[:min(len(clusters), maxClusters)]
 	}
-	names := fmt.Sprintf("%d: %s", len(clusters), text.OneLine(strings.Join(first, ", ")))
+	cell := fmt.Sprintf("%d: %s", len(clusters), text.OneLine(strings.Join(first, ", ")))
 	if len(first) < len(clusters) {
-		names += ", …"
+		cell += ", …"
 	}
-	return names
+	return cell
 }

@@ -13,29 +13,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/index"
 )
 
-// compareFleet adds what differs on managed clusters.
-func compareFleet(found *Verification, lock *index.Lock, fleet *snapshot.Snapshot) {
+// compareFleet adds the differences between the lock and the managed clusters.
+func compareFleet(result *Verification, lock *index.Lock, fleet *snapshot.Snapshot) {
 	for _, name := range fleet.Names() {
-		on := fleet.Whole(name)
-		kind := KindOf(lock, &on.Cluster)
+		cluster := fleet.Whole(name)
+		kind := KindOf(lock, &cluster.Cluster)
 		switch {
 		case kind == nil:
-			found.NotLocked++
+			result.NotLocked++
 		case fleet.Lost(name):
-			found.NotReached++
+			result.NotReached++
 		default:
-			found.Clusters++
-			if message := compareKubernetes(kind.Kubernetes, on.KubernetesVersion); message != "" {
-				found.Items = append(found.Items, Difference{
-					Cluster: name, Kind: kind.Name, Locked: kind.Kubernetes, Found: on.KubernetesVersion, Message: message,
+			result.Clusters++
+			if message := compareKubernetes(kind.Kubernetes, cluster.KubernetesVersion); message != "" {
+				result.Items = append(result.Items, Difference{
+					Cluster: name, Kind: kind.Name, Locked: kind.Kubernetes, Actual: cluster.KubernetesVersion, Message: message,
 				})
 			}
 			for i := range kind.AddOns {
 				locked := &kind.AddOns[i]
-				runs, message := compare(locked, &on, fleet.Declared.Version(locked.Name))
+				running, message := compareAddOn(locked, &cluster, fleet.Declared.Version(locked.Name))
 				if message != "" {
-					found.Items = append(found.Items, Difference{
-						Cluster: name, Kind: kind.Name, AddOn: locked.Name, Locked: locked.Version, Found: runs, Message: message,
+					result.Items = append(result.Items, Difference{
+						Cluster: name, Kind: kind.Name, AddOn: locked.Name, Locked: locked.Version, Actual: running, Message: message,
 					})
 				}
 			}
@@ -43,66 +43,69 @@ func compareFleet(found *Verification, lock *index.Lock, fleet *snapshot.Snapsho
 	}
 }
 
-// KindOf returns the kind with most labels and claims of those that a cluster has all of; nil: there is none.
+// KindOf returns the locked kind of a cluster. The cluster has all labels and claims of its kind. Of several such kinds, the one
+// with most labels and claims counts. KindOf returns nil if the lock has no such kind.
 func KindOf(lock *index.Lock, cluster *evaluation.Cluster) *index.LockedKind {
 	var best *index.LockedKind
-	specific := func(kind *index.LockedKind) int { return len(kind.Labels) + len(kind.Claims) }
-	for i := range lock.ClusterKinds { // by name, so that of equal ones the first counts
+	size := func(kind *index.LockedKind) int { return len(kind.Labels) + len(kind.Claims) }
+	for i := range lock.ClusterKinds { // They are ordered by name: the first of equal size counts.
 		kind := &lock.ClusterKinds[i]
-		if within(kind.Labels, cluster.Labels) && within(kind.Claims, cluster.Claims) && (best == nil || specific(kind) > specific(best)) {
+		if contains(cluster.Labels, kind.Labels) && contains(cluster.Claims, kind.Claims) && (best == nil || size(kind) > size(best)) {
 			best = kind
 		}
 	}
 	return best
 }
 
-func within(wanted, has map[string]string) bool {
-	for key, value := range wanted {
-		if is, ok := has[key]; !ok || is != value {
+// contains reports whether values has all wanted keys with the wanted values.
+func contains(values, wanted map[string]string) bool {
+	for key, want := range wanted {
+		if value, ok := values[key]; !ok || value != want {
 			return false
 		}
 	}
 	return true
 }
 
-// compareKubernetes returns how the Kubernetes of a cluster differs from that of its kind; empty: it does not. What was resolved
-// for a version is taken to hold for newer patch versions. What a vendor appends does not count.
-func compareKubernetes(locked, has string) string {
+// compareKubernetes describes how the Kubernetes version of a cluster differs from the locked version of its kind. It returns an
+// empty string if it does not. A lock also holds for newer patch versions. Suffixes of vendors do not count.
+func compareKubernetes(locked, actual string) string {
 	if locked == "" {
 		return ""
 	}
-	if has == "" {
+	if actual == "" {
 		return "its Kubernetes version is not reported"
 	}
 	want, err := versions.ParsePlatform(locked)
 	if err != nil {
 		return fmt.Sprintf("the Kubernetes version in the lock cannot be read: %v", err)
 	}
-	is, err := versions.ParsePlatform(has)
+	got, err := versions.ParsePlatform(actual)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("its Kubernetes version cannot be read: %v", err)
-	case is.Major() != want.Major() || is.Minor() != want.Minor():
+	case got.Major() != want.Major() || got.Minor() != want.Minor():
 		return "it has another Kubernetes version than its kind"
-	case is.Patch() < want.Patch():
+	case got.Patch() < want.Patch():
 		return "it has an older Kubernetes version than its kind"
 	default:
 		return ""
 	}
 }
 
-// compare returns the version that runs on a cluster, and what differs from the lock; empty: nothing does.
-func compare(locked *index.LockedAddOn, on *whatif.Cluster, registered versions.Annotated) (runs, message string) {
-	observed, installed := on.AddOns[locked.Name]
+// compareAddOn returns the version that runs on a cluster, and describes the difference from the lock. The message is empty if
+// there is no difference.
+func compareAddOn(locked *index.LockedAddOn, cluster *whatif.Cluster, registered versions.Annotated) (running, message string) {
+	observed, installed := cluster.AddOns[locked.Name]
 	if !installed {
 		return "", "it is not installed"
 	}
 	observed.Name = cmp.Or(observed.Name, locked.Name)
-	version := versions.Running(on.VersionSources(&observed, registered))
+	version := versions.Running(cluster.VersionSources(&observed, registered))
 	switch {
 	case version.Number == "":
 		return "", "no version of it is reported"
-	case !same(version, locked.Version):
+	case !equalVersion(version, locked.Version):
 		return version.Number, "another version runs, by " + string(version.Source)
 	case observed.Available == nil || observed.Available.Status != metav1.ConditionTrue:
 		return version.Number, "it is not available"
@@ -111,12 +114,12 @@ func compare(locked *index.LockedAddOn, on *whatif.Cluster, registered versions.
 	}
 }
 
-// same reports whether a version is the locked one. A leading v makes no difference.
-func same(version versions.Version, locked string) bool {
-	runs, err := version.Parse()
+// equalVersion reports whether a version equals the locked version. A leading v makes no difference.
+func equalVersion(version versions.Version, locked string) bool {
+	running, err := version.Parse()
 	if err != nil {
 		return version.Number == locked
 	}
 	want, err := versions.Version{Number: locked}.Parse()
-	return err == nil && runs.Equal(want) && runs.Metadata() == want.Metadata()
+	return err == nil && running.Equal(want) && running.Metadata() == want.Metadata()
 }

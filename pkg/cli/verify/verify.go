@@ -1,4 +1,4 @@
-// Package verify is the verb of kubectl addon that compares a lock with files, and with what runs on managed clusters.
+// Package verify is the verb of kubectl addon that compares a lock with files, and with managed clusters.
 package verify
 
 import (
@@ -24,26 +24,27 @@ import (
 // ErrDiffers is returned when anything differs from the lock.
 var ErrDiffers = errors.New("what is there differs from the lock")
 
-// Verification is what differs from a lock.
+// Verification is the result of comparing a lock with files and managed clusters.
 type Verification struct {
 	metav1.TypeMeta `json:",inline"`
-	// Clusters is how many managed clusters were compared, NotReached how many could not be, and NotLocked how many are of no
-	// kind that the lock has.
-	Clusters   int `json:"clusters"`
+	// Clusters is the number of managed clusters that were compared.
+	Clusters int `json:"clusters"`
+	// NotReached is the number of managed clusters that cannot be reached.
 	NotReached int `json:"notReached,omitempty"`
-	NotLocked  int `json:"notLocked,omitempty"`
-	// Items are the differences: of files first, then by managed cluster and add-on.
+	// NotLocked is the number of managed clusters whose kind is not in the lock.
+	NotLocked int `json:"notLocked,omitempty"`
+	// Items are the differences. Files come first, then managed clusters and their add-ons by name.
 	Items []Difference `json:"items"`
 }
 
-// Difference is one that was found: in files, or on a managed cluster.
+// Difference is a difference between the lock and a file or a managed cluster.
 type Difference struct {
 	Cluster string `json:"cluster,omitempty"`
 	Kind    string `json:"clusterKind,omitempty"`
 	AddOn   string `json:"addOn,omitempty"`
-	// Locked and Found are versions: of the add-on, and without one of Kubernetes.
+	// Locked and Actual are versions of the add-on, or of Kubernetes if there is no AddOn.
 	Locked string `json:"locked,omitempty"`
-	Found  string `json:"found,omitempty"`
+	Actual string `json:"found,omitempty"`
 	// Message describes the difference, for people.
 	Message string `json:"message"`
 }
@@ -54,13 +55,14 @@ type options struct {
 	source *source.Source
 	flags  *output.Flags
 	live   bool
-	to     string
-	found  Verification
+	// folder is the folder of manifests to compare. It may be empty.
+	folder string
+	result Verification
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags()}
 	command := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Compare a lock with files, and with what runs",
@@ -88,12 +90,12 @@ It exits with 1 when anything differs.`,
   kubectl addon verify addons.yaml --index index --live`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(func(args []string) error {
-			o.Named(args)
+			o.SetPaths(args)
 			return o.flags.Validate()
 		}, o.run),
 	}
 	o.AddTo(command)
-	cmdline.NotEmptyVar(command, &o.to, "to", "", "", "Compare with the `FOLDER` that kubectl addon build has written.")
+	cmdline.NotEmptyVar(command, &o.folder, "to", "", "", "Compare with the `FOLDER` that kubectl addon build has written.")
 	command.Flags().BoolVar(&o.live, "live", false, "Compare with the managed clusters of the hub.")
 	o.flags.AddTo(command)
 	return command
@@ -104,7 +106,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return cmdline.UsageError(err)
 	}
-	o.found = Verification{TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "LockVerification"}, Items: []Difference{}}
+	o.result = Verification{TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "LockVerification"}, Items: []Difference{}}
 	if err := o.compareFiles(ctx, lock); err != nil {
 		return err
 	}
@@ -113,46 +115,46 @@ func (o *options) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		compareFleet(&o.found, lock, fleet) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		compareFleet(&o.result, lock, fleet) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 	}
-	if err := o.flags.Print(o.Out, &o.found, o.show); err != nil {
+	if err := o.flags.Print(o.Out, &o.result, o.show); err != nil {
 		return err
 	}
-	if len(o.found.Items) > 0 {
+	if len(o.result.Items) > 0 {
 		return fmt.Errorf("%s: %w", o.Lock, ErrDiffers)
 	}
 	return nil
 }
 
-// compareFiles compares the lock with the index, and with what the wishes give.
+// compareFiles compares the lock with the index, the folder of manifests, and the lock that resolving the wishes again gives.
 func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 	entries, err := o.Entries(ctx)
 	if err != nil {
 		return err
 	}
-	for _, different := range index.Check(lock, entries) {
-		o.found.Items = append(o.found.Items, Difference{Message: different.Error()})
+	for _, mismatch := range index.Check(lock, entries) {
+		o.result.Items = append(o.result.Items, Difference{Message: mismatch.Error()})
 	}
-	if len(o.found.Items) > 0 {
+	if len(o.result.Items) > 0 {
 		return nil // resolving again would only repeat it
 	}
-	if o.to != "" {
-		differences, err := build.Compare(o.to, lock, entries)
+	if o.folder != "" {
+		differences, err := build.Compare(o.folder, lock, entries)
 		if err != nil {
 			return err
 		}
-		for _, one := range differences {
-			o.found.Items = append(o.found.Items, Difference{Message: one})
+		for _, message := range differences {
+			o.result.Items = append(o.result.Items, Difference{Message: message})
 		}
 	}
-	resolved, _, failed := o.Resolve(ctx)
-	if failed != nil { // which is a difference, too
-		o.found.Items = append(o.found.Items, Difference{Message: "the wishes: " + failed.Error()})
+	newLock, _, resolveErr := o.Resolve(ctx)
+	if resolveErr != nil {
+		o.result.Items = append(o.result.Items, Difference{Message: "the wishes: " + resolveErr.Error()})
 		return nil //nolint:nilerr // verify reports it as a difference
 	}
-	_, err = o.CheckLock(resolved)
+	_, err = o.CheckLock(newLock)
 	if errors.Is(err, resolve.ErrLock) {
-		o.found.Items = append(o.found.Items, Difference{
+		o.result.Items = append(o.result.Items, Difference{
 			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
 		})
 		return nil
@@ -163,14 +165,15 @@ func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 // show prints a row for each difference.
 func (o *options) show() error {
 	var rows [][]string
-	for i := range o.found.Items {
-		one := &o.found.Items[i]
-		where := one.Cluster
-		if where == "" {
-			where = "(files)"
+	for i := range o.result.Items {
+		difference := &o.result.Items[i]
+		cell := difference.Cluster
+		if cell == "" {
+			cell = "(files)"
 		}
 		rows = append(rows, []string{
-			text.Name(where), text.Name(one.AddOn), text.Excerpt(one.Locked), text.Excerpt(one.Found), text.OneLine(one.Message),
+			text.Name(cell), text.Name(difference.AddOn),
+			text.Excerpt(difference.Locked), text.Excerpt(difference.Actual), text.OneLine(difference.Message),
 		})
 	}
 	if len(rows) > 0 {
@@ -178,10 +181,10 @@ func (o *options) show() error {
 			return err
 		}
 	}
-	parts := []string{text.Count(len(o.found.Items), "difference")}
+	parts := []string{text.Count(len(o.result.Items), "difference")}
 	if o.live || o.source.IsFile() {
-		parts = append(parts, text.Count(o.found.Clusters, "managed cluster")+" compared")
+		parts = append(parts, text.Count(o.result.Clusters, "managed cluster")+" compared")
 	}
-	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.LeftOut(o.found.NotReached, o.found.NotLocked)...), ", ")+".")
+	fmt.Fprintln(o.ErrOut, strings.Join(append(parts, resolve.DescribeUncompared(o.result.NotReached, o.result.NotLocked)...), ", ")+".")
 	return nil
 }

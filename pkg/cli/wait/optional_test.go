@@ -14,16 +14,16 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// A fleet may leave out what is Optional.
+// A fleet may lack Optional dependencies.
 func TestOptionalDependenciesCountOnDemand(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme)
-	registered := fixture.Registrations("portal: proxy?, proxy:")
-	for i := range registered {
-		builder.WithObjects(&registered[i])
+	registrations := fixture.Registrations("portal: proxy?, proxy:")
+	for i := range registrations {
+		builder.WithObjects(&registrations[i])
 	}
 	portal := addOn("cluster1", "portal", "True")
 	portal.Status.Conditions = append(portal.Status.Conditions, metav1.Condition{
@@ -31,16 +31,16 @@ func TestOptionalDependenciesCountOnDemand(t *testing.T) {
 		Reason:  addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied,
 		Message: "Optional addon 'proxy' is not installed or not available.", LastTransitionTime: fixture.Now,
 	})
-	fleetOf, err := snapshot.Take(t.Context(), builder.WithObjects(portal).Build(), "")
+	hub, err := snapshot.Take(t.Context(), builder.WithObjects(portal).Build(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := target{addOns: []string{"portal"}, goals: []string{satisfied, available}}
-	if found := measure(fleetOf, to); len(found.waiting) > 0 || found.okAddOns != 1 {
-		t.Errorf("it waits for %v", found.waiting)
+	goal := target{addOns: []string{"portal"}, goals: []string{goalSatisfied, goalAvailable}}
+	if got := measure(hub, goal); len(got.waiting) > 0 || got.okAddOns != 1 {
+		t.Errorf("it waits for %v", got.waiting)
 	}
-	to.optional = true
-	if found := measure(fleetOf, to); len(found.waiting) != 1 || !strings.Contains(found.waiting[0].why, "(an Optional dependency)") {
-		t.Errorf("with --optional it waits for %v", found.waiting)
+	goal.optional = true
+	if got := measure(hub, goal); len(got.waiting) != 1 || !strings.Contains(got.waiting[0].reason, "(an Optional dependency)") {
+		t.Errorf("with --optional it waits for %v", got.waiting)
 	}
 }

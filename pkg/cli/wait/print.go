@@ -16,67 +16,66 @@ import (
 )
 
 const (
-	// maxClusters is how many clusters a row names, maxRows how many rows there are.
-	maxClusters = 3
-	maxRows     = 20
+	maxClusters = 3  // that a row names
+	maxRows     = 20 // of the table
 )
 
-// line is the progress in one line.
-func (p *progress) line(of target) string {
-	if slices.Contains(of.goals, gone) {
-		return p.left()
+// line returns the progress in one line.
+func (p *progress) line(goal target) string {
+	if slices.Contains(goal.goals, goalGone) {
+		return p.removalLine()
 	}
-	ok := fmt.Sprintf("%d of %s ok", p.okClusters, text.Count(p.clusters, "cluster"))
-	if of.cluster != "" || p.clusters == 0 {
-		ok = fmt.Sprintf("%d of %s ok", p.okAddOns, text.Count(p.addOns, "add-on"))
+	reached := fmt.Sprintf("%d of %s ok", p.okClusters, text.Count(p.clusters, "cluster"))
+	if goal.cluster != "" || p.clusters == 0 {
+		reached = fmt.Sprintf("%d of %s ok", p.okAddOns, text.Count(p.addOns, "add-on"))
 	}
 	if len(p.waiting) == 0 {
-		return ok
+		return reached
 	}
 	first := p.waiting[0]
-	where := first.cluster
-	if of.cluster != "" || where == "" {
-		where = first.addOn
+	name := first.cluster
+	if goal.cluster != "" || name == "" {
+		name = first.addOn
 	}
-	return text.OneLine(fmt.Sprintf("%s; waiting for %s: %s", ok, where, first.why))
+	return text.OneLine(fmt.Sprintf("%s; waiting for %s: %s", reached, name, first.reason))
 }
 
-// left is the progress of a removal.
-func (p *progress) left() string {
+// removalLine returns the progress of a removal in one line.
+func (p *progress) removalLine() string {
 	if len(p.waiting) == 0 {
 		return "gone"
 	}
 	first := p.waiting[0]
-	return text.OneLine(fmt.Sprintf("%s left; waiting for %s: %s", text.Count(len(p.waiting), "add-on"), first.cluster, first.why))
+	return text.OneLine(fmt.Sprintf("%s left; waiting for %s: %s", text.Count(len(p.waiting), "add-on"), first.cluster, first.reason))
 }
 
 // group has the clusters on which an add-on waits for the same reason.
 type group struct {
-	addOn, why string
-	clusters   []string
+	addOn, reason string
+	clusters      []string
 }
 
-// printWaiting prints the add-ons that have not reached the goals, those on most clusters
-// first, and the command to run next.
-func (p *progress) printWaiting(out io.Writer, of target, from *source.Source) error {
+// printWaiting prints the add-ons that have not reached the goals, and the command to run next. Add-ons that wait on most clusters
+// come first.
+func (p *progress) printWaiting(out io.Writer, goal target, hub *source.Source) error {
 	groups := p.groups()
 	var rows [][]string
-	for _, one := range groups[:min(len(groups), maxRows)] {
-		rows = append(rows, []string{one.addOn, one.where(), one.why})
+	for _, group := range groups[:min(len(groups), maxRows)] {
+		rows = append(rows, []string{group.addOn, group.clusterCell(), group.reason})
 	}
 	if err := table.Print(out, []string{"ADD-ON", "CLUSTERS", "WAITING FOR"}, rows); err != nil {
 		return err
 	}
-	screen := terminal.Of(out)
+	screen := terminal.ScreenOf(out)
 	if more := len(groups) - maxRows; more > 0 {
 		fmt.Fprintf(out, "%d more\n", more)
 	}
-	if command := groups[0].next(slices.Contains(of.goals, gone)); command != "" {
+	if command := groups[0].nextCommand(slices.Contains(goal.goals, goalGone)); command != "" {
 		fmt.Fprintln(out)
-		if note := from.Note(command); note != "" {
+		if note := hub.Note(command); note != "" {
 			fmt.Fprintln(out, "note "+screen.Wrap(note, len("note ")))
 		}
-		fmt.Fprintf(out, "run  %s\n", from.Command(command))
+		fmt.Fprintf(out, "run  %s\n", hub.Command(command))
 	}
 	return nil
 }
@@ -84,14 +83,14 @@ func (p *progress) printWaiting(out io.Writer, of target, from *source.Source) e
 func (p *progress) groups() []*group {
 	var groups []*group
 	byReason := map[[2]string]*group{}
-	for _, one := range p.waiting {
-		key := [2]string{one.addOn, one.why}
+	for _, item := range p.waiting {
+		key := [2]string{item.addOn, item.reason}
 		if byReason[key] == nil {
-			byReason[key] = &group{addOn: one.addOn, why: one.why}
+			byReason[key] = &group{addOn: item.addOn, reason: item.reason}
 			groups = append(groups, byReason[key])
 		}
-		if one.cluster != "" {
-			byReason[key].clusters = append(byReason[key].clusters, one.cluster)
+		if item.cluster != "" {
+			byReason[key].clusters = append(byReason[key].clusters, item.cluster)
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int {
@@ -100,7 +99,7 @@ func (p *progress) groups() []*group {
 	return groups
 }
 
-func (g *group) where() string {
+func (g *group) clusterCell() string {
 	if len(g.clusters) == 0 {
 		return ""
 	}
@@ -111,9 +110,9 @@ func (g *group) where() string {
 	return fmt.Sprintf("%d: %s", len(g.clusters), names)
 }
 
-// next is the command that shows why. It is empty where no object can have one of the names:
-// it may come from a file, and a shell could run it.
-func (g *group) next(removal bool) string {
+// nextCommand returns the command that explains the reason. It is empty where a name is not valid for an object: names may come from
+// a file, and a shell could run them.
+func (g *group) nextCommand(removal bool) string {
 	for _, name := range append([]string{g.addOn}, g.clusters...) {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return ""
@@ -122,13 +121,13 @@ func (g *group) next(removal bool) string {
 	switch {
 	case len(g.clusters) == 0:
 		return "kubectl get clustermanagementaddon " + g.addOn + " -o yaml"
-	case g.why == unreachable:
+	case g.reason == unreachableReason:
 		return "kubectl describe managedcluster " + g.clusters[0]
 	case removal:
 		return fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", g.addOn, g.clusters[0])
-	case g.why == outdated:
+	case g.reason == outdatedReason:
 		return "kubectl addon doctor"
-	case len(g.clusters) == 1 || strings.HasSuffix(g.why, isOptional):
+	case len(g.clusters) == 1 || strings.HasSuffix(g.reason, optionalSuffix):
 		return fmt.Sprintf("kubectl addon why %s -n %s", g.addOn, g.clusters[0])
 	default:
 		return "kubectl addon why " + g.addOn

@@ -19,88 +19,85 @@ import (
 
 // The goals of --for.
 const (
-	// satisfied: every dependency that counts is, and Degraded is not True for one that does.
-	satisfied = "satisfied"
-	// available: the condition Available is True.
-	available = "available"
-	// gone: the add-on is not installed.
-	gone = "gone"
+	// goalSatisfied is that every dependency that counts is satisfied, and that Degraded is not True because of one.
+	goalSatisfied = "satisfied"
+	// goalAvailable is that the condition Available is True.
+	goalAvailable = "available"
+	// goalGone is that the add-on is not installed.
+	goalGone = "gone"
 )
 
-// unreachable is the reason where nothing new is known of a managed cluster.
-const unreachable = "the managed cluster cannot be reached"
+var goals = []string{goalSatisfied, goalAvailable, goalGone}
 
 const (
-	// outdated is the reason where addon-manager has not updated Degraded.
-	outdated = "Degraded is still True although its dependencies are satisfied; kubectl addon doctor checks addon-manager"
-	// isOptional is the end of a reason that why names only for one add-on on one cluster.
-	isOptional = " (an Optional dependency)"
+	// unreachableReason is the reason where the state of the managed cluster is not current.
+	unreachableReason = "the managed cluster cannot be reached"
+	// outdatedReason is the reason where addon-manager has not updated Degraded.
+	outdatedReason = "Degraded is still True although its dependencies are satisfied; kubectl addon doctor checks addon-manager"
+	// optionalSuffix ends a reason that kubectl addon why shows only for a single add-on on a single cluster.
+	optionalSuffix = " (an Optional dependency)"
 )
 
-var goals = []string{satisfied, available, gone}
-
-// target is what is waited for. Empty fields: all.
+// target selects add-ons, and the goals that they have to reach. An empty field selects all.
 type target struct {
 	addOns  []string
 	cluster string
 	goals   []string
-	// optional: Optional dependencies count, too.
+	// optional is whether Optional dependencies count, too.
 	optional bool
-	// only has the add-ons by their managed clusters, installed or not; nil: addOns and cluster count.
-	only map[string][]string
+	// addOnsByCluster selects add-ons, installed or not, by their managed clusters. Unless it is nil, it replaces addOns.
+	addOnsByCluster map[string][]string
 }
 
-// waiting is an add-on that is not there yet.
+// waiting is an add-on that has not reached the goals, with the reason in one line.
 type waiting struct {
 	cluster, addOn string
-	// why is one line.
-	why string
+	reason         string
 }
 
-// progress is how far a fleet is.
+// progress counts the clusters and add-ons of a fleet that have reached the goals.
 type progress struct {
 	clusters, okClusters int
 	addOns, okAddOns     int
 	// waiting is ordered by cluster and add-on.
 	waiting []waiting
-	// until is when a verdict that is held ends by itself; zero if none does.
-	until time.Time
+	// nextExpiry is the first time at which a verdict ceases to be held without any other change. It is zero without such a verdict.
+	nextExpiry time.Time
 }
 
-// measure finds how far a fleet is.
-func measure(of *snapshot.Snapshot, to target) progress {
+// measure returns the progress of a fleet.
+func measure(hub *snapshot.Snapshot, goal target) progress {
 	var p progress
-	for _, cluster := range of.Names() {
-		if cmp.Or(to.cluster, cluster) == cluster {
-			p.look(of, to, cluster)
+	for _, cluster := range hub.Names() {
+		if cmp.Or(goal.cluster, cluster) == cluster {
+			p.addCluster(hub, goal, cluster)
 		}
 	}
-	for _, name := range to.addOns {
-		if to.cluster == "" && !slices.Contains(to.goals, gone) && !slices.ContainsFunc(of.AddOns, named(name)) {
+	for _, name := range goal.addOns {
+		if goal.cluster == "" && !slices.Contains(goal.goals, goalGone) && !slices.ContainsFunc(hub.AddOns, hasName(name)) {
 			p.addOns++
-			p.waiting = append(p.waiting, waiting{addOn: name, why: name + " is not installed on any managed cluster"})
+			p.waiting = append(p.waiting, waiting{addOn: name, reason: name + " is not installed on any managed cluster"})
 		}
 	}
 	return p
 }
 
-func named(name string) func(addonv1alpha1.ManagedClusterAddOn) bool {
+func hasName(name string) func(addonv1alpha1.ManagedClusterAddOn) bool {
 	return func(addOn addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == name }
 }
 
-// look adds a managed cluster.
-func (p *progress) look(of *snapshot.Snapshot, to target, cluster string) {
-	addOns := to.on(of, cluster)
+func (p *progress) addCluster(hub *snapshot.Snapshot, goal target, cluster string) {
+	addOns := goal.addOnsOn(hub, cluster)
 	if len(addOns) == 0 {
 		return
 	}
 	p.clusters++
-	findings, before := of.Evaluated(cluster), len(p.waiting)
+	findings, before := hub.Evaluated(cluster), len(p.waiting)
 	for _, addOn := range addOns {
 		p.addOns++
-		if why := to.missing(of, types.NamespacedName{Namespace: cluster, Name: addOn}, findings); why != "" {
-			p.waiting = append(p.waiting, waiting{cluster: cluster, addOn: addOn, why: why})
-			p.hold(evaluation.HeldUntil(findings(addOn)))
+		if reason := goal.reasonToWait(hub, types.NamespacedName{Namespace: cluster, Name: addOn}, findings); reason != "" {
+			p.waiting = append(p.waiting, waiting{cluster: cluster, addOn: addOn, reason: reason})
+			p.addExpiry(evaluation.HeldUntil(findings(addOn)))
 			continue
 		}
 		p.okAddOns++
@@ -110,20 +107,20 @@ func (p *progress) look(of *snapshot.Snapshot, to target, cluster string) {
 	}
 }
 
-func (p *progress) hold(until time.Time) {
-	if !until.IsZero() && (p.until.IsZero() || until.Before(p.until)) {
-		p.until = until
+func (p *progress) addExpiry(expiry time.Time) {
+	if !expiry.IsZero() && (p.nextExpiry.IsZero() || expiry.Before(p.nextExpiry)) {
+		p.nextExpiry = expiry
 	}
 }
 
-// on are the add-ons on a cluster that count: those that are installed, and with a
-// named cluster those that are to be.
-func (t target) on(of *snapshot.Snapshot, cluster string) []string {
-	if t.only != nil {
-		return t.only[cluster]
+// addOnsOn returns the names of the selected add-ons that are installed on a cluster. Where the target names the cluster, it also
+// returns the selected add-ons that are not installed there yet.
+func (t target) addOnsOn(hub *snapshot.Snapshot, cluster string) []string {
+	if t.addOnsByCluster != nil {
+		return t.addOnsByCluster[cluster]
 	}
 	addOns := map[string]bool{}
-	for _, installed := range of.Installed(cluster) {
+	for _, installed := range hub.Installed(cluster) {
 		if len(t.addOns) == 0 || slices.Contains(t.addOns, installed.Name) {
 			addOns[installed.Name] = true
 		}
@@ -136,28 +133,28 @@ func (t target) on(of *snapshot.Snapshot, cluster string) []string {
 	return slices.Sorted(maps.Keys(addOns))
 }
 
-// missing says in one line why an add-on has not reached the goals, empty if it has.
-func (t target) missing(of *snapshot.Snapshot, key types.NamespacedName, findings func(string) []evaluation.Finding) string {
-	addOn := of.AddOnOn(key)
+// reasonToWait explains in one line why an add-on has not reached the goals. It returns an empty string if the add-on has.
+func (t target) reasonToWait(hub *snapshot.Snapshot, key types.NamespacedName, findings func(string) []evaluation.Finding) string {
+	addOn := hub.AddOnOn(key)
 	switch {
-	case slices.Contains(t.goals, gone):
-		return remains(addOn)
+	case slices.Contains(t.goals, goalGone):
+		return reasonInstalled(addOn)
 	case addOn == nil:
 		return key.Name + " is not installed"
-	case of.Lost(key.Namespace):
-		return unreachable
+	case hub.Lost(key.Namespace):
+		return unreachableReason
 	}
-	why := ""
-	if slices.Contains(t.goals, satisfied) {
-		why = t.unsatisfied(addOn, findings)
+	reason := ""
+	if slices.Contains(t.goals, goalSatisfied) {
+		reason = t.reasonUnsatisfied(addOn, findings)
 	}
-	if slices.Contains(t.goals, available) {
-		why = cmp.Or(why, unavailable(addOn))
+	if slices.Contains(t.goals, goalAvailable) {
+		reason = cmp.Or(reason, reasonUnavailable(addOn))
 	}
-	return why
+	return reason
 }
 
-func remains(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+func reasonInstalled(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	switch {
 	case addOn == nil:
 		return ""
@@ -168,8 +165,8 @@ func remains(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	}
 }
 
-// unsatisfied says which dependency is not satisfied: the root cause, where there is one.
-func (t target) unsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings func(string) []evaluation.Finding) string {
+// reasonUnsatisfied names the dependency that is not satisfied. It prefers the root cause.
+func (t target) reasonUnsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings func(string) []evaluation.Finding) string {
 	if paths := cause.Paths(addOn.Name, findings); len(paths) > 0 {
 		return paths[0].Root().Cause().String()
 	}
@@ -178,31 +175,31 @@ func (t target) unsatisfied(addOn *addonv1alpha1.ManagedClusterAddOn, findings f
 		switch {
 		case !t.optional && !finding.Blocks():
 		case finding.Unsatisfied():
-			return cause.Step{AddOn: addOn.Name, Finding: &finding}.Cause().String() + isOptional
+			return cause.Step{AddOn: addOn.Name, Finding: &finding}.Cause().String() + optionalSuffix
 		case finding.Held() && finding.Name() == "":
 			held = "its dependencies are not known"
 		case finding.Held():
-			held = cmp.Or(held, notKnown(&finding))
+			held = cmp.Or(held, reasonHeld(&finding))
 		}
 	}
 	degraded := fleet.Degraded(addOn)
 	if held == "" && condition.Outdated(degraded, findings(addOn.Name)) &&
 		(t.optional || degraded.Reason != addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied) {
-		return outdated
+		return outdatedReason
 	}
 	return held
 }
 
-// notKnown says that it is not known whether an edge is satisfied, and why.
-func notKnown(finding *evaluation.Finding) string {
-	known := "it is not known yet whether " + finding.Target() + " satisfies it"
+// reasonHeld explains why the verdict on an edge is held.
+func reasonHeld(finding *evaluation.Finding) string {
+	reason := "it is not known yet whether " + finding.Target() + " satisfies it"
 	if because := finding.HeldBecause(); because != "" {
-		known += ": " + because
+		reason += ": " + because
 	}
-	return known
+	return reason
 }
 
-func unavailable(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+func reasonUnavailable(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	stored := fleet.Available(addOn)
 	switch {
 	case stored == nil:

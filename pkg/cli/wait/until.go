@@ -9,34 +9,38 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 )
 
-// Until waits as the verb does, for verbs that change something.
-type Until struct {
+// Waiter waits as the verb does, for verbs that change something.
+type Waiter struct {
 	genericiooptions.IOStreams
 	Source *source.Source
-	// AddOns are those to wait for, by managed cluster. They may not be installed yet.
+	// AddOns are the add-ons to wait for, by managed cluster. They may not be installed yet.
 	AddOns map[string][]string
-	// Gone: until they are not installed. Else until their dependencies are satisfied and they are available.
-	Gone bool
-	// Timeout is how long; a negative time is a week. Limit is what the error names: Timeout may be what is left of it.
-	Timeout, Limit time.Duration
-	// Show is called with a line for each change; nil: only the last one is printed.
+	// Removal is whether to wait until the add-ons are not installed. If not, Waiter waits until their dependencies are satisfied and
+	// they are available.
+	Removal bool
+	// Timeout is how long to wait. A negative time is a week.
+	Timeout time.Duration
+	// Limit is the time that the error names instead of Timeout, if a part of it has passed already.
+	Limit time.Duration
+	// Show prints a line for each change. Without it, only the last line is printed.
 	Show func(line string)
 }
 
-// Wait returns once that is so. When the time is over, it prints what is missing and what to run next, and returns an error.
-func (u Until) Wait(ctx context.Context) error {
+// Wait returns once the goal is reached. When the time is over, it prints the add-ons that have not reached it and the command to
+// run next, and returns an error.
+func (w Waiter) Wait(ctx context.Context) error {
 	o := &options{
-		IOStreams: u.IOStreams, source: u.Source, timeout: u.Timeout, limit: u.Limit, show: u.Show,
-		target: target{goals: []string{satisfied, available}, only: u.AddOns},
+		IOStreams: w.IOStreams, source: w.Source, timeout: w.Timeout, limit: w.Limit, show: w.Show,
+		target: target{goals: []string{goalSatisfied, goalAvailable}, addOnsByCluster: w.AddOns},
 	}
 	if o.timeout < 0 {
 		o.timeout = forever
 	}
-	if u.Gone {
-		o.target.goals = []string{gone}
+	if w.Removal {
+		o.target.goals = []string{goalGone}
 	}
-	if len(u.AddOns) == 1 {
-		for cluster := range u.AddOns {
+	if len(w.AddOns) == 1 {
+		for cluster := range w.AddOns {
 			o.target.cluster = cluster
 		}
 	}

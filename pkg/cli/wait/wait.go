@@ -1,4 +1,4 @@
-// Package wait is the verb of kubectl addon that waits until add-ons work, or are gone.
+// Package wait is the verb of kubectl addon that waits until add-ons work, or are uninstalled.
 package wait
 
 import (
@@ -22,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// forever is how long a negative timeout is: as with kubectl wait.
+// forever is the time that a negative timeout stands for, as with kubectl wait.
 const forever = 7 * 24 * time.Hour
 
 type options struct {
@@ -30,16 +30,16 @@ type options struct {
 	source        *source.Source
 	allNamespaces bool
 	timeout       time.Duration
-	// limit is what messages name, where the timeout is what is left of it; zero: the timeout.
+	// limit is the time that messages name instead of timeout, unless it is zero.
 	limit  time.Duration
 	target target
-	// show shows each change; nil: nothing does.
+	// show prints a line for each change. It is nil where the output is no terminal.
 	show func(line string)
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src}
 	command := &cobra.Command{
 		Use:   "wait [ADDON...]",
 		Short: "Wait until add-ons work, or are gone",
@@ -72,7 +72,8 @@ it exits with 1, and prints what is missing and what to run next.`,
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for all managed clusters, which is the default without -n.")
-	flags.StringSliceVar(&o.target.goals, "for", []string{satisfied, available}, "What to wait for: satisfied, available or gone. Can be repeated.")
+	flags.StringSliceVar(&o.target.goals, "for", []string{goalSatisfied, goalAvailable},
+		"What to wait for: satisfied, available or gone. Can be repeated.")
 	flags.BoolVar(&o.target.optional, "optional", false, "Also wait for Optional dependencies.")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait. 0 checks once, a negative time waits for a week.")
 	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(goals, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -86,11 +87,11 @@ func (o *options) complete(args []string) error {
 			return fmt.Errorf("--for=%q: must be satisfied, available or gone", goal)
 		}
 	}
-	removal := slices.Contains(o.target.goals, gone)
+	removal := slices.Contains(o.target.goals, goalGone)
 	switch {
 	case len(o.target.goals) == 0:
 		return errors.New("--for is empty: must be satisfied, available or gone")
-	case o.target.optional && !slices.Contains(o.target.goals, satisfied):
+	case o.target.optional && !slices.Contains(o.target.goals, goalSatisfied):
 		return errors.New("--optional needs --for=satisfied")
 	case removal && len(o.target.goals) > 1:
 		return errors.New("--for=gone cannot be combined with another goal")
@@ -111,12 +112,12 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.exists(first); err != nil { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+	if err := o.checkNames(first); err != nil { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 		return err
 	}
-	now := measure(first, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-	if len(now.waiting) == 0 || o.timeout == 0 || o.source.IsFile() {
-		return o.finish(&now)
+	current := measure(first, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+	if len(current.waiting) == 0 || o.timeout == 0 || o.source.IsFile() {
+		return o.finish(&current)
 	}
 	hub, host, err := o.source.ConnectToWatch()
 	if err != nil {
@@ -124,99 +125,101 @@ func (o *options) run(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	now, err = o.wait(limited, hub, first)
+	current, err = o.wait(limited, hub, first)
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
 	case err == nil && o.show != nil:
 		return nil // the last line says so
 	case err == nil:
-		return o.finish(&now)
+		return o.finish(&current)
 	case !errors.Is(err, context.DeadlineExceeded):
 		return source.HubError(err, host)
 	}
-	// What was watched may be old, if the hub does not respond any more.
+	// The watched objects may be old, if the hub does not respond any more.
 	last, err := o.source.Snapshot(ctx, o.target.cluster)
 	if err != nil {
 		return err
 	}
-	now = measure(last, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-	return o.finish(&now)
+	current = measure(last, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+	return o.finish(&current)
 }
 
-// exists returns an error for what cannot be waited for, because a name is wrong.
-func (o *options) exists(of *snapshot.Snapshot) error {
+// checkNames returns an error for a managed cluster or an add-on that does not exist, because its name is probably wrong.
+func (o *options) checkNames(hub *snapshot.Snapshot) error {
 	cluster := o.target.cluster
-	if cluster != "" && of.Object(cluster) == nil && len(of.Installed(cluster)) == 0 {
+	if cluster != "" && hub.Object(cluster) == nil && len(hub.Installed(cluster)) == 0 {
 		return fmt.Errorf("no managed cluster %q on this hub: kubectl get managedclusters lists them", cluster)
 	}
-	if len(o.target.addOns) == 0 && measure(of, o.target).addOns == 0 {
+	if len(o.target.addOns) == 0 && measure(hub, o.target).addOns == 0 {
 		return errors.New("no add-ons are installed: name those to wait for, with -n CLUSTER")
 	}
+	if slices.Contains(o.target.goals, goalGone) {
+		return nil
+	}
 	for _, name := range o.target.addOns {
-		if !slices.Contains(o.target.goals, gone) && !slices.Contains(of.Declared.AddOns(), name) && !slices.ContainsFunc(of.AddOns, named(name)) {
+		if !slices.Contains(hub.Declared.AddOns(), name) && !slices.ContainsFunc(hub.AddOns, hasName(name)) {
 			return fmt.Errorf("add-on %q is neither registered nor installed: kubectl get clustermanagementaddons lists the registered ones", name)
 		}
 	}
 	return nil
 }
 
-// wait returns once the goals are reached, else with the error of the context or of a
-// watch that has failed.
-func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapshot.Snapshot) (now progress, err error) {
-	watched, err := follow.Start(ctx, hub, follow.What(o.target.cluster, first), 0) // until its time is over
+// wait returns once the goals are reached, or with the error of the context or of a failed watch.
+func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapshot.Snapshot) (progress, error) {
+	watch, err := follow.Start(ctx, hub, follow.What(o.target.cluster, first), 0) // until its time is over
 	if err != nil {
-		return now, err
+		return progress{}, err
 	}
 	shown := ""
 	for {
-		current, err := snapshot.Take(ctx, watched, o.target.cluster)
+		state, err := snapshot.Take(ctx, watch, o.target.cluster)
 		if err != nil {
-			return now, err
+			return progress{}, err
 		}
-		now = measure(current, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		if line := now.line(o.target); o.show != nil && line != shown {
+		current := measure(state, o.target) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		if line := current.line(o.target); o.show != nil && line != shown {
 			o.show(line)
 			shown = line
 		}
-		if len(now.waiting) == 0 {
-			return now, nil
+		if len(current.waiting) == 0 {
+			return current, nil
 		}
-		if err := o.next(ctx, watched, now.until); err != nil {
-			return now, err
+		if err := o.awaitChange(ctx, watch, current.nextExpiry); err != nil {
+			return progress{}, err
 		}
 	}
 }
 
-// next waits for a change, or until the moment, unless it is zero.
-func (o *options) next(ctx context.Context, watched *follow.Hub, until time.Time) error {
-	if until.IsZero() {
-		return watched.Next(ctx)
+// awaitChange waits for a change of a watched object, or until the deadline, unless it is zero.
+func (o *options) awaitChange(ctx context.Context, watch *follow.Hub, deadline time.Time) error {
+	if deadline.IsZero() {
+		return watch.Next(ctx)
 	}
-	waiting, cancel := context.WithDeadline(ctx, until)
+	limited, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	if err := watched.Next(waiting); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if err := watch.Next(limited); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil
 }
 
-// finish prints how far it came, and returns an error unless that is far enough.
-func (o *options) finish(now *progress) error {
-	if len(now.waiting) == 0 {
-		if line := now.line(o.target); o.show != nil {
+// finish prints the progress, and returns an error unless all goals are reached.
+func (o *options) finish(last *progress) error {
+	if len(last.waiting) == 0 {
+		if line := last.line(o.target); o.show != nil {
 			o.show(line)
 		} else {
 			fmt.Fprintln(o.Out, line)
 		}
 		return nil
 	}
-	if err := now.printWaiting(o.Out, o.target, o.source); err != nil {
+	if err := last.printWaiting(o.Out, o.target, o.source); err != nil {
 		return err
 	}
-	reached := fmt.Sprintf("%d of %s ok", now.okAddOns, text.Count(now.addOns, "add-on"))
-	if slices.Contains(o.target.goals, gone) {
-		reached = text.Count(len(now.waiting), "add-on") + " left"
+	reached := fmt.Sprintf("%d of %s ok", last.okAddOns, text.Count(last.addOns, "add-on"))
+	if slices.Contains(o.target.goals, goalGone) {
+		reached = text.Count(len(last.waiting), "add-on") + " left"
 	}
 	switch {
 	case o.source.IsFile():

@@ -26,45 +26,44 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// listing is a fake hub: it cannot list by watching, and what changes between a list and
-// the watch is in neither.
-type listing struct {
+// listingHub is a fake hub that cannot list by watching. A change between a list and the watch is in neither.
+type listingHub struct {
 	client.WithWatch
 	// watched is closed when add-ons are watched.
-	watched chan struct{}
-	once    *sync.Once
+	watched   chan struct{}
+	closeOnce *sync.Once
 }
 
-func (l listing) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
-	opened, err := l.WithWatch.Watch(ctx, list, options...)
-	if _, isOfAddOns := list.(*addonv1alpha1.ManagedClusterAddOnList); isOfAddOns && err == nil {
-		l.once.Do(func() { close(l.watched) })
+func (h listingHub) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+	watcher, err := h.WithWatch.Watch(ctx, list, options...)
+	if _, listsAddOns := list.(*addonv1alpha1.ManagedClusterAddOnList); listsAddOns && err == nil {
+		h.closeOnce.Do(func() { close(h.watched) })
 	}
-	return opened, err
+	return watcher, err
 }
 
 func awaitWatch(ctx context.Context, t *testing.T, hub client.WithWatch) {
 	t.Helper()
 	select {
-	case <-hub.(listing).watched:
+	case <-hub.(listingHub).watched:
 	case <-ctx.Done():
 		t.Fatal("the add-ons are not watched")
 	}
 }
 
-// IsWatchListSemanticsUnSupported is what client-go checks.
-func (listing) IsWatchListSemanticsUnSupported() bool { return true }
+// IsWatchListSemanticsUnSupported makes client-go list before it watches.
+func (listingHub) IsWatchListSemanticsUnSupported() bool { return true }
 
 func addOn(cluster, name string, status metav1.ConditionStatus) *addonv1alpha1.ManagedClusterAddOn {
-	made := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if status != "" {
 		available := metav1.Condition{Type: "Available", Status: status, Reason: "Reported", LastTransitionTime: fixture.Now}
-		made.Status.Conditions = []metav1.Condition{available}
+		addOn.Status.Conditions = []metav1.Condition{available}
 	}
-	return made
+	return addOn
 }
 
-// hubWith is a hub where gateway depends on proxy.
+// hubWith returns a hub where gateway depends on proxy.
 func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -74,19 +73,19 @@ func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).
 		WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} })
-	registered := fixture.Registrations("gateway: proxy, proxy:")
-	for i := range registered {
-		builder.WithObjects(&registered[i])
+	registrations := fixture.Registrations("gateway: proxy, proxy:")
+	for i := range registrations {
+		builder.WithObjects(&registrations[i])
 	}
-	return listing{builder.WithObjects(objects...).Build(), make(chan struct{}), &sync.Once{}}
+	return listingHub{builder.WithObjects(objects...).Build(), make(chan struct{}), &sync.Once{}}
 }
 
-// started waits, and returns what it shows and how it ends.
-func started(ctx context.Context, t *testing.T, hub client.WithWatch, to target) (lines func() string, ended chan error) {
+// start waits in the background. It returns the lines printed so far, and a channel with the error that ends the wait.
+func start(ctx context.Context, t *testing.T, hub client.WithWatch, goal target) (lines func() string, ended chan error) {
 	t.Helper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	o := &options{IOStreams: streams, show: func(line string) { fmt.Fprintln(out, line) }, target: to}
-	first, err := snapshot.Take(ctx, hub, to.cluster)
+	o := &options{IOStreams: streams, show: func(line string) { fmt.Fprintln(out, line) }, target: goal}
+	first, err := snapshot.Take(ctx, hub, goal.cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +114,7 @@ func TestWaitEndsWithTheChange(t *testing.T) {
 	defer cancel()
 	hub := hubWith(t, interceptor.Funcs{}, addOn("cluster1", "gateway", "True"), addOn("cluster1", "proxy", "False"),
 		addOn("cluster2", "gateway", "True"), addOn("cluster2", "proxy", "True"))
-	lines, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{satisfied, available}})
+	lines, ended := start(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{goalSatisfied, goalAvailable}})
 	awaitWatch(ctx, t, hub)
 	select {
 	case err := <-ended:
@@ -132,11 +131,11 @@ func TestWaitEndsWithTheChange(t *testing.T) {
 	}
 }
 
-func TestWaitForWhatIsNotInstalled(t *testing.T) {
+func TestWaitForInstallation(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	hub := hubWith(t, interceptor.Funcs{}, addOn("cluster1", "proxy", "True"))
-	lines, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{satisfied}})
+	lines, ended := start(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{goalSatisfied}})
 	awaitWatch(ctx, t, hub)
 	if err := hub.Create(ctx, addOn("cluster1", "gateway", "")); err != nil {
 		t.Fatal(err)
@@ -154,7 +153,7 @@ func TestWaitForRemoval(t *testing.T) {
 	defer cancel()
 	gateway := addOn("cluster1", "gateway", "True")
 	hub := hubWith(t, interceptor.Funcs{}, gateway, addOn("cluster1", "proxy", "True"))
-	_, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{gone}})
+	_, ended := start(ctx, t, hub, target{addOns: []string{"gateway"}, cluster: "cluster1", goals: []string{goalGone}})
 	awaitWatch(ctx, t, hub)
 	if err := hub.Delete(ctx, gateway); err != nil {
 		t.Fatal(err)
@@ -168,7 +167,7 @@ func TestWaitEndsWithTheTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	hub := hubWith(t, interceptor.Funcs{}, addOn("cluster1", "gateway", "False"), addOn("cluster1", "proxy", "True"))
-	lines, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{satisfied, available}})
+	lines, ended := start(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{goalSatisfied, goalAvailable}})
 	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("ended with %v", err)
 	}
@@ -186,7 +185,7 @@ func TestWaitWithoutTheRightToWatch(t *testing.T) {
 		},
 	}
 	hub := hubWith(t, denied, addOn("cluster1", "gateway", "False"))
-	_, ended := started(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{available}})
+	_, ended := start(ctx, t, hub, target{addOns: []string{"gateway"}, goals: []string{goalAvailable}})
 	if err := <-ended; !apierrors.IsForbidden(err) {
 		t.Errorf("ended with %v", err)
 	}
@@ -197,51 +196,51 @@ func TestMeasure(t *testing.T) {
 	degraded.Status.Conditions = append(degraded.Status.Conditions, metav1.Condition{
 		Type: "Degraded", Status: "True", Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
 	})
-	working, both, gateway := addOn("cluster1", "gateway", "True"), []string{satisfied, available}, []string{"gateway"}
+	working, bothGoals, gateway := addOn("cluster1", "gateway", "True"), []string{goalSatisfied, goalAvailable}, []string{"gateway"}
 	type addOns = []*addonv1alpha1.ManagedClusterAddOn
 	for name, test := range map[string]struct {
 		addOns addOns
-		to     target
+		target target
 		want   string
 	}{
-		"all is well": {addOns: addOns{working, addOn("cluster1", "proxy", "True")}, to: target{goals: both}},
+		"all is well": {addOns: addOns{working, addOn("cluster1", "proxy", "True")}, target: target{goals: bothGoals}},
 		"not installed there": {
-			to: target{addOns: gateway, cluster: "cluster1", goals: both}, want: "gateway is not installed",
+			target: target{addOns: gateway, cluster: "cluster1", goals: bothGoals}, want: "gateway is not installed",
 		},
 		"installed nowhere": {
-			to: target{addOns: gateway, goals: both}, want: "gateway is not installed on any managed cluster",
+			target: target{addOns: gateway, goals: bothGoals}, want: "gateway is not installed on any managed cluster",
 		},
-		"gone": {to: target{addOns: gateway, goals: []string{gone}}},
+		"gone": {target: target{addOns: gateway, goals: []string{goalGone}}},
 		"it is to be gone": {
-			addOns: addOns{working}, to: target{addOns: gateway, goals: []string{gone}},
+			addOns: addOns{working}, target: target{addOns: gateway, goals: []string{goalGone}},
 			want: "gateway is installed, and its deletion was not requested",
 		},
 		"a dependency is missing": {
-			addOns: addOns{working}, to: target{addOns: gateway, goals: both}, want: "proxy is not installed",
+			addOns: addOns{working}, target: target{addOns: gateway, goals: bothGoals}, want: "proxy is not installed",
 		},
-		"it is available all the same": {addOns: addOns{working}, to: target{addOns: gateway, goals: []string{available}}},
+		"it is available all the same": {addOns: addOns{working}, target: target{addOns: gateway, goals: []string{goalAvailable}}},
 		"addon-manager has not followed": {
-			addOns: addOns{degraded, addOn("cluster1", "proxy", "True")}, to: target{addOns: gateway, goals: []string{satisfied}},
+			addOns: addOns{degraded, addOn("cluster1", "proxy", "True")}, target: target{addOns: gateway, goals: []string{goalSatisfied}},
 			want: "Degraded is still True although its dependencies are satisfied; kubectl addon doctor checks addon-manager",
 		},
 		"nothing is reported yet": {
-			addOns: addOns{addOn("cluster1", "proxy", "")}, to: target{addOns: []string{"proxy"}, goals: both},
+			addOns: addOns{addOn("cluster1", "proxy", "")}, target: target{addOns: []string{"proxy"}, goals: bothGoals},
 			want: "proxy has not reported Available yet",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations("gateway: proxy, proxy:")}
-			for _, one := range test.addOns {
-				content.AddOns = append(content.AddOns, *one)
+			for _, addOn := range test.addOns {
+				content.AddOns = append(content.AddOns, *addOn)
 			}
 			content.AddOns = append(content.AddOns, *addOn("cluster1", "other", "True"))
-			got := measure(snapshot.New(content), test.to)
-			why := ""
+			got := measure(snapshot.New(content), test.target)
+			reason := ""
 			if len(got.waiting) > 0 {
-				why = got.waiting[0].why
+				reason = got.waiting[0].reason
 			}
-			if why != test.want {
-				t.Errorf("got %q, want %q", why, test.want)
+			if reason != test.want {
+				t.Errorf("got %q, want %q", reason, test.want)
 			}
 		})
 	}

@@ -78,7 +78,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	found := report.FindRootCauses(fleet, o.filter)
 	return o.flags.Print(o.Out, found, func() error { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		p := &printer{out: o.Out, screen: terminal.Of(o.Out), source: o.source, fleet: fleet, found: found, filter: o.filter, wide: o.flags.Is(output.Wide)}
+		p := &printer{out: o.Out, screen: terminal.ScreenOf(o.Out), source: o.source, fleet: fleet, found: found, filter: o.filter, wide: o.flags.Is(output.Wide)}
 		if o.filter.AddOn == "" || o.filter.Cluster == "" || found.NotInstalled != "" {
 			return p.printCauses()
 		}

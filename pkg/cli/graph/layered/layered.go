@@ -1,6 +1,5 @@
-// Package layered places the nodes of a directed graph in columns, from dependents on the
-// left to dependencies on the right, and the ways of its edges between them. It is the
-// method of Sugiyama: layers, few crossings, short ways. The same input gives the same
+// Package layered places the nodes of a directed graph in columns, from dependents on the left to dependencies on the right, and
+// routes its edges between them. It is the method of Sugiyama: layers, few crossings, short routes. The same input gives the same
 // drawing.
 package layered
 
@@ -8,12 +7,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
-// Distances between what is drawn, in pixels.
+// Distances in pixels.
 const (
-	rowGap  = 16.0 // between two boxes of a column
-	laneGap = 8.0  // between two ways, or a way and a box
-	turn    = 30.0 // between two columns, for ways to turn
-	laneMin = 10.0 // the width of a column without labels
+	rowGap    = 16.0 // between two boxes of a column
+	laneGap   = 8.0  // between two routes, or a route and a box
+	columnGap = 30.0 // between two columns, for routes to turn
+	laneWidth = 10.0 // of a column without labels
 )
 
 // Node is a box. Its name is unique.
@@ -22,35 +21,34 @@ type Node struct {
 	Width, Height float64
 }
 
-// Edge leads from one node to another, with room for its label; zero: no label.
+// Edge connects two nodes by their names. The size of its label is zero if it has no label.
 type Edge struct {
-	From, To                string
+	Dependent, Dependency   string
 	LabelWidth, LabelHeight float64
 }
 
-// Point is a place in pixels, from the top left.
+// Point is a point in pixels, from the top left.
 type Point struct{ X, Y float64 }
 
-// Box is where a node is: X and Y are its center. All of a column have one width.
+// Box is the rectangle of a node. X and Y are its center. All boxes of a column have the same width.
 type Box struct {
 	Point
 	Width, Height float64
 }
 
-// Way is where an edge is: points in pairs, straight from the first to the second of a
-// pair, and a curve to the next pair. It begins at the dependent. An edge to a node
-// itself has none.
-type Way struct {
+// Route is the line of an edge. Its points are pairs: a straight line connects the points of a pair, and a curve connects two pairs.
+// It begins at the dependent. An edge from a node to itself has no points.
+type Route struct {
 	Points []Point
 	Label  Point
-	// Back: it leads from right to left, because it closes a cycle.
+	// Back is whether the route leads from right to left, because the edge closes a cycle.
 	Back bool
 }
 
-// Drawing is a placed graph. Boxes and ways are in the order of nodes and edges.
+// Drawing is a placed graph. Boxes and routes are in the order of nodes and edges.
 type Drawing struct {
 	Boxes         []Box
-	Ways          []Way
+	Routes        []Route
 	Width, Height float64
 }
 
@@ -68,17 +66,18 @@ type cell struct {
 	isNode          bool
 	width, height   float64
 	y               float64
-	// left and right are the neighbors in the layers beside it.
+	// left and right are the neighbors in the adjacent layers.
 	left, right []*cell
 }
 
-// plan is a graph that is being placed. Even layers are nodes, odd ones labels.
+// plan is a graph under placement. Even layers have nodes, odd layers have labels.
 type plan struct {
 	layers [][]*cell
 	nodes  []*cell
-	// chains are the cells of each edge, from left to right; nil for an edge to itself.
+	// chains has the cells of each edge, from left to right. It is empty for an edge from a node to itself.
 	chains [][]*cell
-	back   []bool
+	// back has the edges that lead from right to left.
+	back []bool
 }
 
 func newPlan(nodes []Node, edges []Edge) *plan {
@@ -86,11 +85,11 @@ func newPlan(nodes []Node, edges []Edge) *plan {
 	forward := map[string][]string{}
 	for i, edge := range edges {
 		switch {
-		case edge.From == edge.To:
+		case edge.Dependent == edge.Dependency:
 		case p.back[i]:
-			forward[edge.To] = append(forward[edge.To], edge.From)
+			forward[edge.Dependency] = append(forward[edge.Dependency], edge.Dependent)
 		default:
-			forward[edge.From] = append(forward[edge.From], edge.To)
+			forward[edge.Dependent] = append(forward[edge.Dependent], edge.Dependency)
 		}
 	}
 	depths, last := graph.New(forward).Depths(), 0
@@ -100,60 +99,59 @@ func newPlan(nodes []Node, edges []Edge) *plan {
 	p.layers = make([][]*cell, 2*last+1)
 	byName := map[string]*cell{}
 	for _, node := range nodes {
-		made := p.add(&cell{layer: 2 * (last - depths[node.Name]), isNode: true, width: node.Width, height: node.Height})
-		byName[node.Name] = made
-		p.nodes = append(p.nodes, made)
+		nodeCell := p.add(&cell{layer: 2 * (last - depths[node.Name]), isNode: true, width: node.Width, height: node.Height})
+		byName[node.Name] = nodeCell
+		p.nodes = append(p.nodes, nodeCell)
 	}
 	for i, edge := range edges {
-		from, to := byName[edge.From], byName[edge.To]
+		left, right := byName[edge.Dependent], byName[edge.Dependency]
 		if p.back[i] {
-			from, to = to, from
+			left, right = right, left
 		}
-		if edge.From != edge.To {
-			p.chains[i] = p.chain(from, to, edge)
+		if edge.Dependent != edge.Dependency {
+			p.chains[i] = p.connect(left, right, edge)
 		}
 	}
 	return p
 }
 
-// backward finds the edges that are drawn from right to left: those that lead against
-// the order of names inside of a cycle.
+// backward reports for each edge whether it is drawn from right to left. In each cycle, these are the edges against the order of
+// names.
 func backward(edges []Edge) []bool {
-	all := map[string][]string{}
+	dependencies := map[string][]string{}
 	for _, edge := range edges {
-		all[edge.From] = append(all[edge.From], edge.To)
+		dependencies[edge.Dependent] = append(dependencies[edge.Dependent], edge.Dependency)
 	}
 	cycles := map[string]int{}
-	for i, members := range graph.New(all).Cyclic() {
+	for i, members := range graph.New(dependencies).Cyclic() {
 		for _, member := range members {
 			cycles[member] = i + 1
 		}
 	}
 	back := make([]bool, len(edges))
 	for i, edge := range edges {
-		back[i] = cycles[edge.From] > 0 && cycles[edge.From] == cycles[edge.To] && edge.From > edge.To
+		back[i] = cycles[edge.Dependent] > 0 && cycles[edge.Dependent] == cycles[edge.Dependency] && edge.Dependent > edge.Dependency
 	}
 	return back
 }
 
-func (p *plan) add(one *cell) *cell {
-	one.position = len(p.layers[one.layer])
-	p.layers[one.layer] = append(p.layers[one.layer], one)
-	return one
+func (p *plan) add(cell *cell) *cell {
+	cell.position = len(p.layers[cell.layer])
+	p.layers[cell.layer] = append(p.layers[cell.layer], cell)
+	return cell
 }
 
-// chain connects two nodes through a cell in each layer between them. The first has the
-// label.
-func (p *plan) chain(from, to *cell, edge Edge) []*cell {
-	chain := []*cell{from}
-	for layer := from.layer + 1; layer < to.layer; layer++ {
-		between := &cell{layer: layer, width: laneMin}
-		if layer == from.layer+1 {
-			between.width, between.height = max(laneMin, edge.LabelWidth), edge.LabelHeight
+// connect connects two nodes through a cell in each layer between them. The first of these cells has the label.
+func (p *plan) connect(left, right *cell, edge Edge) []*cell {
+	chain := []*cell{left}
+	for layer := left.layer + 1; layer < right.layer; layer++ {
+		lane := &cell{layer: layer, width: laneWidth}
+		if layer == left.layer+1 {
+			lane.width, lane.height = max(laneWidth, edge.LabelWidth), edge.LabelHeight
 		}
-		chain = append(chain, p.add(between))
+		chain = append(chain, p.add(lane))
 	}
-	chain = append(chain, to)
+	chain = append(chain, right)
 	for i := range len(chain) - 1 {
 		chain[i].right = append(chain[i].right, chain[i+1])
 		chain[i+1].left = append(chain[i+1].left, chain[i])
@@ -161,18 +159,17 @@ func (p *plan) chain(from, to *cell, edge Edge) []*cell {
 	return chain
 }
 
-// drawing returns where all is.
 func (p *plan) drawing() Drawing {
-	d := Drawing{Boxes: make([]Box, len(p.nodes)), Ways: make([]Way, len(p.chains))}
+	d := Drawing{Boxes: make([]Box, len(p.nodes)), Routes: make([]Route, len(p.chains))}
 	lefts, widths := make([]float64, len(p.layers)), make([]float64, len(p.layers))
 	for i, layer := range p.layers {
 		if i > 0 {
-			d.Width += turn
+			d.Width += columnGap
 		}
 		lefts[i] = d.Width
-		for _, one := range layer {
-			widths[i] = max(widths[i], one.width)
-			d.Height = max(d.Height, one.y+one.height/2)
+		for _, cell := range layer {
+			widths[i] = max(widths[i], cell.width)
+			d.Height = max(d.Height, cell.y+cell.height/2)
 		}
 		d.Width += widths[i]
 	}
@@ -180,27 +177,27 @@ func (p *plan) drawing() Drawing {
 		d.Boxes[i] = Box{Point{lefts[node.layer] + widths[node.layer]/2, node.y}, widths[node.layer], node.height}
 	}
 	for i, chain := range p.chains {
-		d.Ways[i] = way(chain, p.back[i], lefts, widths)
+		d.Routes[i] = route(chain, p.back[i], lefts, widths)
 	}
 	return d
 }
 
-// way leads from the right side of the first cell to the left side of the last one.
-func way(chain []*cell, back bool, lefts, widths []float64) Way {
-	w := Way{Back: back}
-	for i, one := range chain {
-		left, right := Point{lefts[one.layer], one.y}, Point{lefts[one.layer] + widths[one.layer], one.y}
+// route returns the line from the right side of the first cell to the left side of the last cell.
+func route(chain []*cell, back bool, lefts, widths []float64) Route {
+	r := Route{Back: back}
+	for i, cell := range chain {
+		start, end := Point{lefts[cell.layer], cell.y}, Point{lefts[cell.layer] + widths[cell.layer], cell.y}
 		switch i {
 		case 0:
-			w.Points = append(w.Points, right, right)
+			r.Points = append(r.Points, end, end)
 		case len(chain) - 1:
-			w.Points = append(w.Points, left, left)
+			r.Points = append(r.Points, start, start)
 		default:
-			w.Points = append(w.Points, left, right)
+			r.Points = append(r.Points, start, end)
 		}
 		if i == 1 {
-			w.Label = Point{(left.X + right.X) / 2, one.y}
+			r.Label = Point{(start.X + end.X) / 2, cell.y}
 		}
 	}
-	return w
+	return r
 }
