@@ -47,7 +47,7 @@ func SVG(command, printed string, columns int) string {
 	}
 	width, height := float64(columns)*character+2*margin, bar+len(lines)*line+margin
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img" aria-labeledby="title" `+
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img" aria-labelledby="title" `+
 		`font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace" font-size="%d">`+"\n", width, height, width, height, fontSize)
 	fmt.Fprintf(&out, "<title id=\"title\">%s</title>\n", escaped(command))
 	fmt.Fprintf(&out, "<desc>%s</desc>\n", escaped(escapes.ReplaceAllString(printed, "")))

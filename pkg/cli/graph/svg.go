@@ -33,7 +33,7 @@ func svg(out io.Writer, graph *report.Graph) error {
 	drawing := layered.Draw(layoutNodes(graph), layoutEdges(graph))
 	width, height := max(drawing.Width+2*margin, minWidth), header+drawing.Height+margin+legend
 	l := &lines{out: out}
-	l.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labeledby="addons-title addons-desc" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`,
+	l.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="addons-title addons-desc" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`,
 		width, height, width, height)
 	l.add(`<title id="addons-title">%s</title>`, escape(title(graph)))
 	l.add(`<desc id="addons-desc">%s</desc>`, escape(describe(graph)))
