@@ -65,6 +65,12 @@ func (o *Options) Run(ctx context.Context, verb Verb) error {
 	return verb.Do(ctx, on, plan)
 }
 
+// Fleet reads the managed clusters again, while a plan is carried out.
+func (o *Options) Fleet(ctx context.Context, also snapshot.Also) (*Fleet, error) {
+	also.Placements = true
+	return o.fleet(ctx, also)
+}
+
 // plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
 func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, error) {
 	verb.Also.Placements = true
@@ -102,6 +108,9 @@ type Writes struct {
 	Done string
 	// Gone: a layer is done once its add-ons are gone.
 	Gone bool
+	// Recheck returns an error if the layers that are left may not be written any more; nil: they always may. It is called before each layer
+	// but the first one.
+	Recheck func(ctx context.Context, left []steps.Layer) error
 	// Failed and Unfinished get the layers that are left where one could not be written, or was not done in time. They return what
 	// continues.
 	Failed, Unfinished func(left []steps.Layer) string
@@ -111,6 +120,11 @@ type Writes struct {
 func (o *Options) Write(ctx context.Context, plan *steps.Plan, writes Writes) error {
 	for i, layer := range plan.Layers {
 		name := fmt.Sprintf("layer %d of %d", i+1, len(plan.Layers))
+		if i > 0 && writes.Recheck != nil {
+			if err := writes.Recheck(ctx, plan.Layers[i:]); err != nil {
+				return fmt.Errorf("%s: %w; %s", name, err, writes.Unfinished(plan.Layers[i:]))
+			}
+		}
 		if failed := each(ctx, layer, writes.Each); len(failed) > 0 {
 			return o.failed(ctx, name, writes.Done, writes.Failed(plan.Layers[i:]), failed)
 		}

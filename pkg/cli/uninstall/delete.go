@@ -3,6 +3,8 @@ package uninstall
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +14,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // try adds to the plan what the hub would refuse. It writes nothing. On each managed cluster, the first layer shows it: what comes
@@ -58,7 +61,7 @@ func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 			}
 			return o.delete(ctx, key)
 		},
-		Done: "deleted", Gone: true, Failed: o.left,
+		Done: "deleted", Gone: true, Failed: o.left, Recheck: o.recheck,
 		Unfinished: func(left []steps.Layer) string {
 			if len(left) == 0 {
 				return "all deletions have been requested"
@@ -72,8 +75,28 @@ func addOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }
 
-// delete deletes an add-on from a managed cluster, unless it is gone.
+// recheck returns an error if the hub has changed so that the layers that are left may not be deleted any more.
+func (o *options) recheck(ctx context.Context, left []steps.Layer) error {
+	on, err := o.reread(ctx)
+	if err != nil {
+		return err
+	}
+	problems := steps.Recheck(on.Declared, o.removal(), left, on.Clusters)
+	if len(problems) == 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(problems))
+	for i := range problems {
+		texts = append(texts, text.OneLine(problems[i].String()))
+	}
+	return fmt.Errorf("nothing more was deleted, because the hub has changed since the plan was made: %s", strings.Join(texts, "; "))
+}
+
+// delete deletes an add-on from a managed cluster, unless it is gone. One that was created anew since the plan was made is a conflict.
 func (o *options) delete(ctx context.Context, key types.NamespacedName, options ...client.DeleteOption) error {
+	if uid := o.uids[key]; uid != "" {
+		options = append(options, client.Preconditions{UID: &uid})
+	}
 	return client.IgnoreNotFound(o.Hub.Delete(ctx, addOn(key), options...))
 }
 

@@ -11,8 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -22,6 +24,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func plan() *steps.Plan {
@@ -37,7 +41,7 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 		t.Fatal(err)
 	}
 	installed := func(name string) client.Object {
-		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name, UID: types.UID(name)}}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed("leaf"), installed("base")).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
@@ -53,7 +57,11 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 			if object.GetName() == "leaf" && fails != nil && forced == "" {
 				return fails
 			}
-			if asked := (&client.DeleteOptions{}).ApplyOptions(options); len(asked.DryRun) == 0 {
+			asked := (&client.DeleteOptions{}).ApplyOptions(options)
+			if asked.Preconditions != nil && *asked.Preconditions.UID != stored.UID {
+				return apierrors.NewConflict(resource, object.GetName(), errors.New("the UID in the precondition does not match"))
+			}
+			if len(asked.DryRun) == 0 {
 				*writes = append(*writes, strings.TrimSpace("delete "+object.GetName()+" "+forced))
 			}
 			return hub.Delete(ctx, object, options...)
@@ -68,15 +76,41 @@ var (
 	errBroken  = errors.New("connection refused")
 )
 
+// reread is a managed cluster with add-ons: portal requires base.
+func reread(t *testing.T, addOns ...string) *planned.Fleet {
+	t.Helper()
+	content := snapshot.Content{Registrations: []addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "base", "{}"), fixture.Specified(t, "portal", "dependencies: [{name: base}]"),
+	}}
+	content.Clusters = []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}}
+	content.Clusters[0].Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+	for _, name := range addOns {
+		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}})
+	}
+	read := snapshot.New(content)
+	return &planned.Fleet{Snapshot: read, Clusters: []steps.Cluster{{Cluster: read.Whole("c1")}}}
+}
+
 func TestUninstall(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		force string
 		fails error
-		want  []string
-		err   string
+		// others are add-ons that were installed meanwhile, and replaced is one that was created anew.
+		others   []string
+		replaced string
+		want     []string
+		err      string
 	}{
 		{name: "dependents first", want: []string{"delete leaf", "delete base"}},
+		{
+			name: "no layer that another add-on uses by now", others: []string{"portal"}, want: []string{"delete leaf"},
+			err: "layer 2 of 2: nothing more was deleted, because the hub has changed since the plan was made: 'portal', which stays, requires base",
+		},
+		{
+			name: "no add-on that was created anew since", replaced: "base", want: []string{"delete leaf"},
+			err: "layer 2 of 2: 1 add-on could not be deleted",
+		},
 		{name: "no layer after one that fails", fails: errDenied, err: "layer 1 of 2: 1 add-on could not be deleted, and no later layer was"},
 		{name: "with the reason first, where it is forced", force: "why", fails: errDenied, want: []string{"delete leaf why", "delete base why"}},
 	} {
@@ -85,6 +119,8 @@ func TestUninstall(t *testing.T) {
 			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes), Verbs: []string{"delete"}}}
 			o.Source = &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
+			o.uids = map[types.NamespacedName]types.UID{{Namespace: "c1", Name: test.replaced}: "before"}
+			o.reread = func(context.Context) (*planned.Fleet, error) { return reread(t, append(test.others, "base")...), nil }
 			err := o.uninstall(t.Context(), plan())
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("ends with %v", err)

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
@@ -37,6 +39,10 @@ type options struct {
 	force string
 	// planned are warnings that the plan has, so that the hub's are not shown, too.
 	planned sets.Set[string]
+	// uids are those of the ManagedClusterAddOns that the plan was made with. No other one is deleted.
+	uids map[types.NamespacedName]types.UID
+	// reread reads the managed clusters again, before each layer but the first one.
+	reread func(context.Context) (*planned.Fleet, error)
 }
 
 // NewCommand returns the verb.
@@ -44,6 +50,7 @@ func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.
 	o := &options{
 		Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags(), Verbs: []string{"delete"}}, planned: sets.New[string](),
 	}
+	o.reread = func(ctx context.Context) (*planned.Fleet, error) { return o.Fleet(ctx, o.inputs()) }
 	command := &cobra.Command{
 		Use:   "uninstall ADDON...",
 		Short: "Uninstall add-ons, dependents first",
@@ -100,10 +107,15 @@ func (o *options) complete(args []string, forced bool) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Also: snapshot.Also{Objects: true, Writers: o.cascade == unit}, Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Texts: texts, Also: o.inputs(), Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
 		Same: func(one, other *steps.Plan) bool { return reflect.DeepEqual(one, other) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})
+}
+
+// inputs returns the inputs of a plan beyond the selections of Placements.
+func (o *options) inputs() snapshot.Also {
+	return snapshot.Also{Objects: true, Writers: o.cascade == unit}
 }
 
 func check(on *planned.Fleet, addOn string) error {
@@ -114,14 +126,26 @@ func check(on *planned.Fleet, addOn string) error {
 }
 
 func (o *options) plan(_ context.Context, on *planned.Fleet) (*steps.Plan, error) {
-	plan := steps.Remove(on.Declared, steps.Removal{
-		AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData(),
-	}, on.Clusters)
+	plan := steps.Remove(on.Declared, o.removal(), on.Clusters)
+	o.uids = uidsOf(on.Snapshot)
 	if o.cascade == unit && o.Source.IsFile() {
 		o.noteUnread(plan)
 	}
 	o.warnOfObjects(on, plan)
 	return plan, nil
+}
+
+func (o *options) removal() steps.Removal {
+	return steps.Removal{AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData()}
+}
+
+// uidsOf returns the UIDs of the ManagedClusterAddOns that a plan was made with.
+func uidsOf(read *snapshot.Snapshot) map[types.NamespacedName]types.UID {
+	uids := make(map[types.NamespacedName]types.UID, len(read.AddOns))
+	for i := range read.AddOns {
+		uids[client.ObjectKeyFromObject(&read.AddOns[i])] = read.AddOns[i].UID
+	}
+	return uids
 }
 
 // noteUnread adds that a file does not have who has written an add-on, where the plan has what was not named.

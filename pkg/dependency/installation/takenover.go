@@ -2,6 +2,7 @@ package installation
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,9 @@ import (
 
 // ours begins the names of the field managers of Interlock's components.
 const ours = "interlock-"
+
+// lastApplied is the annotation of kubectl apply.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // kept are the prefixes of annotations that do not make an add-on another writer's: Open Cluster Management and Interlock keep them.
 var kept = []string{"addon.open-cluster-management.io/", "dependency.addon.open-cluster-management.io/"}
@@ -35,6 +39,11 @@ func TakenOver(managed []metav1.ManagedFieldsEntry, installedBy string) bool {
 			return true
 		case installs(managed[i].Manager, installedBy):
 			created = created || labeled
+		case labeled && isKubectlApply(managed[i].Manager, installedBy):
+			if configures(of) {
+				return true
+			}
+			created = true
 		case strings.HasPrefix(managed[i].Manager, ours): // what the plugin has installed, Interlock may configure
 		case hasOwn(of.Spec), hasOwn(of.Metadata.Labels), hasOwn(of.Metadata.Annotations, kept...):
 			return true
@@ -52,6 +61,23 @@ func installs(manager, installedBy string) bool {
 		return manager == addonv1alpha1.InstalledByPlugin // it writes under its name
 	}
 	return false
+}
+
+// isKubectlApply reports whether a field manager is that of kubectl apply, which creates the add-ons of the plugin's list. GitOps tools create them
+// again, so what these have created is theirs.
+func isKubectlApply(manager, installedBy string) bool {
+	return installedBy == addonv1alpha1.InstalledByPlugin && (manager == "kubectl" || manager == "kubectl-client-side-apply")
+}
+
+// configures reports whether a field manager has written more than the plugin's list has.
+func configures(of fields) bool {
+	for field := range of.Spec {
+		if field != "." && field != "f:configs" {
+			return true
+		}
+	}
+	return hasOwn(of.Metadata.Labels, addonv1alpha1.InstalledByLabel) ||
+		hasOwn(of.Metadata.Annotations, append(slices.Clone(kept), lastApplied)...)
 }
 
 // Configured reports whether another writer than Interlock has written the configuration of a ManagedClusterAddOn.

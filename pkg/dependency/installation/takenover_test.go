@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,6 +78,8 @@ func TestTakenOver(t *testing.T) {
 
 func TestTakenOverFromThePlugin(t *testing.T) {
 	const labeled = `{"f:metadata": {"f:labels": {".": {}, "f:dependency.addon.open-cluster-management.io/installed-by": {}}}, "f:spec": {}}`
+	const applied = `{"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/last-applied-configuration": {}},
+		"f:labels": {".": {}, "f:dependency.addon.open-cluster-management.io/installed-by": {}}}, "f:spec": {"f:configs": {}}}`
 	created := entry("kubectl-addon", "", labeled)
 	for _, test := range []struct {
 		name string
@@ -95,6 +98,19 @@ func TestTakenOverFromThePlugin(t *testing.T) {
 			[]metav1.ManagedFieldsEntry{created, entry("kubectl-annotate", "", `{"f:metadata": {"f:annotations": {"f:mine": {}}}}`)},
 			"kubectl-addon", true,
 		},
+		{"as kubectl apply has created it", []metav1.ManagedFieldsEntry{entry("kubectl-client-side-apply", "", applied)}, "kubectl-addon", false},
+		{"as kubectl apply --server-side has created it", []metav1.ManagedFieldsEntry{entry("kubectl", "", labeled)}, "kubectl-addon", false},
+		{
+			"by kubectl apply with a label",
+			[]metav1.ManagedFieldsEntry{entry("kubectl-client-side-apply", "", strings.Replace(applied, `".": {}`, `"f:mine": {}`, 1))},
+			"kubectl-addon", true,
+		},
+		{
+			"by kubectl apply with a namespace",
+			[]metav1.ManagedFieldsEntry{entry("kubectl", "", strings.Replace(applied, "f:configs", "f:installNamespace", 1))},
+			"kubectl-addon", true,
+		},
+		{"by kubectl apply of another add-on's label", []metav1.ManagedFieldsEntry{entry("kubectl", "", applied)}, "interlock", true},
 		{"by GitOps, which applies the plugin's list", []metav1.ManagedFieldsEntry{entry("argocd", "", labeled)}, "kubectl-addon", true},
 		{"as Interlock's", []metav1.ManagedFieldsEntry{created}, "interlock", true},
 		{"as the plugin's", []metav1.ManagedFieldsEntry{entry("interlock-addon-manager", "", labeled)}, "kubectl-addon", true},
