@@ -18,6 +18,8 @@ type filter struct {
 	// implied is whether the namespace is from the kubeconfig, not from -n.
 	implied bool
 	failing bool
+	// waiting keeps only installations and upgrades that wait.
+	waiting bool
 	reasons []string
 	// selector selects managed clusters by their labels. It may be nil.
 	selector labels.Selector
@@ -30,7 +32,7 @@ func (f *filter) keeps(row Row) bool { return f.isNamed(row) && (f.lists(row) ||
 
 // lists reports whether the filter keeps a row for its conditions.
 func (f *filter) lists(row Row) bool {
-	return (!f.failing || row.Failing()) && (len(f.reasons) == 0 || slices.Contains(f.reasons, row.Reason))
+	return !f.waiting && (!f.failing || row.Failing()) && (len(f.reasons) == 0 || slices.Contains(f.reasons, row.Reason))
 }
 
 // listsWait reports whether the filter keeps a row for its wait.
@@ -82,6 +84,9 @@ func (f *filter) noMatchMessage(rows int) string {
 	var wanted []string
 	if f.failing {
 		wanted = append(wanted, "failing")
+	}
+	if f.waiting {
+		wanted = append(wanted, "waiting for dependencies")
 	}
 	if len(f.reasons) > 0 {
 		wanted = append(wanted, "of reason "+strings.Join(f.reasons, " or "))

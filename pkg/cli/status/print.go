@@ -25,6 +25,7 @@ func (o *options) print(rows []Row, total int, readTime time.Time) error {
 		}
 		listed := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !o.lists(row) })
 		switch {
+		case o.waiting && len(rows) > 0: // they are in the table of waits
 		case len(listed) > 0:
 			if err := o.printRows(listed, readTime); err != nil {
 				return err

@@ -47,13 +47,16 @@ Degraded. Reason and message are those of Degraded while it is True, else those 
 Available. Installations and upgrades that wait for dependencies are in a list of their own,
 with what they wait for, and since when; a watch lists them as rows of their own. Name the managed cluster with -n, or list all with -A. Without either, it takes
 the namespace of the kubeconfig, which is usually no managed cluster. With --selector,
---summary or --from, it lists all.`,
+--summary, --waiting or --from, it lists all.`,
 		Example: `  # All add-ons on one managed cluster
   kubectl addon status -n cluster1
 
   # What does not work in the whole fleet, or on some clusters?
   kubectl addon status -A --failing
   kubectl addon status -l environment=production --failing
+
+  # Which installations and upgrades wait, and for what?
+  kubectl addon status --waiting
 
   # One add-on on every cluster
   kubectl addon status cluster-gateway -A
@@ -90,6 +93,8 @@ func (o *options) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.failing, "failing", false,
 		"List only add-ons that are degraded, or not known to be available; "+
 			"and those of which an installation or an upgrade waits, in a list of their own.")
+	flags.BoolVar(&o.waiting, "waiting", false,
+		"List only installations and upgrades that wait for dependencies: what runs, what waits, since when, and for what.")
 	flags.StringSliceVar(&o.reasons, "reason", nil, "List only add-ons with this reason. Can be repeated.")
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
 	flags.BoolVar(&o.summary, "summary", false,
@@ -110,7 +115,7 @@ func (o *options) complete(args []string) error {
 		o.selector = selector
 	}
 	cluster := *o.source.Config.Namespace
-	if o.allNamespaces || cluster != "" || o.selector != nil || o.summary || o.source.IsFile() {
+	if o.allNamespaces || cluster != "" || o.selector != nil || o.summary || o.waiting || o.source.IsFile() {
 		if !o.allNamespaces {
 			o.namespace = cluster
 		}
@@ -134,6 +139,7 @@ func (o *options) validate() error {
 	}{
 		{"--check", o.check},
 		{"--failing", o.failing},
+		{"--waiting", o.waiting},
 		{"--reason", len(o.reasons) > 0},
 		{"--watch", o.watch},
 		{"-o name", o.flags.Is(output.Name)},
@@ -146,6 +152,8 @@ func (o *options) validate() error {
 		}
 	}
 	switch {
+	case o.waiting && o.failing:
+		return errors.New("--waiting and --failing: choose one; --failing lists what waits, too")
 	case o.watch && o.source.IsFile():
 		return errors.New("--watch and --from: choose one; a file does not change")
 	case o.watch && o.check:

@@ -86,7 +86,9 @@ func (o *options) printWaiting(heading []string, cells [][]string) error {
 	if len(cells) == 0 {
 		return nil
 	}
-	fmt.Fprint(o.Out, "\nInstallations and upgrades that wait for dependencies:\n")
+	if !o.waiting {
+		fmt.Fprint(o.Out, "\nInstallations and upgrades that wait for dependencies:\n")
+	}
 	table := o.flags.Table(o.Out, heading)
 	table.Spare = []string{"SINCE", "RUNS", "KIND"}
 	return table.Print(cells)

@@ -1,14 +1,17 @@
 package status
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -54,6 +57,35 @@ func TestTheSameWaitsAreOne(t *testing.T) {
 	want := [][]string{{"b", waitsForX, "65m", "c1", "c2"}, {"a", "AddOnTemplate 'v2' waits: y", "5m", "c1"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// With --waiting, nothing but waits is printed, and an add-on that does not wait is not.
+func TestOnlyWaits(t *testing.T) {
+	for name, test := range map[string]struct {
+		addOns      []addonv1alpha1.ManagedClusterAddOn
+		out, errOut string
+	}{
+		"Waits": {
+			[]addonv1alpha1.ManagedClusterAddOn{upgrading("c1", "b", waitsForX), addOn("c1", "a")},
+			"ADD-ON   KIND      RUNS   WAITING   SINCE   CLUSTERS   WAITS FOR\n" +
+				"b        Upgrade   -      v2        5m      1: c1      " + waitsForX + "\n", "",
+		},
+		"None": {
+			[]addonv1alpha1.ManagedClusterAddOn{addOn("c1", "a"), addOn("c2", "a")}, "", "None of 2 add-ons is waiting for dependencies.\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			o := &options{IOStreams: streams, flags: output.NewFlags(output.Wide, output.Name), filter: filter{waiting: true}}
+			rows := slices.DeleteFunc(Rows(test.addOns), func(row Row) bool { return !o.keeps(row) })
+			if err := o.print(rows, len(test.addOns), fixture.Now.Time); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.out, out.String()) + cmp.Diff(test.errOut, errOut.String()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }
 
