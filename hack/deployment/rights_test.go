@@ -212,3 +212,14 @@ func TestChartAndKustomizeInstallTheSameLifecycle(t *testing.T) {
 	release, _ := chart(t, "lifecycle: {enabled: true}")
 	same(t, base(t, "testdata/lifecycle").without(ownNamespace), release)
 }
+
+// Where protection is enforced, changes of sealed settings are denied.
+func TestSealedSettingsAreProtected(t *testing.T) {
+	for protection, want := range map[string]string{"warn": "Warn", "enforce": "Deny", "off": "Warn"} {
+		release, _ := chart(t, fmt.Sprintf("{protection: %q}", protection))
+		binding := release["ValidatingAdmissionPolicyBinding//interlock-sealed-settings"]
+		if got := fmt.Sprint(binding["spec"].(object)["validationActions"]); got != "["+want+"]" {
+			t.Errorf("%s: %s", protection, got)
+		}
+	}
+}

@@ -50,6 +50,8 @@ type State struct {
 	// Stored is the spec as it is stored; nil: it does not exist.
 	Stored  map[string]any
 	Written Written
+	// Forced is true while an administrator has said why other writers may change sealed variables.
+	Forced bool
 }
 
 // Content is what an AddOnDeploymentConfig is to be.
@@ -63,7 +65,7 @@ type Content struct {
 }
 
 // Make returns the content of the AddOnDeploymentConfig: what it displaces, and the variables on which the dependents agree. A sealed
-// variable has the value of its dependents. For any other, the value counts that the displaced AddOnDeploymentConfig has, and the
+// variable has the value of its dependents, unless an administrator overrules that. For any other, the value counts that the displaced AddOnDeploymentConfig has, and the
 // value of another writer counts before both.
 func Make(agreed Agreed, state State) Content {
 	rest := map[string]any{fieldNamespace: ""} // the default of its schema would move the agent
@@ -92,7 +94,7 @@ func (c *Content) merge(agreed Agreed, state State) {
 		if _, displaced := wanted[one.Name]; !displaced || one.Sealed {
 			wanted[one.Name] = one.Value
 		}
-		if one.Sealed {
+		if one.Sealed && !state.Forced {
 			sealed[one.Name] = true
 		}
 	}

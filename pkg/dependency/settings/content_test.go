@@ -41,6 +41,7 @@ func TestMake(t *testing.T) {
 		before, displaced string
 		stored, want      string
 		changed, undone   bool
+		forced            bool
 	}{
 		"First":     {reason: "it is created", agreed: of(set("mode", "grpc")), want: grpc, changed: true},
 		"Displaces": {reason: "all that it displaces stays in force", agreed: of(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
@@ -64,6 +65,14 @@ func TestMake(t *testing.T) {
 		"SealPutsBack": {
 			reason: "Seal: a change is put back", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))), stored: http,
 			want: grpc, changed: true, undone: true,
+		},
+		"AdministratorOverrules": {
+			reason: "force: a sealed value of another writer stays", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))), stored: http,
+			forced: true, want: http, changed: true,
+		},
+		"ForcedWithoutAChange": {
+			reason: "force: the value of the dependents stays until another is set", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))),
+			stored: grpc, forced: true, want: grpc, changed: true,
 		},
 		"DeletedVariable": {
 			reason: "a variable that is gone is no value of a user", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))),
@@ -100,7 +109,7 @@ func TestMake(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state := State{Displaced: spec(t, test.displaced), Stored: spec(t, test.stored)}
+			state := State{Displaced: spec(t, test.displaced), Stored: spec(t, test.stored), Forced: test.forced}
 			if test.written != nil {
 				written := Make(*test.written, State{Displaced: spec(t, test.before)}).Written
 				state.Written = ReadWritten(written.String())
@@ -112,7 +121,7 @@ func TestMake(t *testing.T) {
 			if got.Changed != test.changed || got.Undone != test.undone {
 				t.Errorf("%s: changed %t, undone %t", test.reason, got.Changed, got.Undone)
 			}
-			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written}); settled.Changed ||
+			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written, Forced: test.forced}); settled.Changed ||
 				settled.Undone {
 				t.Errorf("%s: once written, it is written again: %+v", test.reason, settled)
 			}

@@ -33,6 +33,7 @@ func (k *kept) state() (state settings.State) {
 	}
 	if k.config != nil {
 		state.Stored = specOf(k.config)
+		state.Forced = k.config.GetAnnotations()[addonv1alpha1.ForceAnnotation] != ""
 		state.Written = settings.ReadWritten(k.config.GetAnnotations()[addonv1alpha1.SettingsAnnotation])
 	}
 	return state
