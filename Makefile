@@ -116,6 +116,10 @@ test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real
 	KUBEBUILDER_ASSETS=$(ASSETS) hack/test-integration.sh; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
 
+.PHONY: test-schedules
+test-schedules: tools-present ## explore the schedules of installations with one intervention more than make test does, in minutes and with 4 GiB
+	go test ./test/stability -run TestEveryInstallationEnds -count=1 -timeout 30m -v -args -interventions 3
+
 # The suites in which programs act on what others have written.
 SCRAMBLED ?= hub order protection installation guard stack
 
