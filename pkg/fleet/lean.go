@@ -34,9 +34,6 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	for _, supported := range full.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
 		if supported.ConfigGroupResource == declaration.Templates {
 			lean.Spec.SupportedConfigs = append(lean.Spec.SupportedConfigs, supported) //nolint:staticcheck // as above
-		} else if isConfig(supported.ConfigGroupResource) { // whether it takes one matters, and no default
-			taken := ocmv1alpha1.ConfigMeta{ConfigGroupResource: supported.ConfigGroupResource}
-			lean.Spec.SupportedConfigs = append(lean.Spec.SupportedConfigs, taken) //nolint:staticcheck // as above
 		}
 	}
 	kept := []string{

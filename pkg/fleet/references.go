@@ -84,7 +84,7 @@ func SettingsConfigName(addOn string) string { return addonv1alpha1.SettingsConf
 // SettingsReference is the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	return ocmv1alpha1.AddOnConfig{
-		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: ResourceConfig},
+		ConfigGroupResource: deploymentConfigs,
 		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)},
 	}
 }
@@ -95,8 +95,14 @@ func TakesConfigs(registered *addonv1alpha1.ClusterManagementAddOn) bool {
 	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool { return isConfig(config.ConfigGroupResource) })
 }
 
-func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool {
-	return resource.Group == addonv1alpha1.GroupVersion.Group && resource.Resource == ResourceConfig
+func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool { return resource == deploymentConfigs }
+
+// KeepTakenConfigs adds to a lean registration whether it can refer to an AddOnDeploymentConfig. Only plans read that.
+func KeepTakenConfigs(lean, full *addonv1alpha1.ClusterManagementAddOn) {
+	if TakesConfigs(full) {
+		taken := ocmv1alpha1.ConfigMeta{ConfigGroupResource: deploymentConfigs}
+		lean.Spec.SupportedConfigs = append(lean.Spec.SupportedConfigs, taken) //nolint:staticcheck // v1alpha1 has no other field for it
+	}
 }
 
 // Templates are the names of an add-on's AddOnTemplates on one managed cluster.

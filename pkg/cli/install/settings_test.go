@@ -32,8 +32,10 @@ func TestReferencesToSettings(t *testing.T) {
 		"NotRequested": {taking, "dependencies: [{name: base}]", true, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			base := fleet.LeanRegistration(&test.base)
+			fleet.KeepTakenConfigs(base, &test.base)
 			content := snapshot.Content{
-				Registrations: []addonv1alpha1.ClusterManagementAddOn{*fleet.LeanRegistration(&test.base), fixture.Specified(t, "leaf", test.leaf)},
+				Registrations: []addonv1alpha1.ClusterManagementAddOn{*base, fixture.Specified(t, "leaf", test.leaf)},
 				Manager:       &snapshot.Manager{Lifecycle: test.lifecycle},
 			}
 			o := &options{}

@@ -37,6 +37,7 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	for i := range content.Registrations {
 		lean := fleet.LeanRegistration(&content.Registrations[i])
 		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
+		fleet.KeepTakenConfigs(lean, &content.Registrations[i])
 		content.Registrations[i] = *lean
 	}
 	t := &taking{

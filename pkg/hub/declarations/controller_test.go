@@ -69,9 +69,10 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
 		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
-		Declare:   trigger.New(),
-		Templates: func(context.Context) (catalog.Templates, error) { return b.templates, nil },
-		Evaluate:  trigger.New(), Request: trigger.New(), EnableWatches: func(func(input.Set) bool) {},
+		Declare:    trigger.New(),
+		Templates:  func(context.Context) (catalog.Templates, error) { return b.templates, nil },
+		Placements: func(context.Context) (catalog.Placements, error) { return catalog.Placements{}, nil },
+		Evaluate:   trigger.New(), Request: trigger.New(), EnableWatches: func(func(input.Set) bool) {},
 	}
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b

@@ -190,6 +190,15 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 	wantDecision.Labels = map[string]string{clusterv1beta1.PlacementLabel: "selects"}
 	wantDecision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "cluster1"}}
 
+	placement := &clusterv1beta1.Placement{ObjectMeta: fullMeta()}
+	placement.Spec.ClusterSets = []string{"global"}
+	placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
+	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"tier": "edge"}},
+	}}}
+	wantPlacement := &clusterv1beta1.Placement{ObjectMeta: keptMeta()}
+	wantPlacement.Spec.Tolerations, wantPlacement.Spec.Predicates = placement.Spec.Tolerations, placement.Spec.Predicates
+
 	crd := fleet.CRD()
 	crd.ObjectMeta = fullMeta()
 	crd.Annotations[names.OCMVersion] = "1.3.1"
@@ -212,6 +221,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 		{template, wantTemplate},
 		{crd, wantCRD},
 		{decision, wantDecision},
+		{placement, wantPlacement},
 		{policy, wantPolicy},
 	} {
 		t.Run(kindOf(test.full), func(t *testing.T) {
