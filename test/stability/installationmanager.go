@@ -175,7 +175,10 @@ func (m *installationModel) decide(s InstallationState) InstallationState {
 	switch forgets := facts.Stored != nil && decision.Desired == nil; {
 	case decision.Step == installation.Rest && forgets:
 		m.confirmCluster(&facts, s.Hub)
-		decision = m.rule(facts, noon)
+		facts.AddOn = s.Hub.AddOn.present()
+		if decision = m.rule(facts, noon); decision.Step != installation.Rest {
+			return s // the cache is behind
+		}
 	case decision.Step != installation.Rest:
 		m.confirmation(&facts, decision.Step, s.Hub)
 		decision, read = m.rule(facts, noon), recordOf(facts.Stored)

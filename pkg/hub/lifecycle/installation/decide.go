@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,6 +20,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
+// behind is after how long a decision is made again by a cache that is behind.
+const behind = time.Second
+
 // reviewed is after how long a contradiction is looked for again: what it is about can change without an assessment that differs.
 const reviewed = time.Minute
 
@@ -31,11 +35,8 @@ func (r *Reconciler) decide(
 	switch forgets := of.Stored != nil && decision.Desired == nil; {
 	case err != nil, decision.Step == installation.Rest && !forgets:
 		return decision, err
-	case decision.Step == installation.Rest: // a label that the cache does not have yet would never be withdrawn
-		if err := r.confirmCluster(ctx, declared, of); err != nil {
-			return decision, err
-		}
-		return installation.Decide(of.Facts, now), nil
+	case decision.Step == installation.Rest:
+		return r.confirmForgotten(ctx, declared, of, now)
 	}
 	clusters, err := r.clusterCount(ctx, now)
 	if err != nil {
@@ -48,6 +49,21 @@ func (r *Reconciler) decide(
 		return installation.Decision{}, err
 	}
 	return installation.Decide(of.Facts, now), nil
+}
+
+// confirmForgotten decides again by the API server before an AddOnInstallation is deleted: a label or an add-on that the cache does not have yet
+// would never be removed. Where something is to be done instead, the cache is behind.
+func (r *Reconciler) confirmForgotten(
+	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
+) (installation.Decision, error) {
+	if err := errors.Join(r.confirmCluster(ctx, declared, of), r.confirmAddOn(ctx, of)); err != nil {
+		return installation.Decision{}, err
+	}
+	decision := installation.Decide(of.Facts, now)
+	if decision.Step != installation.Rest {
+		return installation.Decision{Desired: of.Stored, Again: now.Add(behind)}, nil
+	}
+	return decision, nil
 }
 
 // confirm reads from the API server what a step rests on, because caches may be behind.
@@ -137,7 +153,7 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 			of.Cluster = installation.ClusterDoubtful
 		}
 	}
-	return r.confirmAbsence(ctx, of)
+	return r.confirmAddOn(ctx, of)
 }
 
 // stillConsents reports whether the owner of an add-on consents by its registration as it is stored.
@@ -164,16 +180,16 @@ func (r *Reconciler) confirmCluster(ctx context.Context, declared *evaluation.Ev
 	return nil
 }
 
-// confirmAbsence reads from the API server whether an add-on is installed that the cache does not have.
-func (r *Reconciler) confirmAbsence(ctx context.Context, of *subject) error {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	switch err := r.Live.Get(ctx, of.key, found); {
+// confirmAddOn reads the add-on, which the cache may not have yet, or still have.
+func (r *Reconciler) confirmAddOn(ctx context.Context, of *subject) error {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	switch err := r.Live.Get(ctx, of.key, addOn); {
 	case apierrors.IsNotFound(err):
-		return nil
+		addOn = nil
 	case err != nil:
 		return fmt.Errorf("read ManagedClusterAddOn %s: %w", of.key, err)
 	}
-	of.AddOn = present(found)
+	of.AddOn = present(addOn)
 	return nil
 }
 

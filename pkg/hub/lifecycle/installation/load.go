@@ -47,7 +47,7 @@ func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, k
 	}
 	of.AddOn = present(addOn)
 	if of.Stored != nil && of.AddOn == nil { // that it was removed must not be a cache that is behind
-		if err := r.confirmAbsence(ctx, of); err != nil {
+		if err := r.confirmAddOn(ctx, of); err != nil {
 			return of, err
 		}
 	}
