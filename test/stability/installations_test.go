@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// interventions is how many times users, owners, GitOps, the managed cluster and crashes interfere with an installation. With 2, all schedules
-// take some seconds. With 3, they take minutes and 4 GiB: make test-schedules.
+// interventions is how many times users, owners, GitOps, the managed cluster and crashes interfere with an installation. With 2, all
+// schedules take some seconds. With 3, they take minutes and 4 GiB: make test-schedules.
 var interventions = flag.Uint("interventions", 2, "Interventions in each schedule of an installation.")
 
 func TestEveryInstallationEnds(t *testing.T) {

@@ -83,7 +83,9 @@ func reread(t *testing.T, addOns ...string) *planned.Fleet {
 		fixture.Specified(t, "base", "{}"), fixture.Specified(t, "portal", "dependencies: [{name: base}]"),
 	}}
 	content.Clusters = []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}}
-	content.Clusters[0].Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+	content.Clusters[0].Status.Conditions = []metav1.Condition{
+		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
+	}
 	for _, name := range addOns {
 		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}})
 	}

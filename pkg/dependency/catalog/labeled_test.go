@@ -44,7 +44,8 @@ func TestLabeledBy(t *testing.T) {
 		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + all}, Labeled{}, 0},
 		"WithinATier": {
 			[]string{selecting("{matchLabels: {tier: edge}, matchExpressions: [{key: "+label+", operator: Exists}]}") + all},
-			Labeled{Placements: one}, 100,
+			Labeled{Placements: one},
+			100,
 		},
 		"NoToleration":     {[]string{exists}, Labeled{Problem: first + untolerant}, 0},
 		"TolerationOfAKey": {[]string{exists + ", tolerations: [{operator: Exists, key: a}]"}, Labeled{Problem: first + untolerant}, 0},
@@ -57,7 +58,8 @@ func TestLabeledBy(t *testing.T) {
 		"Limited": {[]string{exists + all + ", numberOfClusters: 3"}, Labeled{Problem: first + limited}, 0},
 		"OneIsLimited": {
 			[]string{exists + all, exists + all + ", numberOfClusters: 3"},
-			Labeled{Placements: one, Problem: "Placement places/p1 " + limited}, 100,
+			Labeled{Placements: one, Problem: "Placement places/p1 " + limited},
+			100,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

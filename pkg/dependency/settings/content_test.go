@@ -121,8 +121,8 @@ func TestMake(t *testing.T) {
 			if got.Changed != test.changed || got.Undone != test.undone {
 				t.Errorf("%s: changed %t, undone %t", test.reason, got.Changed, got.Undone)
 			}
-			if settled := Make(test.agreed, State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written, Forced: test.forced}); settled.Changed ||
-				settled.Undone {
+			written := State{Displaced: state.Displaced, Stored: got.Spec, Written: got.Written, Forced: test.forced}
+			if settled := Make(test.agreed, written); settled.Changed || settled.Undone {
 				t.Errorf("%s: once written, it is written again: %+v", test.reason, settled)
 			}
 		})
