@@ -18,7 +18,7 @@ import (
 )
 
 // Affected returns the add-ons, ascending, whose verdicts another version or declaration of an add-on can turn into
-// contradictions: itself, those with an edge on it that compares versions, and the members of its cycles.
+// contradictions: the add-on itself, the dependents that compare its version, and the members of its cycles.
 func Affected(declared *catalog.Catalog, addOn string) []string {
 	affected := sets.New(addOn).Insert(comparing(declared, addOn)...)
 	for _, cycle := range declared.Cycles(addOn) {
@@ -30,18 +30,18 @@ func Affected(declared *catalog.Catalog, addOn string) []string {
 	return sets.List(affected)
 }
 
-// comparing returns the add-ons with an edge on an add-on that compares versions.
+// comparing returns the dependents that compare the version of an add-on.
 func comparing(declared *catalog.Catalog, addOn string) []string {
 	return slices.DeleteFunc(slices.Clone(declared.Dependents(addOn)), func(dependent string) bool {
 		return !hasEnd(declared, dependent, func(end *declaration.Edge) bool { return end.AddOn == addOn && end.MayCompareVersion() })
 	})
 }
 
-// hasEnd reports whether an edge of the add-on matches, or an alternative of one.
+// hasEnd reports whether any edge of the add-on, or any alternative of an edge, matches.
 func hasEnd(declared *catalog.Catalog, addOn string, matches func(*declaration.Edge) bool) bool {
-	for _, one := range declared.Declarations(addOn) {
-		for i := range one.Edges {
-			for end := range one.Edges[i].Ends() {
+	for _, specification := range declared.Declarations(addOn) {
+		for i := range specification.Edges {
+			for end := range specification.Edges[i].Ends() {
 				if matches(end) {
 					return true
 				}
@@ -51,12 +51,12 @@ func hasEnd(declared *catalog.Catalog, addOn string, matches func(*declaration.E
 	return false
 }
 
-// Compared returns the add-ons, ascending, whose versions or installation can contradict what an add-on declares.
+// Compared returns the add-ons, ascending, whose versions or installation can contradict the declarations of an add-on.
 func Compared(declared *catalog.Catalog, addOn string) []string {
 	compared := sets.New[string]()
-	for _, one := range declared.Declarations(addOn) {
-		for i := range one.Edges {
-			for end := range one.Edges[i].Ends() {
+	for _, specification := range declared.Declarations(addOn) {
+		for i := range specification.Edges {
+			for end := range specification.Edges[i].Ends() {
 				if end.AddOn != "" && (declaration.Conflicts(&end.Dependency) || end.MayCompareVersion()) {
 					compared.Insert(end.AddOn)
 				}
@@ -67,8 +67,8 @@ func Compared(declared *catalog.Catalog, addOn string) []string {
 }
 
 // AffectedByOCM returns the add-ons, ascending, whose verdicts another version of Open Cluster Management can turn into
-// contradictions: those that require one, and those with an edge that compares the version of an add-on that has the same.
-// released reports whether an add-on has.
+// contradictions: the add-ons that require a version of it, and the dependents that compare the version of an add-on released with it.
+// released reports whether an add-on is.
 func AffectedByOCM(declared *evaluation.Evaluator, released func(addOn string) bool) []string {
 	affected := sets.New(declared.WithInput(input.OCM)...)
 	for _, addOn := range declared.AddOns() {
@@ -79,21 +79,21 @@ func AffectedByOCM(declared *evaluation.Evaluator, released func(addOn string) b
 	return sets.List(affected)
 }
 
-// Needs says what an add-on needs that a contradiction keeps from it, as "requires base in version '>= 1.0'".
+// Needs describes the dependency or requirement of a contradiction, as in "requires base in version '>= 1.0'".
 func Needs(f evaluation.Finding) string {
 	switch {
 	case f.Verdict == evaluation.Cycle:
 		return "is on the " + catalog.CycleText(f.Cycle)
 	case f.Requirement != nil:
-		return fmt.Sprintf("requires %s '%s'", f.Requirement.Subject, wanted(f.Requirement.Wanted))
+		return fmt.Sprintf("requires %s '%s'", f.Requirement.Subject, excerpt(f.Requirement.Wanted))
 	}
 	var ends []string
 	for _, end := range evaluation.Named(f.Dependency) {
-		named := end.Target()
+		phrase := end.Target()
 		if declaration.ComparesVersion(end.Dependency) {
-			named += fmt.Sprintf(" in version '%s'", wanted(end.Dependency.Version))
+			phrase += fmt.Sprintf(" in version '%s'", excerpt(end.Dependency.Version))
 		}
-		ends = append(ends, named)
+		ends = append(ends, phrase)
 	}
 	needs := "requires " + strings.Join(ends, " or ")
 	if f.Verdict == evaluation.Conflict {
@@ -105,11 +105,11 @@ func Needs(f evaluation.Finding) string {
 	return needs
 }
 
-func wanted(declared string) string { return text.Excerpt(text.OneLine(declared)) }
+func excerpt(constraint string) string { return text.Excerpt(text.OneLine(constraint)) }
 
-// OCMOf returns the version of Open Cluster Management that an image has, by its tag, which may be followed by a digest. It is
-// not known of an image with a digest alone, or with another tag than a semantic version.
-func OCMOf(image string) (version string, known bool) {
+// OCMOf returns the version of Open Cluster Management in the tag of an image. A digest may follow the tag. ok is false for an image
+// without a tag, or with a tag that is not a semantic version.
+func OCMOf(image string) (version string, ok bool) {
 	path, _, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], "@")
 	_, tag, tagged := strings.Cut(path, ":")
 	if !tagged || len(tag) > versions.MaxLength {
@@ -121,43 +121,42 @@ func OCMOf(image string) (version string, known bool) {
 	return tag, true
 }
 
-// Upgrade is another version of Open Cluster Management, by the images of a ClusterManager that change. The zero value is that of
-// images that stay.
+// Upgrade describes the changed images of a ClusterManager. The zero value has no changed images.
 type Upgrade struct {
-	// Versions are those of the images that change, ascending.
+	// Versions are the versions of the changed images, ascending.
 	Versions []string
-	// Unreadable are the purposes of the images that change and have no version that is known, ascending.
+	// Unreadable are the purposes of the changed images whose tag is no version, ascending.
 	Unreadable []string
 }
 
 // UpgradeOf compares images by their purposes.
 func UpgradeOf(before, after map[string]string) Upgrade {
-	found, unreadable := sets.New[string](), sets.New[string]()
+	changed, unreadable := sets.New[string](), sets.New[string]()
 	for purpose, image := range after {
 		if image == before[purpose] {
 			continue
 		}
-		if version, known := OCMOf(image); known {
-			found.Insert(strings.TrimPrefix(version, "v"))
+		if version, ok := OCMOf(image); ok {
+			changed.Insert(strings.TrimPrefix(version, "v"))
 		} else {
 			unreadable.Insert(purpose)
 		}
 	}
-	return Upgrade{Versions: sets.List(found), Unreadable: sets.List(unreadable)}
+	return Upgrade{Versions: sets.List(changed), Unreadable: sets.List(unreadable)}
 }
 
 // Changes reports whether any image changes.
 func (u Upgrade) Changes() bool { return len(u.Versions)+len(u.Unreadable) > 0 }
 
-// Version returns the version to which all images change. Err explains why it is not known.
-func (u Upgrade) Version() (version string, known bool) {
+// Version returns the version to which all images change. If ok is false, Err explains why.
+func (u Upgrade) Version() (version string, ok bool) {
 	if len(u.Versions) != 1 || len(u.Unreadable) > 0 {
 		return "", false
 	}
 	return u.Versions[0], true
 }
 
-// Err is the error of images that change to a version that is not known; nil where it is, or where none changes.
+// Err returns an error if the images change to no single readable version. It is nil if none changes.
 func (u Upgrade) Err() error {
 	if len(u.Unreadable) > 0 {
 		return fmt.Errorf("no tag that is a version in %s", strings.Join(u.Unreadable, ", "))
@@ -168,7 +167,7 @@ func (u Upgrade) Err() error {
 	return nil
 }
 
-// AddTo adds what contradicts on a managed cluster.
+// AddTo adds the contradictions on a managed cluster to broken.
 func (c Contradicted) AddTo(broken Broken, cluster string) {
 	for addOn, findings := range c {
 		needs := sets.New[string]()

@@ -17,18 +17,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxSentences is how long the sentences on one add-on are, in characters.
+// maxSentences is the maximal length of the sentences on one add-on, in characters.
 const maxSentences = 500
 
-// MayContradict reports whether the installation of an add-on can contradict anything: it has a requirement or is on a
-// cycle, or an edge that it has, or that is on it, compares versions or is a conflict.
+// MayContradict reports whether the installation of an add-on can cause a contradiction: the add-on has a requirement or is on a
+// cycle, or an edge from it or to it compares versions or is a conflict.
 func MayContradict(declared *catalog.Catalog, addOn string) bool {
 	if len(declared.Cycles(addOn)) > 0 || declared.Tied(addOn) != nil {
 		return true
 	}
 	for _, dependent := range append(declared.Dependents(addOn), addOn) {
-		for _, one := range declared.Declarations(dependent) {
-			if dependent == addOn && len(one.Platform) > 0 || slices.ContainsFunc(one.Edges, func(edge declaration.Edge) bool {
+		for _, specification := range declared.Declarations(dependent) {
+			if dependent == addOn && len(specification.Platform) > 0 || slices.ContainsFunc(specification.Edges, func(edge declaration.Edge) bool {
 				return (dependent == addOn || edge.IsOn(addOn)) && mayContradict(&edge)
 			}) {
 				return true
@@ -48,8 +48,8 @@ func mayContradict(edge *declaration.Edge) bool {
 	return false
 }
 
-// Settle returns a state once waiting has done all it can: what is installed is available, and what is being deleted is
-// gone. The version that the agent of the changed add-on reports is that before the change; it does not count.
+// Settle returns the state after all waiting: installed add-ons are available, and add-ons that are being deleted are gone. The
+// reported version of the changed add-on is dropped, because its agent reported it before the change.
 func Settle(state evaluation.State, changed string) evaluation.State {
 	state.AddOns = slices.Clone(state.AddOns)
 	for i := range state.AddOns {
@@ -76,41 +76,40 @@ func settle(addOn *evaluation.Observation) {
 	}
 }
 
-// Contradicted are the findings with which add-ons could not work after a change, by the name of the add-on.
+// Contradicted has the findings with which add-ons could not work after a change, by the name of the add-on.
 type Contradicted map[string][]evaluation.Finding
 
-// Contradictions returns what contradicts after a change and did not before. Both are findings in settled states, by
-// the name of the add-on. What is not installed, not available or not known may follow, and contradicts nothing
-// (lifecycle.md, principle 2).
+// Contradictions returns the findings that contradict only after a change. Its arguments are findings in settled states, by the name of
+// the add-on. A missing, unavailable or unobserved add-on is no contradiction, because it may follow.
 func Contradictions(before, after map[string][]evaluation.Finding) Contradicted {
-	found := Contradicted{}
+	contradictions := Contradicted{}
 	for addOn, findings := range after {
-		already := sets.New[string]()
+		ignored := sets.New[string]()
 		for i := range before[addOn] {
 			if contradicts(before[addOn][i]) {
-				already.Insert(targets(&before[addOn][i])...)
+				ignored.Insert(targets(&before[addOn][i])...)
 			}
 		}
 		for i := range findings {
-			if contradicts(findings[i]) && !already.HasAny(targets(&findings[i])...) {
-				found[addOn] = append(found[addOn], findings[i])
+			if contradicts(findings[i]) && !ignored.HasAny(targets(&findings[i])...) {
+				contradictions[addOn] = append(contradictions[addOn], findings[i])
 			}
 		}
 	}
-	return found
+	return contradictions
 }
 
-// targets are what a finding is on. Its name does not count: an author may rename an edge, or relax it to alternatives, while
-// it contradicts.
+// targets returns the add-ons, APIs or the requirement of a finding. They identify it, because an author may rename an edge or relax it to
+// alternatives while it contradicts.
 func targets(f *evaluation.Finding) []string {
 	if f.Requirement != nil {
 		return []string{"requirement " + f.Name()} // an add-on may have this name
 	}
-	var all []string
+	var names []string
 	for end := range f.Ends() {
-		all = append(all, end.Target())
+		names = append(names, end.Target())
 	}
-	return all
+	return names
 }
 
 // contradicts reports whether no waiting satisfies an edge or a requirement without which the add-on cannot work.
@@ -121,14 +120,16 @@ func contradicts(f evaluation.Finding) bool {
 	case evaluation.RequirementNotMet: // a claim without a value may not be reported yet
 		return f.Detail != nil && f.Detail.Version.Number != ""
 	case evaluation.NoAlternative: // another alternative may follow
-		return f.Blocks() && f.Detail != nil && !slices.ContainsFunc(f.Detail.Alternatives, func(one evaluation.Finding) bool { return !contradicts(one) })
+		return f.Blocks() && f.Detail != nil && !slices.ContainsFunc(f.Detail.Alternatives, func(alternative evaluation.Finding) bool {
+			return !contradicts(alternative)
+		})
 	default:
 		return false
 	}
 }
 
-// Message says why the add-on itself could not work, and counts and names the others that would break. It is
-// empty where nothing contradicts.
+// Message explains why the add-on itself could not work, and counts and names the other add-ons that would break. It is empty
+// without contradictions.
 func (c Contradicted) Message(installed string) string {
 	var parts []string
 	if own := c[installed]; len(own) > 0 {
@@ -142,12 +143,12 @@ func (c Contradicted) Message(installed string) string {
 }
 
 func (c Contradicted) broken(addOns []string) string {
-	var named []string
+	var sentences []string
 	for _, name := range addOns[:min(len(addOns), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s: %s", text.Name(name), condition.Message(c[name], maxSentences)))
+		sentences = append(sentences, fmt.Sprintf("%s: %s", text.Name(name), condition.Message(c[name], maxSentences)))
 	}
-	if left := len(addOns) - len(named); left > 0 {
-		named = append(named, "and "+text.Count(left, "more add-on"))
+	if remaining := len(addOns) - len(sentences); remaining > 0 {
+		sentences = append(sentences, "and "+text.Count(remaining, "more add-on"))
 	}
-	return fmt.Sprintf("would break %s: %s", text.Count(len(addOns), "add-on"), strings.Join(named, "; "))
+	return fmt.Sprintf("would break %s: %s", text.Count(len(addOns), "add-on"), strings.Join(sentences, "; "))
 }

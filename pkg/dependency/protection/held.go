@@ -9,7 +9,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// MayBreak returns the add-ons, ascending, that the installation of an add-on can contradict: itself, and its dependents.
+// MayBreak returns the add-ons, ascending, that the installation of an add-on can contradict: the add-on and its dependents.
 func MayBreak(declared *catalog.Catalog, addOn string) []string {
 	affected := append(slices.Clone(declared.Dependents(addOn)), addOn)
 	slices.Sort(affected)
@@ -21,17 +21,17 @@ type Installation struct {
 	Contradicted Contradicted
 	// Known is false while a verdict that matters is held, as on a lost cluster.
 	Known bool
-	// Until is when a verdict that is held ends by itself; zero: never.
+	// Until is the time when a held verdict ends by itself. It is zero if none does.
 	Until time.Time
 }
 
-// ReviewInstallation reviews an add-on. states are those of the add-ons that are installed on the cluster, of MayBreak.
+// ReviewInstallation reviews an add-on. states has the installed add-ons of MayBreak.
 func ReviewInstallation(declared *evaluation.Evaluator, addOn string, states map[string]evaluation.State) Installation {
 	before, after := map[string][]evaluation.Finding{}, map[string][]evaluation.Finding{}
 	for name, state := range states {
 		after[name] = declared.Evaluate(name, Settle(state, ""))
 		if name != addOn {
-			before[name] = declared.Evaluate(name, Settle(without(state, addOn), ""))
+			before[name] = declared.Evaluate(name, Settle(removeFrom(state, addOn), ""))
 		}
 	}
 	contradicted := Contradictions(before, after)
@@ -44,8 +44,8 @@ func ReviewInstallation(declared *evaluation.Evaluator, addOn string, states map
 	return review
 }
 
-// without returns a state in which an add-on is not installed.
-func without(state evaluation.State, addOn string) evaluation.State {
+// removeFrom returns the state without an installed add-on.
+func removeFrom(state evaluation.State, addOn string) evaluation.State {
 	state.AddOns = slices.Clone(state.AddOns)
 	for i := range state.AddOns {
 		if state.AddOns[i].Name == addOn {
@@ -55,11 +55,11 @@ func without(state evaluation.State, addOn string) evaluation.State {
 	return state
 }
 
-// anyHeld reports whether a verdict is held on an edge of the add-on, or on an edge on it, without which its dependent cannot work.
-func anyHeld(addOn string, findings map[string][]evaluation.Finding) bool {
-	for name, all := range findings {
-		if slices.ContainsFunc(all, func(f evaluation.Finding) bool {
-			return f.Held() && f.Blocks() && (name == addOn || f.Dependency == nil || isOn(&f, addOn))
+// anyHeld reports whether a blocking verdict is held on an edge from the add-on or to it.
+func anyHeld(addOn string, findingsByAddOn map[string][]evaluation.Finding) bool {
+	for name, findings := range findingsByAddOn {
+		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+			return f.Held() && f.Blocks() && (name == addOn || f.Dependency == nil || hasTarget(&f, addOn))
 		}) {
 			return true
 		}
@@ -67,8 +67,8 @@ func anyHeld(addOn string, findings map[string][]evaluation.Finding) bool {
 	return false
 }
 
-// isOn reports whether the edge of a finding is on an add-on, or an alternative of it is.
-func isOn(f *evaluation.Finding, addOn string) bool {
+// hasTarget reports whether the edge of a finding, or one of its alternatives, leads to an add-on.
+func hasTarget(f *evaluation.Finding, addOn string) bool {
 	return slices.ContainsFunc(evaluation.Named(f.Dependency), func(end evaluation.Finding) bool {
 		return end.Dependency.API == nil && declaration.Target(end.Dependency) == addOn
 	})

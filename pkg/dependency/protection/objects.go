@@ -16,13 +16,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxCount is the highest number of objects in a message.
+// maxCount is the maximal number of objects in a message.
 const maxCount = 1e15
 
 // CountingPage explains how a provider lets addon-agent count objects.
 const CountingPage = "https://github.com/open-cluster-management-io/interlock/blob/main/docs/author-guide.md#let-addon-agent-count-objects"
 
-// Existing returns what a managed cluster has reported of the objects of an add-on's kinds: where there are any, or may be.
+// Existing returns the reports of a managed cluster on the add-on's kinds of which objects exist or may exist.
 func Existing(declared *catalog.Catalog, addOn string, reported []dependencyv1alpha1.ObjectsFact) []dependencyv1alpha1.ObjectsFact {
 	provided := declared.Provided(addOn)
 	return slices.DeleteFunc(slices.Clone(reported), func(fact dependencyv1alpha1.ObjectsFact) bool {
@@ -31,9 +31,9 @@ func Existing(declared *catalog.Catalog, addOn string, reported []dependencyv1al
 }
 
 // OtherProviders returns the add-ons, ascending, that also provide one of the kinds.
-func OtherProviders(declared *catalog.Catalog, addOn string, of []dependencyv1alpha1.ObjectsFact) []string {
+func OtherProviders(declared *catalog.Catalog, addOn string, facts []dependencyv1alpha1.ObjectsFact) []string {
 	others := sets.New[string]()
-	for _, fact := range of {
+	for _, fact := range facts {
 		others.Insert(declared.Providers(apiOf(fact))...)
 	}
 	return sets.List(others.Delete(addOn))
@@ -43,7 +43,7 @@ func apiOf(fact dependencyv1alpha1.ObjectsFact) addonv1alpha1.AddonAPI {
 	return addonv1alpha1.AddonAPI{Group: fact.Group, Kind: fact.Kind}
 }
 
-// Objects are those that a removal leaves without an add-on that provides their kind.
+// Objects has the objects that a removal leaves without an add-on that provides their kind.
 type Objects map[provided]*counted
 
 type provided struct {
@@ -55,15 +55,16 @@ type provided struct {
 type counted struct {
 	number  int64
 	atLeast bool
-	// clusters have objects. On those of last, that is the last report.
+	// clusters have objects. last are the clusters among them whose report is an old one.
 	clusters, last []string
-	// unknown are the managed clusters that do not know their number. forbidden: addon-agent may not list them on one of these.
-	unknown   []string
+	// unknown are the managed clusters that could not count their objects.
+	unknown []string
+	// forbidden is whether addon-agent may not list the objects on any of these.
 	forbidden bool
 }
 
 // Add adds the objects of the kinds of an add-on that is removed from a managed cluster. stays reports whether another add-on
-// stays there. last: the report is an old one, because the cluster is lost or its addon-agent does not run.
+// stays there. last is whether the report is an old one, because the cluster is lost or its addon-agent does not run.
 func (o Objects) Add(
 	declared *catalog.Catalog, addOn, cluster string, existing []dependencyv1alpha1.ObjectsFact, stays func(addOn string) bool, last bool,
 ) {
@@ -71,11 +72,11 @@ func (o Objects) Add(
 		if slices.ContainsFunc(OtherProviders(declared, addOn, []dependencyv1alpha1.ObjectsFact{fact}), stays) {
 			continue
 		}
-		of := provided{addOn, fact.ObjectKind}
-		if o[of] == nil {
-			o[of] = &counted{}
+		key := provided{addOn, fact.ObjectKind}
+		if o[key] == nil {
+			o[key] = &counted{}
 		}
-		o[of].add(cluster, fact, last)
+		o[key].add(cluster, fact, last)
 	}
 }
 
@@ -85,7 +86,7 @@ func (c *counted) add(cluster string, fact dependencyv1alpha1.ObjectsFact, last 
 		c.forbidden = c.forbidden || fact.Reason == dependencyv1alpha1.ReasonForbidden
 		return
 	}
-	// What a cluster reports may be wrong. All objects of a fleet are far fewer.
+	// The report of a cluster may be wrong. All objects of a fleet are far fewer.
 	c.number, c.atLeast = min(c.number+min(*fact.Count, maxCount), maxCount), c.atLeast || fact.AtLeast || *fact.Count > maxCount
 	c.clusters = append(c.clusters, cluster)
 	if last {
@@ -99,29 +100,29 @@ type Sentence struct {
 	Clusters []string
 }
 
-// Sentences warn of the objects: kind by kind, those of most objects first.
+// Sentences returns warnings of the objects, kind by kind. Kinds with more objects come first.
 func (o Objects) Sentences() []Sentence {
 	kinds := slices.SortedFunc(maps.Keys(o), func(a, b provided) int {
 		return cmp.Or(cmp.Compare(o[b].number, o[a].number), strings.Compare(a.name(), b.name()), strings.Compare(a.addOn, b.addOn))
 	})
-	var all []Sentence
+	var sentences []Sentence
 	for _, kind := range kinds[:min(len(kinds), maxNamed)] {
-		if found := o[kind]; len(found.clusters) > 0 {
-			all = append(all, Sentence{found.known(kind), slices.Sorted(slices.Values(found.clusters))})
+		if counted := o[kind]; len(counted.clusters) > 0 {
+			sentences = append(sentences, Sentence{counted.countText(kind), slices.Sorted(slices.Values(counted.clusters))})
 		}
-		if found := o[kind]; len(found.unknown) > 0 {
-			all = append(all, Sentence{found.notKnown(kind), slices.Sorted(slices.Values(found.unknown))})
+		if counted := o[kind]; len(counted.unknown) > 0 {
+			sentences = append(sentences, Sentence{counted.unknownText(kind), slices.Sorted(slices.Values(counted.unknown))})
 		}
 	}
-	if left := kinds[min(len(kinds), maxNamed):]; len(left) > 0 {
+	if others := kinds[min(len(kinds), maxNamed):]; len(others) > 0 {
 		clusters := sets.New[string]()
-		for _, kind := range left {
+		for _, kind := range others {
 			clusters.Insert(o[kind].clusters...).Insert(o[kind].unknown...)
 		}
-		one := fmt.Sprintf("there may be objects of %s on %s", text.Count(len(left), "more kind"), text.Count(len(clusters), "cluster"))
-		all = append(all, Sentence{one, sets.List(clusters)})
+		sentence := fmt.Sprintf("there may be objects of %s on %s", text.Count(len(others), "more kind"), text.Count(len(clusters), "cluster"))
+		sentences = append(sentences, Sentence{sentence, sets.List(clusters)})
 	}
-	return all
+	return sentences
 }
 
 func (p provided) name() string {
@@ -132,8 +133,8 @@ func (p provided) provider() string {
 	return fmt.Sprintf("which add-on '%s' provides", text.Name(p.addOn))
 }
 
-// known counts the objects: "cluster1 has at least 40 objects of …".
-func (c *counted) known(of provided) string {
+// countText describes the number of objects: "cluster1 has at least 40 objects of …".
+func (c *counted) countText(kind provided) string {
 	number, them := text.Count(int(c.number), "object"), "they are"
 	switch {
 	case c.atLeast:
@@ -151,16 +152,16 @@ func (c *counted) known(of provided) string {
 		on = fmt.Sprintf(" (%s; last reported by %d of them)", some(c.clusters), len(c.last))
 	}
 	return fmt.Sprintf("%s %s of %s%s, %s: %s lost or left without a controller when it is removed",
-		have, number, of.name(), on, of.provider(), them)
+		have, number, kind.name(), on, kind.provider(), them)
 }
 
-// notKnown warns where the number is not known, and says how addon-agent can count.
-func (c *counted) notKnown(of provided) string {
+// unknownText warns that the number is unknown, and explains how addon-agent can count.
+func (c *counted) unknownText(kind provided) string {
 	on := "on " + text.Name(c.unknown[0])
 	if len(c.unknown) > 1 {
 		on = fmt.Sprintf("on %s (%s)", text.Count(len(c.unknown), "cluster"), some(c.unknown))
 	}
-	sentence := fmt.Sprintf("how many objects of %s exist %s, %s, is not known", of.name(), on, of.provider())
+	sentence := fmt.Sprintf("how many objects of %s exist %s, %s, is not known", kind.name(), on, kind.provider())
 	if c.forbidden {
 		return sentence + ": addon-agent may not list them. To let it count them, see " + CountingPage
 	}

@@ -1,5 +1,5 @@
-// Package protection decides what a removal would take from the add-ons that are installed on managed
-// clusters, and what contradicts an installation or a change, and says so.
+// Package protection finds the dependencies that a removal, an installation or another change would break on managed clusters, and
+// describes them in messages.
 package protection
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxNamed is how many edges a message names.
+	// maxNamed is the maximal number of edges that a message names.
 	maxNamed = 3
-	// maxClusters is how many managed clusters it names for each of them.
+	// maxClusters is the maximal number of managed clusters that it names for each edge.
 	maxClusters = 2
 )
 
@@ -29,10 +29,9 @@ var Modes = map[string]dependencyv1alpha1.Protection{
 	"off": dependencyv1alpha1.ProtectionOff, "warn": dependencyv1alpha1.ProtectionWarn, "enforce": dependencyv1alpha1.ProtectionEnforce,
 }
 
-// Taken returns the edges of a dependent without which it cannot work, and which a removal leaves unsatisfied: the verdict on
-// each after it is that an add-on is not installed which has been removed. What is held, waived, Optional, or does not apply
-// requires nothing. before returns the findings before the removal; it is called for edges with alternatives only: such an
-// edge is satisfied by another one, or no removed add-on satisfied it.
+// Taken returns the blocking edges of a dependent that a removal leaves unsatisfied, because a removed add-on is not installed
+// any more. Held, waived, Optional and inapplicable edges do not count. before returns the findings before the removal. It is called
+// only for edges with alternatives: such an edge counts only if it was not unsatisfied already.
 func Taken(
 	dependent string, removed sets.Set[string], after []evaluation.Finding, before func() ([]evaluation.Finding, error),
 ) (sets.Set[Edge], error) {
@@ -46,11 +45,11 @@ func Taken(
 			taken.Insert(Edge{Dependent: dependent, Removed: lost[0]})
 			continue
 		}
-		was, err := before()
+		previous, err := before()
 		if err != nil {
 			return nil, err
 		}
-		if worked(was, after[i].Name()) {
+		if worked(previous, after[i].Name()) {
 			taken.Insert(Edge{Dependent: dependent, Needs: Needs(after[i])})
 		}
 	}
@@ -58,10 +57,11 @@ func Taken(
 }
 
 // notInstalled returns the removed add-ons that an add-on lacks, if it cannot work without them.
-func notInstalled(f *evaluation.Finding, removed sets.Set[string]) (lost []string) {
+func notInstalled(f *evaluation.Finding, removed sets.Set[string]) []string {
 	if !f.Blocks() {
 		return nil
 	}
+	var lost []string
 	for end := range f.Ends() {
 		if end.Dependency == nil || end.Verdict != evaluation.NotInstalled {
 			continue
@@ -78,77 +78,78 @@ func worked(before []evaluation.Finding, edge string) bool {
 	return slices.ContainsFunc(before, func(f evaluation.Finding) bool { return f.Name() == edge && !f.Unsatisfied() })
 }
 
-// Edge is what a change takes from a dependent: that an add-on is installed, if it is removed, or else what it needs, in
-// words as "conflicts with base" or "requires base or other".
+// Edge is a dependency that a change breaks. Removed is the removed add-on. Without it, Needs describes the dependency, as in
+// "conflicts with base" or "requires base or other".
 type Edge struct{ Dependent, Removed, Needs string }
 
-// Text says what the change takes from the dependent.
+// Text describes the dependency, as in "requires base".
 func (e Edge) Text() string { return cmp.Or(e.Needs, "requires "+text.Name(e.Removed)) }
 
-// Broken are the edges that a change would break: on which managed clusters.
+// Broken has the managed clusters of each edge that a change would break.
 type Broken map[Edge][]string
 
 // Add adds an edge on a managed cluster.
 func (b Broken) Add(edge Edge, cluster string) { b[edge] = append(b[edge], cluster) }
 
-// Message counts and names what a change would break (lifecycle.md, "Refuse what breaks"). It is empty
-// where that is nothing.
+// Message counts and names the dependents that a change would break. It is empty if there are none.
 func (b Broken) Message() string {
 	if len(b) == 0 {
 		return ""
 	}
 	dependents, clusters := sets.New[string](), sets.New[string]()
-	for edge, on := range b {
+	for edge, names := range b {
 		dependents.Insert(edge.Dependent)
-		clusters.Insert(on...)
+		clusters.Insert(names...)
 	}
-	all := len(dependents)
-	named := b.named()
-	for _, edge := range b.ordered()[:len(named)] {
+	total := len(dependents)
+	phrases := b.phrases()
+	for _, edge := range b.ordered()[:len(phrases)] {
 		dependents.Delete(edge.Dependent)
 	}
-	message := fmt.Sprintf("would break %s on %s: %s", text.Count(all, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(named, "; "))
-	if left := len(dependents); left > 0 {
-		message += fmt.Sprintf("; and %s", text.Count(left, "more add-on"))
+	message := fmt.Sprintf("would break %s on %s: %s",
+		text.Count(total, "add-on"), text.Count(len(clusters), "cluster"), strings.Join(phrases, "; "))
+	if remaining := len(dependents); remaining > 0 {
+		message += fmt.Sprintf("; and %s", text.Count(remaining, "more add-on"))
 	}
 	return message
 }
 
-// Waiting counts and names what an upgrade waits for. It is empty where that is nothing.
+// Waiting counts and names the edges that an upgrade waits for. It is empty if there are none.
 func (b Broken) Waiting() string {
 	if len(b) == 0 {
 		return ""
 	}
 	clusters := sets.New[string]()
-	for _, on := range b {
-		clusters.Insert(on...)
+	for _, names := range b {
+		clusters.Insert(names...)
 	}
 	return fmt.Sprintf("waits on %s, because of ordering: InstallAndUpgrade, until that is satisfied: %s",
-		text.Count(len(clusters), "cluster"), strings.Join(b.named(), "; "))
+		text.Count(len(clusters), "cluster"), strings.Join(b.phrases(), "; "))
 }
 
-// ordered are the edges, those on most clusters first.
+// ordered returns the edges. Edges on more clusters come first.
 func (b Broken) ordered() []Edge {
 	return slices.SortedFunc(maps.Keys(b), func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(len(b[y]), len(b[x])), strings.Compare(x.Dependent, y.Dependent), strings.Compare(x.Text(), y.Text()))
 	})
 }
 
-// named names the first edges, with clusters for each.
-func (b Broken) named() (named []string) {
+// phrases describes the first edges, with clusters for each.
+func (b Broken) phrases() []string {
+	var phrases []string
 	edges := b.ordered()
 	for _, edge := range edges[:min(len(edges), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.Text(), some(b[edge])))
+		phrases = append(phrases, fmt.Sprintf("%s %s (%s)", text.Name(edge.Dependent), edge.Text(), some(b[edge])))
 	}
-	return named
+	return phrases
 }
 
 // some names the first of managed clusters, and counts the others.
 func some(clusters []string) string {
 	sorted := slices.Sorted(slices.Values(clusters))
-	listed := strings.Join(sorted[:min(len(sorted), maxClusters)], ", ")
-	if left := len(sorted) - maxClusters; left > 0 {
-		listed += fmt.Sprintf(" and %d more", left)
+	joined := strings.Join(sorted[:min(len(sorted), maxClusters)], ", ")
+	if remaining := len(sorted) - maxClusters; remaining > 0 {
+		joined += fmt.Sprintf(" and %d more", remaining)
 	}
-	return listed
+	return joined
 }

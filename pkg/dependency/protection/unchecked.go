@@ -12,22 +12,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Unchecked are the findings that could not be checked against a change, because no version is known, by the name of the add-on.
+// Unchecked has the findings that could not be checked against a change, because a version is missing, by the name of the add-on.
 type Unchecked map[string][]evaluation.Finding
 
-// UncheckedIn returns the findings that cannot be checked after a change and could be before, or were not there. Both are findings in
-// settled states, as for Contradictions.
+// UncheckedIn returns the findings that are unchecked only after a change. Its arguments are findings in settled states, as for
+// Contradictions.
 func UncheckedIn(before, after map[string][]evaluation.Finding) Unchecked {
 	unchecked := Unchecked{}
 	for addOn, findings := range after {
-		already := sets.New[string]()
+		ignored := sets.New[string]()
 		for i := range before[addOn] {
-			if versionLacks(&before[addOn][i]) {
-				already.Insert(targets(&before[addOn][i])...)
+			if lacksVersion(&before[addOn][i]) {
+				ignored.Insert(targets(&before[addOn][i])...)
 			}
 		}
 		for i := range findings {
-			if versionLacks(&findings[i]) && !already.HasAny(targets(&findings[i])...) {
+			if lacksVersion(&findings[i]) && !ignored.HasAny(targets(&findings[i])...) {
 				unchecked[addOn] = append(unchecked[addOn], findings[i])
 			}
 		}
@@ -35,12 +35,12 @@ func UncheckedIn(before, after map[string][]evaluation.Finding) Unchecked {
 	return unchecked
 }
 
-// versionLacks reports whether an add-on cannot work without an edge whose verdict needs a version that is not known.
-func versionLacks(f *evaluation.Finding) bool {
+// lacksVersion reports whether an edge blocks the add-on and its verdict needs a version that is missing.
+func lacksVersion(f *evaluation.Finding) bool {
 	return f.Dependency != nil && f.Verdict == evaluation.VersionUnknown && f.Blocks()
 }
 
-// Message names what was not checked, and how a version becomes known. It is empty where all was.
+// Message lists the unchecked edges, and explains how to report a version. It is empty if there are none.
 func (u Unchecked) Message() string {
 	var edges []string
 	for _, addOn := range slices.Sorted(maps.Keys(u)) {
@@ -49,8 +49,8 @@ func (u Unchecked) Message() string {
 			edges = append(edges, fmt.Sprintf("%s %s (%s)", text.Name(addOn), Needs(*finding), finding.Found()))
 		}
 	}
-	if left := len(edges) - maxNamed; left > 0 {
-		edges = append(edges[:maxNamed], "and "+text.Count(left, "more edge"))
+	if remaining := len(edges) - maxNamed; remaining > 0 {
+		edges = append(edges[:maxNamed], "and "+text.Count(remaining, "more edge"))
 	}
 	return strings.Join(edges, "; ")
 }

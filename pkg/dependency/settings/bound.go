@@ -8,43 +8,43 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/undone"
 )
 
-// Bound remembers which settings other writers undo. Its zero value remembers nothing. It is not safe for concurrent use.
+// Bound limits the repair of settings that other writers undo. The zero value is ready for use. It is not safe for concurrent use.
 type Bound struct {
 	undone map[types.NamespacedName]undoing
 }
 
-// undoing is when settings were undone last, how many times, and until when they are given up.
+// undoing has the time when settings were last undone, their number in a row, and the end of the period in which they are given up.
 type undoing struct {
 	at, until time.Time
 	count     int
 }
 
-// Undone is called where the settings of an add-on on a managed cluster are found undone. It returns until when they are given up, and
-// whether that begins now; zero: they are put back.
+// Undone records that another writer has undone the settings of an add-on on a managed cluster. It returns the time until which they
+// are given up, and whether that period begins now. The time is zero if Interlock puts the settings back.
 func (b *Bound) Undone(addOn types.NamespacedName, now time.Time) (until time.Time, begins bool) {
 	if b.undone == nil {
 		b.undone = map[types.NamespacedName]undoing{}
 	}
-	before := b.undone[addOn]
+	last := b.undone[addOn]
 	switch {
-	case now.Before(before.until):
-		return before.until, false
-	case !before.until.IsZero(): // this is why they were given up, not once more
-		before.until, before.at = time.Time{}, now
-		b.undone[addOn] = before
+	case now.Before(last.until):
+		return last.until, false
+	case !last.until.IsZero(): // the same change as the one that began the period
+		last.until, last.at = time.Time{}, now
+		b.undone[addOn] = last
 		return time.Time{}, false
-	case now.Sub(before.at) > undone.Within:
-		before.count = 0
+	case now.Sub(last.at) > undone.Within:
+		last.count = 0
 	}
-	before.at, before.count = now, before.count+1
-	if pause := undone.Pause(before.count); pause > 0 {
-		before.until = now.Add(pause)
+	last.at, last.count = now, last.count+1
+	if pause := undone.Pause(last.count); pause > 0 {
+		last.until = now.Add(pause)
 	}
-	b.undone[addOn] = before
-	return before.until, !before.until.IsZero()
+	b.undone[addOn] = last
+	return last.until, !last.until.IsZero()
 }
 
-// GivenUp returns until when settings are given up; zero: they are not.
+// GivenUp returns the time until which settings are given up. It is zero if they are not.
 func (b *Bound) GivenUp(addOn types.NamespacedName, now time.Time) time.Time {
 	if until := b.undone[addOn].until; now.Before(until) {
 		return until
@@ -52,5 +52,5 @@ func (b *Bound) GivenUp(addOn types.NamespacedName, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Forget drops what is remembered of an add-on that is gone.
+// Forget drops the record of an add-on that was deleted.
 func (b *Bound) Forget(addOn types.NamespacedName) { delete(b.undone, addOn) }

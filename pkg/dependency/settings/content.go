@@ -10,63 +10,64 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// The fields of the spec of an AddOnDeploymentConfig that are not only copied.
+// Fields of the spec of an AddOnDeploymentConfig that Interlock does not only copy.
 const (
 	fieldVariables = "customizedVariables"
 	fieldNamespace = "agentInstallNamespace"
 )
 
-// Written is what Interlock wrote to an AddOnDeploymentConfig. What another writer has changed since is found by it.
+// Written is the content that Interlock last wrote to an AddOnDeploymentConfig. Differences to it are changes of other writers.
 type Written struct {
-	// Variables are the values that Interlock wanted.
+	// Variables are the desired values, by variable.
 	Variables map[string]string `json:"variables,omitempty"`
-	// Sealed are those, ascending, that no other writer may change.
+	// Sealed are the variables, ascending, that no other writer may change.
 	Sealed []string `json:"sealed,omitempty"`
-	// Rest identifies what was written besides variables.
+	// Rest is the digest of all other fields.
 	Rest string `json:"rest,omitempty"`
 }
 
-// ReadWritten reads an annotation. One that cannot be read means that nothing was written.
-func ReadWritten(annotation string) (written Written) {
+// ReadWritten parses an annotation. An unreadable annotation counts as empty.
+func ReadWritten(annotation string) Written {
+	var written Written
 	if json.Unmarshal([]byte(annotation), &written) != nil {
 		return Written{}
 	}
 	return written
 }
 
-// String is the annotation.
+// String returns the value of the annotation.
 func (w Written) String() string {
 	encoded, err := json.Marshal(w)
 	if err != nil {
-		return err.Error() // of strings, there is no error
+		return err.Error() // strings always have an encoding
 	}
 	return string(encoded)
 }
 
-// State is what is known of the AddOnDeploymentConfig that an add-on gets from Interlock. Specs are never changed.
+// State is the observed state of the AddOnDeploymentConfig that an add-on gets from Interlock. Make does not modify its specs.
 type State struct {
-	// Displaced is the spec of the one that the add-on would get otherwise; nil: none.
+	// Displaced is the spec of the AddOnDeploymentConfig that the add-on would get otherwise. It may be nil.
 	Displaced map[string]any
-	// Stored is the spec as it is stored; nil: it does not exist.
+	// Stored is the stored spec. It is nil if the object does not exist.
 	Stored  map[string]any
 	Written Written
-	// Forced is true while an administrator has said why other writers may change sealed variables.
+	// Forced is whether an administrator lets other writers change sealed variables, with a reason.
 	Forced bool
 }
 
-// Content is what an AddOnDeploymentConfig is to be.
+// Content is the desired content of an AddOnDeploymentConfig.
 type Content struct {
 	Spec    map[string]any
 	Written Written
-	// Changed: it is stored otherwise.
+	// Changed is whether the stored content is different.
 	Changed bool
-	// Undone: another writer has changed what Interlock wrote and still wants.
+	// Undone is whether another writer has replaced a value that Interlock wrote and still desires.
 	Undone bool
 }
 
-// Make returns the content of the AddOnDeploymentConfig: what it displaces, and the variables on which the dependents agree. A sealed
-// variable has the value of its dependents, unless an administrator overrules that. For any other, the value counts that the displaced AddOnDeploymentConfig has, and the
-// value of another writer counts before both.
+// Make returns the content of the AddOnDeploymentConfig: a copy of the displaced object, and the variables that the dependents agree on.
+// A sealed variable has the dependents' value, unless an administrator overrules that. For any other variable, the value of another
+// writer takes precedence, and then the value of the displaced AddOnDeploymentConfig.
 func Make(agreed Agreed, state State) Content {
 	rest := map[string]any{fieldNamespace: ""} // the default of its schema would move the agent
 	for key, value := range state.Displaced {
@@ -87,39 +88,39 @@ func Make(agreed Agreed, state State) Content {
 	return content
 }
 
-// merge adds the variables.
+// merge adds the variables to the spec, and compares them with the stored ones.
 func (c *Content) merge(agreed Agreed, state State) {
-	wanted, stored, sealed := variablesOf(state.Displaced), variablesOf(state.Stored), map[string]bool{}
-	for _, one := range agreed.Variables {
-		if _, displaced := wanted[one.Name]; !displaced || one.Sealed {
-			wanted[one.Name] = one.Value
+	desired, stored, sealed := variablesOf(state.Displaced), variablesOf(state.Stored), map[string]bool{}
+	for _, variable := range agreed.Variables {
+		if _, displaced := desired[variable.Name]; !displaced || variable.Sealed {
+			desired[variable.Name] = variable.Value
 		}
-		if one.Sealed && !state.Forced {
-			sealed[one.Name] = true
+		if variable.Sealed && !state.Forced {
+			sealed[variable.Name] = true
 		}
 	}
 	var list []any
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		value := wanted[name]
+	for _, name := range slices.Sorted(maps.Keys(desired)) {
+		value := desired[name]
 		c.Written.Variables[name] = value
-		before, wrote := state.Written.Variables[name]
-		is, exists := stored[name]
+		previous, wrote := state.Written.Variables[name]
+		current, exists := stored[name]
 		switch {
-		case exists && is == value:
-		case exists && !sealed[name] && (!wrote || is != before):
-			value = is // another writer's counts
+		case exists && current == value:
+		case exists && !sealed[name] && (!wrote || current != previous):
+			value = current // set by another writer
 			if wrote {
-				c.Written.Variables[name] = before
+				c.Written.Variables[name] = previous
 			}
 		default:
 			c.Changed = true
-			c.Undone = c.Undone || state.Stored != nil && wrote && before == value
+			c.Undone = c.Undone || state.Stored != nil && wrote && previous == value
 		}
 		list = append(list, map[string]any{"name": name, "value": value})
 	}
-	for name, before := range state.Written.Variables {
-		_, still := wanted[name]
-		if is, exists := stored[name]; !still && exists && is == before {
+	for name, previous := range state.Written.Variables {
+		_, ok := desired[name]
+		if current, exists := stored[name]; !ok && exists && current == previous {
 			c.Changed = true
 		}
 	}
@@ -129,21 +130,21 @@ func (c *Content) merge(agreed Agreed, state State) {
 	c.Written.Sealed = slices.Sorted(maps.Keys(sealed))
 }
 
-// variablesOf are those of a spec.
+// variablesOf returns the values of the variables of a spec, by name.
 func variablesOf(spec map[string]any) map[string]string {
-	all := map[string]string{}
+	values := map[string]string{}
 	list, _ := spec[fieldVariables].([]any)
 	for _, entry := range list {
 		if variable, isMap := entry.(map[string]any); isMap {
 			name, _ := variable["name"].(string)
 			value, _ := variable["value"].(string)
-			all[name] = value
+			values[name] = value
 		}
 	}
-	return all
+	return values
 }
 
-// digest identifies a value.
+// digest returns a short hash of the value.
 func digest(value map[string]any) string {
 	encoded, err := json.Marshal(value)
 	if err != nil {

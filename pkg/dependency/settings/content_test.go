@@ -32,7 +32,7 @@ const (
 )
 
 func TestMake(t *testing.T) {
-	of := func(variables ...Variable) Agreed { return Agreed{Variables: variables} }
+	agreedOn := func(variables ...Variable) Agreed { return Agreed{Variables: variables} }
 	for name, test := range map[string]struct {
 		reason string
 		agreed Agreed
@@ -43,52 +43,52 @@ func TestMake(t *testing.T) {
 		changed, undone   bool
 		forced            bool
 	}{
-		"First":     {reason: "it is created", agreed: of(set("mode", "grpc")), want: grpc, changed: true},
-		"Displaces": {reason: "all that it displaces stays in force", agreed: of(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
+		"First":     {reason: "it is created", agreed: agreedOn(set("mode", "grpc")), want: grpc, changed: true},
+		"Displaces": {reason: "all that it displaces stays in force", agreed: agreedOn(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
 		"AdministratorsDefaultWins": {
 			reason: "Default: the value that the displaced one has wins, as Helm's parent values win over those of a subchart",
-			agreed: of(set("mode", "grpc")), displaced: http, want: http, changed: true,
+			agreed: agreedOn(set("mode", "grpc")), displaced: http, want: http, changed: true,
 		},
-		"SealWins": {reason: "Seal: the pushed value wins", agreed: of(sealed("grpc")), displaced: http, want: grpc, changed: true},
+		"SealWins": {reason: "Seal: the pushed value wins", agreed: agreedOn(sealed("grpc")), displaced: http, want: grpc, changed: true},
 		"Settled": {
-			reason: "no write without a change", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: grpc,
+			reason: "no write without a change", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc,
 			want: grpc,
 		},
 		"UserWins": {
-			reason: "Default: what a user has set stays", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))), stored: http,
+			reason: "Default: what a user has set stays", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))), stored: http,
 			want: http,
 		},
 		"UserWinsAgain": {
-			reason: "also where the dependents wish something new", agreed: of(set("mode", "ftp")), written: ptr(of(set("mode", "grpc"))),
+			reason: "also where the dependents wish something new", agreed: agreedOn(set("mode", "ftp")), written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: http, want: http,
 		},
 		"SealPutsBack": {
-			reason: "Seal: a change is put back", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))), stored: http,
+			reason: "Seal: a change is put back", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: http,
 			want: grpc, changed: true, undone: true,
 		},
 		"AdministratorOverrules": {
-			reason: "force: a sealed value of another writer stays", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))), stored: http,
+			reason: "force: a sealed value of another writer stays", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: http,
 			forced: true, want: http, changed: true,
 		},
 		"ForcedWithoutAChange": {
-			reason: "force: the value of the dependents stays until another is set", agreed: of(sealed("grpc")), written: ptr(of(sealed("grpc"))),
+			reason: "force: the value of the dependents stays until another is set", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))),
 			stored: grpc, forced: true, want: grpc, changed: true,
 		},
 		"DeletedVariable": {
-			reason: "a variable that is gone is no value of a user", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))),
+			reason: "a variable that is gone is no value of a user", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: plain,
 			want:   grpc, changed: true, undone: true,
 		},
 		"NewWish": {
-			reason: "another value is wished: that undoes nothing", agreed: of(set("mode", "http")), written: ptr(of(set("mode", "grpc"))),
+			reason: "another value is wished: that undoes nothing", agreed: agreedOn(set("mode", "http")), written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: grpc,
 			want:   http, changed: true,
 		},
 		"NoWish": {
-			reason: "what no dependent wishes any more goes", written: ptr(of(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
+			reason: "what no dependent wishes any more goes", written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
 		},
 		"NoWishButTheUsers": {
-			reason: "a user's value stays then", written: ptr(of(set("mode", "grpc"))), stored: http, want: plain,
+			reason: "a user's value stays then", written: ptr(agreedOn(set("mode", "grpc"))), stored: http, want: plain,
 			changed: true,
 		},
 		"SourceRefreshed": {
@@ -99,12 +99,12 @@ func TestMake(t *testing.T) {
 			stored: `{agentInstallNamespace: elsewhere, customizedVariables: [{name: mode, value: http}]}`, want: http, changed: true, undone: true,
 		},
 		"OthersVariable": {
-			reason: "what another writer has added is left alone", agreed: of(set("mode", "grpc")), written: ptr(of(set("mode", "grpc"))),
+			reason: "what another writer has added is left alone", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))),
 			want:   grpc,
 			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
 		},
 		"Unsealed": {
-			reason: "the seal ends, the value stays", agreed: of(set("mode", "grpc")), written: ptr(of(sealed("grpc"))), stored: grpc, want: grpc,
+			reason: "the seal ends, the value stays", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: grpc, want: grpc,
 			changed: true,
 		},
 	} {

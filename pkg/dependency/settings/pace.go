@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// atOnce is how many changes of the settings of an add-on are written at once: dependents that are installed together each wish
-	// something.
+	// atOnce is the number of changes of an add-on's settings that are written without a pause. Dependents that are installed together
+	// each cause one.
 	atOnce = 5
-	// firstPause is before the next change. Each later one doubles, up to longestPause.
+	// firstPause is the pause before the next change. Each later pause doubles, up to longestPause.
 	firstPause   = time.Second
 	longestPause = 10 * time.Minute
-	// Noticed is the pause with which settings are unsteady: no user changes them that often.
+	// Noticed is the pause from which on settings count as unsteady. No user changes them that often.
 	Noticed = time.Minute
 )
 
-// Pace spaces out how often the settings of an add-on change because of what its dependents wish. An expression that reads a setting
-// may change what it reads, and then never comes to an end. Its zero value remembers nothing. It is not safe for concurrent use.
+// Pace limits the rate of changes of an add-on's settings. Without it, an expression that depends on its own result would cause changes
+// without end. The zero value is ready for use. It is not safe for concurrent use.
 type Pace struct {
 	changed map[types.NamespacedName]pace
 }
 
-// pace is when settings were changed last, and how many times without a calm.
+// pace has the time of the last change, and the number of changes in a row.
 type pace struct {
 	at    time.Time
 	count int
@@ -34,33 +34,34 @@ func (p pace) pause() time.Duration {
 		return 0
 	}
 	pause := firstPause
-	for range min(p.count, 20) - atOnce { // by then, it is the longest
+	for range min(p.count, 20) - atOnce { // the pause is longestPause by then
 		pause = min(2*pause, longestPause)
 	}
 	return pause
 }
 
-// Wait returns until when the next change has to wait, and the pause that it waits; zero: it is written now.
+// Wait returns the time until which the next change has to wait, and the length of that pause. Both are zero if it need not wait.
 func (p *Pace) Wait(addOn types.NamespacedName, now time.Time) (until time.Time, pause time.Duration) {
-	before := p.changed[addOn]
-	pause = before.pause()
-	if until = before.at.Add(pause); pause == 0 || !now.Before(until) {
+	last := p.changed[addOn]
+	pause = last.pause()
+	until = last.at.Add(pause)
+	if pause == 0 || !now.Before(until) {
 		return time.Time{}, 0
 	}
 	return until, pause
 }
 
-// Changed records a change. After a calm of twice the pause, and of the longest one at least, it is a first one again.
+// Changed records a change. The count starts again after a time without changes of twice the pause, and at least twice longestPause.
 func (p *Pace) Changed(addOn types.NamespacedName, now time.Time) {
 	if p.changed == nil {
 		p.changed = map[types.NamespacedName]pace{}
 	}
-	before := p.changed[addOn]
-	if now.Sub(before.at) > 2*max(before.pause(), longestPause) {
-		before.count = 0
+	last := p.changed[addOn]
+	if now.Sub(last.at) > 2*max(last.pause(), longestPause) {
+		last.count = 0
 	}
-	p.changed[addOn] = pace{now, before.count + 1}
+	p.changed[addOn] = pace{now, last.count + 1}
 }
 
-// Forget drops what is remembered of an add-on that is gone.
+// Forget drops the record of an add-on that was deleted.
 func (p *Pace) Forget(addOn types.NamespacedName) { delete(p.changed, addOn) }

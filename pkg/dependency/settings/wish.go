@@ -1,6 +1,5 @@
-// Package settings decides which variables an add-on gets that Interlock installs, from what all its dependents on a managed
-// cluster wish, and what becomes of those that other writers change. It has no client and no clock. The rules are those of
-// lifecycle.md, "Settings".
+// Package settings computes the variables of an add-on that Interlock installs. It joins the requests of all dependents on a managed
+// cluster, and respects the changes of other writers. It has no client and no clock.
 package settings
 
 import (
@@ -10,73 +9,75 @@ import (
 	"strings"
 )
 
-// Variable is what one edge wishes for a variable.
+// Variable is the request of one edge for a variable.
 type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
-	// Problem is why it has no value; empty: it has one.
+	// Problem is the reason why the variable has no value. It is empty if it has one.
 	Problem string `json:"problem,omitempty"`
-	// Sealed: no other writer may change it. Required: without a value, the add-on is not installed for the edge.
-	Sealed   bool `json:"sealed,omitempty"`
+	// Sealed is whether no other writer may change the variable.
+	Sealed bool `json:"sealed,omitempty"`
+	// Required is whether the add-on is not installed for the edge without a value.
 	Required bool `json:"required,omitempty"`
 }
 
-// Lacking describes the variables that are required and have no value; empty: there are none.
+// Lacking describes the required variables that have no value. It is empty if there are none.
 func Lacking(variables []Variable) string {
-	var lacking []string
-	for _, one := range variables {
-		if one.Required && one.Problem != "" {
-			lacking = append(lacking, fmt.Sprintf("setting '%s' is required and %s", one.Name, one.Problem))
+	var problems []string
+	for _, variable := range variables {
+		if variable.Required && variable.Problem != "" {
+			problems = append(problems, fmt.Sprintf("setting '%s' is required and %s", variable.Name, variable.Problem))
 		}
 	}
-	return strings.Join(lacking, "; ")
+	return strings.Join(problems, "; ")
 }
 
-// Wish is what a dependent wishes of one add-on.
-type Wish struct {
+// Request has the variables that a dependent requests for one add-on.
+type Request struct {
 	Dependent string
 	Variables []Variable
 }
 
-// Conflict is a variable for which dependents wish different values.
+// Conflict is a variable for which dependents request different values.
 type Conflict struct {
 	Variable string
-	// Dependents are those, ascending.
+	// Dependents are the dependents that request the variable, ascending.
 	Dependents []string
 }
 
-// Agreed is what the wishes of all dependents come to. Both lists are ascending by the name of the variable.
+// Agreed is the result of joining the requests of all dependents. Both lists are ascending by the name of the variable.
 type Agreed struct {
 	Variables []Variable
 	Conflicts []Conflict
 }
 
-// Agree joins the wishes of all dependents of an add-on on one managed cluster. Wishes that are sealed count before those that any
-// other writer may overrule. Of those that count, different values are a conflict, and the variable gets none of them.
-func Agree(wishes []Wish) (agreed Agreed) {
-	type wished struct {
+// Agree joins the requests of all dependents of an add-on on one managed cluster. For each variable, sealed requests take precedence
+// over the others. If the remaining requests have different values, that is a conflict, and the variable gets no value.
+func Agree(requests []Request) Agreed {
+	type bid struct {
 		dependent string
 		Variable
 	}
-	by := map[string][]wished{}
-	for _, wish := range wishes {
-		for _, one := range wish.Variables {
-			if one.Problem == "" {
-				by[one.Name] = append(by[one.Name], wished{wish.Dependent, one})
+	bidsByName := map[string][]bid{}
+	for _, request := range requests {
+		for _, variable := range request.Variables {
+			if variable.Problem == "" {
+				bidsByName[variable.Name] = append(bidsByName[variable.Name], bid{request.Dependent, variable})
 			}
 		}
 	}
-	for name, all := range by {
-		if slices.ContainsFunc(all, func(one wished) bool { return one.Sealed }) {
-			all = slices.DeleteFunc(all, func(one wished) bool { return !one.Sealed })
+	var agreed Agreed
+	for name, bids := range bidsByName {
+		if slices.ContainsFunc(bids, func(b bid) bool { return b.Sealed }) {
+			bids = slices.DeleteFunc(bids, func(b bid) bool { return !b.Sealed })
 		}
-		if !slices.ContainsFunc(all, func(one wished) bool { return one.Value != all[0].Value }) {
-			agreed.Variables = append(agreed.Variables, Variable{Name: name, Value: all[0].Value, Sealed: all[0].Sealed})
+		if !slices.ContainsFunc(bids, func(b bid) bool { return b.Value != bids[0].Value }) {
+			agreed.Variables = append(agreed.Variables, Variable{Name: name, Value: bids[0].Value, Sealed: bids[0].Sealed})
 			continue
 		}
 		conflict := Conflict{Variable: name}
-		for _, one := range all {
-			conflict.Dependents = append(conflict.Dependents, one.dependent)
+		for _, bid := range bids {
+			conflict.Dependents = append(conflict.Dependents, bid.dependent)
 		}
 		slices.Sort(conflict.Dependents)
 		conflict.Dependents = slices.Compact(conflict.Dependents)

@@ -13,27 +13,27 @@ func TestAgree(t *testing.T) {
 	empty := Variable{Name: "region", Required: true, Problem: "has no value"}
 	for name, test := range map[string]struct {
 		reason string
-		wishes []Wish
+		wishes []Request
 		want   Agreed
 	}{
 		"Nothing": {reason: "no dependent wishes anything"},
 		"KUDOParentSetsItsChild": {
 			reason: "Kafka sets what ZooKeeper needs, as a KUDO operator does by a parameter file",
-			wishes: []Wish{{"kafka", []Variable{set("NODE_COUNT", "3"), set("MEMORY", "1Gi")}}},
+			wishes: []Request{{"kafka", []Variable{set("NODE_COUNT", "3"), set("MEMORY", "1Gi")}}},
 			want:   Agreed{Variables: []Variable{set("MEMORY", "1Gi"), set("NODE_COUNT", "3")}},
 		},
 		"KUDORequiredParameterIsEmpty": {
 			reason: "KUDO's USERNAME, which is required and empty by default: nothing is guessed",
-			wishes: []Wish{{"parent", []Variable{empty}}},
+			wishes: []Request{{"parent", []Variable{empty}}},
 		},
 		"HelmTwoParentsOfOneSubchart": {
 			reason: "each Helm chart has a subchart of its own; here one add-on serves both, and equal values agree",
-			wishes: []Wish{{"a", []Variable{set("mode", "grpc")}}, {"b", []Variable{set("mode", "grpc")}}},
+			wishes: []Request{{"a", []Variable{set("mode", "grpc")}}, {"b", []Variable{set("mode", "grpc")}}},
 			want:   Agreed{Variables: []Variable{set("mode", "grpc")}},
 		},
 		"Conflict": {
 			reason: "different values: none is written, and all are named; other variables are written",
-			wishes: []Wish{
+			wishes: []Request{
 				{"c", []Variable{set("mode", "grpc"), set("size", "1")}}, {"a", []Variable{set("mode", "http")}}, {"b", []Variable{set("mode",
 					"http")}},
 			},
@@ -41,24 +41,24 @@ func TestAgree(t *testing.T) {
 		},
 		"CarvelOverrideBeatsADefault": {
 			reason: "as an override of a PackageInstall: who seals wins against who only suggests",
-			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"b", []Variable{sealed("grpc")}}},
+			wishes: []Request{{"a", []Variable{set("mode", "http")}}, {"b", []Variable{sealed("grpc")}}},
 			want:   Agreed{Variables: []Variable{sealed("grpc")}},
 		},
 		"SealsConflict": {
 			reason: "two seals are a conflict of those two; who only suggests is not part of it",
-			wishes: []Wish{
+			wishes: []Request{
 				{"a", []Variable{sealed("http")}}, {"b", []Variable{sealed("grpc")}}, {"c", []Variable{set("mode", "ftp")}},
 			},
 			want: Agreed{Conflicts: []Conflict{{"mode", []string{"a", "b"}}}},
 		},
 		"TwoEdgesOfOne": {
 			reason: "a dependent can contradict itself by two edges, and is named once",
-			wishes: []Wish{{"a", []Variable{set("mode", "http")}}, {"a", []Variable{set("mode", "grpc")}}},
+			wishes: []Request{{"a", []Variable{set("mode", "http")}}, {"a", []Variable{set("mode", "grpc")}}},
 			want:   Agreed{Conflicts: []Conflict{{"mode", []string{"a"}}}},
 		},
 		"WithoutAValueNoConflict": {
 			reason: "what has no value contradicts nothing",
-			wishes: []Wish{{"a", []Variable{empty}}, {"b", []Variable{set("region", "north")}}},
+			wishes: []Request{{"a", []Variable{empty}}, {"b", []Variable{set("region", "north")}}},
 			want:   Agreed{Variables: []Variable{set("region", "north")}},
 		},
 	} {

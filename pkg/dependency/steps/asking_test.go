@@ -80,7 +80,7 @@ func TestWhatInterlockHasInstalled(t *testing.T) {
 				policies = []string{test.policy}
 			}
 			plan := steps.Install(all.evaluator(t, policies...), steps.Installation{AddOns: []string{test.addOn}}, []steps.Cluster{test.on})
-			if diff := cmp.Diff(test.want, shown(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -100,7 +100,7 @@ func TestAPlacementThatDoesNotExist(t *testing.T) {
 			"1: base by OCM (c1)",
 			"! c1: 'base' is installed by Placements: 'places/edge' or 'places/west' has to select the cluster" + test.want,
 		}
-		if diff := cmp.Diff(want, shown(plan)); diff != "" {
+		if diff := cmp.Diff(want, linesOf(plan)); diff != "" {
 			t.Errorf("-want, +got:\n%s", diff)
 		}
 	}

@@ -15,127 +15,129 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Installation is what a user wants to have installed.
+// Installation is a user's request to install add-ons.
 type Installation struct {
 	AddOns []string
-	// Optional: Optional dependencies are installed, too.
+	// Optional is whether Optional dependencies are installed, too.
 	Optional bool
-	// Wait: what is installed and not ready is waited for before what requires it is installed.
+	// Wait is whether an add-on waits for its dependencies that are installed already and not ready.
 	Wait bool
-	// Templates are the AddOnTemplates that add-ons run once they are installed, by add-on. What they declare counts.
+	// Templates are the AddOnTemplates that add-ons run once they are installed, by add-on. The plan follows their declarations.
 	Templates map[string]versions.Templates
-	// Unset is why add-ons get no settings that others request, by add-on.
+	// Unset has the reason why an add-on gets no settings that others request, by add-on.
 	Unset map[string]string
 }
 
-// Install plans what is installed on managed clusters: the named add-ons, and all that they need and is not installed. What is
-// installed is not touched.
-func Install(declared *evaluation.Evaluator, wanted Installation, clusters []Cluster) *Plan {
-	return merged(clusters, func(on Cluster) *onCluster { return install(declared, wanted, on) })
+// Install plans the installation of the named add-ons and of their missing dependencies. Installed add-ons are not touched.
+func Install(evaluator *evaluation.Evaluator, request Installation, clusters []Cluster) *Plan {
+	return mergePlans(clusters, func(cluster Cluster) *clusterPlan { return install(evaluator, request, cluster) })
 }
 
-// installing is the plan of an installation on a managed cluster, while it is being made.
+// installing builds the plan of an installation on one managed cluster.
 type installing struct {
-	*onCluster
-	declared *evaluation.Evaluator
-	on       Cluster
-	wanted   Installation
-	// then is what will be installed and available: what is installed now, and what has a step.
-	then map[string]evaluation.Observation
-	// before is what is installed now, and is not being removed.
-	before map[string]evaluation.Observation
-	// reached are the named add-ons and all that they need, also what is installed already. Values are what is waited for.
-	reached map[string][]string
+	*clusterPlan
+	evaluator *evaluation.Evaluator
+	cluster   Cluster
+	request   Installation
+	// planned are the add-ons that are installed now or have a step. Those with a step count as available.
+	planned map[string]evaluation.Observation
+	// installed are the add-ons that are installed now and not being deleted.
+	installed map[string]evaluation.Observation
+	// awaited has a key for each named add-on and each direct or indirect dependency, also for installed ones. The values are the
+	// add-ons that it waits for.
+	awaited map[string][]string
 }
 
-func install(declared *evaluation.Evaluator, wanted Installation, on Cluster) *onCluster {
+func install(evaluator *evaluation.Evaluator, request Installation, cluster Cluster) *clusterPlan {
 	i := &installing{
-		onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted,
-		then: map[string]evaluation.Observation{}, reached: map[string][]string{},
+		clusterPlan: newClusterPlan(), evaluator: evaluator, cluster: cluster, request: request,
+		planned: map[string]evaluation.Observation{}, awaited: map[string][]string{},
 	}
-	if on.Lost() {
+	if cluster.Lost() {
 		i.problems.Insert("the managed cluster cannot be reached, so it is not known what is needed there")
-		return i.onCluster
+		return i.clusterPlan
 	}
-	for name, observed := range on.AddOns {
+	for name, observed := range cluster.AddOns {
 		if observed.Installed && observed.Removed.IsZero() {
-			i.then[name] = observed
+			i.planned[name] = observed
 		}
 	}
-	i.before = maps.Clone(i.then)
-	before := settledFindings(declared, on, i.before)
-	if i.on.Facts.Versions = maps.Clone(on.Facts.Versions); i.on.Facts.Versions == nil {
-		i.on.Facts.Versions = map[string]evaluation.VersionFact{}
+	i.installed = maps.Clone(i.planned)
+	before := settleAll(evaluator, cluster, i.installed)
+	i.cluster.Facts.Versions = maps.Clone(cluster.Facts.Versions)
+	if i.cluster.Facts.Versions == nil {
+		i.cluster.Facts.Versions = map[string]evaluation.VersionFact{}
 	}
-	for _, name := range wanted.AddOns {
-		if _, installed := i.then[name]; installed && !i.has(name) {
+	for _, name := range request.AddOns {
+		if _, installed := i.planned[name]; installed && !i.hasStep(name) {
 			i.findings.Insert(fmt.Sprintf("'%s' is installed already, and stays as it is", text.Name(name)))
 		}
 		i.add(name, "")
 	}
-	i.close()
-	for name := range i.reached {
-		if !declared.Known(name) {
+	i.addDependencies()
+	for name := range i.awaited {
+		if !evaluator.Known(name) {
 			i.problems.Insert(fmt.Sprintf("it is not known what '%s' needs: its declaration cannot be used", text.Name(name)))
 		}
 	}
-	i.contradict(before)
-	i.ways()
+	i.reportContradictions(before)
+	i.chooseInstallers()
 	i.requireSettings()
 	i.reportSettings()
-	i.complete = i.onlyMissing()
-	if wanted.Wait {
+	i.complete = i.onlyAwaitingPlan()
+	if request.Wait {
 		i.waitForInstalled()
 	}
-	i.again()
-	i.layers = layersOf(i.reached, i.has)
-	return i.onCluster
+	i.repeat()
+	i.layers = layersOf(i.awaited, i.hasStep)
+	return i.clusterPlan
 }
 
-// again gives what is installed already a step, where the cluster says so.
-func (i *installing) again() {
-	for name := range i.reached {
-		if _, installed := i.before[name]; installed && !i.has(name) && i.on.Again.Has(name) {
+// repeat gives a step to each needed add-on that is installed already and that Cluster.Again lists.
+func (i *installing) repeat() {
+	for name := range i.awaited {
+		if _, installed := i.installed[name]; installed && !i.hasStep(name) && i.cluster.Again.Has(name) {
 			i.exist.Insert(name)
-			i.need(name, "")
+			i.addStep(name, "")
 		}
 	}
 }
 
-// add gives an add-on a step if it is not installed. dependent is what needs it; empty: it was named.
+// add gives an add-on a step if it is not installed. dependent is the add-on that needs it, or empty if the
+// user named the add-on.
 func (i *installing) add(addOn, dependent string) {
-	if _, reached := i.reached[addOn]; !reached {
-		i.reached[addOn] = nil
+	if _, ok := i.awaited[addOn]; !ok {
+		i.awaited[addOn] = nil
 	}
-	if _, there := i.then[addOn]; there && !i.has(addOn) {
+	if _, ok := i.planned[addOn]; ok && !i.hasStep(addOn) {
 		return
 	}
-	i.need(addOn, dependent)
-	i.then[addOn] = evaluation.Observation{Name: addOn, Installed: true, Template: i.wanted.Templates[addOn], Available: &metav1.Condition{
+	i.addStep(addOn, dependent)
+	i.planned[addOn] = evaluation.Observation{Name: addOn, Installed: true, Template: i.request.Templates[addOn], Available: &metav1.Condition{
 		Type: addonv1alpha1.ManagedClusterAddOnConditionAvailable, Status: metav1.ConditionTrue,
 	}}
-	i.on.Facts.Versions[addOn] = evaluation.VersionFact{} // what its agent will report is not awaited
+	i.cluster.Facts.Versions[addOn] = evaluation.VersionFact{} // the plan does not wait for the report of its agent
 }
 
-// close adds what is needed until nothing is missing. What can be chosen comes last: another add-on may need one of the
+// addDependencies adds dependencies until none is missing. Edges with a choice come last, because another add-on may need one of the
 // choices anyway.
-func (i *installing) close() {
-	for again := true; again; {
-		again = i.each(i.addMissing) || i.each(i.addChoice)
+func (i *installing) addDependencies() {
+	for i.each(i.addMissing) || i.each(i.addChoice) {
+		continue
 	}
 	i.each(func(name string, finding *evaluation.Finding) bool {
-		i.reached[name] = append(i.reached[name], waitsFor(i.declared, finding, i.isThere)...)
+		i.awaited[name] = append(i.awaited[name], awaitedBy(i.evaluator, finding, i.isPlanned)...)
 		return false
 	})
 }
 
-// each calls a function with what the reached add-ons need once all is available. It stops where the function has added
-// something, and reports that it has.
+// each calls a function with the findings on the dependencies that the plan has to satisfy, evaluated as if all planned add-ons were
+// available. It stops and returns true as soon as the function has added an add-on.
 func (i *installing) each(call func(addOn string, finding *evaluation.Finding) bool) bool {
-	for _, name := range slices.Sorted(maps.Keys(i.reached)) {
-		findings := settledFinding(i.declared, i.on, i.then, name)
+	for _, name := range slices.Sorted(maps.Keys(i.awaited)) {
+		findings := settle(i.evaluator, i.cluster, i.planned, name)
 		for f := range findings {
-			if i.counts(&findings[f]) && call(name, &findings[f]) {
+			if i.mustSatisfy(&findings[f]) && call(name, &findings[f]) {
 				return true
 			}
 		}
@@ -143,41 +145,41 @@ func (i *installing) each(call func(addOn string, finding *evaluation.Finding) b
 	return false
 }
 
-// counts reports whether what an edge needs is installed.
-func (i *installing) counts(finding *evaluation.Finding) bool {
+// mustSatisfy reports whether the plan has to satisfy the edge.
+func (i *installing) mustSatisfy(finding *evaluation.Finding) bool {
 	if finding.Dependency == nil || finding.Verdict == evaluation.NotApplicable || finding.Verdict == evaluation.Waived {
 		return false
 	}
 	kind := finding.Type()
-	return kind == addonv1alpha1.DependencyTypeRequired || i.wanted.Optional && kind == addonv1alpha1.DependencyTypeOptional
+	return kind == addonv1alpha1.DependencyTypeRequired || i.request.Optional && kind == addonv1alpha1.DependencyTypeOptional
 }
 
-// addMissing adds the add-on that an edge is on, installed or not.
+// addMissing adds the target of an edge, installed or not.
 func (i *installing) addMissing(name string, finding *evaluation.Finding) bool {
 	target := declaration.Target(finding.Dependency)
 	if target == "" || finding.Verdict == evaluation.Cycle {
 		return false
 	}
-	if !i.declared.Registered(target) && !i.isThere(target) {
+	if !i.evaluator.Registered(target) && !i.isPlanned(target) {
 		i.report(finding, fmt.Sprintf("'%s' needs '%s', which has no ClusterManagementAddOn on this hub", text.Name(name), text.Name(target)))
 		return false
 	}
-	return i.reach(target, name)
+	return i.addOnce(target, name)
 }
 
-// reach adds an add-on, and reports whether it was not there.
-func (i *installing) reach(target, dependent string) bool {
-	_, before := i.reached[target]
+// addOnce adds an add-on, and reports whether the plan did not have it before.
+func (i *installing) addOnce(target, dependent string) bool {
+	_, ok := i.awaited[target]
 	i.add(target, dependent)
-	return !before
+	return !ok
 }
 
-func (i *installing) isThere(addOn string) bool {
-	_, is := i.then[addOn]
-	return is
+func (i *installing) isPlanned(addOn string) bool {
+	_, ok := i.planned[addOn]
+	return ok
 }
 
-// report adds a sentence: a problem, unless the add-on works without what it is about.
+// report adds a sentence. It is a problem if the edge blocks the add-on, and otherwise a finding.
 func (i *installing) report(finding *evaluation.Finding, sentence string) {
 	if finding.Blocks() {
 		i.problems.Insert(sentence)
@@ -186,13 +188,13 @@ func (i *installing) report(finding *evaluation.Finding, sentence string) {
 	}
 }
 
-// contradict adds what waiting cannot fix, on what is installed and what has a step.
-func (i *installing) contradict(before map[string][]evaluation.Finding) {
-	after := settledFindings(i.declared, i.on, i.then)
+// reportContradictions adds a problem for each new contradiction between the planned add-ons. Waiting does not fix it.
+func (i *installing) reportContradictions(before map[string][]evaluation.Finding) {
+	after := settleAll(i.evaluator, i.cluster, i.planned)
 	for addOn, findings := range protection.Contradictions(before, after) {
 		for f := range findings {
 			sentence := fmt.Sprintf("'%s' %s", text.Name(addOn), protection.Needs(findings[f]))
-			if findings[f].Verdict != evaluation.Cycle { // which says it all
+			if findings[f].Verdict != evaluation.Cycle { // its text is complete
 				sentence += " (" + findings[f].Found() + ")"
 			}
 			i.problems.Insert(sentence)
@@ -200,20 +202,21 @@ func (i *installing) contradict(before map[string][]evaluation.Finding) {
 	}
 }
 
-// settledFindings are the verdicts on the edges of add-ons, if they are all that is installed, and available.
-func settledFindings(
-	declared *evaluation.Evaluator, on Cluster, installed map[string]evaluation.Observation,
+// settleAll returns the findings on the edges of the add-ons, evaluated as if these add-ons were installed and available, and no others.
+func settleAll(
+	evaluator *evaluation.Evaluator, cluster Cluster, installed map[string]evaluation.Observation,
 ) map[string][]evaluation.Finding {
-	all := make(map[string][]evaluation.Finding, len(installed))
+	findings := make(map[string][]evaluation.Finding, len(installed))
 	for name := range installed {
-		all[name] = settledFinding(declared, on, installed, name)
+		findings[name] = settle(evaluator, cluster, installed, name)
 	}
-	return all
+	return findings
 }
 
-func settledFinding(
-	declared *evaluation.Evaluator, on Cluster, installed map[string]evaluation.Observation, addOn string,
+// settle returns the findings on the edges of one add-on; see settleAll.
+func settle(
+	evaluator *evaluation.Evaluator, cluster Cluster, installed map[string]evaluation.Observation, addOn string,
 ) []evaluation.Finding {
-	state := declared.State(addOn, on.Cluster.Cluster, func(name string) evaluation.Observation { return installed[name] })
-	return declared.Evaluate(addOn, protection.Settle(state, ""))
+	state := evaluator.State(addOn, cluster.Cluster.Cluster, func(name string) evaluation.Observation { return installed[name] })
+	return evaluator.Evaluate(addOn, protection.Settle(state, ""))
 }

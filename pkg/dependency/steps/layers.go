@@ -14,7 +14,7 @@ func layersOf(edges map[string][]string, hasStep func(addOn string) bool) map[st
 		first, step := 0, 0
 		for _, addOn := range together {
 			for _, dependency := range ordered.Dependencies(addOn) {
-				first = max(first, next[dependency]) // zero for those that come together
+				first = max(first, next[dependency]) // zero for the add-ons of the same cycle
 			}
 			if hasStep(addOn) {
 				step = 1
@@ -29,32 +29,33 @@ func layersOf(edges map[string][]string, hasStep func(addOn string) bool) map[st
 	return layers
 }
 
-// reversed are the edges from dependencies to their dependents.
-func reversed(edges map[string][]string) map[string][]string {
-	turned := make(map[string][]string, len(edges))
-	for from, all := range edges {
-		if turned[from] == nil {
-			turned[from] = nil // it may have no dependents
+// reverse returns the edges from dependencies to their dependents.
+func reverse(edges map[string][]string) map[string][]string {
+	dependents := make(map[string][]string, len(edges))
+	for addOn, dependencies := range edges {
+		if dependents[addOn] == nil {
+			dependents[addOn] = nil // also an add-on without dependents has a key
 		}
-		for _, to := range all {
-			turned[to] = append(turned[to], from)
+		for _, dependency := range dependencies {
+			dependents[dependency] = append(dependents[dependency], addOn)
 		}
 	}
-	return turned
+	return dependents
 }
 
-// waitsFor are the add-ons there that an add-on waits for because of an edge. An Optional one does not order, nor does one that
-// does not apply, is waived, or is on a cycle.
-func waitsFor(declared *evaluation.Evaluator, finding *evaluation.Finding, isThere func(addOn string) bool) (addOns []string) {
+// awaitedBy returns the existing add-ons that an add-on waits for because of an edge. It is empty for an edge that does not order
+// steps: an Optional, inapplicable or waived edge, a conflict, or an edge of a cycle.
+func awaitedBy(evaluator *evaluation.Evaluator, finding *evaluation.Finding, exists func(addOn string) bool) []string {
 	switch {
 	case finding.Dependency == nil, !finding.Blocks(), declaration.Conflicts(finding.Dependency):
 		return nil
 	case finding.Verdict == evaluation.NotApplicable, finding.Verdict == evaluation.Waived, finding.Verdict == evaluation.Cycle:
 		return nil
 	}
+	var addOns []string
 	for _, end := range evaluation.Named(finding.Dependency) {
-		for _, target := range declared.Satisfying(end.Dependency) {
-			if isThere(target) {
+		for _, target := range evaluator.Satisfying(end.Dependency) {
+			if exists(target) {
 				addOns = append(addOns, target)
 			}
 		}

@@ -44,8 +44,8 @@ func layersOf(plan *steps.Plan) map[string]int {
 	return layers
 }
 
-// Whatever is declared and installed: a plan that can be done installs all that is required, each after what it requires, and
-// nothing more than that. Once it is done, nothing is left to do. Its removal as a unit leaves what was there before.
+// A feasible plan for random declarations and installed add-ons installs all required add-ons in order, and no others. A second plan has
+// no steps. The removal of the unit restores the add-ons that were there before.
 func TestPlansAreCompleteAndOrdered(t *testing.T) {
 	feasible := 0
 	for seed := range uint64(2000) {
@@ -87,7 +87,7 @@ func TestPlansAreCompleteAndOrdered(t *testing.T) {
 		}
 		done := on("c1", strings.Join(after, " "))
 		if again := steps.Install(declared, wanted, []steps.Cluster{done}); len(again.Layers) > 0 {
-			t.Fatalf("seed %d: left to install: %v", seed, shown(again))
+			t.Fatalf("seed %d: left to install: %v", seed, linesOf(again))
 		}
 		checkRemoval(t, fmt.Sprintf("seed %d", seed), declared, done, required, layers)
 	}

@@ -11,22 +11,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Recheck returns why the layers that are left of a removal cannot be removed any more: add-ons that stay require them, or use one that the
-// removal brings along, or another writer has taken that over. A user may have installed or changed add-ons while layers before were removed.
-func Recheck(declared *evaluation.Evaluator, wanted Removal, left []Layer, clusters []Cluster) (problems []Finding) {
+// Recheck returns the problems of the remaining layers of a removal: a staying add-on requires a removed one or uses one that is
+// removed with it, or another writer has taken one over. A user may have installed or changed add-ons while earlier layers were removed.
+func Recheck(evaluator *evaluation.Evaluator, request Removal, remaining []Layer, clusters []Cluster) []Finding {
+	var problems []Finding
 	for i := range clusters {
 		cluster := clusters[i]
-		removed := removedFrom(left, cluster.Name)
+		removed := removedFrom(remaining, cluster.Name)
 		if removed.Len() == 0 {
 			continue
 		}
-		plan := Remove(declared, Removal{AddOns: sets.List(removed), Forced: wanted.Forced}, []Cluster{cluster})
+		plan := Remove(evaluator, Removal{AddOns: sets.List(removed), Forced: request.Forced}, []Cluster{cluster})
 		if len(plan.Problems) > 0 {
 			problems = append(problems, plan.Problems...)
 			continue
 		}
-		for _, addOn := range sets.List(removed.Difference(sets.New(wanted.AddOns...))) {
-			for _, reason := range usedAgain(declared, cluster, removed, addOn) {
+		for _, addOn := range sets.List(removed.Difference(sets.New(request.AddOns...))) {
+			for _, reason := range userReasons(evaluator, cluster, removed, addOn) {
 				problems = append(problems, Finding{Text: reason, Clusters: []string{cluster.Name}})
 			}
 		}
@@ -45,12 +46,13 @@ func removedFrom(layers []Layer, cluster string) sets.Set[string] {
 	return removed
 }
 
-// usedAgain returns why an add-on that nobody has named is not removed with those that needed it.
-func usedAgain(declared *evaluation.Evaluator, cluster Cluster, removed sets.Set[string], addOn string) (reasons []string) {
+// userReasons returns the reasons why an add-on that the user has not named stays when its dependents are removed.
+func userReasons(evaluator *evaluation.Evaluator, cluster Cluster, removed sets.Set[string], addOn string) []string {
+	var reasons []string
 	if cluster.Taken.Has(addOn) {
 		reasons = append(reasons, fmt.Sprintf("another writer has taken over '%s'", text.Name(addOn)))
 	}
-	for _, user := range installation.Users(declared.Catalog, addOn) {
+	for _, user := range installation.Users(evaluator.Catalog, addOn) {
 		if observed := cluster.AddOns[user]; observed.Installed && observed.Removed.IsZero() && !removed.Has(user) {
 			reasons = append(reasons, fmt.Sprintf("'%s' depends on '%s'", text.Name(user), text.Name(addOn)))
 		}

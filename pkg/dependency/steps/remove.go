@@ -14,174 +14,176 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Removal is what a user wants to have removed.
+// Removal is a user's request to remove add-ons.
 type Removal struct {
 	AddOns []string
-	// Unit: also what only they needed, if Interlock or the plugin has installed it and no other writer has taken it over.
+	// Unit is whether to remove the dependencies, too, that no other add-on needs, if Interlock or the plugin has installed them and
+	// no other writer has taken them over.
 	Unit bool
-	// Forced: although add-ons that stay require it.
+	// Forced is whether to remove add-ons that staying add-ons require.
 	Forced bool
-	// Wait: what is being removed already is waited for before what it needs is removed.
+	// Wait is whether a dependency waits until its dependents that are being deleted already are gone.
 	Wait bool
 }
 
-// Remove plans what is removed from managed clusters, dependents first.
-func Remove(declared *evaluation.Evaluator, wanted Removal, clusters []Cluster) *Plan {
-	return merged(clusters, func(on Cluster) *onCluster { return remove(declared, wanted, on) })
+// Remove plans the removal of add-ons from managed clusters, dependents first.
+func Remove(evaluator *evaluation.Evaluator, request Removal, clusters []Cluster) *Plan {
+	return mergePlans(clusters, func(cluster Cluster) *clusterPlan { return remove(evaluator, request, cluster) })
 }
 
-// removing is the plan of a removal from a managed cluster, while it is being made.
+// removing builds the plan of a removal from one managed cluster.
 type removing struct {
-	*onCluster
-	declared *evaluation.Evaluator
-	on       Cluster
-	wanted   Removal
-	// now is what is installed, and is not being removed already.
-	now map[string]evaluation.Observation
-	// going is what is being removed already, as it was before.
-	going map[string]evaluation.Observation
+	*clusterPlan
+	evaluator *evaluation.Evaluator
+	cluster   Cluster
+	request   Removal
+	// installed are the add-ons that are not being deleted.
+	installed map[string]evaluation.Observation
+	// deleting are the add-ons that are being deleted already, observed as if they were not.
+	deleting map[string]evaluation.Observation
 }
 
-func remove(declared *evaluation.Evaluator, wanted Removal, on Cluster) *onCluster {
+func remove(evaluator *evaluation.Evaluator, request Removal, cluster Cluster) *clusterPlan {
 	r := &removing{
-		onCluster: newOnCluster(), declared: declared, on: on, wanted: wanted, now: map[string]evaluation.Observation{},
-		going: map[string]evaluation.Observation{},
+		clusterPlan: newClusterPlan(), evaluator: evaluator, cluster: cluster, request: request,
+		installed: map[string]evaluation.Observation{}, deleting: map[string]evaluation.Observation{},
 	}
-	for name, observed := range on.AddOns {
+	for name, observed := range cluster.AddOns {
 		switch {
 		case !observed.Installed:
 		case observed.Removed.IsZero():
-			r.now[name] = observed
+			r.installed[name] = observed
 		default:
 			observed.Removed = time.Time{}
-			r.going[name] = observed
+			r.deleting[name] = observed
 		}
 	}
-	if on.Lost() {
+	if cluster.Lost() {
 		r.refuse("the managed cluster cannot be reached, so it is not known what is needed there")
 	}
-	for _, name := range wanted.AddOns {
-		r.name(name)
+	for _, name := range request.AddOns {
+		r.addNamed(name)
 	}
-	if wanted.Unit {
+	if request.Unit {
 		for r.addUnneeded() {
 			continue
 		}
 	}
-	r.requirements()
+	r.reportRequirements()
 	edges := r.edges()
-	if wanted.Wait {
+	if request.Wait {
 		r.waitForRemoved(edges)
 	} else {
 		maps.DeleteFunc(r.because, func(addOn string, _ sets.Set[string]) bool { return r.waits.Has(addOn) })
 	}
-	r.layers = layersOf(reversed(edges), r.has)
-	return r.onCluster
+	r.layers = layersOf(reverse(edges), r.hasStep)
+	return r.clusterPlan
 }
 
-// refuse adds a problem, which a forced removal only reports.
+// refuse adds a problem. A forced removal has a finding instead.
 func (r *removing) refuse(sentence string) {
-	if r.wanted.Forced {
+	if r.request.Forced {
 		r.findings.Insert(sentence)
 	} else {
 		r.problems.Insert(sentence)
 	}
 }
 
-// name gives a named add-on a step, where it is installed.
-func (r *removing) name(addOn string) {
-	name, install := text.Name(addOn), r.declared.Install(addOn)
-	selected, known := r.on.isSelected(addOn)
-	_, is := r.now[addOn]
+// addNamed gives a named add-on a step if it is installed.
+func (r *removing) addNamed(addOn string) {
+	name, install := text.Name(addOn), r.evaluator.Install(addOn)
+	selected, readable := r.cluster.isSelected(addOn)
+	_, installed := r.installed[addOn]
 	switch {
-	case !is && r.on.AddOns[addOn].Installed:
+	case !installed && r.cluster.AddOns[addOn].Installed:
 		r.findings.Insert(fmt.Sprintf("'%s' is being removed already", name))
 		r.waits.Insert(addOn)
-		r.need(addOn, "")
+		r.addStep(addOn, "")
 		return
-	case !is:
+	case !installed:
 		r.findings.Insert(fmt.Sprintf("'%s' is not installed", name))
 		return
-	case install.Placed && (selected || !known):
-		r.problems.Insert(stays(r.declared.Catalog, addOn, known))
+	case install.Placed && (selected || !readable):
+		r.problems.Insert(placedMessage(r.evaluator.Catalog, addOn, readable))
 	}
-	r.need(addOn, "")
+	r.addStep(addOn, "")
 }
 
-// addUnneeded adds what only removed add-ons need, and reports whether there was anything. What is being removed already is part of
-// the unit, so that another run continues where one was interrupted.
-func (r *removing) addUnneeded() (added bool) {
-	for _, addOn := range slices.Sorted(maps.Keys(r.all())) {
-		if r.has(addOn) || !r.on.Owned.Has(addOn) || r.declared.Install(addOn).Placed {
+// addUnneeded adds the add-ons that only removed add-ons need, and reports whether it added any. Add-ons that are being deleted already
+// are part of the unit, so that another run continues an interrupted one.
+func (r *removing) addUnneeded() bool {
+	added := false
+	for _, addOn := range slices.Sorted(maps.Keys(r.withDeleting())) {
+		if r.hasStep(addOn) || !r.cluster.Owned.Has(addOn) || r.evaluator.Install(addOn).Placed {
 			continue
 		}
-		needing, staying := sets.New[string](), false
-		for dependent := range r.all() {
-			_, going := r.going[dependent]
+		dependents, needed := sets.New[string](), false
+		for dependent := range r.withDeleting() {
+			_, deleting := r.deleting[dependent]
 			switch {
-			case dependent == addOn || !installation.MayUse(r.declared.Catalog, dependent, addOn):
-			case r.has(dependent):
-				needing.Insert(dependent)
-			case going:
+			case dependent == addOn || !installation.MayUse(r.evaluator.Catalog, dependent, addOn):
+			case r.hasStep(dependent):
+				dependents.Insert(dependent)
+			case deleting:
 			default:
-				staying = true
+				needed = true
 			}
 		}
 		switch {
-		case staying || len(needing) == 0:
+		case needed || len(dependents) == 0:
 			continue
-		case r.on.Taken.Has(addOn):
+		case r.cluster.Taken.Has(addOn):
 			r.findings.Insert(fmt.Sprintf("'%s' stays, although no other add-on needs it: another writer than Interlock and kubectl addon has "+
 				"written its spec, its labels or its own annotations. Name it to uninstall it, too", text.Name(addOn)))
 			continue
 		}
 		added = true
-		if _, going := r.going[addOn]; going {
+		if _, deleting := r.deleting[addOn]; deleting {
 			r.waits.Insert(addOn)
 		}
-		for dependent := range needing {
-			r.need(addOn, dependent)
+		for dependent := range dependents {
+			r.addStep(addOn, dependent)
 		}
 	}
 	return added
 }
 
-// requirements adds what add-ons that stay require of what is removed.
-func (r *removing) requirements() {
+// reportRequirements refuses the removal of add-ons that staying add-ons require.
+func (r *removing) reportRequirements() {
 	removed := sets.KeySet(r.because).Difference(r.waits)
-	after := maps.Clone(r.now)
+	after := maps.Clone(r.installed)
 	maps.DeleteFunc(after, func(name string, _ evaluation.Observation) bool { return removed.Has(name) })
 	for dependent := range after {
-		findings := settledFinding(r.declared, r.on, after, dependent)
-		taken, err := protection.Taken(dependent, removed, findings, func() ([]evaluation.Finding, error) {
-			return settledFinding(r.declared, r.on, r.now, dependent), nil
+		findings := settle(r.evaluator, r.cluster, after, dependent)
+		edges, err := protection.Taken(dependent, removed, findings, func() ([]evaluation.Finding, error) {
+			return settle(r.evaluator, r.cluster, r.installed, dependent), nil
 		})
 		if err != nil {
-			continue // there is none
+			continue // the function above returns none
 		}
-		for edge := range taken {
+		for edge := range edges {
 			r.refuse(fmt.Sprintf("'%s', which stays, %s", text.Name(dependent), edge.Text()))
 		}
 	}
 }
 
-// all is what is installed, and what is being removed already.
-func (r *removing) all() map[string]evaluation.Observation {
-	all := maps.Clone(r.now)
-	maps.Copy(all, r.going)
-	return all
+// withDeleting returns the installed add-ons, also those that are being deleted already.
+func (r *removing) withDeleting() map[string]evaluation.Observation {
+	addOns := maps.Clone(r.installed)
+	maps.Copy(addOns, r.deleting)
+	return addOns
 }
 
-// edges are those that installed add-ons wait for.
+// edges returns the installed add-ons that each installed add-on waits for.
 func (r *removing) edges() map[string][]string {
-	all := r.all()
-	edges := make(map[string][]string, len(all))
-	isThere := func(addOn string) bool { _, is := all[addOn]; return is }
-	for name := range all {
+	addOns := r.withDeleting()
+	edges := make(map[string][]string, len(addOns))
+	exists := func(addOn string) bool { _, ok := addOns[addOn]; return ok }
+	for name := range addOns {
 		edges[name] = nil
-		findings := settledFinding(r.declared, r.on, all, name)
+		findings := settle(r.evaluator, r.cluster, addOns, name)
 		for f := range findings {
-			edges[name] = append(edges[name], waitsFor(r.declared, &findings[f], isThere)...)
+			edges[name] = append(edges[name], awaitedBy(r.evaluator, &findings[f], exists)...)
 		}
 	}
 	return edges

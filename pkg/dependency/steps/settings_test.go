@@ -39,7 +39,7 @@ func TestSettingsInPlans(t *testing.T) {
 			if test.unset != "" {
 				installation.Unset = map[string]string{"base": test.unset}
 			}
-			if diff := cmp.Diff(test.want, shown(steps.Install(all.evaluator(t), installation, []steps.Cluster{test.on}))); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(steps.Install(all.evaluator(t), installation, []steps.Cluster{test.on}))); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})

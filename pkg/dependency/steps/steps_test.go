@@ -69,7 +69,7 @@ func serving(cluster steps.Cluster, status metav1.ConditionStatus) steps.Cluster
 	return cluster
 }
 
-// hub is what is declared, by add-on: the specification in YAML.
+// hub has the declared specification of each add-on, in YAML.
 type hub map[string]string
 
 func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
@@ -85,39 +85,40 @@ func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
 	declared := catalog.New(all)
 	var consenting []clusterv1beta1.Placement // those in the namespace labels
 	for name := range h {
-		for _, one := range declared.Install(name).Placements {
-			if one.Namespace == "labels" {
-				consenting = append(consenting, fixture.Consenting(one.Namespace, one.Name, name))
+		for _, placement := range declared.Install(name).Placements {
+			if placement.Namespace == "labels" {
+				consenting = append(consenting, fixture.Consenting(placement.Namespace, placement.Name, name))
 			}
 		}
 	}
 	return evaluation.New(declared.Under(policy.Read(under)).Consented(catalog.Placements{Items: consenting}))
 }
 
-// shown is a plan in lines. Those of problems begin with "!".
-func shown(plan *steps.Plan) (lines []string) {
+// linesOf returns the lines of a plan. The lines of problems begin with "!".
+func linesOf(plan *steps.Plan) []string {
+	var lines []string
 	for i, layer := range plan.Layers {
-		var all []string
+		var parts []string
 		for _, step := range layer {
-			one := step.AddOn
+			line := step.AddOn
 			if len(step.Because) > 0 {
-				one += "<" + strings.Join(step.Because, ",")
+				line += "<" + strings.Join(step.Because, ",")
 			}
 			if step.ByOCM {
-				one += " by OCM"
+				line += " by OCM"
 			}
 			if step.Waits {
-				one += " waits"
+				line += " waits"
 			}
-			all = append(all, one+" ("+strings.Join(step.Clusters, " ")+")")
+			parts = append(parts, line+" ("+strings.Join(step.Clusters, " ")+")")
 		}
-		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(all, ", ")))
+		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(parts, ", ")))
 	}
-	for _, one := range plan.Problems {
-		lines = append(lines, "! "+strings.Join(one.Clusters, " ")+": "+one.Text)
+	for _, finding := range plan.Problems {
+		lines = append(lines, "! "+strings.Join(finding.Clusters, " ")+": "+finding.Text)
 	}
-	for _, one := range plan.Findings {
-		lines = append(lines, strings.Join(one.Clusters, " ")+": "+one.Text)
+	for _, finding := range plan.Findings {
+		lines = append(lines, strings.Join(finding.Clusters, " ")+": "+finding.Text)
 	}
 	return lines
 }
@@ -237,7 +238,7 @@ func TestInstall(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			wanted := steps.Installation{AddOns: strings.Fields(test.addOns), Optional: test.optional}
 			plan := steps.Install(test.hub.evaluator(t, test.policies...), wanted, test.clusters)
-			if diff := cmp.Diff(test.want, shown(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -340,7 +341,7 @@ func TestChoices(t *testing.T) {
 			}
 			wanted := steps.Installation{AddOns: append([]string{"leaf"}, strings.Fields(test.addOns)...)}
 			plan := steps.Install(all.evaluator(t), wanted, []steps.Cluster{test.on})
-			if diff := cmp.Diff(test.want, shown(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -349,11 +350,11 @@ func TestChoices(t *testing.T) {
 
 func TestWhatPlacementsInstall(t *testing.T) {
 	all := hub{"leaf": needing("{name: base}"), "base": "{" + placed + "}"}
-	installs := func(on steps.Cluster) []string {
-		return shown(steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{on}))
+	installs := func(cluster steps.Cluster) []string {
+		return linesOf(steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{cluster}))
 	}
-	removes := func(on steps.Cluster) []string {
-		return shown(steps.Remove(all.evaluator(t), steps.Removal{AddOns: []string{"base", "leaf"}}, []steps.Cluster{on}))
+	removes := func(cluster steps.Cluster) []string {
+		return linesOf(steps.Remove(all.evaluator(t), steps.Removal{AddOns: []string{"base", "leaf"}}, []steps.Cluster{cluster}))
 	}
 	for _, test := range []struct {
 		name string
@@ -467,7 +468,7 @@ func TestRemove(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			wanted := steps.Removal{AddOns: strings.Fields(test.addOns), Unit: test.unit, Forced: test.forced}
 			plan := steps.Remove(all.evaluator(t), wanted, []steps.Cluster{test.on})
-			if diff := cmp.Diff(test.want, shown(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -500,7 +501,7 @@ func TestVersionsOfWhatIsInstalled(t *testing.T) {
 		"! c1: 'leaf' requires base in version '>= 2' (version 1.0.0 from its ClusterManagementAddOn)",
 		"! c1: 'old' requires leaf in version '< 2' (version 2.0.0 from its AddOnTemplate)",
 	}
-	if diff := cmp.Diff(want, shown(steps.Install(declared, wanted, []steps.Cluster{on("c1", "old")}))); diff != "" {
+	if diff := cmp.Diff(want, linesOf(steps.Install(declared, wanted, []steps.Cluster{on("c1", "old")}))); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

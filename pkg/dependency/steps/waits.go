@@ -11,81 +11,82 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
-// waitForInstalled gives what is installed and not ready a step, where an add-on with a step requires it, directly or through others.
+// waitForInstalled gives a step to each add-on that is installed and not ready, and that an add-on with a step requires, directly or
+// through others.
 func (i *installing) waitForInstalled() {
-	below := slices.Sorted(maps.Keys(i.because))
-	for seen := sets.New(below...); len(below) > 0; below = below[1:] {
-		findings := i.today(below[0])
+	queue := slices.Sorted(maps.Keys(i.because))
+	for seen := sets.New(queue...); len(queue) > 0; queue = queue[1:] {
+		findings := i.currentFindings(queue[0])
 		for f := range findings {
-			targets := i.required(below[0], &findings[f])
+			targets := i.requiredTargets(queue[0], &findings[f])
 			met := !isOpen(&findings[f]) && slices.ContainsFunc(targets, i.isReady) // by one of several alternatives
 			for _, target := range targets {
 				if !seen.Has(target) {
 					seen.Insert(target)
-					below = append(below, target)
+					queue = append(queue, target)
 				}
-				if isNew := i.has(target) && !i.waits.Has(target); !met && !isNew && !i.isReady(target) {
+				if isNew := i.hasStep(target) && !i.waits.Has(target); !met && !isNew && !i.isReady(target) {
 					i.waits.Insert(target)
-					i.need(target, below[0])
+					i.addStep(target, queue[0])
 				}
 			}
 		}
 	}
 }
 
-// required are the add-ons that are to be there for an edge.
-func (i *installing) required(addOn string, finding *evaluation.Finding) []string {
-	return slices.DeleteFunc(waitsFor(i.declared, finding, i.isThere), func(target string) bool {
-		return !slices.Contains(i.reached[addOn], target)
+// requiredTargets returns the add-ons that an edge waits for in this plan.
+func (i *installing) requiredTargets(addOn string, finding *evaluation.Finding) []string {
+	return slices.DeleteFunc(awaitedBy(i.evaluator, finding, i.isPlanned), func(target string) bool {
+		return !slices.Contains(i.awaited[addOn], target)
 	})
 }
 
-// today are the verdicts on the edges of an add-on as the managed cluster is now.
-func (i *installing) today(addOn string) []evaluation.Finding {
-	return i.declared.Evaluate(addOn, i.declared.State(addOn, i.on.Cluster.Cluster, func(name string) evaluation.Observation {
-		return i.on.AddOns[name]
+// currentFindings returns the findings on the edges of an add-on in the present state of the managed cluster.
+func (i *installing) currentFindings(addOn string) []evaluation.Finding {
+	return i.evaluator.Evaluate(addOn, i.evaluator.State(addOn, i.cluster.Cluster.Cluster, func(name string) evaluation.Observation {
+		return i.cluster.AddOns[name]
 	}))
 }
 
-// onlyMissing are the add-ons with a step that wait for nothing that is installed already: all that they wait for is missing, or
-// contradicts them.
-func (i *installing) onlyMissing() sets.Set[string] {
-	only := sets.New[string]()
+// onlyAwaitingPlan returns the add-ons with a step that wait for no installed add-on: each edge that blocks them now lacks an add-on or
+// contradicts them, so that it also fails once the installed add-ons are available.
+func (i *installing) onlyAwaitingPlan() sets.Set[string] {
+	addOns := sets.New[string]()
 	for addOn := range i.because {
-		observe := func(all map[string]evaluation.Observation) func(string) evaluation.Observation {
+		observe := func(observations map[string]evaluation.Observation) func(string) evaluation.Observation {
 			return func(name string) evaluation.Observation {
 				if name == addOn {
-					return i.then[addOn] // with the AddOnTemplate that it gets
+					return i.planned[addOn] // with the AddOnTemplate that it gets
 				}
-				return all[name]
+				return observations[name]
 			}
 		}
-		today := i.declared.Evaluate(addOn, i.declared.State(addOn, i.on.Cluster.Cluster, observe(i.on.AddOns)))
-		settled := i.declared.Evaluate(addOn, protection.Settle(i.declared.State(addOn, i.on.Cluster.Cluster, observe(i.before)), ""))
-		if !slices.ContainsFunc(today, func(f evaluation.Finding) bool { return fails(f) && !slices.ContainsFunc(settled, same(f)) }) {
-			only.Insert(addOn)
+		current := i.evaluator.Evaluate(addOn, i.evaluator.State(addOn, i.cluster.Cluster.Cluster, observe(i.cluster.AddOns)))
+		settled := i.evaluator.Evaluate(addOn, protection.Settle(i.evaluator.State(addOn, i.cluster.Cluster.Cluster, observe(i.installed)), ""))
+		if !slices.ContainsFunc(current, func(f evaluation.Finding) bool { return fails(f) && !slices.ContainsFunc(settled, sameEdge(f)) }) {
+			addOns.Insert(addOn)
 		}
 	}
-	return only
+	return addOns
 }
 
 // fails reports whether an add-on waits for an edge that is known not to be satisfied.
 func fails(finding evaluation.Finding) bool { return finding.Blocks() && finding.Unsatisfied() }
 
-// same reports whether a finding fails that is on the same edge or requirement as another one.
-func same(as evaluation.Finding) func(evaluation.Finding) bool {
+// sameEdge returns a function that reports whether a finding fails and is about the same edge or requirement as this one.
+func sameEdge(finding evaluation.Finding) func(evaluation.Finding) bool {
 	return func(f evaluation.Finding) bool {
-		return fails(f) && f.Dependency == as.Dependency && f.Name() == as.Name()
+		return fails(f) && f.Dependency == finding.Dependency && f.Name() == finding.Name()
 	}
 }
 
 // isReady reports whether an installed add-on is available and its dependencies are satisfied.
 func (i *installing) isReady(addOn string) bool {
-	available := i.on.AddOns[addOn].Available
+	available := i.cluster.AddOns[addOn].Available
 	if available == nil || available.Status != metav1.ConditionTrue {
 		return false
 	}
-	findings := i.today(addOn)
+	findings := i.currentFindings(addOn)
 	for f := range findings {
 		if isOpen(&findings[f]) {
 			return false
@@ -99,15 +100,15 @@ func isOpen(finding *evaluation.Finding) bool {
 	return finding.Blocks() && (finding.Unsatisfied() || finding.Held())
 }
 
-// waitForRemoved gives what is being removed a step, where it needs an add-on with a step: that is removed afterwards.
+// waitForRemoved gives a step to each add-on that is being deleted and needs an add-on with a step. The latter is removed afterwards.
 func (r *removing) waitForRemoved(edges map[string][]string) {
-	for again := true; again; {
-		again = false
-		for addOn := range r.going {
-			if !r.has(addOn) && slices.ContainsFunc(edges[addOn], r.has) {
-				r.need(addOn, "")
+	for changed := true; changed; {
+		changed = false
+		for addOn := range r.deleting {
+			if !r.hasStep(addOn) && slices.ContainsFunc(edges[addOn], r.hasStep) {
+				r.addStep(addOn, "")
 				r.waits.Insert(addOn)
-				again = true
+				changed = true
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestAnInstallationWaitsForWhatIsInstalled(t *testing.T) {
 			}
 			wanted := steps.Installation{AddOns: strings.Fields(test.addOns), Wait: true}
 			plan := steps.Install(all.evaluator(t), wanted, []steps.Cluster{test.at})
-			if diff := cmp.Diff(test.want, shown(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -116,7 +116,7 @@ func TestARemovalContinues(t *testing.T) {
 			for wait, want := range map[bool][]string{true: test.waits, false: test.atOnce} {
 				wanted := steps.Removal{AddOns: strings.Fields(test.addOns), Unit: !test.keep, Wait: wait}
 				plan := steps.Remove(stack.evaluator(t), wanted, []steps.Cluster{test.at})
-				if diff := cmp.Diff(want, shown(plan)); diff != "" {
+				if diff := cmp.Diff(want, linesOf(plan)); diff != "" {
 					t.Errorf("wait %v: -want, +got:\n%s", wait, diff)
 				}
 			}

@@ -14,126 +14,130 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ways decides what installs each add-on with a step, and adds why one cannot be installed. An add-on that Placements install is
-// left to Open Cluster Management, which deletes it from all other clusters.
-func (i *installing) ways() {
+// chooseInstallers decides for each add-on with a step whether Open Cluster Management installs it, and adds problems. It leaves the
+// add-on to Open Cluster Management where Placements install it, because that deletes it from all other clusters.
+func (i *installing) chooseInstallers() {
 	for _, addOn := range slices.Sorted(maps.Keys(i.because)) {
 		name := text.Name(addOn)
-		if observed := i.on.AddOns[addOn]; !observed.Removed.IsZero() {
+		if observed := i.cluster.AddOns[addOn]; !observed.Removed.IsZero() {
 			i.problems.Insert(fmt.Sprintf("'%s' is being removed: wait until it is gone", name))
 			continue
 		}
-		if install := i.declared.Install(addOn); install.Placed {
+		if install := i.evaluator.Install(addOn); install.Placed {
 			i.byOCM.Insert(addOn)
 			i.place(addOn, install)
 		}
 	}
 }
 
-// place adds what becomes of an add-on with a step that Placements install, and why it cannot be installed.
+// place adds the finding or problem on an add-on with a step that Placements install.
 func (i *installing) place(addOn string, install catalog.Install) {
 	name := text.Name(addOn)
 	if len(install.Placements) == 0 {
-		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists none: its owner has to", name, name))
+		i.problems.Insert(fmt.Sprintf("'%s' is installed by Placements, and ClusterManagementAddOn '%s' lists none: its owner has to",
+			name, name))
 		return
 	}
-	selected, known := i.on.isSelected(addOn)
+	selected, readable := i.cluster.isSelected(addOn)
 	if selected {
 		i.findings.Insert(fmt.Sprintf("'%s' is about to be installed by Open Cluster Management: a Placement selects the cluster", name))
 		return
 	}
-	if asking := i.asking(addOn); len(asking) > 0 {
+	if requesters := i.labelRequesters(addOn); len(requesters) > 0 {
 		i.findings.Insert(fmt.Sprintf("'%s' is left to Interlock, which labels the ManagedCluster for %s (install: Auto), "+
-			"where addon-manager runs with --lifecycle%s", name, text.Names(asking, " and "), atMost(i.declared.Labeled(addOn).Limit())))
-		i.reached[addOn] = append(i.reached[addOn], asking...) // it comes with them, not before, so they may not wait for it
+			"where addon-manager runs with --lifecycle%s", name, text.Names(requesters, " and "), limitText(i.evaluator.Labeled(addOn).Limit())))
+		i.awaited[addOn] = append(i.awaited[addOn], requesters...) // it comes with them, not before, so they must not wait for it
 		return
 	}
-	i.problems.Insert(i.unselected(addOn, known))
+	i.problems.Insert(i.unselectedMessage(addOn, readable))
 }
 
-// atMost says on how many managed clusters Interlock sets a label.
-func atMost(limit int) string {
+// limitText describes the maximal number of managed clusters on which Interlock sets a label.
+func limitText(limit int) string {
 	if limit < 0 {
 		return ""
 	}
 	return fmt.Sprintf(", on %d clusters at most, because one Placement selects the label", limit)
 }
 
-// unselected says what has to be done so that a Placement of an add-on selects the cluster.
-func (i *installing) unselected(addOn string, known bool) string {
+// unselectedMessage tells the user how to make a Placement of an add-on select the cluster.
+func (i *installing) unselectedMessage(addOn string, readable bool) string {
 	name, label := text.Name(addOn), catalog.InstallLabel(addOn)
-	all, users := i.declared.Install(addOn).Placements, ofUsers(i.declared.Catalog, addOn)
-	_, labeled := i.on.Labels[label]
+	installing, users := i.evaluator.Install(addOn).Placements, userPlacements(i.evaluator.Catalog, addOn)
+	_, labeled := i.cluster.Labels[label]
 	switch {
 	case labeled:
-		users = all
+		users = installing
 	case len(users) == 0:
 		return fmt.Sprintf("'%s' is installed on managed clusters with the label '%s=%s': set it on the ManagedCluster, or install an "+
 			"add-on that depends on '%s' with install: Auto", name, text.Name(label), addonv1alpha1.InstallLabelValue, name)
 	}
 	unread := ""
-	if !known {
+	if !readable {
 		unread = ", and whether it does could not be read"
 	}
-	if i.declared.Consent(addOn) == catalog.ConsentUnknown {
+	if i.evaluator.Consent(addOn) == catalog.ConsentUnknown {
 		unread += "; whether its owner consents to installations by Interlock could not be read"
 	}
-	if problem := i.declared.Labeled(addOn).Problem; problem != "" {
+	if problem := i.evaluator.Labeled(addOn).Problem; problem != "" {
 		unread += "; " + problem
 	}
-	return fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s", name, placements(users, " or "), unread, i.on.absent(users))
+	return fmt.Sprintf("'%s' is installed by Placements: %s has to select the cluster%s%s", name,
+		quotePlacements(users, " or "), unread, i.cluster.absentText(users))
 }
 
-// asking are the add-ons, ascending, for which Interlock labels the ManagedCluster, so that an add-on is installed: they are there, or have a
-// step. The rules are those of the hub.
-func (i *installing) asking(addOn string) (asking []string) {
-	if i.declared.Consent(addOn) != catalog.ByLabel || i.on.Available != metav1.ConditionTrue || len(i.declared.Denying(i.on.Labels)) > 0 {
+// labelRequesters returns the planned add-ons, ascending, for which Interlock labels the ManagedCluster so that an add-on is installed. It
+// follows the rules of the hub's controller.
+func (i *installing) labelRequesters(addOn string) []string {
+	if i.evaluator.Consent(addOn) != catalog.ByLabel || i.cluster.Available != metav1.ConditionTrue ||
+		len(i.evaluator.Denying(i.cluster.Labels)) > 0 {
 		return nil
 	}
-	without := maps.Clone(i.then)
-	delete(without, addOn)
-	for _, dependent := range slices.Sorted(maps.Keys(without)) {
-		findings := settledFinding(i.declared, i.on, without, dependent)
-		if slices.Contains(installation.Needed(i.declared.Catalog, findings), addOn) {
-			asking = append(asking, dependent)
+	var requesters []string
+	others := maps.Clone(i.planned)
+	delete(others, addOn)
+	for _, dependent := range slices.Sorted(maps.Keys(others)) {
+		findings := settle(i.evaluator, i.cluster, others, dependent)
+		if slices.Contains(installation.Needed(i.evaluator.Catalog, findings), addOn) {
+			requesters = append(requesters, dependent)
 		}
 	}
-	return asking
+	return requesters
 }
 
-// absent says which Placements do not exist; empty: none is known not to.
-func (c *Cluster) absent(all []types.NamespacedName) string {
+// absentText names the Placements that certainly do not exist. It is empty if there are none.
+func (c *Cluster) absentText(placements []types.NamespacedName) string {
 	if c.Absent == nil {
 		return ""
 	}
-	missing := slices.DeleteFunc(slices.Clone(all), func(one types.NamespacedName) bool { return !c.Absent(one) })
+	missing := slices.DeleteFunc(slices.Clone(placements), func(placement types.NamespacedName) bool { return !c.Absent(placement) })
 	if len(missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; there is no Placement %s", placements(missing, " or "))
+	return fmt.Sprintf("; there is no Placement %s", quotePlacements(missing, " or "))
 }
 
-// isSelected reports whether a Placement that installs an add-on selects the cluster, and whether that is known.
-func (c *Cluster) isSelected(addOn string) (selected, known bool) {
+// isSelected reports whether a Placement that installs an add-on selects the cluster. ok is false if that could not be read.
+func (c *Cluster) isSelected(addOn string) (selected, ok bool) {
 	if c.Selected == nil {
 		return false, false
 	}
 	return c.Selected(addOn)
 }
 
-// ofUsers are the Placements that install an add-on, without those that select its InstallLabel.
-func ofUsers(declared *catalog.Catalog, addOn string) []types.NamespacedName {
-	labeled := declared.Labeled(addOn).Placements
-	return slices.DeleteFunc(slices.Clone(declared.Install(addOn).Placements), func(one types.NamespacedName) bool {
-		return slices.Contains(labeled, one)
+// userPlacements returns the Placements that install an add-on, without the ones that select its InstallLabel.
+func userPlacements(registered *catalog.Catalog, addOn string) []types.NamespacedName {
+	labeled := registered.Labeled(addOn).Placements
+	return slices.DeleteFunc(slices.Clone(registered.Install(addOn).Placements), func(placement types.NamespacedName) bool {
+		return slices.Contains(labeled, placement)
 	})
 }
 
-// stays says why a removal would not last where Placements install an add-on, and what helps.
-func stays(declared *catalog.Catalog, addOn string, known bool) string {
-	name, byLabel := text.Name(addOn), len(declared.Labeled(addOn).Placements) > 0
-	users, unread := ofUsers(declared, addOn), ""
-	if !known {
+// placedMessage explains why an add-on that Placements install would be installed again, and tells the user how to prevent that.
+func placedMessage(registered *catalog.Catalog, addOn string, readable bool) string {
+	name, byLabel := text.Name(addOn), len(registered.Labeled(addOn).Placements) > 0
+	users, unread := userPlacements(registered, addOn), ""
+	if !readable {
 		unread = ", and whether it does could not be read"
 	}
 	label := text.Name(catalog.InstallLabel(addOn))
@@ -143,16 +147,16 @@ func stays(declared *catalog.Catalog, addOn string, known bool) string {
 			"installed again%s: %s", name, label, unread, remove)
 	case byLabel:
 		return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, and it may not have the label '%s', else it is "+
-			"installed again%s: change the Placement, %s", name, placements(users, " and "), label, unread, remove)
+			"installed again%s: change the Placement, %s", name, quotePlacements(users, " and "), label, unread, remove)
 	}
 	return fmt.Sprintf("'%s' is installed by Placements: %s may not select the cluster, else it is installed again%s: "+
-		"change the Placement, or take it from ClusterManagementAddOn '%s'", name, placements(users, " and "), unread, name)
+		"change the Placement, or take it from ClusterManagementAddOn '%s'", name, quotePlacements(users, " and "), unread, name)
 }
 
-// placements are Placements, quoted.
-func placements(all []types.NamespacedName, separator string) string {
+// quotePlacements joins the quoted names of Placements.
+func quotePlacements(placements []types.NamespacedName, separator string) string {
 	var keys []string
-	for _, placement := range all {
+	for _, placement := range placements {
 		keys = append(keys, placement.String())
 	}
 	return text.Names(keys, separator)

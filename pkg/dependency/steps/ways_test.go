@@ -45,8 +45,8 @@ func TestPlacementsOfLabels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := hub{"base": "{installStrategy: {type: Placements, placements: [" + test.placements + "]}}"}
 			named := []string{"base"}
-			installs := shown(steps.Install(all.evaluator(t), steps.Installation{AddOns: named}, []steps.Cluster{selected(on("c1", ""))}))
-			removes := shown(steps.Remove(all.evaluator(t), steps.Removal{AddOns: named}, []steps.Cluster{selected(on("c1", "base"), "base")}))
+			installs := linesOf(steps.Install(all.evaluator(t), steps.Installation{AddOns: named}, []steps.Cluster{selected(on("c1", ""))}))
+			removes := linesOf(steps.Remove(all.evaluator(t), steps.Removal{AddOns: named}, []steps.Cluster{selected(on("c1", "base"), "base")}))
 			if diff := cmp.Diff([]string{"1: base by OCM (c1)", test.installs}, installs); diff != "" {
 				t.Errorf("install: -want, +got:\n%s", diff)
 			}
@@ -82,7 +82,7 @@ func TestPlacementsThatSelectNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := shown(steps.Install(test.declared, steps.Installation{AddOns: []string{"base"}}, []steps.Cluster{test.on}))
+			got := linesOf(steps.Install(test.declared, steps.Installation{AddOns: []string{"base"}}, []steps.Cluster{test.on}))
 			want := []string{"1: base by OCM (c1)", "! c1: 'base' is installed by Placements: 'labels/base' has to select the cluster" + test.want}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)

@@ -40,7 +40,7 @@ func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
 
 // report emits events on conflicts of the settings of an add-on, and on what is not set. The problem is why none is; empty: there is
 // none.
-func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Wish, agreed settings.Agreed, problem string) {
+func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Request, agreed settings.Agreed, problem string) {
 	is := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {

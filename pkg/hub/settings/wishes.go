@@ -123,7 +123,7 @@ func wishedBy(findings []evaluation.Finding) (is wished) {
 
 // On returns what the dependents of an add-on on a managed cluster wish, ascending by dependent. read is false where that is not known of a
 // dependent, and complete where another add-on there may be one, because it is not known what that declares.
-func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Wish, read, complete bool) {
+func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Request, read, complete bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	read, complete = true, true
@@ -132,7 +132,7 @@ func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Wish, read, c
 		of := dependents[name]
 		read, complete = read && !of.held.Has(addOn.Name), complete && !of.unknown
 		if variables := of.by[addOn.Name]; len(variables) > 0 {
-			wishes = append(wishes, settings.Wish{Dependent: name, Variables: variables})
+			wishes = append(wishes, settings.Request{Dependent: name, Variables: variables})
 		}
 	}
 	return wishes, read, complete
