@@ -44,7 +44,8 @@ func TestMake(t *testing.T) {
 		forced            bool
 	}{
 		"First":     {reason: "it is created", agreed: agreedOn(set("mode", "grpc")), want: grpc, changed: true},
-		"Displaces": {reason: "all that it displaces stays in force", agreed: agreedOn(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
+		"Displaces": {reason: "all that it displaces stays in force",
+			agreed: agreedOn(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
 		"AdministratorsDefaultWins": {
 			reason: "Default: the value that the displaced one has wins, as Helm's parent values win over those of a subchart",
 			agreed: agreedOn(set("mode", "grpc")), displaced: http, want: http, changed: true,
@@ -55,11 +56,13 @@ func TestMake(t *testing.T) {
 			want: grpc,
 		},
 		"UserWins": {
-			reason: "Default: what a user has set stays", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))), stored: http,
+			reason: "Default: what a user has set stays", agreed: agreedOn(set("mode", "grpc")),
+			written: ptr(agreedOn(set("mode", "grpc"))), stored: http,
 			want: http,
 		},
 		"UserWinsAgain": {
-			reason: "also where the dependents wish something new", agreed: agreedOn(set("mode", "ftp")), written: ptr(agreedOn(set("mode", "grpc"))),
+			reason: "also where the dependents wish something new", agreed: agreedOn(set("mode", "ftp")),
+			written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: http, want: http,
 		},
 		"SealPutsBack": {
@@ -67,20 +70,24 @@ func TestMake(t *testing.T) {
 			want: grpc, changed: true, undone: true,
 		},
 		"AdministratorOverrules": {
-			reason: "force: a sealed value of another writer stays", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: http,
+			reason: "force: a sealed value of another writer stays", agreed: agreedOn(sealed("grpc")),
+			written: ptr(agreedOn(sealed("grpc"))), stored: http,
 			forced: true, want: http, changed: true,
 		},
 		"ForcedWithoutAChange": {
-			reason: "force: the value of the dependents stays until another is set", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))),
+			reason: "force: the value of the dependents stays until another is set", agreed: agreedOn(sealed("grpc")),
+			written: ptr(agreedOn(sealed("grpc"))),
 			stored: grpc, forced: true, want: grpc, changed: true,
 		},
 		"DeletedVariable": {
-			reason: "a variable that is gone is no value of a user", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))),
+			reason: "a variable that is gone is no value of a user", agreed: agreedOn(set("mode", "grpc")),
+			written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: plain,
 			want:   grpc, changed: true, undone: true,
 		},
 		"NewWish": {
-			reason: "another value is wished: that undoes nothing", agreed: agreedOn(set("mode", "http")), written: ptr(agreedOn(set("mode", "grpc"))),
+			reason: "another value is wished: that undoes nothing", agreed: agreedOn(set("mode", "http")),
+			written: ptr(agreedOn(set("mode", "grpc"))),
 			stored: grpc,
 			want:   http, changed: true,
 		},
@@ -99,12 +106,14 @@ func TestMake(t *testing.T) {
 			stored: `{agentInstallNamespace: elsewhere, customizedVariables: [{name: mode, value: http}]}`, want: http, changed: true, undone: true,
 		},
 		"OthersVariable": {
-			reason: "what another writer has added is left alone", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))),
+			reason: "what another writer has added is left alone", agreed: agreedOn(set("mode", "grpc")),
+			written: ptr(agreedOn(set("mode", "grpc"))),
 			want:   grpc,
 			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
 		},
 		"Unsealed": {
-			reason: "the seal ends, the value stays", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: grpc, want: grpc,
+			reason: "the seal ends, the value stays", agreed: agreedOn(set("mode", "grpc")),
+			written: ptr(agreedOn(sealed("grpc"))), stored: grpc, want: grpc,
 			changed: true,
 		},
 	} {
