@@ -43,9 +43,11 @@ func TestMake(t *testing.T) {
 		changed, undone   bool
 		forced            bool
 	}{
-		"First":     {reason: "it is created", agreed: agreedOn(set("mode", "grpc")), want: grpc, changed: true},
-		"Displaces": {reason: "all that it displaces stays in force",
-			agreed: agreedOn(sealed("grpc")), displaced: rich, want: richGRPC, changed: true},
+		"First": {reason: "it is created", agreed: agreedOn(set("mode", "grpc")), want: grpc, changed: true},
+		"Displaces": {
+			reason: "all that it displaces stays in force",
+			agreed: agreedOn(sealed("grpc")), displaced: rich, want: richGRPC, changed: true,
+		},
 		"AdministratorsDefaultWins": {
 			reason: "Default: the value that the displaced one has wins, as Helm's parent values win over those of a subchart",
 			agreed: agreedOn(set("mode", "grpc")), displaced: http, want: http, changed: true,
@@ -63,7 +65,7 @@ func TestMake(t *testing.T) {
 		"UserWinsAgain": {
 			reason: "also where the dependents wish something new", agreed: agreedOn(set("mode", "ftp")),
 			written: ptr(agreedOn(set("mode", "grpc"))),
-			stored: http, want: http,
+			stored:  http, want: http,
 		},
 		"SealPutsBack": {
 			reason: "Seal: a change is put back", agreed: agreedOn(sealed("grpc")), written: ptr(agreedOn(sealed("grpc"))), stored: http,
@@ -77,19 +79,19 @@ func TestMake(t *testing.T) {
 		"ForcedWithoutAChange": {
 			reason: "force: the value of the dependents stays until another is set", agreed: agreedOn(sealed("grpc")),
 			written: ptr(agreedOn(sealed("grpc"))),
-			stored: grpc, forced: true, want: grpc, changed: true,
+			stored:  grpc, forced: true, want: grpc, changed: true,
 		},
 		"DeletedVariable": {
 			reason: "a variable that is gone is no value of a user", agreed: agreedOn(set("mode", "grpc")),
 			written: ptr(agreedOn(set("mode", "grpc"))),
-			stored: plain,
-			want:   grpc, changed: true, undone: true,
+			stored:  plain,
+			want:    grpc, changed: true, undone: true,
 		},
 		"NewWish": {
 			reason: "another value is wished: that undoes nothing", agreed: agreedOn(set("mode", "http")),
 			written: ptr(agreedOn(set("mode", "grpc"))),
-			stored: grpc,
-			want:   http, changed: true,
+			stored:  grpc,
+			want:    http, changed: true,
 		},
 		"NoWish": {
 			reason: "what no dependent wishes any more goes", written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
@@ -108,8 +110,8 @@ func TestMake(t *testing.T) {
 		"OthersVariable": {
 			reason: "what another writer has added is left alone", agreed: agreedOn(set("mode", "grpc")),
 			written: ptr(agreedOn(set("mode", "grpc"))),
-			want:   grpc,
-			stored: `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
+			want:    grpc,
+			stored:  `{agentInstallNamespace: "", customizedVariables: [{name: mode, value: grpc}, {name: mine, value: x}]}`,
 		},
 		"Unsealed": {
 			reason: "the seal ends, the value stays", agreed: agreedOn(set("mode", "grpc")),
