@@ -215,8 +215,8 @@ func TestChartAndKustomizeInstallTheSameLifecycle(t *testing.T) {
 
 // Where protection is enforced, changes of sealed settings are denied.
 func TestSealedSettingsAreProtected(t *testing.T) {
-	for protection, want := range map[string]string{"warn": "Warn", "enforce": "Deny", "off": "Warn"} {
-		release, _ := chart(t, fmt.Sprintf("{protection: %q}", protection))
+	for protection, want := range map[string]string{`warn`: "Warn", `enforce`: "Deny", `"off"`: "Warn", `null`: "Warn"} {
+		release, _ := chart(t, "{protection: "+protection+"}")
 		binding := release["ValidatingAdmissionPolicyBinding//interlock-sealed-settings"]
 		if got := fmt.Sprint(binding["spec"].(object)["validationActions"]); got != "["+want+"]" {
 			t.Errorf("%s: %s", protection, got)
