@@ -51,6 +51,9 @@ type Decision struct {
 // OpenedByHand is the decision on a gate that a user opened while the add-on waited.
 var OpenedByHand = Decision{Open, ReasonOpened, "A user opened the gate before all Required dependencies were satisfied."}
 
+// ConditionRemoved is the decision on an add-on whose gate is open, and whose condition Installable another writer has removed.
+var ConditionRemoved = Decision{Open, ReasonOpened, "The gate is open: the add-on does not wait for its dependencies any more."}
+
 // Begun is the decision on an add-on that waited, and that OCM has begun to install nevertheless.
 var Begun = Decision{Open, ReasonBegun, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
 

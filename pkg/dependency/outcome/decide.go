@@ -4,6 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+
 	"open-cluster-management.io/interlock/pkg/dependency/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
@@ -94,6 +96,8 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 	switch {
 	case gate.Waits(stored.Installable) && !stored.GateClosed:
 		return gate.Ungated(stored.Gate, stored.Annotated)
+	case stored.Installable == nil && stored.Gate == addonv1alpha1.GateOpen && gate.Ordered(assessment.Registered):
+		return gate.ConditionRemoved
 	case !stored.GateClosed || assessment.Installing == nil:
 		return gate.Decision{}
 	}

@@ -116,7 +116,13 @@ func TestDecide(t *testing.T) {
 		"OpenedByHand": {
 			missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened",
 		},
-		"GateIsRemoved": {missing, Stored{Degraded: failing, Installable: waiting}, "Installable=True/GateOpened"},
+		"ConditionIsRemoved": {
+			missing.with(func(a *Assessment) { a.Registered = ordered }),
+			Stored{Degraded: failing, Gate: "open", Annotated: true},
+			"Installable=True/GateOpened",
+		},
+		"ConditionIsRemovedWithoutOrder": {missing, Stored{Degraded: failing, Gate: "open", Annotated: true}, ""},
+		"GateIsRemoved":                  {missing, Stored{Degraded: failing, Installable: waiting}, "Installable=True/GateOpened"},
 		"InstallationBegins": {
 			missing, Stored{Degraded: failing, Installable: waiting, Gate: "closed", Annotated: true}, "Installable=True/InstallationBegun",
 		},

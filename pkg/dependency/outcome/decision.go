@@ -30,6 +30,11 @@ type Decision struct {
 // Empty reports whether there is nothing to write.
 func (d Decision) Empty() bool { return len(d.Changed) == 0 && !d.Open }
 
+// OpenedByAnother reports whether a changed condition says that another writer has opened the gate, or removed it, while the add-on waited.
+func (d Decision) OpenedByAnother(stored Stored, changed metav1.Condition) bool {
+	return changed.Type == gate.ConditionInstallable && changed.Reason == gate.ReasonOpened && !d.Open && gate.Waits(stored.Installable)
+}
+
 // Condition returns the changed condition of a type, or nil.
 func (d Decision) Condition(kind string) *metav1.Condition {
 	at := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })

@@ -68,7 +68,8 @@ func (a Assessor) Assess(
 }
 
 // assessInstalling evaluates an add-on behind a closed gate, with the AddOnTemplate that OCM is about to install. It does nothing until OCM
-// has chosen that template, because the template may declare more dependencies.
+// has chosen that template, because the template may declare more dependencies. Nor does it without a registration: OCM installs nothing
+// then, and a registration that is deleted and created again must not open gates.
 func (a Assessor) assessInstalling(
 	ctx context.Context,
 	declared *evaluation.Evaluator,
@@ -76,7 +77,7 @@ func (a Assessor) assessInstalling(
 	state evaluation.State,
 	assessment *outcome.Assessment,
 ) error {
-	if Chosen(addOn) == "" && len(declared.Install(addOn.Name).Templates) > 0 {
+	if !declared.Registered(addOn.Name) || Chosen(addOn) == "" && len(declared.Install(addOn.Name).Templates) > 0 {
 		return nil
 	}
 	state, known := gate.Installing(declared.Catalog, state, addOn.Name)

@@ -15,7 +15,7 @@ import (
 // reason of the condition.
 const EventContested = "DegradedContested"
 
-// EventOpened is the reason of the event on an add-on whose gate was opened.
+// EventOpened is the reason of the event on an add-on whose gate was opened, by Interlock or by another writer.
 const EventOpened = "GateOpened"
 
 // The actions of events.
@@ -59,4 +59,10 @@ func (r *Reconciler) emitContested(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		corev1.EventTypeWarning, EventContested, actionEvaluate,
 		"Another writer keeps overwriting the condition Degraded; metadata.managedFields names it. "+
 			"It is written again at growing intervals.")
+}
+
+// emitOpened emits why the add-on does not wait any more.
+func (r *Reconciler) emitOpened(addOn *addonv1alpha1.ManagedClusterAddOn, because metav1.Condition) {
+	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil,
+		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))
 }

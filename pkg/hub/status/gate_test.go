@@ -186,13 +186,13 @@ func TestGates(t *testing.T) {
 			[]string{"conditions", "gate"},
 			"Normal GateOpened",
 		},
-		"NoGate": {gated{}, "", "", nil, ""},
-		"Open":   {gated{gate: opened}, opened, "", nil, ""},
+		"NoGate":             {gated{}, "", "", nil, ""},
+		"ConditionIsRemoved": {gated{gate: opened}, opened, "True GateOpened: The gate is open", []string{"conditions"}, ""},
 		"OpenedByUser": {
 			gated{gate: opened, conditions: []metav1.Condition{waitsForBase()}},
 			opened, "True GateOpened: A user opened",
 			[]string{"conditions"},
-			"",
+			"Normal GateOpened",
 		},
 		"ClosedAfterwards": {gated{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
 		"BegunNevertheless": {
@@ -209,14 +209,14 @@ func TestGates(t *testing.T) {
 			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate has the unknown " +
 				"value \"OPEN\": use closed or open.",
 			[]string{"conditions"},
-			"",
+			"Normal GateOpened",
 		},
 		"RemovedWhileItWaits": {
 			gated{conditions: []metav1.Condition{waitsForBase()}},
 			"",
 			"True GateOpened: There is no gate, because annotation dependency.addon.open-cluster-management.io/gate was removed.",
 			[]string{"conditions"},
-			"",
+			"Normal GateOpened",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,6 +267,29 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 	b.Declarations.Set(evaluation.New(catalog.New(all, template)))
 	if gateIs, installable := b.settled(t); gateIs != addonv1alpha1.GateClosed || !strings.HasPrefix(installable, "False Waiting") {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
+	}
+}
+
+// A registration that is deleted and created again does not open gates.
+func TestAGateStaysClosedWithoutRegistration(t *testing.T) {
+	waits := []metav1.Condition{waitsForBase()}
+	b := newGated(t, gated{gate: addonv1alpha1.GateClosed, conditions: waits, base: available(metav1.ConditionTrue)})
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	if err := b.Delete(t.Context(), registered); err != nil {
+		t.Fatal(err)
+	}
+	declared := b.Declarations.Current()
+	b.Declarations.Set(evaluation.New(catalog.New(nil)))
+	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateClosed {
+		t.Errorf("gate %q", gateIs)
+	}
+	again := fixture.Specified(t, leaf.Name, orderedOnBase)
+	if err := b.Create(t.Context(), &again); err != nil {
+		t.Fatal(err)
+	}
+	b.Declarations.Set(declared)
+	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateOpen {
+		t.Errorf("gate %q after it", gateIs)
 	}
 }
 

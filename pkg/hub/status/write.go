@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +19,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
-	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -94,6 +92,9 @@ func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outc
 		content := backoff.Condition(decision.Own(changed))
 		repeats := r.Backoff.Repeats(subject.key, content) // to another writer, not to a dependency
 		contested := r.Backoff.Wrote(subject.key, content)
+		if decision.OpenedByAnother(subject.stored, changed) {
+			r.emitOpened(subject.addOn, changed)
+		}
 		if changed.Type != addonv1alpha1.ManagedClusterAddOnConditionDegraded {
 			continue
 		}
@@ -126,8 +127,7 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 	}
 	r.Backoff.Wrote(subject.key, backoff.Condition(because))
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
-	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
-		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))
+	r.emitOpened(subject.addOn, because)
 	return reconcile.Result{}, nil
 }
 

@@ -52,8 +52,8 @@ type AddOnInstallation struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// spec says who the add-on is there for.
-	// +required
-	Spec AddOnInstallationSpec `json:"spec"`
+	// +optional
+	Spec AddOnInstallationSpec `json:"spec,omitempty"`
 
 	// status says what Interlock has done.
 	// +optional
@@ -87,6 +87,14 @@ type InstallationRequest struct {
 
 // AddOnInstallationStatus says what Interlock has done.
 type AddOnInstallationStatus struct {
+	// conditions has Installed, whose reason says why the installation is in its phase.
+	// +optional
+	// +patchMergeKey=type
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+
 	// phase is how far the installation is.
 	// +optional
 	Phase InstallationPhase `json:"phase,omitempty"`
@@ -114,12 +122,6 @@ type AddOnInstallationStatus struct {
 	// undone counts how many times others have removed the add-on while it was needed.
 	// +optional
 	Undone *Undone `json:"undone,omitempty"`
-
-	// conditions has Installed, whose reason says why the installation is in its phase.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // Undone counts how many times others have removed an add-on.
