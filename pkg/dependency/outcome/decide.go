@@ -96,7 +96,7 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 	switch {
 	case gate.Waits(stored.Installable) && !stored.GateClosed:
 		return gate.Ungated(stored.Gate, stored.Annotated)
-	case stored.Installable == nil && stored.Gate == addonv1alpha1.GateOpen && gate.Ordered(assessment.Registered):
+	case lacksInstallable(assessment.Registered, stored):
 		return gate.ConditionRemoved
 	case !stored.GateClosed || assessment.Installing == nil:
 		return gate.Decision{}
@@ -115,7 +115,7 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 func decideUpgrade(assessment Assessment, stored Stored) gate.Decision {
 	upgrading := assessment.Upgrading
 	switch {
-	case NeedsUpgradable(assessment.Registered, stored):
+	case lacksUpgradable(assessment.Registered, stored):
 		return gate.NothingWaits
 	case upgrading == nil || upgrading.Template != stored.Waiting:
 		return gate.Decision{}
@@ -127,8 +127,18 @@ func decideUpgrade(assessment Assessment, stored Stored) gate.Decision {
 	return gate.DecideUpgrade(assessment.Registered, upgrading.Findings, upgrading.Upgrade)
 }
 
-// NeedsUpgradable reports whether an add-on lacks the condition Upgradable although its upgrades are ordered. Before the add-on is
+// LacksCondition reports whether an ordered add-on has no Installable although its gate is open, or no Upgradable. Another writer may have
+// removed them.
+func LacksCondition(registered declaration.Declaration, stored Stored) bool {
+	return lacksInstallable(registered, stored) || lacksUpgradable(registered, stored)
+}
+
+func lacksInstallable(registered declaration.Declaration, stored Stored) bool {
+	return stored.Installable == nil && gate.Ordered(registered) && stored.Gate == addonv1alpha1.GateOpen
+}
+
+// lacksUpgradable reports whether an add-on lacks the condition Upgradable although its upgrades are ordered. Before the add-on is
 // installed, its gate decides.
-func NeedsUpgradable(registered declaration.Declaration, stored Stored) bool {
+func lacksUpgradable(registered declaration.Declaration, stored Stored) bool {
 	return stored.Upgradable == nil && gate.OrdersUpgrades(registered) && stored.Running != ""
 }

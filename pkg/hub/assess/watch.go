@@ -123,7 +123,7 @@ func (w Watch) decides(addOn installed) bool {
 	declared := w.Declarations.Current()
 	return w.Acts && (fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn)) || fleet.WaitingTemplate(addOn) != "" ||
 		bundle.Owned(fleet.Available(addOn)) ||
-		declared != nil && (declared.Install(addOn.Name).Bundle || outcome.NeedsUpgradable(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
+		declared != nil && (declared.Install(addOn.Name).Bundle || outcome.LacksCondition(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
 }
 
 // created remembers that an add-on is new, where an edge tolerates that it is unavailable.
