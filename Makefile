@@ -120,6 +120,10 @@ test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real
 test-schedules: tools-present ## explore the schedules of installations with one intervention more than make test does, in minutes and with 4 GiB
 	go test ./test/stability -run TestEveryInstallationEnds -count=1 -timeout 30m -v -args -interventions 3
 
+.PHONY: test-crashes
+test-crashes: build ocm ## try every fault at every write of addon-manager, with two leaders for a moment too; make test tries crashes only
+	KUBEBUILDER_ASSETS=$(ASSETS) INTERLOCK_BIN=$(BIN) go test ./test/integration/crash -count=1 -timeout 60m -v -args -all-faults
+
 # The suites in which programs act on what others have written.
 SCRAMBLED ?= hub order protection installation guard stack
 

@@ -1,0 +1,183 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/faultproxy"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+)
+
+// quiet is how long nothing may be written at the end of a run.
+const quiet = 700 * time.Millisecond
+
+// scenario is something that a user does on a managed cluster, and that addon-manager reacts to.
+type scenario struct {
+	// register creates what the hub needs once.
+	register func(ctx context.Context)
+	// before are the add-ons that a user has installed before, as manifests.
+	before []string
+	// prepared is a line of the state before the user acts. It is empty where addon-manager has nothing to do until then.
+	prepared string
+	// act is what the user does.
+	act func(ctx context.Context, cluster string)
+	// ended are lines of the state at the end of a run that nothing disturbs.
+	ended []string
+}
+
+// runs counts managed clusters, each of which has one run.
+var runs int
+
+// trial is one run of a scenario.
+type trial struct {
+	scenario
+	leader  *leader
+	cluster string
+}
+
+// begin prepares a managed cluster, and has a fault happen at a write that follows.
+func (s scenario) begin(ctx context.Context, leading *leader, number int, fault faultproxy.Fault) *trial {
+	GinkgoHelper()
+	runs++
+	t := &trial{s, leading, fmt.Sprintf("run%d", runs)}
+	ocmsuite.Accept(ctx, hub, t.cluster, nil)
+	for _, addOn := range s.before {
+		create(ctx, t.cluster, addOn)
+	}
+	if s.prepared != "" {
+		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.prepared))
+	}
+	t.calm()
+	leading.proxy.Inject(number, fault)
+	s.act(ctx, t.cluster)
+	return t
+}
+
+// calm waits until addon-manager writes nothing any more.
+func (t *trial) calm() {
+	GinkgoHelper()
+	seen, since := -1, time.Now()
+	Eventually(func() time.Duration {
+		if now := len(t.leader.proxy.Writes()); now != seen {
+			seen, since = now, time.Now()
+		}
+		return time.Since(since)
+	}).Should(BeNumerically(">=", quiet))
+}
+
+// undisturbed runs a scenario without a fault, and returns the state at its end and the writes.
+func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
+	GinkgoHelper()
+	t := s.begin(ctx, leading, 0, faultproxy.None)
+	for _, line := range s.ended {
+		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(line))
+	}
+	t.calm()
+	writes = leading.proxy.Writes()
+	for _, write := range writes {
+		Expect(write.Unchanged).To(BeFalse(), "%s has changed nothing", write)
+	}
+	end, err := state(ctx, t.cluster)
+	Expect(err).NotTo(HaveOccurred())
+	return end, writes
+}
+
+// disturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
+func (s scenario) disturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
+	GinkgoHelper()
+	t := s.begin(ctx, leading, number, fault)
+	struck := leading.proxy.Struck()
+	// Other components write at the same time, so that a run may have one write fewer.
+	Eventually(func() (string, error) {
+		select {
+		case <-struck:
+			return "", nil
+		default:
+			return difference(ctx, t.cluster, end)
+		}
+	}).Should(BeEmpty(), "the fault has not happened, and this is not the end: -end, +state")
+	select {
+	case <-struck:
+		t.replace(ctx, fault, end)
+	default:
+	}
+	Eventually(difference).WithArguments(ctx, t.cluster, end).Should(BeEmpty(), "-end, +state")
+	t.calm()
+	Expect(difference(ctx, t.cluster, end)).To(BeEmpty(), "-end, +state")
+	return t.leader
+}
+
+// replace has another addon-manager lead, if the fault ends the first one.
+func (t *trial) replace(ctx context.Context, fault faultproxy.Fault, end string) {
+	GinkgoHelper()
+	switch {
+	case fault.Crash():
+		lists := t.leader.proxy.Lists()
+		t.leader.end()
+		t.leader = lead(lists)
+	case fault == faultproxy.Held:
+		former := t.leader
+		t.leader = lead(nil)
+		Eventually(difference).WithArguments(ctx, t.cluster, end).Should(BeEmpty(), "-end, +state")
+		former.proxy.Release()
+		(&trial{leader: former}).calm()
+		former.end()
+	}
+}
+
+// faults are those that a run is tried with.
+func faults() []faultproxy.Fault {
+	if !*allFaults {
+		return []faultproxy.Fault{faultproxy.CrashAfter}
+	}
+	return append([]faultproxy.Fault{faultproxy.CrashAfter, faultproxy.CrashBefore}, faultproxy.Conflict, faultproxy.Forbidden, faultproxy.TooManyRequests, faultproxy.InternalError,
+		faultproxy.LostResponse, faultproxy.Held)
+}
+
+var _ = DescribeTable("The end is the same wherever addon-manager ends, when it", func(ctx context.Context, s scenario) {
+	s.register(ctx)
+	leading := lead(nil)
+	DeferCleanup(endAll)
+	end, writes := s.undisturbed(ctx, leading)
+	AddReportEntry("writes", fmt.Sprint(writes))
+	AddReportEntry("end", end)
+	Expect(writes).NotTo(BeEmpty())
+	for _, fault := range faults() {
+		for i, write := range writes {
+			By(fmt.Sprintf("%s %d of %d: %s", fault, i+1, len(writes), write))
+			leading = s.disturbed(ctx, leading, i+1, fault, end)
+		}
+	}
+}, scenarios())
+
+// create creates an add-on on a managed cluster from its manifest.
+func create(ctx context.Context, cluster, addOn string) {
+	GinkgoHelper()
+	ocmsuite.Create(ctx, hub, strings.ReplaceAll(addOn, "CLUSTER", cluster))
+}
+
+// uninstall deletes add-ons from a managed cluster, one after the other.
+func uninstall(names ...string) func(ctx context.Context, cluster string) {
+	return func(ctx context.Context, cluster string) {
+		GinkgoHelper()
+		for _, name := range names {
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+			Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
+		}
+	}
+}
+
+// install creates an add-on, once the hub has its registration.
+func install(addOn string) func(ctx context.Context, cluster string) {
+	return func(ctx context.Context, cluster string) {
+		GinkgoHelper()
+		create(ctx, cluster, addOn)
+	}
+}

@@ -1,0 +1,155 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+)
+
+const (
+	manual   = "{type: Manual}"
+	onDemand = addonv1alpha1.InstallOnDemandAnnotation + `: "true"`
+)
+
+// addOn returns the manifest of an add-on on a managed cluster, with further metadata.
+func addOn(name, metadata string) string {
+	return "{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: " + name +
+		", namespace: CLUSTER" + metadata + "}, spec: {}}"
+}
+
+// registration returns the manifest of a ClusterManagementAddOn. Its annotations, its install strategy and the rest of its spec are YAML.
+func registration(name, annotations, strategy, spec string) string {
+	return fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+		metadata: {name: %s, annotations: {%s}}, spec: {installStrategy: %s, %s}}`, name, annotations, strategy, spec)
+}
+
+// registering creates registrations and other objects.
+func registering(manifests ...string) func(context.Context) {
+	return func(ctx context.Context) {
+		GinkgoHelper()
+		ocmsuite.Create(ctx, hub, strings.Join(manifests, "\n---\n"))
+	}
+}
+
+// consenting returns the Placements by which the owner of an add-on lets Interlock install it by label, and the registration that has them.
+func consenting(name string) []string {
+	var manifests, listed []string
+	for _, placement := range []string{name + "-1", name + "-2"} {
+		manifests = append(manifests, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
+			metadata: {name: `+placement+`, namespace: places}, spec: {tolerations: [{operator: Exists}], predicates: [{requiredClusterSelector:
+			{labelSelector: {matchExpressions: [{key: `+catalog.InstallLabel(name)+`, operator: Exists}]}}}]}}`)
+		listed = append(listed, "{namespace: places, name: "+placement+"}")
+	}
+	return append(manifests, registration(name, "", "{type: Placements, placements: ["+strings.Join(listed, ", ")+"]}", "dependencies: []"))
+}
+
+// auto is a Required edge on an add-on that Interlock installs, and removes with its last dependent.
+func auto(name string) string {
+	return "dependencies: [{name: " + name + ", install: Auto, removal: WithLastDependent}]"
+}
+
+// scenarios are the entries of the table.
+func scenarios() []TableEntry {
+	return []TableEntry{
+		entry("installs on demand", scenario{
+			register: registering(
+				registration("i-base", onDemand, manual, "dependencies: []"),
+				registration("i-mid", onDemand, manual, auto("i-base")),
+				registration("i-leaf", "", manual, auto("i-mid")),
+			),
+			act:   install(addOn("i-leaf", "")),
+			ended: []string{"installation i-base is Installed", "installation i-mid is Installed"},
+		}),
+		entry("installs by label", scenario{
+			register: registering(append(consenting("l-base"), registration("l-leaf", "", manual, auto("l-base")))...),
+			act:      install(addOn("l-leaf", "")),
+			ended:    []string{"installation l-base is Installed"},
+		}),
+		entry("removes with the last dependent", scenario{
+			register: registering(
+				registration("r-base", onDemand, manual, "dependencies: []"),
+				registration("r-leaf", "", manual, auto("r-base")),
+			),
+			before:   []string{addOn("r-leaf", "")},
+			prepared: "installation r-base is Installed",
+			act:      uninstall("r-leaf"),
+			ended:    []string{"deleted r-base"},
+		}),
+		entry("removes by label", scenario{
+			register: registering(append(consenting("w-base"), registration("w-leaf", "", manual, auto("w-base")))...),
+			before:   []string{addOn("w-leaf", "")},
+			prepared: "installation w-base is Installed",
+			act:      uninstall("w-leaf"),
+			ended:    []string{"deleted w-base"},
+		}),
+		entry("keeps an add-on that another one uses", scenario{
+			register: registering(
+				registration("u-base", onDemand, manual, "dependencies: []"),
+				registration("u-leaf", "", manual, auto("u-base")),
+				registration("u-user", "", manual, "dependencies: [{name: u-base, type: Optional}, {name: u-leaf, type: Optional}]"),
+			),
+			before:   []string{addOn("u-user", ""), addOn("u-leaf", "")},
+			prepared: "installation u-base is Installed",
+			act:      uninstall("u-leaf"),
+			ended:    []string{"add-on u-user has Degraded=True"},
+		}),
+		entry("sets settings", scenario{
+			register: registering(
+				`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: s-base, namespace: places},
+				 spec: {agentInstallNamespace: of-the-default, customizedVariables: [{name: level, value: low}]}}`,
+				registration("s-base", onDemand, manual, `supportedConfigs: [{group: addon.open-cluster-management.io,
+					resource: addondeploymentconfigs, defaultConfig: {name: s-base, namespace: places}}]`),
+				registration("s-leaf", "", manual, `dependencies: [{name: s-base, install: Auto,
+					settings: {policy: Seal, variables: [{name: mode, value: grpc}]}}]`),
+			),
+			act:   install(addOn("s-leaf", "")),
+			ended: []string{"installation s-base is Installed", "settings interlock-s-base"},
+		}),
+		entry("opens a gate", scenario{
+			register: registering(
+				registration("g-base", "", manual, "dependencies: []"),
+				registration("g-leaf", "", manual, "ordering: Install, dependencies: [{name: g-base}]"),
+			),
+			before:   []string{addOn("g-leaf", ", annotations: {"+addonv1alpha1.GateAnnotation+": closed}")},
+			prepared: "add-on g-leaf has Installable=False",
+			act:      install(addOn("g-base", "")),
+			ended:    []string{`gate "open"`, "add-on g-leaf has Installable=True"},
+		}),
+		entry("removes in order", scenario{
+			register: registering(
+				registration("o-base", "", manual, "ordering: Install, dependencies: []"),
+				registration("o-leaf", "", manual, "ordering: Install, dependencies: [{name: o-base}]"),
+			),
+			before: []string{
+				addOn("o-base", ", finalizers: ["+addonv1alpha1.WaitForDependentsFinalizer+"]"),
+				addOn("o-leaf", ", finalizers: ["+addonv1alpha1.WaitForDependentsFinalizer+"]"),
+			},
+			prepared: "add-on o-base has Available=True",
+			act:      uninstall("o-base", "o-leaf"),
+			ended:    []string{"deleted o-base", "deleted o-leaf"},
+		}),
+		entry("reports a chain, and a bundle", scenario{
+			register: registering(
+				registration("c-base", "", manual, "dependencies: []"),
+				registration("c-mid", "", manual, "dependencies: [{name: c-base}]"),
+				registration("c-leaf", "", manual, "dependencies: [{name: c-mid}]"),
+				registration("c-unit", addonv1alpha1.BundleAnnotation+`: "true"`, manual, "dependencies: [{name: c-leaf}]"),
+			),
+			before: []string{
+				addOn("c-base", ""), addOn("c-mid", ""), addOn("c-leaf", ""), addOn("c-unit", ", annotations: {"+withoutAgent+`: "true"}`),
+			},
+			prepared: "add-on c-unit has Available=True",
+			act:      uninstall("c-base"),
+			ended:    []string{"add-on c-unit has Available=False", "add-on c-unit has Degraded=True"},
+		}),
+	}
+}
+
+func entry(does string, s scenario) TableEntry { return Entry(does, NodeTimeout(15*time.Minute), s) }

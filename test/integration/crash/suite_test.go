@@ -1,0 +1,129 @@
+// Package crash ends addon-manager at each of its writes, on real OCM, and has another one take over whose caches are behind. The end is
+// that of a process that nothing disturbs. All managed clusters are ManagedClusters without agents; the suite reports their add-ons as
+// available.
+package crash
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/test/setup/faultproxy"
+	"open-cluster-management.io/interlock/test/setup/interlock"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
+	"open-cluster-management.io/interlock/test/testenv/ocm"
+)
+
+// allFaults adds responses that fail, and two leaders for a moment, to the crashes.
+var allFaults = flag.Bool("all-faults", false, "try every fault at every write, in about ten minutes")
+
+var (
+	hub      *ocm.Hub
+	deployed *interlock.Interlock
+	changes  *history
+	// running has each addon-manager that runs.
+	running = sets.New[*leader]()
+)
+
+func TestCrashes(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "crash")
+}
+
+var _ = BeforeSuite(func(ctx context.Context) {
+	// Informers list, so that the proxy can give them an earlier list.
+	Expect(os.Setenv("KUBE_FEATURE_WatchListClient", "false")).To(Succeed())
+	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
+	deployed = interlock.DeployManager(ctx, hub)
+	ocmsuite.Create(ctx, hub, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
+---
+{apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
+ spec: {clusterSet: global}}`)
+	changes = follow()
+}, NodeTimeout(5*time.Minute))
+
+// leader is an addon-manager behind a proxy.
+type leader struct {
+	*interlock.Running
+	proxy *faultproxy.Proxy
+}
+
+// lead starts an addon-manager whose caches begin with earlier lists, if there are any.
+func lead(earlier faultproxy.Lists) *leader {
+	GinkgoHelper()
+	proxy, err := faultproxy.Start(deployed.ManagerUser.Config, earlier)
+	Expect(err).NotTo(HaveOccurred())
+	kubeconfig, err := proxy.Kubeconfig(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	l := &leader{proxy: proxy}
+	l.Running = deployed.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-removal-delay=1s")
+	running.Insert(l)
+	return l
+}
+
+// end kills addon-manager.
+func (l *leader) end() {
+	GinkgoHelper()
+	running.Delete(l)
+	Expect(l.Kill()).To(Succeed())
+	Expect(l.proxy.Close()).To(Succeed())
+}
+
+// endAll kills each addon-manager that runs. After a failure, the report has what it has printed.
+func endAll() {
+	GinkgoHelper()
+	for _, l := range running.UnsortedList() {
+		if CurrentSpecReport().Failed() {
+			printed, err := os.ReadFile(l.Log)
+			AddReportEntry("the end of "+l.Log, string(printed[max(0, len(printed)-20_000):]), err)
+		}
+		l.end()
+	}
+}
+
+// follow reports add-ons as available, and keeps the history of add-ons, until the suite ends.
+func follow() *history {
+	GinkgoHelper()
+	h := &history{changes: map[string][]string{}}
+	watching, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watching.Stop)
+	go func() {
+		defer GinkgoRecover()
+		for event := range watching.ResultChan() {
+			addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
+			if !ok {
+				continue
+			}
+			switch event.Type {
+			case watch.Added:
+				h.add(addOn.Namespace, "created "+addOn.Name)
+				reportAvailable(addOn)
+			case watch.Deleted:
+				h.add(addOn.Namespace, "deleted "+addOn.Name)
+			}
+		}
+	}()
+	return h
+}
+
+// reportAvailable sets Available of an add-on, as its agent does. One that waits for its gate has no agent.
+func reportAvailable(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	if addOn.Annotations[addonv1alpha1.GateAnnotation] != "" || addOn.Annotations[withoutAgent] != "" {
+		return
+	}
+	patch := `{"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": "ManagedClusterAddOn", "status": {"conditions": [
+		{"type": "Available", "status": "True", "reason": "Tested", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
+	err := hub.Client.Status().Patch(context.Background(), addOn.DeepCopy(), client.RawPatch("application/apply-patch+yaml", []byte(patch)),
+		client.FieldOwner("agent"), client.ForceOwnership)
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+}

@@ -1,0 +1,188 @@
+package faultproxy
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Fault is an event at a write.
+type Fault int
+
+const (
+	// None is no fault.
+	None Fault = iota
+	// CrashBefore is the end of the program before its write arrives.
+	CrashBefore
+	// CrashAfter is the end of the program before it receives the response.
+	CrashAfter
+	// Conflict, Forbidden, TooManyRequests and InternalError are responses of an API server that has stored nothing.
+	Conflict
+	Forbidden
+	TooManyRequests
+	InternalError
+	// LostResponse is a timeout of a write that was stored.
+	LostResponse
+	// Held is a write that waits for Release, as of a leader that another one has replaced.
+	Held
+)
+
+var faultNames = map[Fault]string{
+	CrashBefore: "a crash before", CrashAfter: "a crash after", Conflict: "a conflict at", Forbidden: "a refusal of",
+	TooManyRequests: "too many requests at", InternalError: "an error at", LostResponse: "a lost response to", Held: "another leader before",
+}
+
+// String implements fmt.Stringer.
+func (f Fault) String() string { return faultNames[f] }
+
+// Crash reports whether the program ends.
+func (f Fault) Crash() bool { return f == CrashBefore || f == CrashAfter }
+
+var statuses = map[Fault]metav1.Status{
+	Conflict:        {Code: http.StatusConflict, Reason: metav1.StatusReasonConflict},
+	Forbidden:       {Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden},
+	TooManyRequests: {Code: http.StatusTooManyRequests, Reason: metav1.StatusReasonTooManyRequests},
+	InternalError:   {Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError},
+	LostResponse:    {Code: http.StatusGatewayTimeout, Reason: metav1.StatusReasonTimeout},
+}
+
+// isWrite reports whether a request changes objects that others read. Events, leases and reviews are none of them.
+func isWrite(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	}
+	for _, ignored := range []string{"/events", "/leases", "reviews"} {
+		if strings.Contains(r.URL.Path, ignored) {
+			return false
+		}
+	}
+	return !r.URL.Query().Has("dryRun")
+}
+
+// write forwards a write, unless it is the one with the fault.
+func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
+	number, fault, released := p.count(r)
+	if fault.Crash() {
+		p.readLists()
+	}
+	if status, ok := statuses[fault]; ok && fault != LostResponse {
+		p.strike(number, int(status.Code))
+		respond(w, status)
+		return
+	}
+	switch fault {
+	case CrashBefore:
+		p.die(number)
+	case Held:
+		p.strike(number, 0)
+		<-released
+	}
+	recorded := &recorder{header: http.Header{}}
+	before := p.version(r)
+	p.forwarded.ServeHTTP(recorded, r)
+	unchanged := before != "" && recorded.code < http.StatusMultipleChoices && before == p.version(r)
+	switch fault {
+	case CrashAfter:
+		p.die(number)
+	case LostResponse:
+		p.strike(number, int(statuses[LostResponse].Code))
+		respond(w, statuses[LostResponse])
+		return
+	}
+	p.responded(number, recorded.code, unchanged)
+	recorded.send(w)
+}
+
+// count counts a write, and returns the fault that is to happen at it.
+func (p *Proxy) count(r *http.Request) (number int, fault Fault, released <-chan struct{}) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.writes = append(p.writes, Write{Method: r.Method, Path: r.URL.Path})
+	number = len(p.writes)
+	if number == p.number {
+		fault = p.fault
+	}
+	return number, fault, p.released
+}
+
+// responded records the response to a write. Inject may have forgotten the write meanwhile.
+func (p *Proxy) responded(number, code int, unchanged bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if number <= len(p.writes) {
+		p.writes[number-1].Code, p.writes[number-1].Unchanged = code, unchanged
+	}
+}
+
+// strike records that the fault has happened.
+func (p *Proxy) strike(number, code int) {
+	p.responded(number, code, false)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.number = 0
+	close(p.struck)
+}
+
+// die ends all connections of the program, which receives no response any more.
+func (p *Proxy) die(number int) {
+	p.mutex.Lock()
+	p.dead = true
+	p.mutex.Unlock()
+	p.strike(number, 0)
+	panic(http.ErrAbortHandler)
+}
+
+// version returns the resourceVersion of the object that a write is about, and nothing for an object that does not exist.
+func (p *Proxy) version(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return ""
+	}
+	found, ok := p.get(&url.URL{Path: strings.TrimSuffix(r.URL.Path, "/status")}, "application/json")
+	object := metav1.PartialObjectMetadata{}
+	if !ok || json.Unmarshal(found.body, &object) != nil {
+		return ""
+	}
+	return object.ResourceVersion
+}
+
+func respond(w http.ResponseWriter, status metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	status.Status, status.Message = metav1.StatusFailure, "a fault that was injected"
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status) // the program sees that it is incomplete
+}
+
+// recorder keeps a response until it may be sent.
+type recorder struct {
+	header http.Header
+	code   int
+	body   []byte
+}
+
+// Header implements http.ResponseWriter.
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(code int) { r.code = code }
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(content []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	r.body = append(r.body, content...)
+	return len(content), nil
+}
+
+func (r *recorder) send(w http.ResponseWriter) {
+	for name, values := range r.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(r.code)
+	_, _ = w.Write(r.body) // the program sees that it is incomplete
+}

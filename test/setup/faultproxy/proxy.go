@@ -1,0 +1,173 @@
+// Package faultproxy forwards the requests of one program to an API server, and injects a fault at one of its writes.
+package faultproxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Lag is how long the watches of a program wait whose caches begin with the lists of an earlier program.
+const Lag = 400 * time.Millisecond
+
+// Proxy forwards requests over HTTP on the loopback interface. It authenticates as the user of its configuration.
+type Proxy struct {
+	server    *http.Server
+	listener  net.Listener
+	transport http.RoundTripper
+	forwarded *httputil.ReverseProxy
+	target    *url.URL
+	// earlier are the lists with which the caches of the program begin.
+	earlier Lists
+
+	mutex  sync.Mutex
+	writes []Write
+	// number and fault are those of the next fault. Number counts writes from 1. It is zero while none is injected.
+	number int
+	fault  Fault
+	struck chan struct{}
+	// released is closed when a held write may go on.
+	released chan struct{}
+	dead     bool
+	// listed are the requests by which the program has filled its caches, and read are their responses just before the fault.
+	listed map[string]*http.Request
+	read   Lists
+}
+
+// Write is a write that the program has requested.
+type Write struct {
+	Method, Path string
+	// Code is the status of the response that the program has received. It is zero if the program has received none.
+	Code int
+	// Unchanged is true if the API server stored nothing new.
+	Unchanged bool
+}
+
+func (w Write) String() string { return w.Method + " " + w.Path }
+
+// Start starts a proxy to the API server of a configuration. The caches of the program begin with the lists of an earlier program, if there
+// are any, and follow after Lag.
+func Start(config *rest.Config, earlier Lists) (*Proxy, error) {
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect with %s: %w", config.Host, err)
+	}
+	target, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect with %s: %w", config.Host, err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for requests to %s: %w", config.Host, err)
+	}
+	p := &Proxy{
+		listener: listener, transport: transport, target: target, earlier: earlier,
+		struck: make(chan struct{}), released: make(chan struct{}), listed: map[string]*http.Request{},
+	}
+	p.forwarded = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // events of a watch are passed on at once
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
+	go func() { _ = p.server.Serve(listener) }() // it returns once it is closed
+	return p, nil
+}
+
+// Kubeconfig writes a kubeconfig for the program into a folder.
+func (p *Proxy) Kubeconfig(folder string) (string, error) {
+	config := clientcmdapi.NewConfig()
+	config.Clusters["hub"] = &clientcmdapi.Cluster{Server: "http://" + p.listener.Addr().String()}
+	config.Contexts["hub"] = &clientcmdapi.Context{Cluster: "hub"}
+	config.CurrentContext = "hub"
+	path := filepath.Join(folder, fmt.Sprintf("proxy-%d.kubeconfig", p.listener.Addr().(*net.TCPAddr).Port))
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// Close closes all connections.
+func (p *Proxy) Close() error { return p.server.Close() }
+
+// Inject has a fault happen at a write, counted from now and from 1. The writes before are forgotten.
+func (p *Proxy) Inject(number int, fault Fault) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.writes, p.number, p.fault = nil, number, fault
+	p.struck, p.released = make(chan struct{}), make(chan struct{})
+}
+
+// Struck is closed once the fault has happened.
+func (p *Proxy) Struck() <-chan struct{} {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.struck
+}
+
+// Release lets a held write go on.
+func (p *Proxy) Release() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	close(p.released)
+}
+
+// Writes returns the writes since the last call of Inject.
+func (p *Proxy) Writes() []Write {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return append([]Write(nil), p.writes...)
+}
+
+// Lists returns what the caches of a next program begin with: the state before the write at which the fault happened.
+func (p *Proxy) Lists() Lists {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.read
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.isDead() {
+		panic(http.ErrAbortHandler)
+	}
+	switch {
+	case isWrite(r):
+		p.write(w, r)
+	case r.URL.Query().Has("watch"):
+		p.watch(w, r)
+	case fillsCache(r):
+		p.list(w, r)
+	default:
+		p.forwarded.ServeHTTP(w, r)
+	}
+}
+
+func (p *Proxy) isDead() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.dead
+}
+
+// watch forwards a watch. One that follows the list of an earlier program waits first.
+func (p *Proxy) watch(w http.ResponseWriter, r *http.Request) {
+	if len(p.earlier) > 0 {
+		wait, stop := context.WithTimeout(r.Context(), Lag)
+		<-wait.Done()
+		stop()
+	}
+	p.forwarded.ServeHTTP(w, r)
+}
