@@ -83,10 +83,25 @@ func SettingsConfigName(addOn string) string { return addonv1alpha1.SettingsConf
 
 // SettingsReference is the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {
+	return ConfigReference(types.NamespacedName{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)})
+}
+
+// ConfigReference is the reference of a ManagedClusterAddOn to an AddOnDeploymentConfig.
+func ConfigReference(config types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	return ocmv1alpha1.AddOnConfig{
 		ConfigGroupResource: deploymentConfigs,
-		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)},
+		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: config.Namespace, Name: config.Name},
 	}
+}
+
+// DefaultConfig returns the AddOnDeploymentConfig that a registered add-on gets by default. ok is false if there is none.
+func DefaultConfig(registered *addonv1alpha1.ClusterManagementAddOn) (key types.NamespacedName, ok bool) {
+	for _, config := range registered.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
+		if isConfig(config.ConfigGroupResource) && config.DefaultConfig != nil {
+			return types.NamespacedName{Namespace: config.DefaultConfig.Namespace, Name: config.DefaultConfig.Name}, true
+		}
+	}
+	return types.NamespacedName{}, false
 }
 
 // TakesConfigs reports whether a registered add-on can refer to an AddOnDeploymentConfig.
@@ -97,11 +112,13 @@ func TakesConfigs(registered *addonv1alpha1.ClusterManagementAddOn) bool {
 
 func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool { return resource == deploymentConfigs }
 
-// KeepTakenConfigs adds to a lean registration whether it can refer to an AddOnDeploymentConfig. Only plans read that.
+// KeepTakenConfigs adds to a lean registration whether it can refer to an AddOnDeploymentConfig, and its default. Only plans read that.
 func KeepTakenConfigs(lean, full *addonv1alpha1.ClusterManagementAddOn) {
-	if TakesConfigs(full) {
-		taken := ocmv1alpha1.ConfigMeta{ConfigGroupResource: deploymentConfigs}
-		lean.Spec.SupportedConfigs = append(lean.Spec.SupportedConfigs, taken) //nolint:staticcheck // v1alpha1 has no other field for it
+	for _, config := range full.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
+		if isConfig(config.ConfigGroupResource) {
+			lean.Spec.SupportedConfigs = append(lean.Spec.SupportedConfigs, config) //nolint:staticcheck // as above
+			return
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ var UnreadTemplate = &jsonprune.Drop{Members: map[string]*jsonprune.Drop{
 // ofTemplates keeps configs that are AddOnTemplates.
 var ofTemplates = &jsonprune.Drop{Keep: [][]byte{[]byte(`"resource":"` + ResourceTemplate + `"`)}}
 
+// ofTemplatesAndConfigs also keeps those that are AddOnDeploymentConfigs: plans read whether an add-on takes them.
+var ofTemplatesAndConfigs = &jsonprune.Drop{Keep: [][]byte{[]byte(`"resource":"` + ResourceTemplate + `"`), []byte(`"resource":"` + ResourceConfig + `"`)}}
+
 // UnreadRegistration is what no client behind SkipUnread reads of a registered add-on.
 // Its numbers may be too large for OCM's types, because the schema of the CRD accepts
 // them. Then no registration could be decoded.
@@ -30,7 +33,7 @@ var UnreadRegistration = &jsonprune.Drop{Members: map[string]*jsonprune.Drop{
 	"metadata": {Members: map[string]*jsonprune.Drop{"managedFields": nil}},
 	"spec": {Members: map[string]*jsonprune.Drop{
 		"addOnMeta": nil, "addOnConfiguration": nil,
-		"supportedConfigs": ofTemplates,
+		"supportedConfigs": ofTemplatesAndConfigs,
 		// The plugin reads which placements install an add-on.
 		"installStrategy": {Members: map[string]*jsonprune.Drop{
 			"placements": {Elements: &jsonprune.Drop{Members: map[string]*jsonprune.Drop{"configs": ofTemplates, "rolloutStrategy": nil}}},

@@ -31,15 +31,24 @@ func (o *options) create(ctx context.Context, key types.NamespacedName, options 
 // try adds to the plan what the hub would refuse. It writes nothing.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	return o.Try(ctx, plan, slices.Concat(plan.Layers...), func(ctx context.Context, key types.NamespacedName) error {
+		if err := o.applyVariables(ctx, key, client.DryRunAll); err != nil {
+			return err
+		}
 		return o.create(ctx, key, client.DryRunAll)
 	})
 }
 
-// install creates what a plan has, layer by layer.
+// install creates what a plan has, layer by layer. Variables are written before the add-on that refers to them: if the command is interrupted
+// between the two, the same command continues.
 func (o *options) install(ctx context.Context, on *planned.Fleet, plan *steps.Plan) error {
 	const continues = "the same command continues"
 	if err := o.Write(ctx, plan, planned.Writes{
-		Each:       func(ctx context.Context, key types.NamespacedName) error { return o.create(ctx, key) },
+		Each: func(ctx context.Context, key types.NamespacedName) error {
+			if err := o.applyVariables(ctx, key); err != nil {
+				return err
+			}
+			return o.create(ctx, key)
+		},
 		Done:       "created",
 		Failed:     func([]steps.Layer) string { return continues },
 		Unfinished: func([]steps.Layer) string { return "what was created stays, and " + continues },

@@ -3,6 +3,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -28,17 +29,20 @@ var texts = planned.Texts{Does: "install", Done: "installed", Writes: "Create", 
 
 type options struct {
 	planned.Options
+	choice
 	optional bool
+	// displaced is the spec of the AddOnDeploymentConfig that variables of the user displace. It may be nil.
+	displaced map[string]any
 	// configured are the add-ons whose new ManagedClusterAddOns refer to the AddOnDeploymentConfig of Interlock.
 	configured sets.Set[string]
-	// complete are the add-ons that wait for nothing but what the plan has, by managed cluster.
-	complete map[string]sets.Set[string]
+	// waitsForPlan are the add-ons that wait for nothing but what the plan has, by managed cluster.
+	waitsForPlan map[string]sets.Set[string]
 }
 
 // NewCommand returns the verb.
 func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{Options: planned.Options{
-		IOStreams: streams, Source: from, Flags: output.NewFlags(), Verbs: []string{"create"},
+		IOStreams: streams, Source: from, Flags: output.NewFlags().WithoutTemplate(), Verbs: []string{"create"},
 	}}
 	command := &cobra.Command{
 		Use:   "install ADDON...",
@@ -49,7 +53,9 @@ is in a layer before it. With --wait, a layer is installed once all add-ons of t
 before are available and their dependencies are satisfied. That counts for what is installed
 already, too. Without it, all layers are installed at once.
 
-It creates ManagedClusterAddOns. It changes no version, and nothing that exists. An add-on that
+It creates ManagedClusterAddOns. It changes no version, and nothing that exists. For one named
+add-on, --version or --template choose its AddOnTemplate, and --set its variables; what it
+needs is planned for that version. An add-on that
 Placements install is left to Open Cluster Management: the plan names the Placement that
 has to select the cluster. Where Interlock has it installed for an add-on of the plan, with
 install: Auto, it is in the same layer. If any part of the plan cannot be done, nothing is,
@@ -67,25 +73,43 @@ named. For an API, it takes the only add-on that provides it.`,
   kubectl addon install cluster-gateway --selector tier=edge --yes --wait --timeout 30m
 
   # For GitOps: the ManagedClusterAddOns to commit
-  kubectl addon install cluster-gateway --cluster cluster1 --plan -o yaml`,
+  kubectl addon install cluster-gateway --cluster cluster1 --plan -o yaml
+
+  # The newest 0.4 of an add-on that is deployed from AddOnTemplates, with a variable
+  kubectl addon install tunnel --cluster cluster1 --version 0.4.x --set MODE=grpc`,
 		RunE: cmdline.RunE(o.Complete, o.run),
 	}
 	o.AddFlags(command, "install")
 	command.Flags().BoolVar(&o.optional, "with-optional", false, "Also install Optional dependencies.")
+	o.addFlags(command.Flags())
 	return command
+}
+
+// Complete reads the arguments and flags.
+func (o *options) Complete(args []string) error {
+	if err := o.Options.Complete(args); err != nil {
+		return err
+	}
+	if err := o.complete(o.AddOns); err != nil {
+		return err
+	}
+	if len(o.settings) > 0 && o.Source.IsFile() && o.Flags.IsData() {
+		return errors.New("--set and -o need a hub: a file does not have the AddOnDeploymentConfig whose other content the add-on keeps")
+	}
+	return nil
 }
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Known: o.has, Check: check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install,
+		Texts: texts, Also: snapshot.Also{AllTemplates: o.addOn != ""}, Known: o.has, Check: o.check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install,
 	})
 }
 
-func check(on *planned.Fleet, addOn string) error {
+func (o *options) check(on *planned.Fleet, addOn string) error {
 	if !slices.Contains(on.Declared.AddOns(), addOn) {
 		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", addOn)
 	}
-	return nil
+	return o.resolve(on)
 }
 
 func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
@@ -94,17 +118,25 @@ func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, err
 			return nil, err
 		}
 	}
+	problem, err := o.readDisplaced(ctx, on)
+	if err != nil {
+		return nil, err
+	}
 	plan := steps.Install(on.Declared, steps.Installation{
-		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: templates(ctx, on.Snapshot),
+		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: o.templatesToRun(ctx, on.Snapshot),
 		Unset: o.configure(on.Snapshot),
 	}, on.Clusters)
-	o.complete = plan.Complete
+	o.report(plan)
+	if problem != "" {
+		plan.Problems = append(plan.Problems, steps.Finding{Text: problem, Named: true})
+	}
+	o.waitsForPlan = plan.Complete
 	return plan, nil
 }
 
 // has reports whether the plan has a warning of the hub: that an add-on waits, where it waits for what the plan installs.
 func (o *options) has(warning string) bool {
-	for cluster, addOns := range o.complete {
+	for cluster, addOns := range o.waitsForPlan {
 		if !strings.Contains(warning, cluster) {
 			continue
 		}
@@ -124,11 +156,15 @@ func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
 	return o.Print(on, plan, texts)
 }
 
-// templates are the AddOnTemplates that add-ons run once they are installed: the defaults of their registrations.
-func templates(ctx context.Context, of *snapshot.Snapshot) map[string]versions.Templates {
+// templatesToRun are the AddOnTemplates that add-ons run once they are installed: the one that a user has chosen, and the defaults of their
+// registrations.
+func (o *options) templatesToRun(ctx context.Context, of *snapshot.Snapshot) map[string]versions.Templates {
 	all := map[string]versions.Templates{}
 	for i := range of.Registrations {
 		name := fleet.DefaultTemplate(&of.Registrations[i])
+		if of.Registrations[i].Name == o.addOn && o.template != "" {
+			name = o.template
+		}
 		if name == "" {
 			continue
 		}

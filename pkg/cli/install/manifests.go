@@ -29,12 +29,13 @@ type List struct {
 	Items []Manifest `json:"items"`
 }
 
-// Manifest is a ManagedClusterAddOn, without what only the hub sets.
+// Manifest is a ManagedClusterAddOn, or the AddOnDeploymentConfig with its variables, without what only the hub sets.
 type Manifest struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Metadata   Metadata `json:"metadata"`
-	Spec       Spec     `json:"spec"`
+	// Spec has all defaults, apart from what the plan chooses.
+	Spec map[string]any `json:"spec"`
 }
 
 // Metadata is that of a Manifest.
@@ -44,16 +45,11 @@ type Metadata struct {
 	Labels    map[string]string `json:"labels"`
 }
 
-// Spec is that of a Manifest: all defaults, apart from what the add-on refers to for its settings.
-type Spec struct {
-	Configs []Config `json:"configs,omitempty"`
-}
-
-// Config is a reference to an AddOnDeploymentConfig.
+// Config is a reference to an AddOnTemplate or an AddOnDeploymentConfig.
 type Config struct {
 	Group     string `json:"group"`
 	Resource  string `json:"resource"`
-	Namespace string `json:"namespace"`
+	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
 
@@ -83,13 +79,22 @@ func (o *options) printManifests(plan *steps.Plan) error {
 func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 	for _, step := range layer {
 		for _, cluster := range step.Clusters {
-			if step.ByPlugin() || step.Exists {
-				all = append(all, o.manifest(types.NamespacedName{Namespace: cluster, Name: step.AddOn}))
+			if !step.ByPlugin() && !step.Exists {
+				continue
 			}
+			key := types.NamespacedName{Namespace: cluster, Name: step.AddOn}
+			if config := o.variableConfig(key); config != nil {
+				all = append(all, Manifest{
+					APIVersion: config.GetAPIVersion(), Kind: config.GetKind(), Spec: specOf(config),
+					Metadata: Metadata{Name: config.GetName(), Namespace: cluster, Labels: config.GetLabels()},
+				})
+			}
+			all = append(all, o.manifest(key))
 		}
 	}
 	slices.SortFunc(all, func(a, b Manifest) int {
-		return cmp.Or(strings.Compare(a.Metadata.Name, b.Metadata.Name), strings.Compare(a.Metadata.Namespace, b.Metadata.Namespace))
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Metadata.Name, b.Metadata.Name),
+			strings.Compare(a.Metadata.Namespace, b.Metadata.Namespace))
 	})
 	return all
 }
@@ -142,7 +147,7 @@ func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		return false
 	}
 	delete(before.Spec, "configs")
-	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0 && slices.Equal(configs, again.Spec.Configs)
+	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0 && slices.Equal(configs, o.references(client.ObjectKeyFromObject(addOn)))
 }
 
 func (o *options) manifest(addOn types.NamespacedName) Manifest {
@@ -151,9 +156,18 @@ func (o *options) manifest(addOn types.NamespacedName) Manifest {
 		Metadata: Metadata{
 			Name: addOn.Name, Namespace: addOn.Namespace, Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin},
 		},
+		Spec: map[string]any{},
 	}
-	for _, config := range o.configs(addOn) {
-		manifest.Spec.Configs = append(manifest.Spec.Configs, Config{Group: config.Group, Resource: config.Resource, Namespace: config.Namespace, Name: config.Name})
+	if references := o.references(addOn); len(references) > 0 {
+		manifest.Spec["configs"] = references
 	}
 	return manifest
+}
+
+// references are the configurations of the manifest of an add-on.
+func (o *options) references(addOn types.NamespacedName) (references []Config) {
+	for _, config := range o.configs(addOn) {
+		references = append(references, Config{Group: config.Group, Resource: config.Resource, Namespace: config.Namespace, Name: config.Name})
+	}
+	return references
 }

@@ -17,6 +17,8 @@ func (o *options) configure(on *snapshot.Snapshot) (unset map[string]string) {
 		registered := &on.Registrations[i]
 		switch name := registered.Name; {
 		case !on.Declared.IsSet(name):
+		case name == o.addOn && len(o.settings) > 0:
+			unset[name] = "--set gives it an AddOnDeploymentConfig of its own"
 		case !fleet.TakesConfigs(registered):
 			unset[name] = "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs"
 		case !on.RunsLifecycle():
@@ -30,8 +32,9 @@ func (o *options) configure(on *snapshot.Snapshot) (unset map[string]string) {
 
 // configs are the configurations of a new ManagedClusterAddOn.
 func (o *options) configs(addOn types.NamespacedName) []ocmv1alpha1.AddOnConfig {
-	if !o.configured.Has(addOn.Name) {
-		return nil
+	configs := o.choice.configs(addOn)
+	if o.configured.Has(addOn.Name) {
+		configs = append(configs, fleet.SettingsReference(addOn))
 	}
-	return []ocmv1alpha1.AddOnConfig{fleet.SettingsReference(addOn)}
+	return configs
 }

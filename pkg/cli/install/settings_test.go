@@ -43,7 +43,7 @@ func TestReferencesToSettings(t *testing.T) {
 				t.Errorf("unset: %q", got)
 			}
 			key := types.NamespacedName{Namespace: "c1", Name: "base"}
-			configs, printed := o.configs(key), o.manifest(key).Spec.Configs
+			configs, printed := o.configs(key), o.references(key)
 			if len(configs) != len(printed) || test.refers != (len(configs) == 1) {
 				t.Fatalf("created with %v, printed with %v", configs, printed)
 			}

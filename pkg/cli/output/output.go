@@ -43,6 +43,12 @@ func NewFlags(own ...string) *Flags {
 	return &Flags{print: genericclioptions.NewPrintFlags(""), own: own}
 }
 
+// WithoutTemplate leaves out the flag --template, which the verb has with another meaning. A format can contain its template: go-template=...
+func (f *Flags) WithoutTemplate() *Flags {
+	f.print.TemplatePrinterFlags.TemplateArgument = nil
+	return f
+}
+
 // Is reports whether a format is chosen.
 func (f *Flags) Is(format string) bool { return *f.print.OutputFormat == format }
 

@@ -66,6 +66,8 @@ type Also struct {
 	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
 	// Templates replace those of their names, or are new.
 	Templates []addonv1alpha1.AddOnTemplate
+	// AllTemplates: an add-on may run any of its AddOnTemplates, so all matter.
+	AllTemplates bool
 	// Placements: any add-on may be installed or removed, so what all of their Placements select matters.
 	Placements bool
 	// Objects: add-ons may be removed that provide APIs, so it matters how many objects of these exist.
@@ -101,7 +103,8 @@ func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluat
 		tried.Templates = append(tried.Templates, one.Templates...)
 	}
 	declared := tried.Evaluator(registered)
-	if !declared.ReadsTemplates() {
+	allTemplates := slices.ContainsFunc(also, func(one Also) bool { return one.AllTemplates })
+	if !declared.ReadsTemplates() && !allTemplates {
 		return declared, nil
 	}
 	var err error

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/names"
 )
 
 // stack has five add-ons in three layers.
@@ -152,6 +154,97 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(again.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
 	})
 
+	It("installs the version that is chosen, with variables", func(ctx context.Context) {
+		template := func(name, version, dependencies string) string {
+			return `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnTemplate, metadata: {name: ` + name + `,
+				labels: {app.kubernetes.io/version: ` + version + `}, annotations: {` + addonv1alpha1.TemplateDependenciesAnnotation + `: '` +
+				dependencies + `'}}, spec: {addonName: chosen, agentSpec: {workload: {manifests: []}}}}`
+		}
+		create(ctx, strings.Join([]string{
+			template("chosen-1", "1.0.0", "[]"), template("chosen-2", "2.0.0", "[{name: needed}]"),
+			`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: chosen, namespace: west},
+				spec: {agentInstallNamespace: of-the-default, customizedVariables: [{name: LEVEL, value: low}]}}`,
+			`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: chosen}, spec: {
+				installStrategy: {type: Manual}, supportedConfigs: [
+				{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: chosen-1}},
+				{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, defaultConfig: {name: chosen, namespace: west}}]}}`,
+		}, "\n---\n"))
+		register(ctx, "needed", manual, "[]")
+		DeferCleanup(func(ctx context.Context) {
+			for _, name := range []string{"chosen", "needed"} {
+				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnOf("east", name)))).To(Succeed())
+				Eventually(on(ctx, name)).Should(BeEmpty())
+			}
+		})
+		refused := plugin(ctx, "install chosen --cluster east --version 3.x --plan")
+		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
+		Expect(refused.out).To(ContainSubstring(`--version="3.x": add-on "chosen" has no such AddOnTemplate. It has 'chosen-2' (2.0.0), 'chosen-1' (1.0.0)`))
+		Expect(plugin(ctx, "install chosen --cluster east --plan").out).NotTo(ContainSubstring("needed"))
+
+		create(ctx, read("plugin-reader/clusterrole.yaml"))
+		role := create(ctx, read("plugin-installer/clusterrole.yaml"))[0]
+		without := role.DeepCopy()
+		without.SetName("without-variables")
+		without.SetResourceVersion("")
+		rules, _, err := unstructured.NestedSlice(role.Object, "rules")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(unstructured.SetNestedSlice(without.Object, slices.Delete(rules, 1, 2), "rules")).To(Succeed())
+		Expect(hub.Client.Create(ctx, without)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, without) })
+		bind(ctx, "interlock-plugin-reader", "chooser")
+		bind(ctx, "without-variables", "chooser")
+		const chosen = "install chosen --cluster east --version 2.x --set MODE=grpc --yes --as chooser"
+		Eventually(func() string { return plugin(ctx, chosen).out }).Should(ContainSubstring(
+			`the hub refuses 'chosen': apply AddOnDeploymentConfig east/kubectl-addon-chosen: addondeploymentconfigs.addon.open-cluster-management.io ` +
+				`"kubectl-addon-chosen" is forbidden: User "chooser" cannot patch`))
+		Expect(on(ctx, "chosen")()).To(BeEmpty())
+		bind(ctx, "interlock-plugin-installer", "chooser")
+		var installed result
+		Eventually(func() int {
+			installed = plugin(ctx, chosen)
+			return installed.code
+		}).Should(Equal(cmdline.ExitOK))
+		Expect(installed.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
+		Expect(on(ctx, "needed")()).To(ConsistOf("east"), "the second version needs it")
+		addOn := addOnOf("east", "chosen")
+		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+		var references []string
+		for _, config := range addOn.Spec.Configs {
+			references = append(references, config.Resource+" "+config.Namespace+"/"+config.Name)
+		}
+		Expect(references).To(ConsistOf("addontemplates /chosen-2", "addondeploymentconfigs east/kubectl-addon-chosen"))
+		config := &unstructured.Unstructured{}
+		config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		config.SetKind("AddOnDeploymentConfig")
+		Expect(hub.Client.Get(ctx, types.NamespacedName{Namespace: "east", Name: "kubectl-addon-chosen"}, config)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, config) })
+		Expect(fmt.Sprint(config.Object["spec"])).To(Equal("map[agentInstallNamespace:of-the-default " +
+			"customizedVariables:[map[name:LEVEL value:low] map[name:MODE value:grpc]]]"))
+	})
+
+	It("refers to the settings that Interlock keeps, where an addon-manager leads that does", func(ctx context.Context) {
+		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: kept}, spec: {
+			installStrategy: {type: Manual},
+			supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]}}`)
+		register(ctx, "setting", manual, "[{name: kept, install: Auto, settings: {variables: [{name: MODE, value: grpc}]}}]")
+		DeferCleanup(func(ctx context.Context) {
+			for _, name := range []string{"setting", "kept"} {
+				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnOf("east", name)))).To(Succeed())
+				Eventually(on(ctx, name)).Should(BeEmpty())
+			}
+		})
+		Expect(plugin(ctx, "install setting --cluster east --plan").out).To(ContainSubstring(
+			"'kept' gets no settings that other add-ons request: no addon-manager is known to lead that runs with --lifecycle"))
+		create(ctx, fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: %s, namespace: default, annotations: {%s: pod-1}},
+			spec: {holderIdentity: pod-1, leaseDurationSeconds: 3600, renewTime: %q}}`,
+			names.AddonManager, names.LifecycleLeader, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")))
+		installed := plugin(ctx, "install setting --cluster east --yes")
+		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
+		addOn := addOnOf("east", "kept")
+		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+		Expect(addOn.Spec.Configs).To(HaveExactElements(HaveField("ConfigReferent.Name", "interlock-kept")))
+	})
+
 	It("asks a person, and does nothing without a yes", func(ctx context.Context) {
 		registerStack(ctx)
 		const line = "install gateway --cluster east"
@@ -282,6 +375,11 @@ var _ = Describe("kubectl addon install", func() {
 		Entry("patch", "patch", "uninstall tokens", "uninstall tokens", "--force", "a test"),
 	)
 })
+
+// addOnOf is the ManagedClusterAddOn of an add-on on a managed cluster, without content.
+func addOnOf(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+}
 
 // bind gives a user a role, on the whole hub.
 func bind(ctx context.Context, role, user string) {
