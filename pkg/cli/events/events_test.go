@@ -224,7 +224,7 @@ func TestWatchPrintsNewItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { ended <- o.follow(ctx, fakeHub, append(follow.What("cluster1", first), lists("cluster1")...)) }()
+	go func() { ended <- o.follow(ctx, fakeHub, append(follow.Lists("cluster1", first), lists("cluster1")...)) }()
 	eventually(t, out, "growing intervals.\n")
 	firstOutput := out.String()
 	laterEvent := event(kinds.ManagedClusterAddOn, "cluster1", "cluster-proxy", "AvailableContested", "later", afterOutage(60))

@@ -191,7 +191,7 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 			o := &options{force: test.force, Options: planned.Options{
 				IOStreams: streams, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)}, Wait: test.wait,
 			}}
-			o.printLeft(left)
+			o.printRemaining(left)
 			want := "\nLeft to uninstall:\n" +
 				"run  kubectl addon uninstall base --cluster c3" + test.flags + "\n" +
 				"run  kubectl addon uninstall mid base --cluster c1,c2" + test.flags + "\n"
