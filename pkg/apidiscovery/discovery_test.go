@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer serves the discovery documents that a test sets; all others are not found.
+// apiServer serves the discovery documents that a test sets. Other documents are not found.
 type apiServer struct {
 	*httptest.Server
 
@@ -36,9 +36,9 @@ func newAPIServer(t *testing.T) *apiServer {
 func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
 	s.requests[r.URL.Path]++
-	response, known := s.responses[r.URL.Path]
+	response, ok := s.responses[r.URL.Path]
 	s.mutex.Unlock()
-	if !known {
+	if !ok {
 		response = apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -48,7 +48,7 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case *apierrors.StatusError:
 		w.WriteHeader(int(response.ErrStatus.Code))
-		_ = json.NewEncoder(w).Encode(response.ErrStatus) // the client sees what is missing
+		_ = json.NewEncoder(w).Encode(response.ErrStatus) // an incomplete response fails the test
 	default:
 		_ = json.NewEncoder(w).Encode(response)
 	}
@@ -169,7 +169,7 @@ func TestDiscover(t *testing.T) {
 			}
 			got, err := discover(t.Context(), API{server.client(t), "addon-agent"}, tt.group)
 			if (err != nil) != tt.fails {
-				t.Fatalf("error %v, want one: %t", err, tt.fails)
+				t.Fatalf("error %v, want an error: %t", err, tt.fails)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -187,7 +187,7 @@ func TestDiscoverFailsWhileTheAPIServerIsDown(t *testing.T) {
 	}
 }
 
-func TestTimeoutIsACause(t *testing.T) {
+func TestCauseOfTimeout(t *testing.T) {
 	cause, err := causeOf(context.DeadlineExceeded)
 	if err != nil || cause != "no response within 10s" {
 		t.Errorf("a version that hangs: %q, %v", cause, err)

@@ -28,7 +28,9 @@ type Delay struct {
 }
 
 // Wait returns the time until the next repetition.
-func (d *Delay) Wait(now time.Time) time.Duration { return max(0, d.lastRepeated.Add(d.delay).Sub(now)) }
+func (d *Delay) Wait(now time.Time) time.Duration {
+	return max(0, d.lastRepeated.Add(d.delay).Sub(now))
+}
 
 // RepeatedWithin reports whether the last repetition is at most this long ago.
 func (d *Delay) RepeatedWithin(pause time.Duration, now time.Time) bool {

@@ -17,7 +17,7 @@ import (
 // listing is a fake hub: it cannot list by watching.
 type listing struct{ client.WithWatch }
 
-// IsWatchListSemanticsUnSupported is what client-go checks.
+// IsWatchListSemanticsUnSupported implements the check of client-go.
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
 
 // The output must show that the hub does not respond any more.

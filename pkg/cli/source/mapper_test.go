@@ -20,14 +20,14 @@ func TestTheMapperHasWhatReadersMayRead(t *testing.T) {
 	if err := yaml.Unmarshal(raw, role); err != nil {
 		t.Fatal(err)
 	}
-	known, checked := mapper(), 0
+	restMapper, checked := mapper(), 0
 	for _, rule := range role.Rules {
 		for _, group := range rule.APIGroups {
 			if !strings.HasSuffix(group, "open-cluster-management.io") {
 				continue
 			}
 			for _, resource := range rule.Resources {
-				if _, err := known.KindFor(schema.GroupVersionResource{Group: group, Resource: resource}); err != nil {
+				if _, err := restMapper.KindFor(schema.GroupVersionResource{Group: group, Resource: resource}); err != nil {
 					t.Error(err)
 				}
 				checked++

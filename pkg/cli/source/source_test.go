@@ -23,11 +23,11 @@ func TestAMissingRightIsNamed(t *testing.T) {
 	}
 }
 
-// TestKnownWarningsAreNotShown: a plan has them already.
-func TestKnownWarningsAreNotShown(t *testing.T) {
+// TestNewWarnings tests that known warnings are not shown, because a plan has shown them already.
+func TestNewWarnings(t *testing.T) {
 	var shown strings.Builder
 	writer := rest.NewWarningWriter(&shown, rest.WarningWriterOptions{})
-	for _, handler := range []unknown{{writer, func(warning string) bool { return warning == "known" }}, {writer, nil}} {
+	for _, handler := range []newWarnings{{writer, func(warning string) bool { return warning == "known" }}, {writer, nil}} {
 		for _, warning := range []string{"known", "new"} {
 			handler.HandleWarningHeader(299, "-", warning)
 		}
