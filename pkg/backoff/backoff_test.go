@@ -114,8 +114,8 @@ func TestOwnEventDoesNotEndTheWait(t *testing.T) {
 		tracker.Wrote(key, down)
 		tracker.Reached(key, down)
 	}
-	if wait := tracker.Wait(key, down); wait != ofConditions.First {
-		t.Fatalf("waits %s, want %s", wait, ofConditions.First)
+	if wait := tracker.Wait(key, down); wait != conditionLimits.First {
+		t.Fatalf("waits %s, want %s", wait, conditionLimits.First)
 	}
 }
 

@@ -34,9 +34,9 @@ func TestAPIFact(t *testing.T) {
 		requested api
 		group     apidiscovery.Group
 		want      apiFacts
-		not       bool // known
+		unknown   bool
 	}{
-		{name: "nothing is known yet", requested: thing, not: true, want: apiFacts{API: thing}},
+		{name: "nothing is known yet", requested: thing, unknown: true, want: apiFacts{API: thing}},
 		{name: "not served", requested: thing, group: apidiscovery.Group{Known: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
 		{
 			name: "any version", requested: thing, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
@@ -79,9 +79,9 @@ func TestAPIFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, known := tt.group.Fact(apiRequest{API: tt.requested})
-			if known == tt.not {
-				t.Errorf("known: %t", known)
+			got, ok := tt.group.Fact(apiRequest{API: tt.requested})
+			if ok == tt.unknown {
+				t.Errorf("known: %t", ok)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -90,7 +90,7 @@ func TestAPIFact(t *testing.T) {
 	}
 }
 
-func TestMoreVersionsThanCanBeTold(t *testing.T) {
+func TestMoreVersionsThanFactCanHave(t *testing.T) {
 	versions := make([]string, 100)
 	for i := range versions {
 		versions[i] = "v" + strings.Repeat("1", i+1)
@@ -111,10 +111,10 @@ func TestAddOnFact(t *testing.T) {
 		version leases.Version
 		absent  bool
 		want    addOnInfo
-		not     bool // known
+		unknown bool
 	}{
 		{name: "not installed", absent: true, want: addOnInfo{Reason: dependencyv1alpha1.ReasonNotInstalled}},
-		{name: "nothing is known yet", not: true},
+		{name: "nothing is known yet", unknown: true},
 		{
 			name:    "no lease",
 			version: leases.Version{State: availability.LeaseNotFound},
@@ -126,7 +126,7 @@ func TestAddOnFact(t *testing.T) {
 			name: "reported under the former key", version: leases.Version{State: availability.LeaseFound, Reported: "1.2.3", Former: true},
 			want: addOnInfo{Version: "1.2.3", FormerAnnotation: true},
 		},
-		{name: "no semantic version, which others judge", version: reports("latest"), want: addOnInfo{Version: "latest"}},
+		{name: "no semantic version, which the hub judges", version: reports("latest"), want: addOnInfo{Version: "latest"}},
 		{name: "too long", version: reports(strings.Repeat("1", 129)), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
 		{name: "of several lines", version: reports("1.0\n2.0"), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
 		{name: "no text", version: reports("\xff\xfe"), want: addOnInfo{Reason: dependencyv1alpha1.ReasonVersionUnusable}},
@@ -134,9 +134,9 @@ func TestAddOnFact(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, known := addOnFact(proxy, tt.version, !tt.absent)
-			if known == tt.not {
-				t.Errorf("known: %t", known)
+			got, ok := addOnFact(proxy, tt.version, !tt.absent)
+			if ok == tt.unknown {
+				t.Errorf("known: %t", ok)
 			}
 			if got.Version != tt.want.Version || got.FormerAnnotation != tt.want.FormerAnnotation || got.Reason != tt.want.Reason {
 				t.Errorf("got %+v, want %+v", got, tt.want)
@@ -149,14 +149,14 @@ func TestAddOnFact(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	known := observation{
+	knownFacts := observation{
 		groups:   map[string]apidiscovery.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}},
 		versions: map[string]leases.Version{"proxy": {}},
 	}
-	other := api{Group: "away.io", Kind: "Other"}
+	unreachable := api{Group: "away.io", Kind: "Other"}
 	served := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
-	before := apiFacts{API: other, Served: metav1.ConditionTrue, Versions: []string{"v7"}}
-	ran := addOnInfo{AddOn: proxy, Version: "1.0.0"}
+	reported := apiFacts{API: unreachable, Served: metav1.ConditionTrue, Versions: []string{"v7"}}
+	reportedVersion := addOnInfo{AddOn: proxy, Version: "1.0.0"}
 	tests := []struct {
 		name      string
 		requested dependencyv1alpha1.ManagedClusterFactsSpec
@@ -167,31 +167,31 @@ func TestReport(t *testing.T) {
 		{name: "nothing is requested", complete: true, want: status{ObservedGeneration: 3}},
 		{
 			name: "all is known", requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}}, complete: true,
-			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
 			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{served}},
 		},
 		{
 			name:      "not all is known yet",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: other}}, AddOns: []addOn{proxy}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: unreachable}}, AddOns: []addOn{proxy}},
 			want:      status{APIsServed: "1/2", VersionsKnown: "0/1", APIs: []apiFacts{served}},
 		},
 		{
 			name:      "nothing is known any more, but was",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: other}}, AddOns: []addOn{proxy}},
-			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
-			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{before}, AddOns: []addOnInfo{ran}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: unreachable}}, AddOns: []addOn{proxy}},
+			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
+			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
 		},
 		{
 			name:      "a report on a generation that there is not yet",
-			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: other}}},
-			stored:    status{ObservedGeneration: 99, APIs: []apiFacts{before}},
-			want:      status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{before}},
+			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: unreachable}}},
+			stored:    status{ObservedGeneration: 99, APIs: []apiFacts{reported}},
+			want:      status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{reported}},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 3}, Spec: tt.requested, Status: tt.stored}
-			got, complete := report(facts, known)
+			got, complete := report(facts, knownFacts)
 			if complete != tt.complete {
 				t.Errorf("complete: %t", complete)
 			}
