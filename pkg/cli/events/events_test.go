@@ -254,7 +254,7 @@ func eventually(t *testing.T, out *syncedOutput, want string) {
 	}
 }
 
-func TestEventsThatMayNotBeListed(t *testing.T) {
+func TestForbiddenLists(t *testing.T) {
 	fakeHub := hub(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Group: "events.k8s.io", Resource: "events"}, "", errors.New("may not list"))
 	}})

@@ -7,8 +7,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
-// A command without the flags would act on another hub.
-func TestCommandsKeepTheHub(t *testing.T) {
+// TestCommandsKeepHub tests that commands have the flags of the hub. Without them, they would act on another hub.
+func TestCommandsKeepHub(t *testing.T) {
 	const whyCommand, enable = "kubectl addon why a", "clusteradm addon enable --names a --clusters c1"
 	for name, test := range map[string]struct {
 		flags            []string

@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A kind that the mapper lacks is never read, as if the hub did not serve it.
-func TestTheMapperHasWhatReadersMayRead(t *testing.T) {
+// TestMapperHasKindsOfReaders tests that the mapper has all kinds that readers may read. The plugin treats a missing kind as if the hub did
+// not serve it.
+func TestMapperHasKindsOfReaders(t *testing.T) {
 	raw, err := os.ReadFile("../../../deploy/plugin-reader/clusterrole.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func TestAMissingRightIsNamed(t *testing.T) {
+func TestHubErrorNamesMissingRight(t *testing.T) {
 	for denied, want := range map[string]string{
 		`User "me" cannot watch resource "managedclusters" in API group "a" at the cluster scope`: "ask for the right to watch that; ",
 		`User "me" cannot list resource "managedclusters" in API group "a" at the cluster scope`:  "ask for the right to list that; ",
