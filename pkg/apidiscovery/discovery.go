@@ -27,9 +27,9 @@ func discover(ctx context.Context, api API, group string) (Group, error) {
 	versions, err := versionsOf(ctx, api.REST, group)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Group{Known: true}, nil
+		return Group{Discovered: true}, nil
 	case apierrors.IsForbidden(err):
-		return Group{Known: true, Forbidden: api.Client + " may not read " + path(group)}, nil
+		return Group{Discovered: true, Forbidden: api.Client + " may not read " + path(group)}, nil
 	case err != nil:
 		return Group{}, err
 	}
@@ -54,7 +54,7 @@ func discover(ctx context.Context, api API, group string) (Group, error) {
 
 // gather returns the group with the results of all its versions.
 func gather(group string, versions []string, served []*metav1.APIResourceList, failures []error) (Group, error) {
-	result := Group{Known: true}
+	result := Group{Discovered: true}
 	for i, version := range versions {
 		switch cause, err := causeOf(failures[i]); {
 		case err != nil:

@@ -102,21 +102,21 @@ func TestDiscover(t *testing.T) {
 		want      Group
 		fails     bool
 	}{
-		{name: "a group that is not served", group: "a.io", want: Group{Known: true}},
+		{name: "a group that is not served", group: "a.io", want: Group{Discovered: true}},
 		{
 			name: "kinds in several versions, by preference, without subresources", group: "a.io",
 			responses: map[string]any{
 				"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": resources("Thing"), "/apis/a.io/v1": resources("Thing", "Other"),
 			},
 			want: Group{
-				Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}},
+				Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}},
 				Resources: map[string]string{"Thing": "Things", "Other": "Others"},
 			},
 		},
 		{
 			name: "the core group", group: "",
 			responses: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
-			want:      Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}, Resources: map[string]string{"Pod": "Pods"}},
+			want:      Group{Discovered: true, Kinds: map[string][]string{"Pod": {"v1"}}, Resources: map[string]string{"Pod": "Pods"}},
 		},
 		{
 			name: "a version whose aggregated API server is down", group: "a.io",
@@ -126,7 +126,7 @@ func TestDiscover(t *testing.T) {
 				"/apis/a.io/v1": resources("Thing"),
 			},
 			want: Group{
-				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"},
+				Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"},
 				Failures: map[string]string{"v2": "503 ServiceUnavailable"},
 			},
 		},
@@ -136,12 +136,12 @@ func TestDiscover(t *testing.T) {
 				"/apis/a.io":    groupOf("v1"),
 				"/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
 			},
-			want: Group{Known: true, Failures: map[string]string{"v1": "its response cannot be read"}},
+			want: Group{Discovered: true, Failures: map[string]string{"v1": "its response cannot be read"}},
 		},
 		{
 			name: "a version that is no longer served", group: "a.io",
 			responses: map[string]any{"/apis/a.io": groupOf("v1")},
-			want:      Group{Known: true},
+			want:      Group{Discovered: true},
 		},
 		{
 			name: "a version that drops the connection", group: "a.io",
@@ -153,7 +153,7 @@ func TestDiscover(t *testing.T) {
 		},
 		{
 			name: "no right to discover", group: "a.io", responses: map[string]any{"/apis/a.io": forbidden},
-			want: Group{Known: true, Forbidden: "addon-agent may not read /apis/a.io"},
+			want: Group{Discovered: true, Forbidden: "addon-agent may not read /apis/a.io"},
 		},
 		{name: "an API server that is starting", group: "a.io", responses: map[string]any{"/apis/a.io": unavailable}, fails: true},
 		{

@@ -36,7 +36,7 @@ func (g Group) Fact(request dependencyv1alpha1.APIRequest) (dependencyv1alpha1.A
 	}
 	failures := g.discoveryFailures(api)
 	switch {
-	case !g.Known:
+	case !g.Discovered:
 		return fact, false
 	case g.Forbidden != "":
 		fact.Served, fact.Reason, fact.Message = metav1.ConditionUnknown, dependencyv1alpha1.ReasonForbidden, bounded(g.Forbidden)

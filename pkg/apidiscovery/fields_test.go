@@ -113,7 +113,7 @@ func TestLookUp(t *testing.T) {
 			for path, response := range test.documents {
 				server.set(path, response)
 			}
-			group := Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}, "Other": {"v1"}}}
+			group := Group{Discovered: true, Kinds: map[string][]string{"Role": {"v1"}, "Other": {"v1"}}}
 			err := group.lookUp(t.Context(), API{server.client(t), "addon-agent"}, "a.io", test.fields, test.previous)
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
@@ -138,7 +138,7 @@ func failing(cause string) Schemas {
 func TestWatcherLooksUpFieldsAfterChanges(t *testing.T) {
 	b := newBench(t)
 	roleGroup := func(fields map[string]bool, hash string) Group {
-		return Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}}, Resources: map[string]string{"Role": "Roles"}, Schemas: Schemas{
+		return Group{Discovered: true, Kinds: map[string][]string{"Role": {"v1"}}, Resources: map[string]string{"Role": "Roles"}, Schemas: Schemas{
 			Fields: map[Kind]map[string]bool{roleV1: fields}, Failures: map[Kind]string{},
 			Hashes: map[string]string{"v1": rolesPath + "?hash=" + hash},
 		}}
@@ -161,7 +161,7 @@ func TestWatcherLooksUpFieldsAfterChanges(t *testing.T) {
 }
 
 func TestUnreadableSchemaNeedsConfirmation(t *testing.T) {
-	watched := &group{result: Group{Known: true, Kinds: map[string][]string{"Role": {"v1"}}}}
+	watched := &group{result: Group{Discovered: true, Kinds: map[string][]string{"Role": {"v1"}}}}
 	lacking := watched.result
 	lacking.Schemas = failing(notPublished)
 	for i := range confirmations {

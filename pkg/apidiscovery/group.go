@@ -7,8 +7,8 @@ import (
 
 // Group is the result of the discovery of an API group.
 type Group struct {
-	// Known is false until the API server has responded.
-	Known bool
+	// Discovered is false until the API server has responded.
+	Discovered bool
 	// Kinds maps each kind to the versions in which it is served, in the API
 	// server's order of preference. It is shared and must not be changed.
 	Kinds map[string][]string

@@ -7,7 +7,7 @@ import (
 )
 
 func TestDelayOfNextDiscovery(t *testing.T) {
-	failing := Group{Known: true, Failures: map[string]string{"v1": "503"}}
+	failing := Group{Discovered: true, Failures: map[string]string{"v1": "503"}}
 	g := &group{}
 	expect := func(situation string, result Group, err error, want time.Duration) {
 		t.Helper()
@@ -33,7 +33,7 @@ func TestDelayOfNextDiscovery(t *testing.T) {
 	}
 	expect("at last", failing, nil, retryIncomplete)
 	expect("the API server does not respond", Group{}, context.DeadlineExceeded, retryUnreachable)
-	if !g.result.incomplete() || !g.result.Known {
+	if !g.result.incomplete() || !g.result.Discovered {
 		t.Error("forgot the last result while the API server does not respond")
 	}
 	expect("it responds again", things, nil, 0)

@@ -158,7 +158,7 @@ func (s *session) group(name string) Group {
 	for _, resource := range definitions {
 		if refused := s.refused[resource]; refused != "" {
 			// Without the watch, the last result would become stale.
-			return Group{Known: true, Forbidden: refused}
+			return Group{Discovered: true, Forbidden: refused}
 		}
 	}
 	return watched.result

@@ -74,7 +74,7 @@ func (b *bench) define(t *testing.T, name string) {
 	}
 }
 
-var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"}}
+var things = Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"}}
 
 func TestWatchReplacesGroups(t *testing.T) {
 	b := newBench(t)
@@ -84,13 +84,13 @@ func TestWatchReplacesGroups(t *testing.T) {
 	b.serveThings()
 	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", things)
-	if got := b.Group("b.io"); got.Known {
+	if got := b.Group("b.io"); got.Discovered {
 		t.Errorf("knows %+v of a group that is not watched", got)
 	}
 	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
-	b.expect(t, "b.io", Group{Known: true})
+	b.expect(t, "b.io", Group{Discovered: true})
 	b.Watch(map[string]Fields{"b.io": nil})
-	if got := b.Group("a.io"); got.Known {
+	if got := b.Group("a.io"); got.Discovered {
 		t.Errorf("keeps %+v of a group that is no longer watched", got)
 	}
 	if b.server.count("/apis") > 0 {
@@ -107,8 +107,8 @@ func TestWatchReplacesGroups(t *testing.T) {
 func TestWatcherDiscoversAfterDefinitionChanges(t *testing.T) {
 	b := newBench(t)
 	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
-	b.expect(t, "a.io", Group{Known: true})
-	b.expect(t, "b.io", Group{Known: true})
+	b.expect(t, "a.io", Group{Discovered: true})
+	b.expect(t, "b.io", Group{Discovered: true})
 	// The document may change a moment after the event.
 	b.define(t, "things.a.io")
 	b.serveThings()
@@ -149,18 +149,18 @@ func TestMissingRightIsReported(t *testing.T) {
 	})
 	b.serveThings()
 	b.Watch(map[string]Fields{"a.io": nil})
-	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
+	b.expect(t, "a.io", Group{Discovered: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
 	close(allowed)
 	b.expect(t, "a.io", things)
 }
 
 func TestSessionDropsResultOfUnwatchedGroup(t *testing.T) {
 	current := newSession(nil, API{}, func() {})
-	if changed, delay := current.discovered("a.io", things, nil); changed || delay != 0 || current.group("a.io").Known {
+	if changed, delay := current.discovered("a.io", things, nil); changed || delay != 0 || current.group("a.io").Discovered {
 		t.Errorf("kept, again after %s", delay)
 	}
 	current.watch(map[string]Fields{"a.io": nil})
-	if changed, delay := current.discovered("a.io", things, nil); !changed || delay == 0 || !current.group("a.io").Known {
+	if changed, delay := current.discovered("a.io", things, nil); !changed || delay == 0 || !current.group("a.io").Discovered {
 		t.Errorf("of a watched group: again after %s", delay)
 	}
 }

@@ -112,7 +112,7 @@ func (b *bench) reconcile(t *testing.T) reconcile.Result {
 
 func TestWritesOnlyWhatChanged(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	b.reconcile(t)
 	if b.writes != 1 || b.watched["a.io"] == nil {
@@ -127,7 +127,7 @@ func TestWritesOnlyWhatChanged(t *testing.T) {
 
 func TestFirstReportWaitsForAllFacts(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: api{Group: "hangs.io", Kind: "Other"}}}})
 	if result := b.reconcile(t); result.RequeueAfter != gathering || b.writes != 0 {
 		t.Errorf("%+v after %d writes", result, b.writes)
@@ -157,7 +157,7 @@ func TestNoWriteWhileClusterDoesNotRespond(t *testing.T) {
 
 func TestCorrectionsOfAnotherWriterBackOff(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	for range 3 { // another writer replaces the status each time
 		b.clock.Step(time.Minute)
@@ -192,7 +192,7 @@ func TestUnrequestedFactsAreNotWatched(t *testing.T) {
 func TestObserveReadsRequestedFacts(t *testing.T) {
 	b := newBench(t)
 	b.AgentAddOn = "interlock-agent"
-	b.groups = map[string]apidiscovery.Group{"a.io": served, "other.io": {Known: true}}
+	b.groups = map[string]apidiscovery.Group{"a.io": served, "other.io": {Discovered: true}}
 	b.counts = map[objectcount.Resource]objectcount.Count{thingsAt: {Number: 3}}
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
 	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
@@ -227,7 +227,7 @@ func TestFailedWrites(t *testing.T) {
 			b := newBench(t)
 			registry := prometheus.NewRegistry()
 			b.Metrics = metrics.New(registry)
-			b.groups["a.io"] = apidiscovery.Group{Known: true}
+			b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 			b.response = test.response
 			b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 			if _, err := b.Reconcile(t.Context(), reconcile.Request{}); (err != nil) != test.fails {

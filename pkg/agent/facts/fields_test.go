@@ -15,7 +15,7 @@ func TestFieldFacts(t *testing.T) {
 	v1, v2 := apidiscovery.Kind{Version: "v1", Kind: "Thing"}, apidiscovery.Kind{Version: "v2", Kind: "Thing"}
 	served := func(fields map[apidiscovery.Kind]map[string]bool, failures map[apidiscovery.Kind]string) apidiscovery.Group {
 		return apidiscovery.Group{
-			Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Schemas: apidiscovery.Schemas{Fields: fields, Failures: failures},
+			Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Schemas: apidiscovery.Schemas{Fields: fields, Failures: failures},
 		}
 	}
 	onlyV2 := map[apidiscovery.Kind]map[string]bool{v1: {"spec.a": true, "spec.b": false}, v2: {"spec.a": true, "spec.b": true}}
@@ -76,7 +76,7 @@ func TestFieldFacts(t *testing.T) {
 
 func TestRequestedFieldsAreWatched(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: thingV2, Fields: []string{"spec.a"}}}})
 	b.reconcile(t)
 	want := map[string]apidiscovery.Fields{"a.io": {{Version: "v2", Kind: "Thing"}: {"spec.a"}}}
@@ -92,7 +92,7 @@ func TestUnknownFieldsKeepReport(t *testing.T) {
 	facts.Spec.APIs = []apiRequest{{API: thing, Fields: []string{"spec.a"}}}
 	facts.Status = status{ObservedGeneration: 1, APIs: []apiFacts{reported}}
 	got, complete := report(facts, observation{groups: map[string]apidiscovery.Group{
-		"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+		"a.io": {Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 	}})
 	if diff := cmp.Diff([]apiFacts{reported}, got.APIs); diff != "" || complete || got.ObservedGeneration != 1 {
 		t.Errorf("complete %t, generation %d (-want +got):\n%s", complete, got.ObservedGeneration, diff)

@@ -21,7 +21,7 @@ var (
 	things   = objectKind{Group: "a.io", Kind: "Thing"}
 	thingsAt = objectcount.Resource{Group: "a.io", Version: "v2", Resource: "things"}
 	served   = apidiscovery.Group{
-		Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Resources: map[string]string{"Thing": "things"},
+		Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Resources: map[string]string{"Thing": "things"},
 	}
 )
 
@@ -40,7 +40,7 @@ func TestObjectsFact(t *testing.T) {
 		unknown bool
 	}{
 		{name: "nothing is known yet", unknown: true},
-		{name: "not served", group: apidiscovery.Group{Known: true}, want: fact(0, false)},
+		{name: "not served", group: apidiscovery.Group{Discovered: true}, want: fact(0, false)},
 		{name: "not counted yet", group: served, unknown: true},
 		{name: "no object", group: served, counts: counted(objectcount.Count{}), want: fact(0, false)},
 		{name: "some", group: served, counts: counted(objectcount.Count{Number: 7}), want: fact(7, false)},
@@ -53,11 +53,11 @@ func TestObjectsFact(t *testing.T) {
 			},
 		},
 		{
-			name: "no right to discover the API", group: apidiscovery.Group{Known: true, Forbidden: "addon-agent may not"},
+			name: "no right to discover the API", group: apidiscovery.Group{Discovered: true, Forbidden: "addon-agent may not"},
 			want: objectsInfo{ObjectKind: things, Reason: dependencyv1alpha1.ReasonForbidden, Message: "addon-agent may not"},
 		},
 		{
-			name: "an API that cannot be discovered", group: apidiscovery.Group{Known: true, Failures: map[string]string{"v1": "503"}},
+			name: "an API that cannot be discovered", group: apidiscovery.Group{Discovered: true, Failures: map[string]string{"v1": "503"}},
 			want: objectsInfo{
 				ObjectKind: things, Reason: dependencyv1alpha1.ReasonDiscoveryFailed, Message: "discovery of a.io/v1 failed: 503",
 			},

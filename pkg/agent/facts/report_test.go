@@ -37,26 +37,26 @@ func TestAPIFact(t *testing.T) {
 		unknown   bool
 	}{
 		{name: "nothing is known yet", requested: thing, unknown: true, want: apiFacts{API: thing}},
-		{name: "not served", requested: thing, group: apidiscovery.Group{Known: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
+		{name: "not served", requested: thing, group: apidiscovery.Group{Discovered: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
 		{
-			name: "any version", requested: thing, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			name: "any version", requested: thing, group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 			want: apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
 		},
 		{
-			name: "the version", requested: thingV2, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1", "v2"}}},
+			name: "the version", requested: thingV2, group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1", "v2"}}},
 			want: apiFacts{API: thingV2, Served: metav1.ConditionTrue, Versions: []string{"v1", "v2"}},
 		},
 		{
-			name: "other versions", requested: thingV2, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+			name: "other versions", requested: thingV2, group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 			want: apiFacts{API: thingV2, Served: metav1.ConditionFalse, Versions: []string{"v1"}},
 		},
 		{
-			name: "another kind", requested: thing, group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Other": {"v1"}}},
+			name: "another kind", requested: thing, group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Other": {"v1"}}},
 			want: apiFacts{API: thing, Served: metav1.ConditionFalse},
 		},
 		{
 			name: "a version that fails, of any", requested: thing,
-			group: apidiscovery.Group{Known: true, Failures: map[string]string{"v2": "503 ServiceUnavailable", "v1": "no response within 10s"}},
+			group: apidiscovery.Group{Discovered: true, Failures: map[string]string{"v2": "503 ServiceUnavailable", "v1": "no response within 10s"}},
 			want: apiFacts{
 				API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonDiscoveryFailed,
 				Message: "discovery of a.io/v1 failed: no response within 10s; discovery of a.io/v2 failed: 503 ServiceUnavailable",
@@ -64,16 +64,16 @@ func TestAPIFact(t *testing.T) {
 		},
 		{
 			name: "a version that fails, and one that serves it", requested: thing,
-			group: apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503"}},
+			group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}, Failures: map[string]string{"v2": "503"}},
 			want:  apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
 		},
 		{
 			name: "another version than the one that fails", requested: thingV2,
-			group: apidiscovery.Group{Known: true, Failures: map[string]string{"v1": "503"}},
+			group: apidiscovery.Group{Discovered: true, Failures: map[string]string{"v1": "503"}},
 			want:  apiFacts{API: thingV2, Served: metav1.ConditionFalse},
 		},
 		{
-			name: "no right", requested: thing, group: apidiscovery.Group{Known: true, Forbidden: "addon-agent may not"},
+			name: "no right", requested: thing, group: apidiscovery.Group{Discovered: true, Forbidden: "addon-agent may not"},
 			want: apiFacts{API: thing, Served: metav1.ConditionUnknown, Reason: dependencyv1alpha1.ReasonForbidden, Message: "addon-agent may not"},
 		},
 	}
@@ -96,7 +96,7 @@ func TestMoreVersionsThanFactCanHave(t *testing.T) {
 		versions[i] = "v" + strings.Repeat("1", i+1)
 	}
 	last := api{Group: "a.io", Version: versions[99], Kind: "Thing"}
-	got, _ := apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": versions}}.Fact(apiRequest{API: last})
+	got, _ := apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": versions}}.Fact(apiRequest{API: last})
 	if got.Served != metav1.ConditionTrue || len(got.Versions) != dependencyv1alpha1.MaxVersions {
 		t.Errorf("%s with %d versions", got.Served, len(got.Versions))
 	}
@@ -150,7 +150,7 @@ func TestAddOnFact(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	knownFacts := observation{
-		groups:   map[string]apidiscovery.Group{"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}},
+		groups:   map[string]apidiscovery.Group{"a.io": {Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}}},
 		versions: map[string]leases.Version{"proxy": {}},
 	}
 	unreachable := api{Group: "away.io", Kind: "Other"}

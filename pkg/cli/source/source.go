@@ -105,7 +105,7 @@ func (s *Source) IsStdin() bool { return s.file == "-" }
 // Snapshot reads the whole fleet, or a single managed cluster. Its error has advice, and makes
 // the plugin exit with cmdline.ExitHub if the hub did not respond. The additions are changes to
 // try, whose inputs are read, too.
-func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snapshot.Also) (*snapshot.Snapshot, error) {
+func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snapshot.Additions) (*snapshot.Snapshot, error) {
 	fleet, err := s.take(ctx, cluster, additions)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snap
 	return fleet, nil
 }
 
-func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Also) (*snapshot.Snapshot, error) {
+func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Additions) (*snapshot.Snapshot, error) {
 	if s.file != "" {
 		return s.read()
 	}

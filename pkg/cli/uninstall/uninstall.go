@@ -114,8 +114,8 @@ func (o *options) run(ctx context.Context) error {
 }
 
 // inputs returns the inputs of a plan besides the decisions of Placements.
-func (o *options) inputs() snapshot.Also {
-	return snapshot.Also{Objects: true, Writers: o.cascade == unit}
+func (o *options) inputs() snapshot.Additions {
+	return snapshot.Additions{Objects: true, Writers: o.cascade == unit}
 }
 
 func check(fleet *planned.Fleet, addOn string) error {

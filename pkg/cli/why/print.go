@@ -45,18 +45,18 @@ type printer struct {
 
 // printCauses prints a paragraph for each cause.
 func (p *printer) printCauses() error {
-	steps, others := make([]step, len(p.causes.Items)), p.otherSteps()
+	steps, otherSteps := make([]step, len(p.causes.Items)), p.otherSteps()
 	for i := range p.causes.Items {
 		steps[i] = next(p.fleet, &p.causes.Items[i])
 	}
 	lines := []string{p.screen.Wrap(p.summary(), 0)}
-	if note := p.note(slices.Concat(steps, others)); note != "" {
+	if note := p.note(slices.Concat(steps, otherSteps)); note != "" {
 		lines = append(lines, "", p.screen.Wrap(note, 0))
 	}
 	for i := range p.causes.Items {
 		lines = append(lines, "", p.paragraph(&p.causes.Items[i], steps[i], i+1))
 	}
-	for _, todo := range others {
+	for _, todo := range otherSteps {
 		lines = append(lines, "", p.screen.Wrap(todo.note, 0))
 		if todo.run != "" {
 			lines = append(lines, "run   "+p.source.Command(todo.run))

@@ -32,19 +32,19 @@ func TestConsents(t *testing.T) {
 	const auto, never = "{dependencies: [{name: keys, install: Auto}]}", "{dependencies: [{name: keys}]}"
 	for name, test := range map[string]struct {
 		dependent string
-		additions Also
+		additions Additions
 		failure   error
 		want      catalog.Consent
 		read      int // Placements, and installations
 	}{
-		"Needed":    {auto, Also{}, nil, catalog.ByLabel, 1},
-		"NotNeeded": {never, Also{}, nil, catalog.ConsentUnknown, 0},
-		"ForPlans":  {never, Also{Placements: true}, nil, catalog.ByLabel, 1},
+		"Needed":    {auto, Additions{}, nil, catalog.ByLabel, 1},
+		"NotNeeded": {never, Additions{}, nil, catalog.ConsentUnknown, 0},
+		"ForPlans":  {never, Additions{Placements: true}, nil, catalog.ByLabel, 1},
 		"Forbidden": {
-			auto, Also{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0,
+			auto, Additions{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0,
 		},
-		"NotServed": {auto, Also{}, &meta.NoKindMatchError{}, catalog.ConsentUnknown, 0},
-		"Timeout":   {auto, Also{}, errors.New("timeout"), catalog.ConsentUnknown, 0},
+		"NotServed": {auto, Additions{}, &meta.NoKindMatchError{}, catalog.ConsentUnknown, 0},
+		"Timeout":   {auto, Additions{}, errors.New("timeout"), catalog.ConsentUnknown, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys := fixture.Specified(t, "keys", "installStrategy: {type: Placements, placements: [{namespace: places, name: keys}]}")

@@ -41,10 +41,10 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		additions Also
+		additions Additions
 		selected  bool
 		writers   int
-	}{{Also{}, false, 0}, {Also{Placements: true}, true, 0}, {Also{Writers: true}, false, 1}} {
+	}{{Additions{}, false, 0}, {Additions{Placements: true}, true, 0}, {Additions{Writers: true}, false, 1}} {
 		snapshot, err := Take(t.Context(), hub, "", test.additions)
 		if err != nil {
 			t.Fatal(err)

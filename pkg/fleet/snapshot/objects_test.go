@@ -32,17 +32,17 @@ func TestTakeReadsObjects(t *testing.T) {
 	busy, resource := errors.New("the hub is busy"), dependencyv1alpha1.Resource.GroupResource()
 	for _, test := range []struct {
 		name, spec string
-		additions  Also
+		additions  Additions
 		err        error
 		want       bool
 		fails      bool
 	}{
-		{name: "an add-on provides an API", spec: provides, additions: Also{Objects: true}, want: true},
-		{name: "no add-on provides an API", spec: "{}", additions: Also{Objects: true}},
+		{name: "an add-on provides an API", spec: provides, additions: Additions{Objects: true}, want: true},
+		{name: "no add-on provides an API", spec: "{}", additions: Additions{Objects: true}},
 		{name: "nothing is removed", spec: provides},
-		{name: "without the right", spec: provides, additions: Also{Objects: true}, err: apierrors.NewForbidden(resource, "", busy)},
-		{name: "without the CRD", spec: provides, additions: Also{Objects: true}, err: apierrors.NewNotFound(resource, "")},
-		{name: "from a hub that does not respond", spec: provides, additions: Also{Objects: true}, err: busy, fails: true},
+		{name: "without the right", spec: provides, additions: Additions{Objects: true}, err: apierrors.NewForbidden(resource, "", busy)},
+		{name: "without the CRD", spec: provides, additions: Additions{Objects: true}, err: apierrors.NewNotFound(resource, "")},
+		{name: "from a hub that does not respond", spec: provides, additions: Additions{Objects: true}, err: busy, fails: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}

@@ -28,7 +28,7 @@ import (
 // Take reads a hub with a live client. If the cluster is empty, it reads the add-ons of all
 // managed clusters. It reads configs, templates and facts only if a dependency needs them, so
 // that users need no other rights. The additions are changes to try on the snapshot.
-func Take(ctx context.Context, hub client.Reader, cluster string, additions ...Also) (*Snapshot, error) {
+func Take(ctx context.Context, hub client.Reader, cluster string, additions ...Additions) (*Snapshot, error) {
 	content := Content{Taken: time.Now()}
 	var err error
 	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
@@ -44,9 +44,9 @@ func Take(ctx context.Context, hub client.Reader, cluster string, additions ...A
 		hub:        hub,
 		namespace:  cluster,
 		content:    &content,
-		placements: slices.ContainsFunc(additions, func(addition Also) bool { return addition.Placements }),
-		objects:    slices.ContainsFunc(additions, func(addition Also) bool { return addition.Objects }),
-		writers:    slices.ContainsFunc(additions, func(addition Also) bool { return addition.Writers }),
+		placements: slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Placements }),
+		objects:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Objects }),
+		writers:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Writers }),
 	}
 	evaluator, err := t.declarations(ctx, additions)
 	if err != nil {
@@ -63,8 +63,8 @@ func Take(ctx context.Context, hub client.Reader, cluster string, additions ...A
 	return New(content), nil
 }
 
-// Also has changes to try on a snapshot. They may require more objects to be read.
-type Also struct {
+// Additions has changes to try on a snapshot. They may require more objects to be read.
+type Additions struct {
 	Registrations []addonv1alpha1.ClusterManagementAddOn
 	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
 	// Templates are new, or replace templates of the same name.
@@ -95,7 +95,7 @@ type taking struct {
 
 // declarations reads policies and AddOnTemplates, and returns the evaluator for all declarations. It comes first, because the
 // other objects to read depend on the declarations.
-func (t *taking) declarations(ctx context.Context, additions []Also) (*evaluation.Evaluator, error) {
+func (t *taking) declarations(ctx context.Context, additions []Additions) (*evaluation.Evaluator, error) {
 	if err := t.policies(ctx); err != nil {
 		return nil, err
 	}
