@@ -30,11 +30,11 @@ type AgentMemory interface {
 	// See Memory for Back and Found.
 	Back(cluster string, status metav1.ConditionStatus) time.Time
 	Found(addOn types.NamespacedName) time.Time
-	// Silent returns the time since when an agent has had no sign of life. Alive resets it.
+	// Silent returns when an agent lost its sign of life. Alive resets it.
 	Silent(agent types.NamespacedName) time.Time
 	Alive(agent types.NamespacedName)
-	// Awaited returns the time since when a cluster's object lacks a request that add-ons
-	// need. Requested resets it.
+	// Awaited returns when a cluster's object began to lack a request that add-ons need.
+	// Requested resets it.
 	Awaited(cluster string) time.Time
 	Requested(cluster string)
 }
@@ -49,7 +49,7 @@ type Reported struct {
 	Needed catalog.Requests
 }
 
-// FactsNotServed is the message about all facts where a hub does not serve ManagedClusterFacts.
+// FactsNotServed is the message about all facts if a hub does not serve ManagedClusterFacts.
 const FactsNotServed = "the hub does not serve the CRD " + dependencyv1alpha1.CRDName + ": install it, and let addon-manager use it"
 
 // Facts returns the facts of a cluster that its add-ons need.
@@ -63,7 +63,7 @@ func (a Agents) Facts(ctx context.Context, cluster string, reported Reported) (e
 	return facts, nil
 }
 
-// needed returns the needed facts that are reported, and since when more of them are awaited.
+// needed returns the needed facts that are reported, with the time of the request for facts that are still awaited.
 func (a Agents) needed(cluster string, reported Reported, sign SignOfLife) evaluation.Facts {
 	if reported.Needed.Empty() {
 		return evaluation.Facts{}

@@ -98,8 +98,8 @@ func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
 	return ""
 }
 
-// returned returns the time since when a ManagedCluster, which may be nil, is not lost, by the clock of its own agent. It is zero
-// if the time is unknown.
+// returned returns when a ManagedCluster, which may be nil, became reachable again, by the clock of its own agent. It is zero if
+// the time is unknown.
 func returned(cluster *clusterv1.ManagedCluster) time.Time {
 	if cluster == nil {
 		return time.Time{}

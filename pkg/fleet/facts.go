@@ -71,8 +71,8 @@ func HasReports(object *dependencyv1alpha1.ManagedClusterFacts) bool {
 	return status.AgentAddOn != "" || status.ObservedGeneration != 0 || len(status.APIs) > 0 || len(status.AddOns) > 0
 }
 
-// RequestedAt returns the time since when the requested facts are awaited: the last change by addon-manager. If no agent has ever
-// reported, it is the creation of the object, because a new request does not give an absent agent more time.
+// RequestedAt returns when the wait for the requested facts began: at the last change by addon-manager. If no agent has ever reported,
+// it is the creation of the object, because a new request does not give an absent agent more time.
 func RequestedAt(object *dependencyv1alpha1.ManagedClusterFacts) time.Time {
 	requested := object.CreationTimestamp.Time
 	if !HasReports(object) {

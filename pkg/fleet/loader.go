@@ -47,13 +47,13 @@ type Reader interface {
 
 // Memory is the past state that the objects of a hub no longer show.
 type Memory interface {
-	// Back returns the time since when a cluster with that status is reachable again. It is zero if that was long ago.
+	// Back returns when a cluster with that status became reachable again. It is zero if that was long ago.
 	Back(cluster string, status metav1.ConditionStatus) time.Time
-	// Found returns the time at which the hub first observed an add-on in the state that a loss of its cluster leaves.
+	// Found returns when the hub first observed an add-on in the state that a loss of its cluster leaves.
 	Found(addOn types.NamespacedName) time.Time
 	// RunningTemplate returns the AddOnTemplate that ran when a rollout began. It is empty if it is unknown.
 	RunningTemplate(addOn types.NamespacedName) string
-	// Lapse returns the time since when an add-on in the observed state is unavailable.
+	// Lapse returns when an add-on in the observed state became unavailable.
 	Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse
 }
 

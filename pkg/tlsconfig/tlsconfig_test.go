@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsServed(t *testing.T) {
+func TestRestrict(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{}

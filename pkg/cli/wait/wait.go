@@ -33,7 +33,7 @@ type options struct {
 	// limit is the time that messages name instead of timeout, unless it is zero.
 	limit  time.Duration
 	target target
-	// show prints a line for each change. It is nil where the output is no terminal.
+	// show prints a line for each change. It is nil if the output is no terminal.
 	show func(line string)
 }
 

@@ -19,7 +19,7 @@ import (
 type Manager struct {
 	// Offline is the policy for verdicts on lost clusters. It is empty if it is unknown.
 	Offline evaluation.OfflinePolicy `json:"offline,omitempty"`
-	// Leads is the time since when its leader leads.
+	// Leads is the time at which its leader began to lead.
 	Leads time.Time `json:"leads,omitzero"`
 	// Unread is the reason why Offline is unknown.
 	Unread string `json:"unread,omitempty"`
@@ -30,7 +30,7 @@ type Manager struct {
 // RunsLifecycle reports whether the leader of addon-manager runs with --lifecycle.
 func (c *Content) RunsLifecycle() bool { return c.Manager != nil && c.Manager.Lifecycle }
 
-// leads returns the time since when a leader leads. It is zero if it is unknown.
+// leads returns the time at which the leader began to lead. It is zero if it is unknown.
 func (m *Manager) leads() time.Time {
 	if m == nil {
 		return time.Time{}
