@@ -35,7 +35,7 @@ func TestSet(t *testing.T) {
 	for _, step := range []struct {
 		value   string
 		updates int
-		reason     string
+		reason  string
 	}{
 		{"hold", 3, "two conflicts are tried again"},
 		{"hold", 3, "nothing changes"},
@@ -48,7 +48,7 @@ func TestSet(t *testing.T) {
 		}
 		got, err := Get(t.Context(), hub, key, "policy")
 		if err != nil || got != step.value || updates != step.updates {
-			t.Errorf("%q after %d updates, %v; want %q after %d: %s", got, updates, err, step.value, step.updates, step.why)
+			t.Errorf("%q after %d updates, %v; want %q after %d: %s", got, updates, err, step.value, step.updates, step.reason)
 		}
 	}
 	if other, err := Get(t.Context(), hub, key, "kept"); err != nil || other != "by another" {
