@@ -138,10 +138,16 @@ func failing(cause string) Schemas {
 func TestWatcherLooksUpFieldsAfterChanges(t *testing.T) {
 	b := newBench(t)
 	roleGroup := func(fields map[string]bool, hash string) Group {
-		return Group{Discovered: true, Kinds: map[string][]string{"Role": {"v1"}}, Resources: map[string]string{"Role": "Roles"}, Schemas: Schemas{
-			Fields: map[Kind]map[string]bool{roleV1: fields}, Failures: map[Kind]string{},
-			Hashes: map[string]string{"v1": rolesPath + "?hash=" + hash},
-		}}
+		return Group{
+			Discovered: true,
+			Kinds:      map[string][]string{"Role": {"v1"}},
+			Resources:  map[string]string{"Role": "Roles"},
+			Schemas: Schemas{
+				Fields:   map[Kind]map[string]bool{roleV1: fields},
+				Failures: map[Kind]string{},
+				Hashes:   map[string]string{"v1": rolesPath + "?hash=" + hash},
+			},
+		}
 	}
 	b.server.set("/apis/a.io", groupOf("v1"))
 	b.server.set("/apis/a.io/v1", resources("Role"))

@@ -87,7 +87,8 @@ func checkFights(t *testing.T, input, next Input, decision Decision) {
 		t.Errorf("in mode %q awaits since %s until %s", input.Mode, decision.Awaiting, decision.NextChange)
 	case fails && (stored == nil || stored.Status == metav1.ConditionTrue):
 		t.Errorf("a Required dependency fails, and Available is %+v", stored)
-	case fails && decision.Write && input.Asserted == decision.Asserted && input.Available != nil && input.Available.Status != metav1.ConditionTrue:
+	case fails && decision.Write && input.Asserted == decision.Asserted &&
+		input.Available != nil && input.Available.Status != metav1.ConditionTrue:
 		t.Errorf("asserts the finding again although another writer has replaced it by %+v", input.Available)
 	}
 }

@@ -31,7 +31,9 @@ func TestApplyWithoutServerSideApply(t *testing.T) {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: changed}
 	}
 	stored := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
-	stored.Status.Conditions = []metav1.Condition{condition("Registered", "Set"), condition("Degraded", "Before"), condition("Available", "Healthy")}
+	stored.Status.Conditions = []metav1.Condition{
+		condition("Registered", "Set"), condition("Degraded", "Before"), condition("Available", "Healthy"),
+	}
 	updated := []metav1.Condition{condition("Registered", "Set"), condition("Degraded", "After"), condition("Available", "Healthy")}
 
 	for _, test := range []struct {

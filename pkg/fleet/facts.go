@@ -23,7 +23,8 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	if object.Status.ObservedGeneration == object.Generation {
 		for i := range object.Spec.APIs {
 			requested := &object.Spec.APIs[i]
-			setFieldsUnknown(facts, addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI(requested.API), Fields: requested.Fields}, fieldsNotSupported)
+			api := addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI(requested.API), Fields: requested.Fields}
+			setFieldsUnknown(facts, api, fieldsNotSupported)
 		}
 	}
 	for i := range object.Status.AddOns {

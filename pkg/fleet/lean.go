@@ -187,7 +187,8 @@ const MaxAnnotation = 256
 
 func shortAnnotations(annotations map[string]string) map[string]string {
 	return OnlyNamed(annotations, func(name string) bool {
-		return name != corev1.LastAppliedConfigAnnotation && (len(annotations[name]) <= MaxAnnotation || slices.Contains(versions.Annotations, name))
+		return name != corev1.LastAppliedConfigAnnotation &&
+			(len(annotations[name]) <= MaxAnnotation || slices.Contains(versions.Annotations, name))
 	})
 }
 

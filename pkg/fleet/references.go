@@ -106,7 +106,9 @@ func DefaultConfig(registered *addonv1alpha1.ClusterManagementAddOn) (types.Name
 // TakesConfigs reports whether a registered add-on can refer to an AddOnDeploymentConfig.
 func TakesConfigs(registered *addonv1alpha1.ClusterManagementAddOn) bool {
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool { return isConfig(config.ConfigGroupResource) })
+	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool {
+		return isConfig(config.ConfigGroupResource)
+	})
 }
 
 func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool { return resource == deploymentConfigs }

@@ -122,7 +122,9 @@ func (c configs) Get(_ context.Context, namespace, name string) (*ocmv1beta1.Add
 // randomReferences returns references to a few configs. Some configs do not exist, and some
 // references lack fields that OCM's controllers sometimes leave out.
 func randomReferences(random *rand.Rand) []ocmv1alpha1.ConfigReference {
-	resources := []ocmv1alpha1.ConfigGroupResource{configResource, configResource, templateResource, {Group: "other.io", Resource: ResourceConfig}}
+	resources := []ocmv1alpha1.ConfigGroupResource{
+		configResource, configResource, templateResource, {Group: "other.io", Resource: ResourceConfig},
+	}
 	name := func() string { return []string{"", "a", "b", "c", "missing"}[random.IntN(5)] }
 	var references []ocmv1alpha1.ConfigReference
 	for range random.IntN(5) {

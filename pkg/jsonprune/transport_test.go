@@ -90,7 +90,11 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			transport := &Transport{Next: stubTransport{response}, Drop: map[string]*Drop{"addons": drop, "clusters": drop}, Lists: []string{"addons"}}
+			transport := &Transport{
+				Next:  stubTransport{response},
+				Drop:  map[string]*Drop{"addons": drop, "clusters": drop},
+				Lists: []string{"addons"},
+			}
 			got, err := transport.RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)

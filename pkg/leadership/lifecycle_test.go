@@ -25,7 +25,9 @@ func TestLifecycle(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{names.LifecycleLeader: annotation},
 			},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: microTime(now.Add(-renewed)), LeaseDurationSeconds: ptr.To(int32(15))},
+			Spec: coordinationv1.LeaseSpec{
+				HolderIdentity: &holder, RenewTime: microTime(now.Add(-renewed)), LeaseDurationSeconds: ptr.To(int32(15)),
+			},
 		}
 	}
 	for name, test := range map[string]struct {

@@ -29,7 +29,8 @@ func fleetOf(bound ...string) Fleet {
 		return clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}
 	globalSet := set("global")
-	globalSet.Spec.ClusterSelector.SelectorType, globalSet.Spec.ClusterSelector.LabelSelector = clusterv1beta2.LabelSelector, &metav1.LabelSelector{}
+	globalSet.Spec.ClusterSelector.SelectorType = clusterv1beta2.LabelSelector
+	globalSet.Spec.ClusterSelector.LabelSelector = &metav1.LabelSelector{}
 	tainted := clusterv1.Taint{Key: "gpu", Value: "yes", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: fixture.Earlier}
 	return Fleet{
 		Clusters: []clusterv1.ManagedCluster{
@@ -86,21 +87,21 @@ func TestSelect(t *testing.T) {
 		"OCM's and Kubernetes' libraries": {
 			everywhere, cel(`"{\"a\": 1}".parseJSON().a == 1`, `semver("1.35.0").isGreaterThan(semver("1.34.0"))`), "a1 b", "",
 		},
-		"both expressions":                 {everywhere, cel(`managedCluster.metadata.name != "b"`, `managedCluster.metadata.name != "a1"`), "", ""},
-		"an expression that fails":         {everywhere, cel(`managedCluster.metadata.annotations["none"] == ""`), "", ""},
-		"an expression that is no bool":    {everywhere, cel(`managedCluster.metadata.name`), "", ""},
-		"a toleration":                     {everywhere, tolerated + "}]}", "a1 a2 b", ""},
-		"toleration of the value":          {everywhere, "{tolerations: [{key: gpu, value: 'yes'}]}", "a1 a2 b", ""},
-		"toleration of another value":      {everywhere, "{tolerations: [{key: gpu, value: 'no'}]}", "a1 b", ""},
-		"toleration of another key":        {everywhere, "{tolerations: [{key: cpu, operator: Exists}]}", "a1 b", ""},
-		"toleration of another effect":     {everywhere, tolerated + ", effect: NoSelectIfNew}]}", "a1 b", ""},
-		"toleration of all keys":           {everywhere, "{tolerations: [{operator: Exists}]}", "a1 a2 b", ""},
-		"toleration that has ended":        {everywhere, tolerated + ", tolerationSeconds: 300}]}", "a1 b", ""},
-		"toleration that ends in a second": {everywhere, tolerated + ", tolerationSeconds: 301}]}", "a1 a2 b", ""},
-		"a taint that only prefers":        {soft, "{}", "a1 a2 b", ""},
-		"a taint for new Placements":       {onlyNew, "{}", "a1 b", ""},
-		"more than a number":               {everywhere, "{numberOfClusters: 1}", "a1 b", "numberOfClusters is 1, and prioritizers decide"},
-		"no more than a number":            {everywhere, "{numberOfClusters: 2}", "a1 b", ""},
+		"both expressions":              {everywhere, cel(`managedCluster.metadata.name != "b"`, `managedCluster.metadata.name != "a1"`), "", ""},
+		"an expression that fails":      {everywhere, cel(`managedCluster.metadata.annotations["none"] == ""`), "", ""},
+		"an expression that is no bool": {everywhere, cel(`managedCluster.metadata.name`), "", ""},
+		"a toleration":                  {everywhere, tolerated + "}]}", "a1 a2 b", ""},
+		"toleration of the value":       {everywhere, "{tolerations: [{key: gpu, value: 'yes'}]}", "a1 a2 b", ""},
+		"toleration of another value":   {everywhere, "{tolerations: [{key: gpu, value: 'no'}]}", "a1 b", ""},
+		"toleration of another key":     {everywhere, "{tolerations: [{key: cpu, operator: Exists}]}", "a1 b", ""},
+		"toleration of another effect":  {everywhere, tolerated + ", effect: NoSelectIfNew}]}", "a1 b", ""},
+		"toleration of all keys":        {everywhere, "{tolerations: [{operator: Exists}]}", "a1 a2 b", ""},
+		"toleration that has ended":     {everywhere, tolerated + ", tolerationSeconds: 300}]}", "a1 b", ""},
+		"toleration ending in a second": {everywhere, tolerated + ", tolerationSeconds: 301}]}", "a1 a2 b", ""},
+		"a taint that only prefers":     {soft, "{}", "a1 a2 b", ""},
+		"a taint for new Placements":    {onlyNew, "{}", "a1 b", ""},
+		"more than a number":            {everywhere, "{numberOfClusters: 1}", "a1 b", "numberOfClusters is 1, and prioritizers decide"},
+		"no more than a number":         {everywhere, "{numberOfClusters: 2}", "a1 b", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			placement := placementOf(t, test.spec)

@@ -34,7 +34,7 @@ func TestRestrict(t *testing.T) {
 		refused bool
 	}{
 		{"TLS 1.3", &tls.Config{MinVersion: tls.VersionTLS13}, false},
-		{"TLS 1.2", &tls.Config{MaxVersion: tls.VersionTLS12}, false},                              //nolint:gosec // the test needs the old version
+		{"TLS 1.2", &tls.Config{MaxVersion: tls.VersionTLS12}, false},                              //nolint:gosec // the test needs it
 		{"TLS 1.1", &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, true}, //nolint:gosec // weak
 		{
 			"a cipher without authenticated encryption",

@@ -199,7 +199,9 @@ func TestLeaseIsWatchedWhereTheAddOnRuns(t *testing.T) {
 }
 
 func TestWritesBackOffFromAnotherWriter(t *testing.T) {
-	f := newFixture(t, proxy(withCondition("Available", "True", "AnotherWriter"), withCondition("Degraded", "True", "RequiredDependencyNotSatisfied")))
+	f := newFixture(t, proxy(
+		withCondition("Available", "True", "AnotherWriter"), withCondition("Degraded", "True", "RequiredDependencyNotSatisfied"),
+	))
 	for i, wait := range []time.Duration{0, 0, 500 * time.Millisecond, time.Second} {
 		result, err := f.reconcile(t) // the stored condition is never the agent's: overwritten at once
 		if err != nil || result.RequeueAfter != wait {
@@ -225,8 +227,9 @@ func TestWritesBackOffFromAnotherWriter(t *testing.T) {
 // TestFlappingDependencyBehindGuardNeedsNoBackoff tests the backoff behind a guard. The guard sets Available to False
 // with each write of Degraded, so that the agent only writes True. No other writer overwrites that.
 func TestFlappingDependencyBehindGuardNeedsNoBackoff(t *testing.T) {
-	failing := proxy(withCondition("Available", "False", "RequiredDependencyNotSatisfied"), withCondition("Degraded", "True", "RequiredDependencyNotSatisfied"))
-	satisfied := proxy(withCondition("Available", "False", "RequiredDependencyNotSatisfied"), withCondition("Degraded", "False", "DependenciesSatisfied"))
+	unavailable := withCondition("Available", "False", "RequiredDependencyNotSatisfied")
+	failing := proxy(unavailable, withCondition("Degraded", "True", "RequiredDependencyNotSatisfied"))
+	satisfied := proxy(unavailable, withCondition("Degraded", "False", "DependenciesSatisfied"))
 	f := newFixture(t, failing)
 	f.leases.observed = renewed(0)
 	for i := range 5 {

@@ -62,7 +62,9 @@ func TestNeedsEvent(t *testing.T) {
 		"blocked, which follows from Degraded":           {stored: unavailable, desired: *blocked},
 		"blocked from the beginning":                     {desired: *blocked},
 		"no longer blocked, which follows from Degraded": {stored: blocked, desired: metav1.Condition{Status: "True", Reason: "One"}},
-		"not available when no longer blocked":           {stored: blocked, desired: metav1.Condition{Status: "False", Reason: "One"}, want: true},
+		"not available when no longer blocked": {
+			stored: blocked, desired: metav1.Condition{Status: "False", Reason: "One"}, want: true,
+		},
 		"awaited when no longer blocked": {
 			stored:  blocked,
 			desired: metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},

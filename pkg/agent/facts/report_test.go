@@ -37,7 +37,10 @@ func TestAPIFact(t *testing.T) {
 		unknown   bool
 	}{
 		{name: "nothing is known yet", requested: thing, unknown: true, want: apiFacts{API: thing}},
-		{name: "not served", requested: thing, group: apidiscovery.Group{Discovered: true}, want: apiFacts{API: thing, Served: metav1.ConditionFalse}},
+		{
+			name: "not served", requested: thing, group: apidiscovery.Group{Discovered: true},
+			want: apiFacts{API: thing, Served: metav1.ConditionFalse},
+		},
 		{
 			name: "any version", requested: thing, group: apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 			want: apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}},
@@ -156,7 +159,7 @@ func TestReport(t *testing.T) {
 	unreachable := api{Group: "away.io", Kind: "Other"}
 	served := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
 	reported := apiFacts{API: unreachable, Served: metav1.ConditionTrue, Versions: []string{"v7"}}
-	reportedVersion := addOnInfo{AddOn: proxy, Version: "1.0.0"}
+	info := addOnInfo{AddOn: proxy, Version: "1.0.0"}
 	tests := []struct {
 		name      string
 		requested dependencyv1alpha1.ManagedClusterFactsSpec
@@ -167,7 +170,7 @@ func TestReport(t *testing.T) {
 		{name: "nothing is requested", complete: true, want: status{ObservedGeneration: 3}},
 		{
 			name: "all is known", requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}}, complete: true,
-			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
+			stored: status{ObservedGeneration: 2, VersionsKnown: "nonsense", APIs: []apiFacts{reported}, AddOns: []addOnInfo{info}},
 			want:   status{ObservedGeneration: 3, APIsServed: "1/1", APIs: []apiFacts{served}},
 		},
 		{
@@ -178,8 +181,8 @@ func TestReport(t *testing.T) {
 		{
 			name:      "nothing is known any more, but was",
 			requested: dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: unreachable}}, AddOns: []addOn{proxy}},
-			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
-			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{reportedVersion}},
+			stored:    status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{info}},
+			want:      status{ObservedGeneration: 3, APIsServed: "1/1", VersionsKnown: "1/1", APIs: []apiFacts{reported}, AddOns: []addOnInfo{info}},
 		},
 		{
 			name:      "a report on a generation that there is not yet",

@@ -86,7 +86,10 @@ func TestOrderedInstallation(t *testing.T) {
 		retries    bool
 	}{
 		{name: "the dependency is not installed", condition: "False No credentials. (not installed)", retries: true},
-		{name: "the dependency is not available", hub: []client.Object{accounts("False")}, condition: "False (Available=False, Lease)", retries: true},
+		{
+			name: "the dependency is not available", hub: []client.Object{accounts("False")},
+			condition: "False (Available=False, Lease)", retries: true,
+		},
 		{
 			name: "the dependency misses a dependency of its own", hub: []client.Object{broken},
 			condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true,

@@ -30,7 +30,10 @@ import (
 
 func plan() *steps.Plan {
 	clusters := []string{"c1"}
-	return &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: clusters}}, {{AddOn: "base", Clusters: clusters, Because: []string{"leaf"}}}}}
+	return &steps.Plan{Layers: []steps.Layer{
+		{{AddOn: "leaf", Clusters: clusters}},
+		{{AddOn: "base", Clusters: clusters, Because: []string{"leaf"}}},
+	}}
 }
 
 // hub returns a hub that records all writes but dry runs. A deletion of leaf fails with the error, unless the stored add-on is forced.

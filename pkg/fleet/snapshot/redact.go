@@ -39,7 +39,9 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		u.keys[addOn.Name] = keys
 	}
 	addOn.UID, addOn.ResourceVersion = "", ""
-	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
+	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool {
+		return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel
+	})
 	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})
@@ -139,7 +141,9 @@ func (r redaction) addOns(addOns []addonv1alpha1.ManagedClusterAddOn) []addonv1a
 func (r redaction) clusters(clusters []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
 	return changed(clusters, func(cluster *clusterv1.ManagedCluster) {
 		cluster.Status.Conditions = r.conditions(cluster.Status.Conditions)
-		cluster.Status.ClusterClaims = changed(cluster.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) { claim.Value = r.text(claim.Value) })
+		cluster.Status.ClusterClaims = changed(cluster.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) {
+			claim.Value = r.text(claim.Value)
+		})
 	})
 }
 
