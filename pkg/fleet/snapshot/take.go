@@ -107,7 +107,7 @@ func (t *taking) declarations(ctx context.Context, additions []Additions) (*eval
 		changed.Templates = append(changed.Templates, addition.Templates...)
 	}
 	evaluator := changed.Evaluator(registrations)
-	allTemplates := slices.ContainsFunc(additions, func(addition Also) bool { return addition.AllTemplates })
+	allTemplates := slices.ContainsFunc(additions, func(addition Additions) bool { return addition.AllTemplates })
 	if !evaluator.ReadsTemplates() && !allTemplates {
 		return evaluator, nil
 	}
