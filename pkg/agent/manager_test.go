@@ -8,17 +8,17 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-func TestTriggersEnqueueTheKeysOfTheirControllers(t *testing.T) {
-	on := triggers{cluster: "cluster1", available: trigger.New(), facts: trigger.New()}
+func TestTriggersEnqueueControllerKeys(t *testing.T) {
+	clusterTriggers := triggers{cluster: "cluster1", available: trigger.New(), facts: trigger.New()}
 	available, facts := triggertest.NewQueue(t), triggertest.NewQueue(t)
-	if err := on.available.Source().Start(t.Context(), available); err != nil {
+	if err := clusterTriggers.available.Source().Start(t.Context(), available); err != nil {
 		t.Fatal(err)
 	}
-	if err := on.facts.Source().Start(t.Context(), facts); err != nil {
+	if err := clusterTriggers.facts.Source().Start(t.Context(), facts); err != nil {
 		t.Fatal(err)
 	}
-	on.enqueueAddOn("proxy")
-	on.enqueueFacts()
+	clusterTriggers.enqueueAddOn("proxy")
+	clusterTriggers.enqueueFacts()
 	if got := triggertest.Drain(available); !slices.Equal(got, []string{"cluster1/proxy"}) {
 		t.Errorf("available: %q", got)
 	}

@@ -16,20 +16,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// requestTimeout bounds a request. The API server may pass it on to an aggregated API
-// server, which may hang.
+// requestTimeout is the timeout of a request. The API server may pass the request on to an
+// aggregated API server, which may hang.
 const requestTimeout = 10 * time.Second
 
-// discover returns which kinds of a group are served. It reads each version by itself,
-// so that a version that fails leaves the others known. An error says that the API
-// server itself did not respond.
+// discover returns the kinds of a group that are served. It reads each version in its own
+// request, so that a failure of one version does not affect the others. It returns an error
+// if the API server itself did not respond.
 func discover(ctx context.Context, api API, group string) (Group, error) {
 	versions, err := versionsOf(ctx, api.REST, group)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Group{Known: true}, nil
+		return Group{Discovered: true}, nil
 	case apierrors.IsForbidden(err):
-		return Group{Known: true, Forbidden: api.Client + " may not read " + path(group)}, nil
+		return Group{Discovered: true, Forbidden: api.Client + " may not read " + path(group)}, nil
 	case err != nil:
 		return Group{}, err
 	}
@@ -52,23 +52,23 @@ func discover(ctx context.Context, api API, group string) (Group, error) {
 	return gather(group, versions, served, failures)
 }
 
-// gather returns the group of all its versions.
+// gather returns the group with the results of all its versions.
 func gather(group string, versions []string, served []*metav1.APIResourceList, failures []error) (Group, error) {
-	found := Group{Known: true}
+	result := Group{Discovered: true}
 	for i, version := range versions {
 		switch cause, err := causeOf(failures[i]); {
 		case err != nil:
 			return Group{}, err
 		case cause != "":
-			if found.Failures == nil {
-				found.Failures = map[string]string{}
+			if result.Failures == nil {
+				result.Failures = map[string]string{}
 			}
-			found.Failures[version] = cause
+			result.Failures[version] = cause
 		default:
-			found.add(group, version, served[i])
+			result.add(group, version, served[i])
 		}
 	}
-	return found, nil
+	return result, nil
 }
 
 func (g *Group) add(group, version string, resources *metav1.APIResourceList) {
@@ -88,9 +88,9 @@ func (g *Group) add(group, version string, resources *metav1.APIResourceList) {
 	}
 }
 
-// causeOf returns why the discovery of a version failed; empty if it did not, or if
-// the version is no longer there. The same cause has the same text each time. An error
-// says that the API server itself did not respond.
+// causeOf returns the cause of a failed discovery of a version. It is empty if the
+// discovery did not fail, or if the version was removed. The same cause always has the
+// same text. It returns an error if the API server itself did not respond.
 func causeOf(err error) (string, error) {
 	var status apierrors.APIStatus
 	var connection *url.Error
@@ -110,7 +110,7 @@ func causeOf(err error) (string, error) {
 	}
 }
 
-// timedOut reports whether there was no response in time.
+// timedOut reports whether a request had no response in time.
 func timedOut(err error) bool {
 	var connection *url.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &connection) && connection.Timeout()
@@ -134,7 +134,7 @@ func versionsOf(ctx context.Context, api rest.Interface, group string) ([]string
 	return versions, nil
 }
 
-// path is the path of the discovery document of a group, or of a version of it.
+// path returns the path of the discovery document of a group, or of a version of it.
 func path(group string, version ...string) string {
 	if group == "" {
 		return strings.Join(append([]string{"/api"}, version...), "/")
@@ -142,9 +142,9 @@ func path(group string, version ...string) string {
 	return strings.Join(append([]string{"/apis", group}, version...), "/")
 }
 
-func get(ctx context.Context, api rest.Interface, path string, into runtime.Object) error {
+func get(ctx context.Context, api rest.Interface, path string, target runtime.Object) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	// No retries in the client: it would wait as long as the Retry-After of a 503.
-	return api.Get().AbsPath(path).MaxRetries(0).Do(ctx).Into(into)
+	// The client must not retry, because it would wait for the Retry-After of a 503.
+	return api.Get().AbsPath(path).MaxRetries(0).Do(ctx).Into(target)
 }

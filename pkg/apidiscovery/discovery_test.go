@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer serves the discovery documents that a test sets; all others are not found.
+// apiServer serves the discovery documents that a test sets. Other documents are not found.
 type apiServer struct {
 	*httptest.Server
 
@@ -36,9 +36,9 @@ func newAPIServer(t *testing.T) *apiServer {
 func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mutex.Lock()
 	s.requests[r.URL.Path]++
-	response, known := s.responses[r.URL.Path]
+	response, ok := s.responses[r.URL.Path]
 	s.mutex.Unlock()
-	if !known {
+	if !ok {
 		response = apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path)
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -48,7 +48,7 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case *apierrors.StatusError:
 		w.WriteHeader(int(response.ErrStatus.Code))
-		_ = json.NewEncoder(w).Encode(response.ErrStatus) // the client sees what is missing
+		_ = json.NewEncoder(w).Encode(response.ErrStatus) // an incomplete response fails the test
 	default:
 		_ = json.NewEncoder(w).Encode(response)
 	}
@@ -102,21 +102,21 @@ func TestDiscover(t *testing.T) {
 		want      Group
 		fails     bool
 	}{
-		{name: "a group that is not served", group: "a.io", want: Group{Known: true}},
+		{name: "a group that is not served", group: "a.io", want: Group{Discovered: true}},
 		{
 			name: "kinds in several versions, by preference, without subresources", group: "a.io",
 			responses: map[string]any{
 				"/apis/a.io": groupOf("v2", "v1"), "/apis/a.io/v2": resources("Thing"), "/apis/a.io/v1": resources("Thing", "Other"),
 			},
 			want: Group{
-				Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}},
+				Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}, "Other": {"v1"}},
 				Resources: map[string]string{"Thing": "Things", "Other": "Others"},
 			},
 		},
 		{
 			name: "the core group", group: "",
 			responses: map[string]any{"/api": &metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": resources("Pod")},
-			want:      Group{Known: true, Kinds: map[string][]string{"Pod": {"v1"}}, Resources: map[string]string{"Pod": "Pods"}},
+			want:      Group{Discovered: true, Kinds: map[string][]string{"Pod": {"v1"}}, Resources: map[string]string{"Pod": "Pods"}},
 		},
 		{
 			name: "a version whose aggregated API server is down", group: "a.io",
@@ -126,7 +126,7 @@ func TestDiscover(t *testing.T) {
 				"/apis/a.io/v1": resources("Thing"),
 			},
 			want: Group{
-				Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"},
+				Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"},
 				Failures: map[string]string{"v2": "503 ServiceUnavailable"},
 			},
 		},
@@ -136,12 +136,12 @@ func TestDiscover(t *testing.T) {
 				"/apis/a.io":    groupOf("v1"),
 				"/apis/a.io/v1": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
 			},
-			want: Group{Known: true, Failures: map[string]string{"v1": "its response cannot be read"}},
+			want: Group{Discovered: true, Failures: map[string]string{"v1": "its response cannot be read"}},
 		},
 		{
 			name: "a version that is no longer served", group: "a.io",
 			responses: map[string]any{"/apis/a.io": groupOf("v1")},
-			want:      Group{Known: true},
+			want:      Group{Discovered: true},
 		},
 		{
 			name: "a version that drops the connection", group: "a.io",
@@ -153,7 +153,7 @@ func TestDiscover(t *testing.T) {
 		},
 		{
 			name: "no right to discover", group: "a.io", responses: map[string]any{"/apis/a.io": forbidden},
-			want: Group{Known: true, Forbidden: "addon-agent may not read /apis/a.io"},
+			want: Group{Discovered: true, Forbidden: "addon-agent may not read /apis/a.io"},
 		},
 		{name: "an API server that is starting", group: "a.io", responses: map[string]any{"/apis/a.io": unavailable}, fails: true},
 		{
@@ -169,7 +169,7 @@ func TestDiscover(t *testing.T) {
 			}
 			got, err := discover(t.Context(), API{server.client(t), "addon-agent"}, tt.group)
 			if (err != nil) != tt.fails {
-				t.Fatalf("error %v, want one: %t", err, tt.fails)
+				t.Fatalf("error %v, want an error: %t", err, tt.fails)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -187,7 +187,7 @@ func TestDiscoverFailsWhileTheAPIServerIsDown(t *testing.T) {
 	}
 }
 
-func TestTimeoutIsACause(t *testing.T) {
+func TestCauseOfTimeout(t *testing.T) {
 	cause, err := causeOf(context.DeadlineExceeded)
 	if err != nil || cause != "no response within 10s" {
 		t.Errorf("a version that hangs: %q, %v", cause, err)

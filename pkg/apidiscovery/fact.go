@@ -26,7 +26,7 @@ func Groups(requests []dependencyv1alpha1.APIRequest) map[string]Fields {
 	return groups
 }
 
-// Fact returns the fact on an API of the group; false: not known yet.
+// Fact returns the fact about an API of the group. The bool is false if the fact is not known yet.
 func (g Group) Fact(request dependencyv1alpha1.APIRequest) (dependencyv1alpha1.APIFact, bool) {
 	api := request.API
 	fact := dependencyv1alpha1.APIFact{API: api}
@@ -36,14 +36,13 @@ func (g Group) Fact(request dependencyv1alpha1.APIRequest) (dependencyv1alpha1.A
 	}
 	failures := g.discoveryFailures(api)
 	switch {
-	case !g.Known:
+	case !g.Discovered:
 		return fact, false
 	case g.Forbidden != "":
 		fact.Served, fact.Reason, fact.Message = metav1.ConditionUnknown, dependencyv1alpha1.ReasonForbidden, bounded(g.Forbidden)
 	case api.Version == "" && len(fact.Versions) > 0, slices.Contains(g.Kinds[api.Kind], api.Version):
 		fact.Served = metav1.ConditionTrue
-		known := setFields(&fact, request.Fields, g.Schemas)
-		return fact, known
+		return fact, setFields(&fact, request.Fields, g.Schemas)
 	case len(failures) > 0:
 		fact.Served, fact.Reason = metav1.ConditionUnknown, dependencyv1alpha1.ReasonDiscoveryFailed
 		fact.Message = bounded(strings.Join(failures, "; "))
@@ -66,19 +65,19 @@ func (g Group) discoveryFailures(api dependencyv1alpha1.API) []string {
 	return failures
 }
 
-// setFields reports on the fields of an API that is served. It returns false while one of
-// them is not known yet.
+// setFields adds the fields of a served API to the fact. It returns false if a field is not
+// known yet.
 func setFields(fact *dependencyv1alpha1.APIFact, paths []string, schemas Schemas) bool {
 	kinds := kindsOf(fact)
 	failures := schemaFailures(fact.Group, kinds, schemas)
 	for _, path := range paths {
 		field := dependencyv1alpha1.FieldFact{Path: path, Found: metav1.ConditionFalse}
 		for _, kind := range kinds {
-			found, lookedUp := schemas.Fields[kind][path]
+			exists, lookedUp := schemas.Fields[kind][path]
 			if !lookedUp && schemas.Failures[kind] == "" {
 				return false
 			}
-			if found {
+			if exists {
 				field.Versions = append(field.Versions, kind.Version)
 			}
 		}
@@ -94,8 +93,8 @@ func setFields(fact *dependencyv1alpha1.APIFact, paths []string, schemas Schemas
 	return true
 }
 
-// kindsOf returns the versions whose schema matters: the one requested, or all that are
-// served.
+// kindsOf returns the kind in the requested version, or in all served versions if no version
+// is requested.
 func kindsOf(fact *dependencyv1alpha1.APIFact) []Kind {
 	if fact.Version != "" {
 		return []Kind{{Version: fact.Version, Kind: fact.Kind}}
@@ -107,7 +106,8 @@ func kindsOf(fact *dependencyv1alpha1.APIFact) []Kind {
 	return kinds
 }
 
-// schemaFailures returns, in the order of the kinds, why their schemas are not known.
+// schemaFailures returns the messages about schemas that could not be read, in the order of
+// the kinds.
 func schemaFailures(group string, kinds []Kind, schemas Schemas) []string {
 	var failures []string
 	for _, kind := range kinds {
@@ -118,7 +118,7 @@ func schemaFailures(group string, kinds []Kind, schemas Schemas) []string {
 	return failures
 }
 
-// bounded cuts a message to what the schema of facts allows.
+// bounded cuts a message to the length that the schema of facts allows.
 func bounded(message string) string {
 	return text.Cut(strings.ToValidUTF8(message, "\uFFFD"), dependencyv1alpha1.MaxMessageLength)
 }

@@ -19,26 +19,27 @@ type Kind struct{ Version, Kind string }
 // Fields are the paths of the fields to look up in the schemas of a group, by kind.
 type Fields map[Kind][]string
 
-// openAPI is the path of the index of all OpenAPI v3 documents. Each has the schemas of one
-// version of a group.
+// openAPI is the path of the index of all OpenAPI v3 documents. Each document has the schemas
+// of a version of a group.
 const openAPI = "/openapi/v3"
 
-// Schemas are what is known of the schemas of a group. Each kind in them has a version.
+// Schemas has the results of looking up fields in the schemas of a group. Each kind in them
+// has a version.
 type Schemas struct {
-	// Fields has for each field that was looked up whether the schema has it.
+	// Fields maps each field that was looked up to whether the schema has it.
 	Fields map[Kind]map[string]bool
-	// Failures has why the schema of a kind is not known.
+	// Failures maps a kind whose schema could not be read to the cause.
 	Failures map[Kind]string
-	// Hashes are those of the documents that were read, by version.
+	// Hashes has the hashes of the documents that were read, by version.
 	Hashes map[string]string
 }
 
-// lookUp looks up fields in the schemas of the versions that serve their kinds. It reads no
-// document whose hash is the same as before. An error says that the API server itself did not
-// respond.
-func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields, before Schemas) error {
-	wanted := g.served(fields)
-	if len(wanted) == 0 {
+// lookUp looks up fields in the schemas of the versions that serve their kinds. It does not
+// read a document again whose hash is the same as in previous. It returns an error if the API
+// server itself did not respond.
+func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields, previous Schemas) error {
+	requested := g.served(fields)
+	if len(requested) == 0 {
 		return nil
 	}
 	index := &handler3.OpenAPIV3Discovery{}
@@ -47,8 +48,8 @@ func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields
 		return err
 	}
 	g.Schemas = Schemas{Hashes: map[string]string{}, Fields: map[Kind]map[string]bool{}, Failures: map[Kind]string{}}
-	for _, version := range slices.Sorted(maps.Keys(wanted)) {
-		kinds := wanted[version]
+	for _, version := range slices.Sorted(maps.Keys(requested)) {
+		kinds := requested[version]
 		document, published := index.Paths[strings.TrimPrefix(path(group, version), "/")]
 		hash := document.ServerRelativeURL
 		switch {
@@ -56,8 +57,8 @@ func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields
 			g.Schemas.fail(version, kinds, unread)
 		case !published:
 			g.Schemas.fail(version, kinds, notPublished)
-		case before.Hashes[version] == hash && before.know(version, kinds):
-			g.Schemas.keep(before, version, kinds)
+		case previous.Hashes[version] == hash && previous.covers(version, kinds):
+			g.Schemas.keep(previous, version, kinds)
 			g.Schemas.Hashes[version] = hash
 		default:
 			if err := g.Schemas.read(ctx, api, metav1.GroupVersion{Group: group, Version: version}, kinds); err != nil {
@@ -69,29 +70,29 @@ func (g *Group) lookUp(ctx context.Context, api API, group string, fields Fields
 	return nil
 }
 
-// notPublished is why the schema of a kind is not known that is served. A new definition is
-// served a moment before its schema is.
+// notPublished is the cause if a kind is served but its schema is not. The API server serves
+// a new definition a moment before its schema.
 const notPublished = "the API server does not publish its schema"
 
-// served returns the fields to look up in each version, by kind.
+// served returns the fields to look up, by version and kind.
 func (g *Group) served(fields Fields) map[string]map[string][]string {
-	wanted := map[string]map[string][]string{}
+	requested := map[string]map[string][]string{}
 	for kind, paths := range fields {
 		for _, version := range g.Kinds[kind.Kind] {
 			if kind.Version != "" && kind.Version != version {
 				continue
 			}
-			if wanted[version] == nil {
-				wanted[version] = map[string][]string{}
+			if requested[version] == nil {
+				requested[version] = map[string][]string{}
 			}
-			wanted[version][kind.Kind] = append(wanted[version][kind.Kind], paths...)
+			requested[version][kind.Kind] = append(requested[version][kind.Kind], paths...)
 		}
 	}
-	return wanted
+	return requested
 }
 
-// read reads the document of a version, and looks up the fields of its kinds. An error says
-// that the API server itself did not respond.
+// read reads the document of a version, and looks up the fields of its kinds. It returns an
+// error if the API server itself did not respond.
 func (s *Schemas) read(ctx context.Context, api API, version metav1.GroupVersion, kinds map[string][]string) error {
 	document, location := &document{}, openAPI+path(version.Group, version.Version)
 	unread, err := api.explained(location, read(ctx, api.REST, location, document))
@@ -111,7 +112,7 @@ func (s *Schemas) read(ctx context.Context, api API, version metav1.GroupVersion
 		}
 		s.Fields[key] = make(map[string]bool, len(paths))
 		for _, field := range paths {
-			s.Fields[key][field] = document.has(schema, field)
+			s.Fields[key][field] = document.hasField(schema, field)
 		}
 	}
 	return nil
@@ -123,26 +124,26 @@ func (s *Schemas) fail(version string, kinds map[string][]string, cause string) 
 	}
 }
 
-// know reports whether all of the fields of a version were looked up.
-func (s *Schemas) know(version string, kinds map[string][]string) bool {
+// covers reports whether all these fields of a version were looked up.
+func (s *Schemas) covers(version string, kinds map[string][]string) bool {
 	for kind, paths := range kinds {
-		known := s.Fields[Kind{version, kind}]
-		if slices.ContainsFunc(paths, func(path string) bool { _, lookedUp := known[path]; return !lookedUp }) {
+		fields := s.Fields[Kind{version, kind}]
+		if slices.ContainsFunc(paths, func(path string) bool { _, lookedUp := fields[path]; return !lookedUp }) {
 			return false
 		}
 	}
 	return true
 }
 
-// keep keeps what is known of a version.
-func (s *Schemas) keep(before Schemas, version string, kinds map[string][]string) {
+// keep copies the previous results for a version.
+func (s *Schemas) keep(previous Schemas, version string, kinds map[string][]string) {
 	for kind := range kinds {
 		key := Kind{version, kind}
-		s.Fields[key] = before.Fields[key]
+		s.Fields[key] = previous.Fields[key]
 	}
 }
 
-// explained returns why a document could not be read; see causeOf.
+// explained returns the cause for a document that could not be read. See causeOf.
 func (a API) explained(path string, err error) (string, error) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -154,13 +155,13 @@ func (a API) explained(path string, err error) (string, error) {
 	}
 }
 
-// read reads a document that is no API object.
-func read(ctx context.Context, api rest.Interface, path string, into any) error {
+// read reads a document that is not an API object.
+func read(ctx context.Context, api rest.Interface, path string, target any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	raw, err := api.Get().AbsPath(path).SetHeader("Accept", "application/json").MaxRetries(0).Do(ctx).Raw()
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, into)
+	return json.Unmarshal(raw, target)
 }

@@ -5,73 +5,74 @@ import (
 	"time"
 )
 
-// Group is what is known of an API group.
+// Group is the result of the discovery of an API group.
 type Group struct {
-	// Known is false until the API server has responded.
-	Known bool
+	// Discovered is false until the API server has responded.
+	Discovered bool
 	// Kinds maps each kind to the versions in which it is served, in the API
 	// server's order of preference. It is shared and must not be changed.
 	Kinds map[string][]string
-	// Resources maps each kind to its resource in the first of these versions, for requests of its objects. It is shared, too.
+	// Resources maps each kind to its resource in the first of these versions, for requests for its objects. It is shared, too.
 	Resources map[string]string
 	// Failures maps each version whose discovery failed to the cause.
 	Failures map[string]string
-	// Schemas are what is known of the schemas of its kinds, as far as their fields are requested.
+	// Schemas has the requested fields of the group's kinds.
 	Schemas Schemas
-	// Forbidden is what the client cannot read, for example for lack of a right; empty:
-	// it can read everything.
+	// Forbidden is the message about a resource that the client may not read. It is empty if
+	// the client can read everything.
 	Forbidden string
 }
 
-// incomplete reports whether something of the group could not be discovered.
+// incomplete reports whether a part of the group could not be discovered.
 func (g Group) incomplete() bool {
 	return len(g.Failures) > 0 || len(g.Schemas.Failures) > 0 || g.Forbidden != ""
 }
 
-// settling is after how long a group is discovered again while its definitions
-// change: the discovery documents follow the watch event with a delay.
+// settling has the delays after which a group is discovered again when its definitions
+// change, because the discovery documents follow the watch event with a delay.
 var settling = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
 
-// A discovery that failed is repeated after retryFirst, then with a growing delay:
-// up to retryUnreachable where the API server did not respond, up to retryIncomplete
-// where it could not reach the server of a version. The end of the latter is also a
-// watch event on an APIService.
+// A failed discovery is repeated after retryFirst, then with a growing delay. The delay
+// grows to retryUnreachable if the API server did not respond, and to retryIncomplete if
+// the API server could not reach the server of a version. An APIService that becomes
+// available is also a watch event.
 const (
 	retryFirst       = time.Second
 	retryUnreachable = 15 * time.Second
 	retryIncomplete  = 5 * time.Minute
 )
 
-// confirmations is how often in a row something must fail, or be forbidden, before it
-// replaces what is known: an API server that starts also fails and forbids for moments.
+// confirmations is the number of consecutive failed or forbidden discoveries that replace
+// the last result. An API server that starts also fails and forbids for moments.
 const confirmations = 3
 
 // group is the state of a group that is watched.
 type group struct {
-	fields   Fields // that are looked up
-	known    Group
-	rechecks int // discoveries since a definition changed
-	failures int // discoveries in a row that failed or were incomplete
+	fields   Fields // to look up
+	result   Group  // of the last discovery that counts
+	rechecks int    // discoveries since a definition changed
+	failures int    // consecutive discoveries that failed or were incomplete
 }
 
-// discovered keeps the result of a discovery. An error says that the API server did
-// not respond. It returns whether what is known changed, and after how long to
-// discover the group again; zero: not before a definition changes.
-func (g *group) discovered(result Group, err error) (changed bool, again time.Duration) {
+// discovered stores the result of a discovery. The error is not nil if the API server did
+// not respond. It returns whether the result changed, and the delay of the next discovery.
+// The delay is zero if the next discovery waits for a change of a definition.
+func (g *group) discovered(result Group, err error) (bool, time.Duration) {
 	incomplete := err == nil && result.incomplete()
 	if err != nil || incomplete {
 		g.failures++
 	} else {
 		g.failures = 0
 	}
-	unconfirmed := incomplete && !g.known.incomplete() && g.failures < confirmations
-	if err == nil && !unconfirmed && !reflect.DeepEqual(g.known, result) {
-		g.known, changed = result, true
+	unconfirmed := incomplete && !g.result.incomplete() && g.failures < confirmations
+	changed := err == nil && !unconfirmed && !reflect.DeepEqual(g.result, result)
+	if changed {
+		g.result = result
 	}
-	return changed, g.next(err != nil)
+	return changed, g.delay(err != nil)
 }
 
-func (g *group) next(unreachable bool) time.Duration {
+func (g *group) delay(unreachable bool) time.Duration {
 	switch {
 	case unreachable:
 		return backoff(g.failures, retryUnreachable)

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-func TestWhenToDiscoverAgain(t *testing.T) {
-	failing := Group{Known: true, Failures: map[string]string{"v1": "503"}}
+func TestDelayOfNextDiscovery(t *testing.T) {
+	failing := Group{Discovered: true, Failures: map[string]string{"v1": "503"}}
 	g := &group{}
-	expect := func(what string, result Group, err error, want time.Duration) {
+	expect := func(situation string, result Group, err error, want time.Duration) {
 		t.Helper()
 		if _, got := g.discovered(result, err); got != want {
-			t.Errorf("%s: %s, want %s", what, got, want)
+			t.Errorf("%s: %s, want %s", situation, got, want)
 		}
 	}
 	expect("after the first result", things, nil, time.Second)
@@ -20,21 +20,21 @@ func TestWhenToDiscoverAgain(t *testing.T) {
 	expect("settling", things, nil, 30*time.Second)
 	expect("settled", things, nil, 0)
 	expect("a version fails", failing, nil, time.Second)
-	if g.known.incomplete() {
-		t.Error("one failure replaces what is known")
+	if g.result.incomplete() {
+		t.Error("a single failure replaces the last result")
 	}
 	expect("and again", failing, nil, 2*time.Second)
 	expect("and again", failing, nil, 4*time.Second)
-	if !g.known.incomplete() {
-		t.Error("a confirmed failure does not replace what is known")
+	if !g.result.incomplete() {
+		t.Error("a confirmed failure does not replace the last result")
 	}
 	for range 20 {
 		g.discovered(failing, nil)
 	}
 	expect("at last", failing, nil, retryIncomplete)
 	expect("the API server does not respond", Group{}, context.DeadlineExceeded, retryUnreachable)
-	if !g.known.incomplete() || !g.known.Known {
-		t.Error("forgot what is known while the API server does not respond")
+	if !g.result.incomplete() || !g.result.Discovered {
+		t.Error("forgot the last result while the API server does not respond")
 	}
 	expect("it responds again", things, nil, 0)
 }

@@ -15,15 +15,15 @@ type document struct {
 	} `json:"components"`
 }
 
-// maxReferences is how many references in a row are followed: a schema may refer to itself.
+// maxReferences is the maximum depth of references to follow, because a schema may refer to itself.
 const maxReferences = 16
 
 const referencePrefix = "#/components/schemas/"
 
-// kindExtension lists the kinds that a schema is of.
+// kindExtension is the extension of a schema that lists its kinds.
 const kindExtension = "x-kubernetes-group-version-kind"
 
-// schemaOf returns the schema of a kind, nil if the document has none.
+// schemaOf returns the schema of a kind. It is nil if the document has no such schema.
 func (d *document) schemaOf(kind metav1.GroupVersionKind) *spec.Schema {
 	for _, schema := range d.Components.Schemas {
 		var kinds []metav1.GroupVersionKind
@@ -34,19 +34,19 @@ func (d *document) schemaOf(kind metav1.GroupVersionKind) *spec.Schema {
 	return nil
 }
 
-// has reports whether a schema has the field of a path: property names with dots between
-// them. Where the schema only preserves what it does not know, it does not have the field.
-func (d *document) has(schema *spec.Schema, path string) bool {
-	name, rest, more := strings.Cut(path, ".")
-	found := false
-	d.visit(schema, maxReferences, func(one *spec.Schema) {
-		property, declared := one.Properties[name]
-		found = found || declared && (!more || d.has(&property, rest))
+// hasField reports whether a schema has the field of a path: property names with dots between
+// them. A schema that preserves unknown fields only has the fields that it declares.
+func (d *document) hasField(schema *spec.Schema, path string) bool {
+	name, rest, nested := strings.Cut(path, ".")
+	exists := false
+	d.visit(schema, maxReferences, func(part *spec.Schema) {
+		property, declared := part.Properties[name]
+		exists = exists || declared && (!nested || d.hasField(&property, rest))
 	})
-	return found
+	return exists
 }
 
-// visit calls back with a schema and all that it consists of: what it refers to, the items
+// visit calls a function with a schema and its parts: the schemas that it refers to, the items
 // of its lists and the values of its maps.
 func (d *document) visit(schema *spec.Schema, references int, visited func(*spec.Schema)) {
 	if schema == nil || references == 0 {

@@ -37,12 +37,12 @@ const roles = `{"components": {"schemas": {
   }
 }}}`
 
-func TestFieldsOfASchema(t *testing.T) {
-	read := &document{}
-	if err := json.Unmarshal([]byte(roles), read); err != nil {
+func TestHasField(t *testing.T) {
+	doc := &document{}
+	if err := json.Unmarshal([]byte(roles), doc); err != nil {
 		t.Fatal(err)
 	}
-	role := read.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v1", Kind: "Role"})
+	role := doc.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v1", Kind: "Role"})
 	if role == nil {
 		t.Fatal("no schema of the kind")
 	}
@@ -52,15 +52,15 @@ func TestFieldsOfASchema(t *testing.T) {
 		"name": false, "spec.other": false, "spec.name.first": false, "spec.rules.items": false, "spec.limits.any.max": false,
 		"spec.raw.unknown": false, "spec.untyped.any": false, "metadata.labels.app": false, "status": false,
 	} {
-		if got := read.has(role, path); got != want {
+		if got := doc.hasField(role, path); got != want {
 			t.Errorf("%s: %t", path, got)
 		}
 	}
-	loop := read.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v1", Kind: "Loop"})
-	if loop == nil || read.has(loop, "spec") {
+	loop := doc.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v1", Kind: "Loop"})
+	if loop == nil || doc.hasField(loop, "spec") {
 		t.Error("a schema that refers to itself has a field")
 	}
-	if read.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v2", Kind: "Role"}) != nil {
+	if doc.schemaOf(metav1.GroupVersionKind{Group: "a.io", Version: "v2", Kind: "Role"}) != nil {
 		t.Error("has a schema of another version")
 	}
 }

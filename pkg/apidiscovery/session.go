@@ -21,22 +21,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/refusal"
 )
 
-// workers is how many groups are discovered at the same time, so that one that hangs
-// does not delay the others.
+// workers is the number of groups that are discovered at the same time, so that a group that
+// hangs does not delay the others.
 const workers = 8
 
-// definitions are the resources that define what an API server serves. The objects
-// of both are named <something>.<group>.
+// definitions are the resources that define the APIs of an API server. The objects of
+// both are named <something>.<group>.
 var definitions = []schema.GroupVersionResource{
 	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 }
 
-// definition is a change of what an API server serves: its name.
+// definition is the metadata of an object that defines an API.
 type definition = metav1.PartialObjectMetadata
 
-// session is the time during which any group is watched. It watches the definitions
-// and discovers the groups in its queue.
+// session watches the definitions and discovers the groups in its queue. A Watcher has a
+// session while it watches any group.
 type session struct {
 	metadata  metadata.Interface
 	discovery API
@@ -47,16 +47,20 @@ type session struct {
 	mutex  sync.Mutex
 	groups map[string]*group
 	synced map[schema.GroupVersionResource]bool
-	// refused has why a resource of definitions cannot be watched.
+	// refused maps a resource of definitions that cannot be watched to the reason.
 	refused map[schema.GroupVersionResource]string
 }
 
 func newSession(metadata metadata.Interface, discovery API, changed func()) *session {
 	return &session{
-		metadata: metadata, discovery: discovery, changed: changed,
-		queue: workqueue.NewTypedDelayingQueue[string](), confirm: refusal.ConfirmTime,
-		groups: map[string]*group{},
-		synced: map[schema.GroupVersionResource]bool{}, refused: map[schema.GroupVersionResource]string{},
+		metadata:  metadata,
+		discovery: discovery,
+		changed:   changed,
+		queue:     workqueue.NewTypedDelayingQueue[string](),
+		confirm:   refusal.ConfirmTime,
+		groups:    map[string]*group{},
+		synced:    map[schema.GroupVersionResource]bool{},
+		refused:   map[schema.GroupVersionResource]string{},
 	}
 }
 
@@ -74,15 +78,16 @@ func (s *session) run(ctx context.Context) {
 	running.Wait()
 }
 
-// watchDefinitions watches the metadata of one resource. It keeps names and
-// resourceVersions.
+// watchDefinitions watches the metadata of a resource. It keeps names and resourceVersions.
 func (s *session) watchDefinitions(ctx context.Context, resource schema.GroupVersionResource) {
 	for ctx.Err() == nil {
 		refused, err := refusal.Watch[*definition]{
 			Informer: metadatainformer.NewFilteredMetadataInformer(
 				s.metadata, resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
-			Lean: lean, Changed: s.definitionChanged, Confirm: s.confirm,
-			Synced: func() { s.setDefinitions(resource, true, "") },
+			Lean:    lean,
+			Changed: s.definitionChanged,
+			Confirm: s.confirm,
+			Synced:  func() { s.setDefinitions(resource, true, "") },
 		}.Run(ctx)
 		switch {
 		case err != nil:
@@ -96,8 +101,9 @@ func (s *session) watchDefinitions(ctx context.Context, resource schema.GroupVer
 	}
 }
 
-// setDefinitions keeps whether a resource is watched, and why it cannot be. Groups are
-// discovered once both are watched: a change after a discovery must be an event.
+// setDefinitions stores whether a resource is watched, or the reason why it cannot be.
+// Groups are discovered only while both resources are watched, so that each change after a
+// discovery is an event.
 func (s *session) setDefinitions(resource schema.GroupVersionResource, synced bool, refused string) {
 	s.mutex.Lock()
 	changed := s.refused[resource] != refused
@@ -111,8 +117,7 @@ func (s *session) setDefinitions(resource schema.GroupVersionResource, synced bo
 	}
 }
 
-// enqueue enqueues a group, once all definitions are watched. Its caller has locked
-// the mutex.
+// enqueue enqueues a group if all definitions are watched. The caller must hold the mutex.
 func (s *session) enqueue(name string) {
 	for _, resource := range definitions {
 		if !s.synced[resource] {
@@ -122,7 +127,7 @@ func (s *session) enqueue(name string) {
 	s.queue.Add(name)
 }
 
-// watch keeps these groups, and no others.
+// watch replaces the watched groups.
 func (s *session) watch(groups map[string]Fields) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -142,7 +147,7 @@ func (s *session) watch(groups map[string]Fields) {
 	}
 }
 
-// group returns what is known of a group.
+// group returns the last result for a group.
 func (s *session) group(name string) Group {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -152,15 +157,15 @@ func (s *session) group(name string) Group {
 	}
 	for _, resource := range definitions {
 		if refused := s.refused[resource]; refused != "" {
-			// Without the watch, what is known would grow old unnoticed.
-			return Group{Known: true, Forbidden: refused}
+			// Without the watch, the last result would become stale.
+			return Group{Discovered: true, Forbidden: refused}
 		}
 	}
-	return watched.known
+	return watched.result
 }
 
-// definitionChanged enqueues the group of a definition, if it is watched, and has it
-// discovered more often for a while.
+// definitionChanged enqueues the group of a definition, if the group is watched. Rechecks
+// follow, because the discovery documents may be stale.
 func (s *session) definitionChanged(before, after *definition) {
 	_, name, _ := strings.Cut(cmp.Or(after, before).Name, ".")
 	s.mutex.Lock()
@@ -174,8 +179,8 @@ func (s *session) definitionChanged(before, after *definition) {
 // work discovers the groups of the queue, one after the other, until the queue ends.
 func (s *session) work(ctx context.Context) {
 	for {
-		name, end := s.queue.Get()
-		if end {
+		name, shutdown := s.queue.Get()
+		if shutdown {
 			return
 		}
 		s.discover(ctx, name)
@@ -184,10 +189,10 @@ func (s *session) work(ctx context.Context) {
 }
 
 func (s *session) discover(ctx context.Context, name string) {
-	fields, before := s.wanted(name)
+	fields, schemas := s.lastResult(name)
 	result, err := discover(ctx, s.discovery, name)
 	if err == nil {
-		err = result.lookUp(ctx, s.discovery, name, fields, before)
+		err = result.lookUp(ctx, s.discovery, name, fields, schemas)
 	}
 	if ctx.Err() != nil {
 		return
@@ -196,27 +201,27 @@ func (s *session) discover(ctx context.Context, name string) {
 		log.FromContext(ctx).V(1).Info("Could not discover a group; the last result stays",
 			"group", name, "cause", err.Error())
 	}
-	changed, again := s.discovered(name, result, err)
+	changed, delay := s.discovered(name, result, err)
 	if changed {
 		s.changed()
 	}
-	if again > 0 {
-		s.queue.AddAfter(name, again)
+	if delay > 0 {
+		s.queue.AddAfter(name, delay)
 	}
 }
 
-// wanted returns which fields of a group to look up, and what is known of its schemas.
-func (s *session) wanted(name string) (Fields, Schemas) {
+// lastResult returns the fields of a group to look up, and the last result for its schemas.
+func (s *session) lastResult(name string) (Fields, Schemas) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if watched := s.groups[name]; watched != nil {
-		return watched.fields, watched.known.Schemas
+		return watched.fields, watched.result.Schemas
 	}
 	return nil, Schemas{}
 }
 
-// discovered keeps the result of a discovery; see group.
-func (s *session) discovered(name string, result Group, err error) (changed bool, again time.Duration) {
+// discovered stores the result of a discovery. See group.
+func (s *session) discovered(name string, result Group, err error) (bool, time.Duration) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if watched := s.groups[name]; watched != nil {

@@ -1,8 +1,8 @@
-// Package apidiscovery knows which kinds an API server serves, that of a managed cluster or of the hub, in
-// the groups that dependencies refer to and no others. It watches the metadata of
+// Package apidiscovery discovers the kinds that the API server of a managed cluster or of
+// the hub serves, in the groups that dependencies refer to. It watches the metadata of
 // CustomResourceDefinitions and APIServices. When one of them changes, it reads the
-// discovery documents of that group, and the OpenAPI documents of its versions where
-// dependencies refer to fields.
+// discovery documents of that group. If dependencies refer to fields, it also reads the
+// OpenAPI documents of the group's versions.
 package apidiscovery
 
 import (
@@ -17,7 +17,7 @@ import (
 // API is the API server whose groups are discovered.
 type API struct {
 	REST rest.Interface
-	// Client is what reads it, for messages, such as addon-agent.
+	// Client is the name of the reading component for messages, such as addon-agent.
 	Client string
 }
 
@@ -31,19 +31,19 @@ type Watcher struct {
 	groups  map[string]Fields
 	session *session // nil while no group is watched
 	end     context.CancelFunc
-	// begin begins what runs until it is canceled. It is nil unless the watcher runs.
+	// begin starts a function that runs until it is canceled. It is nil unless the watcher runs.
 	begin   func(run func(ctx context.Context)) context.CancelFunc
 	running sync.WaitGroup
 }
 
-// New returns a watcher of no group. It calls changed, which must not block, when
-// what is known of a group changed.
+// New returns a watcher without groups. It calls changed, which must not block, when the
+// result for a group changes.
 func New(metadata metadata.Interface, discovery API, changed func()) *Watcher {
 	return &Watcher{metadata: metadata, discovery: discovery, changed: changed, end: func() {}}
 }
 
-// Watch watches these groups from now on, and no others, and looks up these fields in
-// each. Without groups it watches no definitions either.
+// Watch replaces the watched groups, and the fields to look up in each. Without groups, no
+// definitions are watched.
 func (w *Watcher) Watch(groups map[string]Fields) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -51,7 +51,7 @@ func (w *Watcher) Watch(groups map[string]Fields) {
 	w.adjust()
 }
 
-// adjust makes the session that the groups need. Its caller has locked the mutex.
+// adjust starts or ends the session that the groups need. The caller must hold the mutex.
 func (w *Watcher) adjust() {
 	if w.begin == nil {
 		return
@@ -68,7 +68,7 @@ func (w *Watcher) adjust() {
 	w.session.watch(w.groups)
 }
 
-// Group returns what is known of a group that is watched.
+// Group returns the last result for a watched group.
 func (w *Watcher) Group(name string) Group {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -78,8 +78,8 @@ func (w *Watcher) Group(name string) Group {
 	return w.session.group(name)
 }
 
-// Start implements manager.Runnable: it begins the watches that are needed, ends all
-// of them with the context, and returns when they have ended.
+// Start implements manager.Runnable. It starts the needed watches, ends them with the
+// context, and returns after they have ended.
 func (w *Watcher) Start(ctx context.Context) error {
 	ctx = log.IntoContext(ctx, log.Log.WithName("apidiscovery"))
 	w.mutex.Lock()

@@ -38,13 +38,13 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// serveThings has a.io/v1 served, with the kind Thing.
+// serveThings makes the server serve the kind Thing in a.io/v1.
 func (b *bench) serveThings() {
 	b.server.set("/apis/a.io", groupOf("v1"))
 	b.server.set("/apis/a.io/v1", resources("Thing"))
 }
 
-// expect waits until this is known of the group.
+// expect waits until the watcher has this result for the group.
 func (b *bench) expect(t *testing.T, group string, want Group) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -74,9 +74,9 @@ func (b *bench) define(t *testing.T, name string) {
 	}
 }
 
-var things = Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"}}
+var things = Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}, Resources: map[string]string{"Thing": "Things"}}
 
-func TestWatchesTheGroupsItIsGiven(t *testing.T) {
+func TestWatchReplacesGroups(t *testing.T) {
 	b := newBench(t)
 	if len(b.cluster.Actions()) != 0 {
 		t.Error("watches without a group")
@@ -84,13 +84,13 @@ func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 	b.serveThings()
 	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", things)
-	if got := b.Group("b.io"); got.Known {
+	if got := b.Group("b.io"); got.Discovered {
 		t.Errorf("knows %+v of a group that is not watched", got)
 	}
 	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
-	b.expect(t, "b.io", Group{Known: true})
+	b.expect(t, "b.io", Group{Discovered: true})
 	b.Watch(map[string]Fields{"b.io": nil})
-	if got := b.Group("a.io"); got.Known {
+	if got := b.Group("a.io"); got.Discovered {
 		t.Errorf("keeps %+v of a group that is no longer watched", got)
 	}
 	if b.server.count("/apis") > 0 {
@@ -104,11 +104,11 @@ func TestWatchesTheGroupsItIsGiven(t *testing.T) {
 	}
 }
 
-func TestDiscoversWhenADefinitionChanges(t *testing.T) {
+func TestWatcherDiscoversAfterDefinitionChanges(t *testing.T) {
 	b := newBench(t)
 	b.Watch(map[string]Fields{"a.io": nil, "b.io": nil})
-	b.expect(t, "a.io", Group{Known: true})
-	b.expect(t, "b.io", Group{Known: true})
+	b.expect(t, "a.io", Group{Discovered: true})
+	b.expect(t, "b.io", Group{Discovered: true})
 	// The document may change a moment after the event.
 	b.define(t, "things.a.io")
 	b.serveThings()
@@ -121,9 +121,9 @@ func TestGroupKeepsItsValueWhileTheClusterDoesNotRespond(t *testing.T) {
 	b.Watch(map[string]Fields{"a.io": nil})
 	b.expect(t, "a.io", things)
 	b.server.set("/apis/a.io", apierrors.NewServiceUnavailable("starting"))
-	before := b.server.count("/apis/a.io")
+	count := b.server.count("/apis/a.io")
 	b.define(t, "things.a.io")
-	NewWithT(t).Eventually(b.server.count).WithArguments("/apis/a.io").WithTimeout(patience).Should(BeNumerically(">=", before+2))
+	NewWithT(t).Eventually(b.server.count).WithArguments("/apis/a.io").WithTimeout(patience).Should(BeNumerically(">=", count+2))
 	b.expect(t, "a.io", things)
 }
 
@@ -149,23 +149,23 @@ func TestMissingRightIsReported(t *testing.T) {
 	})
 	b.serveThings()
 	b.Watch(map[string]Fields{"a.io": nil})
-	b.expect(t, "a.io", Group{Known: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
+	b.expect(t, "a.io", Group{Discovered: true, Forbidden: "addon-agent may not list and watch apiservices.apiregistration.k8s.io"})
 	close(allowed)
 	b.expect(t, "a.io", things)
 }
 
-func TestResultOfAGroupThatIsNotWatchedIsDropped(t *testing.T) {
+func TestSessionDropsResultOfUnwatchedGroup(t *testing.T) {
 	current := newSession(nil, API{}, func() {})
-	if changed, again := current.discovered("a.io", things, nil); changed || again != 0 || current.group("a.io").Known {
-		t.Errorf("kept, again after %s", again)
+	if changed, delay := current.discovered("a.io", things, nil); changed || delay != 0 || current.group("a.io").Discovered {
+		t.Errorf("kept, again after %s", delay)
 	}
 	current.watch(map[string]Fields{"a.io": nil})
-	if changed, again := current.discovered("a.io", things, nil); !changed || again == 0 || !current.group("a.io").Known {
-		t.Errorf("of a watched group: again after %s", again)
+	if changed, delay := current.discovered("a.io", things, nil); !changed || delay == 0 || !current.group("a.io").Discovered {
+		t.Errorf("of a watched group: again after %s", delay)
 	}
 }
 
-func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
+func TestSessionEnqueuesGroupsAfterAllDefinitionsAreWatched(t *testing.T) {
 	current := newSession(nil, API{}, func() {})
 	defer current.queue.ShutDown()
 	current.watch(map[string]Fields{"a.io": nil})
@@ -177,7 +177,7 @@ func TestGroupsAreDiscoveredOnceAllDefinitionsAreWatched(t *testing.T) {
 	}
 }
 
-func TestDefinitionsThatAreRefused(t *testing.T) {
+func TestSessionReportsRefusedDefinitions(t *testing.T) {
 	changes := 0
 	current := newSession(nil, API{}, func() { changes++ })
 	defer current.queue.ShutDown()

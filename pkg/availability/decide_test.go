@@ -29,8 +29,8 @@ func degraded(status metav1.ConditionStatus, reason string) *metav1.Condition {
 }
 
 func renewed(ago time.Duration) Lease {
-	at := now.Add(-ago)
-	return Lease{State: LeaseFound, RenewTime: &at}
+	renewTime := now.Add(-ago)
+	return Lease{State: LeaseFound, RenewTime: &renewTime}
 }
 
 func write(condition metav1.Condition) Decision {
@@ -207,11 +207,11 @@ func TestCustomizedMode(t *testing.T) {
 		want      Decision
 	}{
 		{name: "nothing stored", want: leaveAlone},
-		{name: "its own True", available: stored(available("True", "ProbeAvailable", "", earlier)), want: leaveAlone},
-		{name: "its own False", available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
+		{name: "add-on's own True", available: stored(available("True", "ProbeAvailable", "", earlier)), want: leaveAlone},
+		{name: "add-on's own False", available: stored(available("False", "ProbeUnavailable", "", earlier)), want: leaveAlone},
 		{name: "left behind by another mode", available: stored(stoppedSince(earlier)), want: leaveAlone},
 		{
-			name: "our False is handed back: the status stays until the health check reports", available: stored(blockedSince(earlier)),
+			name: "Interlock's False is handed back: the status stays until the health check reports", available: stored(blockedSince(earlier)),
 			want: write(awaited("False", earlier)).awaiting(now).until(now.Add(grace)),
 		},
 		{
@@ -239,21 +239,21 @@ func TestCustomizedMode(t *testing.T) {
 		},
 		{name: "no report, known already", available: stored(awaited("Unknown", earlier)), want: leaveAlone},
 		{
-			name:      "its own False while it is awaited",
+			name:      "add-on's own False while it is awaited",
 			awaiting:  ago(time.Minute),
 			available: stored(available("False", "ProbeUnavailable", "", earlier)),
 			want:      leaveAlone,
 		},
 		{name: "the hub reports that the cluster is lost", available: stored(lost), want: leaveAlone},
 		{
-			name:      "our reason, but not our status",
+			name:      "Interlock's reason, but another status",
 			available: stored(available("Unknown", "RequiredDependencyNotSatisfied", "", earlier)),
 			want:      leaveAlone,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// A lease that happens to exist means nothing in this mode.
+			// This mode ignores the lease.
 			got := Decide(
 				Input{
 					AddOn:       "proxy",
@@ -337,7 +337,7 @@ func TestDependencyRule(t *testing.T) {
 		},
 		{name: "the cluster is lost", available: stored(lost), want: leaveAlone},
 		{
-			name:      "the cluster is lost: what was asserted counts on its return",
+			name:      "the cluster is lost: the asserted finding counts on its return",
 			asserted:  asserted,
 			available: stored(lost),
 			want:      leaveAlone.asserting(asserted),
@@ -368,8 +368,8 @@ func TestDependencyRule(t *testing.T) {
 	}
 }
 
-func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
-	for name, other := range map[string]*metav1.Condition{
+func TestIrrelevantDegraded(t *testing.T) {
+	for name, irrelevant := range map[string]*metav1.Condition{
 		"none":                            nil,
 		"only Optional edges fail":        degraded("True", "DependencyNotSatisfied"),
 		"satisfied again":                 degraded("False", "DependenciesSatisfied"),
@@ -379,27 +379,27 @@ func TestDegradedThatMeansNothingForAvailable(t *testing.T) {
 		"another writer's similar reason": degraded("True", "requiredDependencyNotSatisfied"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{
+			input := Input{
 				AddOn:       "proxy",
 				Available:   stored(stoppedSince(earlier)),
-				Degraded:    other,
+				Degraded:    irrelevant,
 				Memory:      Memory{Asserted: "before", Awaiting: earlier.Time},
 				Lease:       renewed(0),
 				GracePeriod: grace,
 				Now:         now,
 			}
-			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(in)); diff != "" {
+			if diff := cmp.Diff(write(upSince(atNow)).until(now.Add(grace)), Decide(input)); diff != "" {
 				t.Errorf("Lease mode (-want +got)\n%s", diff)
 			}
-			in.Mode = ocmv1alpha1.HealthCheckModeCustomized
-			if diff := cmp.Diff(leaveAlone, Decide(in)); diff != "" {
+			input.Mode = ocmv1alpha1.HealthCheckModeCustomized
+			if diff := cmp.Diff(leaveAlone, Decide(input)); diff != "" {
 				t.Errorf("Customized mode (-want +got)\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestDecidingDoesNotChangeItsInput(t *testing.T) {
+func TestDecideKeepsInput(t *testing.T) {
 	condition, cause := upSince(earlier), degraded("True", "RequiredDependencyNotSatisfied")
 	Decide(Input{AddOn: "proxy", Available: &condition, Degraded: cause, GracePeriod: grace, Now: now})
 	if diff := cmp.Diff(upSince(earlier), condition); diff != "" {

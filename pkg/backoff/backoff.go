@@ -1,5 +1,5 @@
-// Package backoff limits how often something is repeated, such as the write of a
-// condition that another writer keeps overwriting.
+// Package backoff limits repeated writes, such as writes of a condition that another
+// writer keeps overwriting.
 package backoff
 
 import (
@@ -11,50 +11,51 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Limits space out repetitions.
+// Limits has the delays between repetitions.
 type Limits struct {
-	// First follows the first repetition. The delay doubles up to Last.
+	// First is the delay after the first repetition. The delay doubles up to Last.
 	First, Last time.Duration
-	// Forget is the pause after which a repetition is a first one again.
+	// Forget is the pause after which the delay starts again with First.
 	Forget time.Duration
 }
 
-// Delay spaces out the repetitions of one thing. The first happens at once.
+// Delay delays the repetitions of an action. The first repetition has no delay.
 type Delay struct {
 	*Limits
 
-	delay time.Duration
-	at    time.Time
+	delay        time.Duration
+	lastRepeated time.Time
 }
 
-// Wait returns how long to wait until the next repetition.
-func (d *Delay) Wait(now time.Time) time.Duration { return max(0, d.at.Add(d.delay).Sub(now)) }
+// Wait returns the time until the next repetition.
+func (d *Delay) Wait(now time.Time) time.Duration {
+	return max(0, d.lastRepeated.Add(d.delay).Sub(now))
+}
 
-// RepeatedWithin reports whether it was repeated within that time.
+// RepeatedWithin reports whether the last repetition is at most this long ago.
 func (d *Delay) RepeatedWithin(pause time.Duration, now time.Time) bool {
-	return d.delay > 0 && now.Sub(d.at) <= pause
+	return d.delay > 0 && now.Sub(d.lastRepeated) <= pause
 }
 
-// Record notes that it was repeated now, and reports whether that was soon after the
-// repetition before.
-func (d *Delay) Record(now time.Time) (again bool) {
-	again = d.RepeatedWithin(d.Forget, now)
-	if again {
+// Record records a repetition, and reports whether it came soon after the previous one.
+func (d *Delay) Record(now time.Time) bool {
+	soon := d.RepeatedWithin(d.Forget, now)
+	if soon {
 		d.delay = min(2*d.delay, d.Last)
 	} else {
 		d.delay = d.First
 	}
-	d.at = now
-	return again
+	d.lastRepeated = now
+	return soon
 }
 
-// ofConditions has the effect that the writes of OCM's registration agent, which polls
-// every 30 seconds, are corrected at once. A writer that repeats its write every second
-// is corrected at most every 15 seconds.
-var ofConditions = Limits{First: 500 * time.Millisecond, Last: 15 * time.Second, Forget: 25 * time.Second}
+// conditionLimits are the limits for writes of conditions. OCM's registration agent polls
+// every 30 seconds, so that its writes are corrected without delay. A writer that repeats
+// its write every second is corrected every 15 seconds at most.
+var conditionLimits = Limits{First: 500 * time.Millisecond, Last: 15 * time.Second, Forget: 25 * time.Second}
 
-// contestedWithin: a condition that is overwritten once may have lost a race. One that is
-// overwritten twice within this time is contested.
+// contestedWithin is the time within which a condition that is overwritten twice counts as
+// contested. A condition that is overwritten once may have lost a race.
 const contestedWithin = 5 * time.Minute
 
 type written struct {
@@ -62,8 +63,8 @@ type written struct {
 	repeats Delay
 }
 
-// Tracker remembers the last write of each part of each object. It is safe
-// for concurrent use. Call Forget for objects that are deleted.
+// Tracker tracks the last write of each part of each object. It is safe for
+// concurrent use. Call Forget for deleted objects.
 type Tracker struct {
 	clock clock.PassiveClock
 
@@ -71,16 +72,16 @@ type Tracker struct {
 	last  map[types.NamespacedName]parts
 }
 
-// parts are the last writes, one of each part. Few objects have more than one.
+// parts has the last write of each part of an object. Few objects have several parts.
 type parts []written
 
-// of returns the last write of a part, or nil.
-func (p parts) of(part string) *written {
-	at := slices.IndexFunc(p, func(one written) bool { return one.content.part == part })
-	if at < 0 {
+// find returns the last write of a part, or nil.
+func (p parts) find(part string) *written {
+	i := slices.IndexFunc(p, func(w written) bool { return w.content.part == part })
+	if i < 0 {
 		return nil
 	}
-	return &p[at]
+	return &p[i]
 }
 
 // New returns an empty tracker.
@@ -88,59 +89,59 @@ func New(clk clock.PassiveClock) *Tracker {
 	return &Tracker{clock: clk, last: map[types.NamespacedName]parts{}}
 }
 
-// Wait returns how long to wait before desired may be written to an object that
-// does not have it. It is zero unless the last write had the same content, which
-// another writer has overwritten since.
+// Wait returns the time to wait before the desired content may be written to an
+// object that does not have it. It is zero unless another writer has overwritten
+// the same content since the last write.
 func (t *Tracker) Wait(key types.NamespacedName, desired Content) time.Duration {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last := t.last[key].of(desired.part)
+	last := t.last[key].find(desired.part)
 	if last == nil || last.content != desired {
 		return 0
 	}
 	return last.repeats.Wait(t.clock.Now())
 }
 
-// Repeats reports whether desired has the content of the last write, which another writer has overwritten
-// since.
+// Repeats reports whether the desired content is the content of the last write. Another writer has
+// overwritten it since then.
 func (t *Tracker) Repeats(key types.NamespacedName, desired Content) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	last := t.last[key].of(desired.part)
+	last := t.last[key].find(desired.part)
 	return last != nil && last.content == desired
 }
 
-// Wrote records that desired was written. It reports whether the part is
-// contested: the same content had to be written again for the second time or more.
-func (t *Tracker) Wrote(key types.NamespacedName, desired Content) (contested bool) {
+// Wrote records that the desired content was written. It reports whether the part
+// is contested: the same content was written again for the second time or more.
+func (t *Tracker) Wrote(key types.NamespacedName, desired Content) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.clock.Now()
-	last := t.last[key].of(desired.part)
+	last := t.last[key].find(desired.part)
 	if last == nil {
 		t.last[key] = append(t.last[key], written{content: Content{part: desired.part}})
-		last = t.last[key].of(desired.part)
+		last = t.last[key].find(desired.part)
 	}
 	if last.content != desired {
-		last.content, last.repeats = desired, Delay{Limits: &ofConditions}
+		last.content, last.repeats = desired, Delay{Limits: &conditionLimits}
 		return false
 	}
-	contested = last.repeats.RepeatedWithin(contestedWithin, now)
+	contested := last.repeats.RepeatedWithin(contestedWithin, now)
 	last.repeats.Record(now)
 	return contested
 }
 
 // Reached records that another writer has set the desired content. A later write of
-// other content is then a change, and does not wait.
+// different content is then a change, and does not wait.
 func (t *Tracker) Reached(key types.NamespacedName, stored Content) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if last := t.last[key].of(stored.part); last != nil && last.content != stored {
-		t.last[key] = slices.DeleteFunc(t.last[key], func(one written) bool { return one.content.part == stored.part })
+	if last := t.last[key].find(stored.part); last != nil && last.content != stored {
+		t.last[key] = slices.DeleteFunc(t.last[key], func(w written) bool { return w.content.part == stored.part })
 	}
 }
 
-// Forget drops what is remembered of an object that is deleted.
+// Forget deletes the last writes of a deleted object.
 func (t *Tracker) Forget(key types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

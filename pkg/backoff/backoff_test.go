@@ -51,7 +51,7 @@ func TestDelaysGrowWhileAnotherWriterOverwrites(t *testing.T) {
 	}
 }
 
-func TestWriterThatPollsEachHalfMinuteIsCorrectedAtOnce(t *testing.T) {
+func TestPollingWriterIsCorrectedAtOnce(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
 	tracker.Wrote(key, down)
@@ -92,7 +92,7 @@ func TestForgottenObjectStartsAnew(t *testing.T) {
 	}
 }
 
-func TestChangeThatAnotherWriterMadeEndsTheWait(t *testing.T) {
+func TestReachedEndsWait(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
 	for i := range 5 {
@@ -107,19 +107,19 @@ func TestChangeThatAnotherWriterMadeEndsTheWait(t *testing.T) {
 	}
 }
 
-func TestOwnEventDoesNotEndTheWait(t *testing.T) {
+func TestOwnEventDoesNotEndWait(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	tracker := New(clk)
 	for range 2 {
 		tracker.Wrote(key, down)
 		tracker.Reached(key, down)
 	}
-	if wait := tracker.Wait(key, down); wait != ofConditions.First {
-		t.Fatalf("waits %s, want %s", wait, ofConditions.First)
+	if wait := tracker.Wait(key, down); wait != conditionLimits.First {
+		t.Fatalf("waits %s, want %s", wait, conditionLimits.First)
 	}
 }
 
-func TestOnlyTheLastWriteIsRepeated(t *testing.T) {
+func TestOnlyLastWriteIsRepeated(t *testing.T) {
 	tracker := New(clocktesting.NewFakeClock(time.Unix(0, 0)))
 	if tracker.Repeats(key, down) {
 		t.Error("the first write repeats another one")

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Content is what is compared of a part of an object that is written.
+// Content is the content of a part of an object, for comparison.
 type Content struct {
 	part   string
 	status metav1.ConditionStatus
@@ -14,12 +14,12 @@ type Content struct {
 	reason, text string
 }
 
-// Condition is the content of a condition: all but its times.
+// Condition returns the content of a condition, without its times.
 func Condition(condition metav1.Condition) Content {
 	return Content{part: condition.Type, status: condition.Status, reason: condition.Reason, text: condition.Message}
 }
 
-// Field is the content of a field. A field that has no JSON is never written.
+// Field returns the content of a field. A field that has no JSON is never written.
 func Field(name string, value any) Content {
 	text, _ := json.Marshal(value)
 	return Content{part: name, text: string(text)}

@@ -93,7 +93,7 @@ kind: ConfigMap
 metadata: {name: b}
 `
 
-// The cases of Helm's documentation of charts and their dependencies, in its words.
+// TestRender tests the cases of Helm's documentation of charts and their dependencies. Their names are from that page.
 func TestRender(t *testing.T) {
 	depends := func(dependency string) string {
 		return strings.Replace(gateway, "version: 1.4.0\n", "version: 1.4.0\ndependencies:\n- "+dependency+"\n", 1)

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// alternatives is a hub where a needs b, c or an API, and none of them is there on c1.
+// alternatives returns a hub where a needs b, c or an API, and none of them is available on c1.
 func alternatives() snapshot.Content {
 	content := small("a, b, c", "")
 	tunnel := addonv1alpha1.AddonAPI{Kind: "Tunnel"}
@@ -27,9 +27,9 @@ func alternatives() snapshot.Content {
 	return content
 }
 
-func TestVerbsKnowAlternatives(t *testing.T) {
+func TestVerbsShowAlternatives(t *testing.T) {
 	const message = "addon 'c' or API 'Tunnel'; none is available. No way in. (b: Available=False, Stopped, since "
-	from := file(t, alternatives())
+	path := file(t, alternatives())
 	for name, test := range map[string]struct {
 		verb []string
 		want []string
@@ -49,7 +49,7 @@ func TestVerbsKnowAlternatives(t *testing.T) {
 		"tree's reason": {[]string{"tree", "a", "-o", "json"}, []string{message, `"alternatives": [`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := run(t, append(test.verb, "--from", from)...)
+			got := run(t, append(test.verb, "--from", path)...)
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)

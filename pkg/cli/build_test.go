@@ -47,7 +47,7 @@ func expectFile(t *testing.T, path string, parts ...string) {
 	}
 }
 
-// A folder is written as a whole, and nothing that another program has written is lost.
+// TestBuildReplacesItsFolder tests that a folder is replaced atomically, and that files of other programs are not lost.
 func TestBuildReplacesItsFolder(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "resolve", "CLUSTERS")
@@ -100,8 +100,8 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// A hub has each object once.
-func TestBuildOfKindsThatDiffer(t *testing.T) {
+// TestBuildOfDifferentKinds tests kinds of clusters with different releases, because a hub has only a single object of a name.
+func TestBuildOfDifferentKinds(t *testing.T) {
 	resolvable(t)
 	wishes := "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\nclusterKinds: [{name: " +
 		"old}, {name: new}]\n" +

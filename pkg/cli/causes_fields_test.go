@@ -11,8 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// a requires a field of the schema of an API that c1 serves.
-func TestWhySaysWhatCanBeDoneAboutFields(t *testing.T) {
+// TestWhyHasNextStepsForFields tests an add-on that requires a field of the schema of an API that c1 serves.
+func TestWhyHasNextStepsForFields(t *testing.T) {
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Kind"}
 	lacking := func(fields []dependencyv1alpha1.FieldFact) snapshot.Content {
 		content := small("a, b", "a")

@@ -14,17 +14,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// requiring has a on c1, which requires the API of another cluster; b provides it on managed clusters.
-func requiring(by addonv1alpha1.APIServer, api addonv1alpha1.AddonAPI) snapshot.Content {
+// requiring returns a fleet where a on c1 requires the API of another API server. b provides the API on managed clusters.
+func requiring(server addonv1alpha1.APIServer, api addonv1alpha1.AddonAPI) snapshot.Content {
 	content := small("a, b", "a")
 	content.Registrations[0].Spec.Dependencies = []addonv1alpha1.AddonDependency{
-		{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api, ServedBy: by}},
+		{Name: "kinds", API: &addonv1alpha1.DependencyAPI{AddonAPI: api, ServedBy: server}},
 	}
 	content.Registrations[1].Spec.Provides = []addonv1alpha1.AddonAPI{api}
 	return content
 }
 
-func TestWhySaysWhatCanBeDoneOnOtherClusters(t *testing.T) {
+func TestWhyHasNextStepsForOtherClusters(t *testing.T) {
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Version: "v1", Kind: "Kind"}
 	notServed := dependencyv1alpha1.APIFact{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}
 	onHub := requiring(addonv1alpha1.APIServerHub, api)

@@ -19,9 +19,9 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// small is a fleet of one managed cluster, c1, where the add-ons fail that are named.
-func small(declared, failing string) snapshot.Content {
-	content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations(declared)}
+// small returns a fleet of a single managed cluster, c1, where these add-ons fail.
+func small(declarations, failing string) snapshot.Content {
+	content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations(declarations)}
 	content.Clusters = []clusterv1.ManagedCluster{managedCluster("c1", true, true)}
 	for name := range strings.FieldsSeq(failing) {
 		content.AddOns = append(content.AddOns, installed("c1", name, false, condition.Reasons[0], 1))
@@ -29,7 +29,7 @@ func small(declared, failing string) snapshot.Content {
 	return content
 }
 
-func TestACycleIsOneCause(t *testing.T) {
+func TestCycleIsOneCause(t *testing.T) {
 	content := small("a: b, b: c, c: a, d: a", "a b c d")
 	got := run(t, "why", "--from", file(t, content))
 	for _, want := range []string{
@@ -42,8 +42,8 @@ func TestACycleIsOneCause(t *testing.T) {
 	}
 }
 
-// A command that cannot repair the cause would only cost time.
-func TestWhySaysWhatCanBeDone(t *testing.T) {
+// TestWhyHasNextSteps tests that why prints only commands that can repair the cause.
+func TestWhyHasNextSteps(t *testing.T) {
 	placed := small("a: b, b", "a")
 	placed.Registrations[1].Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 		Type:       ocmv1alpha1.AddonInstallStrategyPlacements,
@@ -61,22 +61,23 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	serving.Facts[0].Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API(api), Served: metav1.ConditionFalse}}
 	unreported := serving
 	unreported.Facts = []dependencyv1alpha1.ManagedClusterFacts{requesting("c1", api)}
-	silent := func(reason string, of addonv1alpha1.ManagedClusterAddOn) snapshot.Content {
-		content, one := small("a: b, b", "a"), installed("c1", "b", false, reason, 1)
-		if one.Annotations, one.Status.Namespace = of.Annotations, of.Status.Namespace; reason == "" {
-			one.Status.Conditions = nil
+	silent := func(reason string, agent addonv1alpha1.ManagedClusterAddOn) snapshot.Content {
+		content, addOn := small("a: b, b", "a"), installed("c1", "b", false, reason, 1)
+		addOn.Annotations, addOn.Status.Namespace = agent.Annotations, agent.Status.Namespace
+		if reason == "" {
+			addOn.Status.Conditions = nil
 		}
-		content.AddOns = append(content.AddOns, one)
+		content.AddOns = append(content.AddOns, addOn)
 		return content
 	}
 	var elsewhere, hostile addonv1alpha1.ManagedClusterAddOn
 	elsewhere.Annotations, elsewhere.Status.Namespace = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "hosting"}, "bs"
 	hostile.Status.Namespace = "$(reboot)"
-	many := small("a: b, b", "a")
+	large := small("a: b, b", "a")
 	for i := range 600 {
 		name := fmt.Sprintf("managed-cluster-%03d", i)
-		many.Clusters = append(many.Clusters, managedCluster(name, true, true))
-		many.AddOns = append(many.AddOns, installed(name, "a", false, condition.Reasons[0], 1))
+		large.Clusters = append(large.Clusters, managedCluster(name, true, true))
+		large.AddOns = append(large.AddOns, installed(name, "a", false, condition.Reasons[0], 1))
 	}
 	provided := small("a, b, c", "a")
 	provided.Facts = serving.Facts
@@ -112,7 +113,7 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 		"an API that no agent reports": {unreported, []string{
 			"Kind.g.io/v1 is not known to be served", "note       addon-agent has to report whether", "run        kubectl addon doctor\n",
 		}},
-		"many clusters": {many, []string{
+		"many clusters": {large, []string{
 			"run        clusteradm addon enable --names b --clusters c1,managed-cluster-000,",
 			"run        clusteradm addon enable --names b --clusters managed-cluster-149,", "--clusters managed-cluster-599\n",
 		}},
@@ -131,14 +132,14 @@ func TestWhySaysWhatCanBeDone(t *testing.T) {
 	}
 }
 
-// requesting are facts of a cluster whose agent has not reported for long.
+// requesting returns the facts of a cluster whose agent has not reported for a long time.
 func requesting(cluster string, api addonv1alpha1.AddonAPI) dependencyv1alpha1.ManagedClusterFacts {
 	facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
 	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API(api)}}
 	return facts
 }
 
-func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
+func TestTreeShowsNamesOfEdges(t *testing.T) {
 	content := small("a, b, c", "a")
 	content.AddOns = append(content.AddOns, installed("c1", "b", true, "Works", 1))
 	api := addonv1alpha1.AddonAPI{Group: "g.io", Kind: "Kind"}
@@ -159,8 +160,8 @@ func TestATreeKeepsTheNamesOfEdges(t *testing.T) {
 	}
 }
 
-// Each of 40 layers depends on both add-ons of the next one: there are 2^40 ways.
-func TestADeepDiamondIsDrawnOnce(t *testing.T) {
+// TestDeepDiamondIsDrawnOnce tests 40 layers that depend on both add-ons of the next layer. There are 2^40 paths.
+func TestDeepDiamondIsDrawnOnce(t *testing.T) {
 	var declared, failing []string
 	for layer := range 40 {
 		for _, side := range []string{"l", "r"} {
@@ -179,30 +180,31 @@ func TestADeepDiamondIsDrawnOnce(t *testing.T) {
 			t.Errorf("%s has %d lines", test.verb, lines)
 		}
 		if strings.HasPrefix(test.verb, "tree") && !strings.Contains(got, "↑") {
-			t.Errorf("%s does not mark what is drawn above", test.verb)
+			t.Errorf("%s does not mark branches that are drawn above", test.verb)
 		}
 	}
 }
 
-// What a file says of clusters and add-ons does not control the terminal.
-func TestNoEscapesFromAFile(t *testing.T) {
+// TestNamesInFileCannotControlTerminal tests a file with a name that controls the terminal.
+func TestNamesInFileCannotControlTerminal(t *testing.T) {
 	content := small("a: b, b", "")
 	evil := "c\x1b[31m"
 	content.Clusters = append(content.Clusters, managedCluster(evil, true, true))
 	content.AddOns = append(content.AddOns, installed(evil, "a", false, condition.Reasons[0], 1))
-	from := file(t, content)
+	fleet := file(t, content)
 	for _, args := range [][]string{
 		{"why"}, {"why", "-o", "wide"}, {"why", "a", "-n", evil}, {"why", "b", "-n", evil}, {cobra.ShellCompNoDescRequestCmd, "why", "-n", ""},
 	} {
-		got := run(t, slices.Insert(slices.Clone(args), slices.Index(args, "why")+1, "--from="+from)...)
+		got := run(t, slices.Insert(slices.Clone(args), slices.Index(args, "why")+1, "--from="+fleet)...)
 		if strings.Contains(got, "\x1b") || !strings.Contains(got, "c1") && !strings.Contains(got, "c [31m") {
 			t.Errorf("%q: %q", args, got)
 		}
 	}
 }
 
-// What is stored is not all green because nothing fails.
-func TestWhyNamesWhatIsStored(t *testing.T) {
+// TestWhyNamesOutdatedConditions tests stored conditions that contradict the evaluation. Without a failing dependency, why must not report
+// that all add-ons work.
+func TestWhyNamesOutdatedConditions(t *testing.T) {
 	outdated := small("a: b, b", "a")
 	outdated.AddOns = append(outdated.AddOns, installed("c1", "b", true, "Running", 1))
 	lost := small("a: b, b", "a")
@@ -213,9 +215,9 @@ func TestWhyNamesWhatIsStored(t *testing.T) {
 	optional := small("a: b?", "")
 	optional.AddOns = append(optional.AddOns, installed("c1", "a", true, "Running", 1))
 	for name, test := range map[string]struct {
-		content        snapshot.Content
-		verb           string
-		wanted, absent []string
+		content       snapshot.Content
+		verb          string
+		parts, absent []string
 	}{
 		"addon-manager is down": {outdated, "why", []string{
 			"No root cause of add-ons is known on 1 managed cluster.\n",
@@ -223,7 +225,7 @@ func TestWhyNamesWhatIsStored(t *testing.T) {
 				"or the agent that sets Available, has not updated the condition, " +
 				"such as a on c1: RequiredDependencyNotSatisfied\nrun   kubectl addon doctor\n",
 		}, []string{"although no dependency fails", "No Required dependency"}},
-		"wait says the same": {outdated, "wait a -n c1", []string{"Degraded is still True although", "run  kubectl addon doctor\n"}, nil},
+		"wait has the same message": {outdated, "wait a -n c1", []string{"Degraded is still True although", "run  kubectl addon doctor\n"}, nil},
 		"a cluster is lost": {lost, "why a -n c1", []string{
 			"No root cause of a is known on c1, which cannot be reached.\n",
 			"1 add-on is Degraded by the last known verdicts, and nothing new is known, such as a on c1: RequiredDependencyNotSatisfied\n",
@@ -232,12 +234,12 @@ func TestWhyNamesWhatIsStored(t *testing.T) {
 			unusable, "why bad", []string{"No root cause of bad is known", "The dependencies of bad are not known: "}, nil,
 		},
 		"an Optional dependency":        {optional, "why a -n c1", []string{"An Optional dependency fails: b is not installed\n"}, nil},
-		"wait leads to it":              {optional, "wait a --optional", []string{"run  kubectl addon why a -n c1 --from "}, nil},
+		"wait refers to it":             {optional, "wait a --optional", []string{"run  kubectl addon why a -n c1 --from "}, nil},
 		"of the fleet, it is not shown": {optional, "why a", []string{"No Required dependency keeps a from working"}, []string{"Optional"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, append(strings.Fields(test.verb), "--from", file(t, test.content))...)
-			for _, want := range test.wanted {
+			for _, want := range test.parts {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
 				}

@@ -9,7 +9,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-func TestHubThatDoesNotRespond(t *testing.T) {
+func TestUnresponsiveHub(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	for _, verb := range []string{"why", "tree gateway", "impact --remove gateway", "snapshot"} {
 		got := run(t, append(strings.Fields(verb), "--server", "http://127.0.0.1:1")...)
@@ -116,7 +116,7 @@ kind: ConfigMap
 	}
 }
 
-// What an author wrote becomes no part of a command that people are to run.
+// TestNoCommandWithHostileNames tests that commands for people do not contain invalid names from authors.
 func TestNoCommandWithHostileNames(t *testing.T) {
 	content := hub()
 	for i := range content.Registrations {
@@ -130,9 +130,9 @@ func TestNoCommandWithHostileNames(t *testing.T) {
 	}
 }
 
-// An add-on that is down by itself, and one whose declaration cannot be used, are no
-// dependencies, and do not work either.
-func TestWhyNamesWhatFailsByItself(t *testing.T) {
+// TestWhyNamesOtherFailures tests an add-on that is down although no dependency fails, and an
+// add-on whose declaration cannot be used.
+func TestWhyNamesOtherFailures(t *testing.T) {
 	content := hub()
 	content.AddOns = append(content.AddOns,
 		installed("cluster45", "lone", false, "Stopped", 1), installed("cluster45", "odd", true, "Running", 1))
@@ -149,11 +149,11 @@ func TestWhyNamesWhatFailsByItself(t *testing.T) {
 	}
 }
 
-// An empty argument, as of a variable that is not set, is not the whole fleet.
-func TestAnEmptyNameIsRefused(t *testing.T) {
+// TestEmptyNameIsRefused tests an empty argument, such as from an unset variable. It must not mean the whole fleet.
+func TestEmptyNameIsRefused(t *testing.T) {
 	fleet := file(t, hub())
 	for _, args := range [][]string{{"why", ""}, {"events", ""}, {"suggest", "", "--server=http://127.0.0.1:1"}} {
-		if args[0] != "suggest" { // which reads no file
+		if args[0] != "suggest" { // suggest reads no file
 			args = append(args, "--from", fleet)
 		}
 		if got := run(t, args...); !strings.Contains(got, "ADDON is empty") || !strings.Contains(got, "exit code 2") {
@@ -166,7 +166,7 @@ func TestAnEmptyNameIsRefused(t *testing.T) {
 	}
 }
 
-func TestImpactThatTriesNothing(t *testing.T) {
+func TestImpactWithoutChanges(t *testing.T) {
 	fleet := file(t, hub())
 	for verb, want := range map[string]string{
 		"impact --kubernetes foo":                    `--kubernetes="foo": `,
@@ -179,7 +179,7 @@ func TestImpactThatTriesNothing(t *testing.T) {
 	}
 }
 
-func TestListsAreRead(t *testing.T) {
+func TestLintReadsLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list.yaml")
 	for _, list := range []string{
 		"kind: List\nitems:\n- {kind: ClusterManagementAddOn, metadata: {name: a}, spec: {dependencies: [{name: a, message: m}]}}\n",
@@ -194,7 +194,7 @@ func TestListsAreRead(t *testing.T) {
 	}
 }
 
-// All verbs count the same clusters: a namespace with add-ons is one, too.
+// TestVerbsCountClustersAlike tests that all verbs count the same clusters, with namespaces that have add-ons.
 func TestVerbsCountClustersAlike(t *testing.T) {
 	content := hub()
 	content.AddOns = append(content.AddOns, installed("orphan", "cluster-gateway", true, "Running", 1))

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What a shell offers are the lines before the last one, which has directives for it.
+// completed returns the completions of a command. The last line has directives for the shell.
 func completed(t *testing.T, args ...string) string {
 	t.Helper()
 	out := run(t, append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
@@ -22,7 +22,7 @@ func completed(t *testing.T, args ...string) string {
 }
 
 func TestNamesAreCompleted(t *testing.T) {
-	from := "--from=" + file(t, hub())
+	fleet := "--from=" + file(t, hub())
 	for _, test := range []struct{ line, want string }{
 		{"why cl", "cluster-gateway cluster-proxy"},
 		{"tree multi", "multicluster-kueue-manager"},
@@ -39,43 +39,43 @@ func TestNamesAreCompleted(t *testing.T) {
 		{"install cluster-gateway --cluster cluster40,cluster5", "cluster40,cluster50"},
 		{"impact cl", ""},
 		{"status --reason Man", "ManagedClusterAddOnLeaseUpdateStopped ManagedClusterAddOnLeaseUpdated"},
-		{"graph --format d", "dot mermaid svg"}, // the shell filters,
+		{"graph --format d", "dot mermaid svg"}, // the shell filters them
 	} {
 		words := strings.Fields(test.line)
-		args := append([]string{words[0], from}, words[1:]...)
+		args := append([]string{words[0], fleet}, words[1:]...)
 		if got := completed(t, args...); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.line, got, test.want)
 		}
 	}
 }
 
-func TestACompletionWithoutAHubIsSilentAndShort(t *testing.T) {
-	for _, from := range []string{"--server=http://192.0.2.1:1", "--from=nowhere", "--from=-", "--kubeconfig=nowhere"} {
+func TestCompletionWithoutHubIsSilentAndShort(t *testing.T) {
+	for _, flag := range []string{"--server=http://192.0.2.1:1", "--from=nowhere", "--from=-", "--kubeconfig=nowhere"} {
 		for _, line := range []string{"why a", "why -n a", "status --reason a"} {
 			words := strings.Fields(line)
 			start := time.Now()
-			got := run(t, append([]string{cobra.ShellCompNoDescRequestCmd, words[0], from}, words[1:]...)...)
+			got := run(t, append([]string{cobra.ShellCompNoDescRequestCmd, words[0], flag}, words[1:]...)...)
 			if !strings.HasPrefix(got, ":4\n") || time.Since(start) > 10*time.Second {
-				t.Errorf("%s %s: after %s\n%s", from, line, time.Since(start), got)
+				t.Errorf("%s %s: after %s\n%s", flag, line, time.Since(start), got)
 			}
 		}
 	}
 }
 
-// The shell waits meanwhile.
-func TestACompletionDoesNotWaitForASlowHub(t *testing.T) {
-	done := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+// TestCompletionDoesNotWaitForSlowHub tests the timeout of a completion, because the shell waits for it.
+func TestCompletionDoesNotWaitForSlowHub(t *testing.T) {
+	end := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
 	defer slow.Close()
-	defer close(done)
+	defer close(end)
 	start := time.Now()
 	got := run(t, cobra.ShellCompNoDescRequestCmd, "why", "--server="+slow.URL, "-n", "a")
-	if taken := time.Since(start); !strings.HasPrefix(got, ":4\n") || taken > 10*time.Second {
-		t.Errorf("after %s\n%s", taken, got)
+	if elapsed := time.Since(start); !strings.HasPrefix(got, ":4\n") || elapsed > 10*time.Second {
+		t.Errorf("after %s\n%s", elapsed, got)
 	}
 }
 
-// Shells that are installed accept their script; bash is everywhere.
+// TestShellsAcceptTheCompletion tests the scripts with the installed shells. bash is installed everywhere.
 func TestShellsAcceptTheCompletion(t *testing.T) {
 	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}} {
 		script := filepath.Join(t.TempDir(), "completion")
@@ -94,8 +94,8 @@ func TestShellsAcceptTheCompletion(t *testing.T) {
 	}
 }
 
-// kubectl finds this file by its name, and the shell by its mode.
-func TestKubectlCanRunTheCompletion(t *testing.T) {
+// TestKubectlCanRunCompletion tests the name and the mode of the script, because kubectl finds it by its name.
+func TestKubectlCanRunCompletion(t *testing.T) {
 	script := "../../cmd/kubectl-addon/kubectl_complete-addon"
 	info, err := os.Stat(script)
 	if err != nil || info.Mode().Perm()&0o111 != 0o111 {

@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
-func TestFilesThatCannotBeUsed(t *testing.T) {
+func TestUnusableFiles(t *testing.T) {
 	folder, fleet := t.TempDir(), file(t, hub())
 	pipe, note := filepath.Join(folder, "pipe"), filepath.Join(folder, "note")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -42,13 +42,13 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestASnapshotIsPassedOnThroughPipes(t *testing.T) {
+func TestSnapshotThroughPipes(t *testing.T) {
 	copied := run(t, "snapshot", "-", "--from", file(t, hub()))
 	for _, test := range []struct{ command, want string }{
 		{"why --from -", "2 root causes of add-ons on 49 managed clusters"}, {"status -n cluster01 --from -", "application-portal"},
 	} {
-		streams, in, out, errOut := genericiooptions.NewTestIOStreams()
-		if _, err := io.Copy(in, bytes.NewReader([]byte(copied))); err != nil {
+		streams, stdin, out, errOut := genericiooptions.NewTestIOStreams()
+		if _, err := io.Copy(stdin, bytes.NewReader([]byte(copied))); err != nil {
 			t.Fatal(err)
 		}
 		command := NewCommand(streams)
@@ -59,7 +59,7 @@ func TestASnapshotIsPassedOnThroughPipes(t *testing.T) {
 	}
 }
 
-func TestASnapshotSaysWhatItHas(t *testing.T) {
+func TestSnapshotPrintsItsSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.json")
 	got := run(t, "snapshot", path, "--from", file(t, hub()))
 	if want := path + " has 202 add-ons on 50 managed clusters (1 cannot be reached). Read it with --from " + path + ".\n"; got != want {
@@ -67,9 +67,9 @@ func TestASnapshotSaysWhatItHas(t *testing.T) {
 	}
 }
 
-func TestAPlacementIsReadFromAPipe(t *testing.T) {
-	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
-	in.WriteString("kind: Placement\nmetadata: {name: all, namespace: default}\n")
+func TestImpactReadsPlacementFromPipe(t *testing.T) {
+	streams, stdin, out, errOut := genericiooptions.NewTestIOStreams()
+	stdin.WriteString("kind: Placement\nmetadata: {name: all, namespace: default}\n")
 	command := NewCommand(streams)
 	command.SetArgs([]string{"impact", "--install", "application-portal", "--placement", "-", "--from", file(t, hub())})
 	code := cmdline.Run(t.Context(), command, errOut)

@@ -16,10 +16,10 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// hub is a fleet of 50 managed clusters. On the 30 on AWS, managed-serviceaccount is
-// silent. cluster-gateway and multicluster-kueue-manager fail there because of it, and
-// on cluster01 application-portal because of cluster-gateway. On cluster40,
-// config-policy-controller lacks what it requires. cluster50 cannot be reached.
+// hub returns a fleet of 50 managed clusters. On the 30 clusters on AWS, managed-serviceaccount
+// is silent. cluster-gateway and multicluster-kueue-manager fail there because of it, and
+// on cluster01 application-portal because of cluster-gateway. On cluster40, the dependency
+// of config-policy-controller is missing. cluster50 cannot be reached.
 func hub() snapshot.Content {
 	content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations(
 		"managed-serviceaccount, cluster-gateway: managed-serviceaccount cluster-proxy?, multicluster-kueue-manager: managed-serviceaccount, " +
@@ -67,7 +67,7 @@ func managedCluster(name string, onAWS, reached bool) clusterv1.ManagedCluster {
 	return cluster
 }
 
-// installed is an add-on whose condition has changed as many seconds ago.
+// installed returns an add-on whose condition has changed this number of seconds ago.
 func installed(cluster, name string, available bool, reason string, seconds int) addonv1alpha1.ManagedClusterAddOn {
 	addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	status := metav1.ConditionFalse

@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// The verbs that show an add-on also show that it is not installed yet, because its gate is closed.
-func TestAClosedGateIsShown(t *testing.T) {
+// TestClosedGateIsShown tests that the verbs that show an add-on also show its closed gate.
+func TestClosedGateIsShown(t *testing.T) {
 	gated := hub()
 	for i := range gated.AddOns {
 		if one := &gated.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
@@ -52,13 +52,13 @@ func TestAClosedGateIsShown(t *testing.T) {
 	}
 }
 
-// withWaitingTemplate is the fleet where the AddOnTemplate gateway-2 of cluster-gateway waits for x on some clusters.
+// withWaitingTemplate returns the fleet where the AddOnTemplate gateway-2 of cluster-gateway waits for x on some clusters.
 func withWaitingTemplate(clusters ...string) snapshot.Content {
 	changed := hub()
 	for i := range changed.Registrations {
-		if one := &changed.Registrations[i]; one.Name == "cluster-gateway" {
-			one.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
-			*one = fixture.Deployed(*one)
+		if addOn := &changed.Registrations[i]; addOn.Name == "cluster-gateway" {
+			addOn.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
+			*addOn = fixture.Deployed(*addOn)
 		}
 	}
 	changed.Templates = []addonv1alpha1.AddOnTemplate{
@@ -68,12 +68,12 @@ func withWaitingTemplate(clusters ...string) snapshot.Content {
 		metav1.SetMetaDataAnnotation(&changed.Templates[i].ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
 	}
 	for i := range changed.AddOns {
-		one := &changed.AddOns[i]
-		if one.Name != "cluster-gateway" || !slices.Contains(clusters, one.Namespace) {
+		addOn := &changed.AddOns[i]
+		if addOn.Name != "cluster-gateway" || !slices.Contains(clusters, addOn.Namespace) {
 			continue
 		}
-		*one = fixture.Holds("gateway-2", *fleet.WithTemplate(one, "gateway-1"))
-		one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
+		*addOn = fixture.Holds("gateway-2", *fleet.WithTemplate(addOn, "gateway-1"))
+		addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{
 			Type:               "Upgradable",
 			Status:             metav1.ConditionFalse,
 			Reason:             "WaitingForDependencies",
@@ -84,13 +84,13 @@ func withWaitingTemplate(clusters ...string) snapshot.Content {
 	return changed
 }
 
-// The verbs also show bundles, and that other AddOnTemplates wait.
+// TestBundlesAndUpgradesAreShown tests that the verbs show bundles and ordered upgrades.
 func TestBundlesAndUpgradesAreShown(t *testing.T) {
 	changed := hub()
 	for i := range changed.Registrations {
-		if one := &changed.Registrations[i]; one.Name == "cluster-gateway" {
-			one.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
-			metav1.SetMetaDataAnnotation(&one.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+		if addOn := &changed.Registrations[i]; addOn.Name == "cluster-gateway" {
+			addOn.Spec.Ordering = addonv1alpha1.OrderingInstallAndUpgrade
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
 		}
 	}
 	fleet := file(t, changed)
@@ -108,24 +108,24 @@ func TestBundlesAndUpgradesAreShown(t *testing.T) {
 	}
 }
 
-// What waits has rows of its own: it is not failing.
+// TestWaitsAreListed tests that waits have rows of their own, because they are no failures.
 func TestWaitsAreListed(t *testing.T) {
 	fleet := file(t, withWaitingTemplate("cluster01", "cluster31", "cluster32", "cluster33", "cluster34"))
 	const message = "AddOnTemplate 'gateway-2' (version 2.0.0) waits: Required addon 'x'."
-	const of = "Installations and upgrades that wait for dependencies: ADD-ON KIND RUNS WAITING SINCE CLUSTERS WAITS FOR "
+	const title = "Installations and upgrades that wait for dependencies: ADD-ON KIND RUNS WAITING SINCE CLUSTERS WAITS FOR "
 	for command, want := range map[string][]string{
 		"status -A --failing": {
-			of + "cluster-gateway Upgrade gateway-1 gateway-2 3d 5: cluster01, cluster31, cluster32, … " + message,
+			title + "cluster-gateway Upgrade gateway-1 gateway-2 3d 5: cluster01, cluster31, cluster32, … " + message,
 		},
 		"status -n cluster31 --failing": {
-			"None of 4 add-ons is failing.", of + "cluster-gateway Upgrade gateway-1 gateway-2 3d 1: cluster31 " + message,
+			"None of 4 add-ons is failing.", title + "cluster-gateway Upgrade gateway-1 gateway-2 3d 1: cluster31 " + message,
 		},
 		"status -n cluster31 --failing -o name":                          {"open-cluster-management.io/cluster-gateway"},
 		"status -n cluster31 --failing -o jsonpath={[*].waits.template}": {"gateway-2"},
 		"status -n cluster31 --failing -o jsonpath={[*].available}":      {"True"},
 		"status -n cluster31 --failing -o jsonpath={[*].waits.message}":  {message},
 		"status -n cluster31 -o jsonpath={[*].message}":                  {""},
-		"status -n cluster32 --reason WaitingForDependencies":            {"None of 4 add-ons is of reason", of + "cluster-gateway Upgrade"},
+		"status -n cluster32 --reason WaitingForDependencies":            {"None of 4 add-ons is of reason", title + "cluster-gateway Upgrade"},
 		"status -n cluster32 --reason Other":                             {"None of 4 add-ons is of reason Other"},
 		"status -n cluster35 --failing":                                  {"None of 4 add-ons is failing."},
 		"status --summary": {

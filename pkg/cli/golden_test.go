@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the verbs print to testdata")
 
-// Each line of testdata/commands is a command on the fleet of hub, and the file with
-// that name has what it prints.
+// TestVerbsPrint tests the commands in testdata/commands on the fleet of hub. The file with
+// the name of a command has its output.
 func TestVerbsPrint(t *testing.T) {
 	commands, err := os.ReadFile("testdata/commands")
 	if err != nil {
@@ -33,12 +33,12 @@ func TestVerbsPrint(t *testing.T) {
 	}
 }
 
-// golden is the name of the file that has what a command prints.
+// golden returns the name of the file with the output of a command.
 func golden(line string) string {
 	return strings.NewReplacer(" ", "_", "/", "_").Replace(line) + ".txt"
 }
 
-// compare compares what a command prints with a file, or writes the file.
+// compare compares the output of a command with a file, or writes the file.
 func compare(t *testing.T, got, golden string) {
 	t.Helper()
 	if *update {
@@ -55,7 +55,7 @@ func compare(t *testing.T, got, golden string) {
 	}
 }
 
-// run returns what a command prints, and how it exits if not with 0.
+// run returns the output of a command, and its exit code unless that is 0.
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()

@@ -24,7 +24,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// onHub are objects of a hub that no snapshot has. Placements may select from the
+// onHub has objects of a hub that no snapshot has. Placements may select from the
 // ManagedClusterSet production, and add-ons are deployed by a template and by works.
 const onHub = `
 managedclustersets:
@@ -102,7 +102,7 @@ manifestworks:
             spec: {containers: [{name: controller, image: 'quay.io/open-cluster-management/config-policy-controller@sha256:6d0f8e2a'}]}
 `
 
-// resources are the kinds of lists that the plugin reads, by resource.
+// resources has the kinds of the lists that the plugin reads, by resource.
 var resources = map[string]metav1.TypeMeta{
 	"clustermanagementaddons":   {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "ClusterManagementAddOn"},
 	"managedclusteraddons":      {APIVersion: "addon.open-cluster-management.io/v1alpha1", Kind: "ManagedClusterAddOn"},
@@ -119,11 +119,11 @@ var resources = map[string]metav1.TypeMeta{
 	"manifestworks":             {APIVersion: "work.open-cluster-management.io/v1", Kind: "ManifestWork"},
 }
 
-// forbidden are the kinds that some users may not list.
+// forbidden has the kinds that some users may not list, by user.
 var forbidden = map[string]string{"viewer": "AddOnDependencyPolicy", "author": "ManagedClusterAddOn", "reader": "ManifestWork"}
 
-// serve serves the fleet of hub, with sets, taints and what onHub has, as an API server lists
-// objects.
+// serve serves the fleet of hub with sets, taints and the objects of onHub, in the lists of an
+// API server.
 func serve(t *testing.T) string {
 	t.Helper()
 	objects := map[string][]map[string]any{}
@@ -162,8 +162,8 @@ func serve(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		response.Header().Set("Content-Type", "application/json")
 		path := strings.Split(strings.Trim(request.URL.Path, "/"), "/") // apis, group, version, …
-		kind, known := resources[path[len(path)-1]]
-		if !known || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
+		kind, ok := resources[path[len(path)-1]]
+		if !ok || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
 			t.Errorf("%s is not to be read", request.URL.Path)
 			http.NotFound(response, request)
 			return
@@ -186,7 +186,7 @@ func serve(t *testing.T) string {
 	return server.URL
 }
 
-// deployed is a ManifestWork with the Deployment of an add-on.
+// deployed returns a ManifestWork with the Deployment of an add-on.
 func deployed(cluster, addOn, tag string) map[string]any {
 	container := map[string]any{"name": "agent", "image": "quay.io/open-cluster-management/" + addOn + ":" + tag}
 	deployment := map[string]any{
@@ -201,7 +201,7 @@ func deployed(cluster, addOn, tag string) map[string]any {
 	}
 }
 
-// list is a list of the objects of a namespace, empty for all, that the query selects.
+// list returns a list of the objects of a namespace that the query selects. An empty namespace means all.
 func list(kind metav1.TypeMeta, objects []map[string]any, namespace string, query url.Values) map[string]any {
 	selected, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil {
@@ -222,8 +222,8 @@ func list(kind metav1.TypeMeta, objects []map[string]any, namespace string, quer
 	return map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind + "List", "items": items}
 }
 
-// Each line of testdata/hub-commands is a command in the folder testdata/files, on the hub.
-func TestVerbsReadAHub(t *testing.T) {
+// TestVerbsReadHub tests the commands in testdata/hub-commands on the hub, in the folder testdata/files.
+func TestVerbsReadHub(t *testing.T) {
 	commands, err := os.ReadFile("testdata/hub-commands")
 	if err != nil {
 		t.Fatal(err)
@@ -244,8 +244,8 @@ func TestVerbsReadAHub(t *testing.T) {
 	}
 }
 
-// Without the context, a command that is pasted would act on another hub.
-func TestCommandsActOnTheHubThatWasRead(t *testing.T) {
+// TestCommandsKeepContext tests that commands to paste have the context. Without it, they would act on another hub.
+func TestCommandsKeepContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	config := clientcmdapi.NewConfig()
 	config.Clusters["prod"] = &clientcmdapi.Cluster{Server: serve(t)}
@@ -274,7 +274,7 @@ func TestCommandsActOnTheHubThatWasRead(t *testing.T) {
 	}
 }
 
-func TestSnapshotsHaveNoPlacements(t *testing.T) {
+func TestMessagesAboutInputsThatFilesLack(t *testing.T) {
 	fleet := file(t, hub())
 	for verb, want := range map[string]string{
 		"suggest": "suggest reads a hub, without --from\n",
@@ -287,8 +287,8 @@ func TestSnapshotsHaveNoPlacements(t *testing.T) {
 	}
 }
 
-// A placement without a namespace of its own is bound to nothing.
-func TestPlacementsThatCannotBeUsed(t *testing.T) {
+// TestUnusablePlacements tests placements that are invalid, or bound to no ManagedClusterSet.
+func TestUnusablePlacements(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "placement.yaml")
 	for text, want := range map[string]string{
 		"kind: Placement\nmetadata: {name: a}\n":                                             "Placement \"a\" has no metadata.namespace",

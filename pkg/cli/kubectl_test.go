@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(cmdline.Run(context.Background(), command, os.Stderr))
 }
 
-// standIn does what kubectl does with a plugin. The kubectl of a machine may be none, or one
-// that does more, such as to read the version of the hub.
+// standIn runs plugins as kubectl does. The machine may have no kubectl, or a kubectl that makes
+// further requests, such as for the version of the hub.
 const standIn = `#!/bin/sh
 case "$1 $2" in
 "addon "*) shift; exec kubectl-addon "$@" ;;
@@ -39,9 +39,9 @@ esac
 exit 1
 `
 
-// kubectl runs kubectl_complete-addon with what is typed, which runs kubectl addon. The names
-// are those on the hub of the kubeconfig.
-func TestKubectlCompletesNamesOfTheHub(t *testing.T) {
+// TestKubectlCompletesNamesOfHub tests that kubectl runs kubectl_complete-addon with the typed words.
+// The script runs kubectl addon, which finds the names on the hub of the kubeconfig.
+func TestKubectlCompletesNamesOfHub(t *testing.T) {
 	script, err := os.ReadFile("../../cmd/kubectl-addon/kubectl_complete-addon")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestKubectlCompletesNamesOfTheHub(t *testing.T) {
 	}
 }
 
-// kubeconfig writes one for a hub.
+// kubeconfig writes a kubeconfig for a hub.
 func kubeconfig(t *testing.T, server string) string {
 	t.Helper()
 	config := clientcmdapi.NewConfig()

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// live serves objects of a hub, by their resources, as lists.
+// live serves the lists of objects of a hub, by resource.
 func live(t *testing.T, content string) string {
 	t.Helper()
 	objects := map[string][]map[string]any{}
@@ -24,8 +24,8 @@ func live(t *testing.T, content string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		response.Header().Set("Content-Type", "application/json")
 		resource := path.Base(request.URL.Path)
-		for _, one := range objects[resource] {
-			one["apiVersion"], one["kind"] = "addon.open-cluster-management.io/v1alpha1", kinds[resource]
+		for _, object := range objects[resource] {
+			object["apiVersion"], object["kind"] = "addon.open-cluster-management.io/v1alpha1", kinds[resource]
 		}
 		_ = json.NewEncoder(response).Encode(map[string]any{
 			"apiVersion": "addon.open-cluster-management.io/v1alpha1", "kind": kinds[resource] + "List",
@@ -36,7 +36,7 @@ func live(t *testing.T, content string) string {
 	return server.URL
 }
 
-func TestIndexOfAHub(t *testing.T) {
+func TestIndexOfHub(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Chdir(t.TempDir())
 	const named = "supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: %}}]"
@@ -44,7 +44,7 @@ func TestIndexOfAHub(t *testing.T) {
 		hub, flags string
 		want       []string
 	}{
-		"without what the hub adds": {
+		"without fields that the hub adds": {
 			hub: "clustermanagementaddons:\n- metadata: {name: a, finalizers: [a/b], resourceVersion: '1'}\n" +
 				"  spec: {" + strings.Replace(named, "%", "a", 1) + "}\n" +
 				"addontemplates: [{metadata: {name: a, finalizers: [a/b]}, spec: {addonName: a, addonVersion: 1.0.0}}]\n",
@@ -63,10 +63,10 @@ func TestIndexOfAHub(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			to := t.TempDir()
-			expectRun(t, "index build --live --to "+to+" --server "+live(t, tt.hub)+tt.flags, tt.want[0], tt.want...)
-			if content, _ := os.ReadFile(filepath.Join(to, "addons/a/1.0.0.yaml")); strings.Contains(string(content), "finalizers") {
-				t.Errorf("it has what the hub has added:\n%s", content)
+			folder := t.TempDir()
+			expectRun(t, "index build --live --to "+folder+" --server "+live(t, tt.hub)+tt.flags, tt.want[0], tt.want...)
+			if content, _ := os.ReadFile(filepath.Join(folder, "addons/a/1.0.0.yaml")); strings.Contains(string(content), "finalizers") {
+				t.Errorf("it has fields that the hub has added:\n%s", content)
 			}
 		})
 	}

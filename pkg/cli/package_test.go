@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// packable is what resolvable has, with a lock and a key.
+// packable makes the folder of resolvable, with a lock and a key.
 func packable(t *testing.T) {
 	t.Helper()
 	resolvable(t)
@@ -53,16 +53,16 @@ func TestPackageIsAnIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := os.ReadFile("again.tar"); err != nil || string(first) != string(again) {
-		t.Errorf("the same input gave other bytes: %v", err)
+	if second, err := os.ReadFile("again.tar"); err != nil || string(first) != string(second) {
+		t.Errorf("two packages of the same input differ: %v", err)
 	}
 	expectRun(t, "pull addons.tar --key key.pub --to inner", "sha256:", "inner has 2 releases. It is signed with the key.\n")
-	for _, from := range []string{"--index addons.tar --key key.pub", "--index inner"} {
-		expectRun(t, "resolve inner/addons.yaml --locked "+from, "CLUSTERS", "inner/addons.lock is current.\n")
-		expectRun(t, "verify inner/addons.yaml "+from, "0 differences.\n")
-		expectRun(t, "build inner/addons.yaml --locked --to manifests "+from, "manifests/00/proxy.yaml\nmanifests/01/gateway.yaml\n")
+	for _, flags := range []string{"--index addons.tar --key key.pub", "--index inner"} {
+		expectRun(t, "resolve inner/addons.yaml --locked "+flags, "CLUSTERS", "inner/addons.lock is current.\n")
+		expectRun(t, "verify inner/addons.yaml "+flags, "0 differences.\n")
+		expectRun(t, "build inner/addons.yaml --locked --to manifests "+flags, "manifests/00/proxy.yaml\nmanifests/01/gateway.yaml\n")
 	}
-	// The lock passes over nothing that the package has, and the index may go.
+	// The lock passes over no release of the package, and the index is no longer needed.
 	if err := os.RemoveAll("index"); err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +76,9 @@ func TestPackageIsAnIndex(t *testing.T) {
 	expectRun(t, "build inner/addons.yaml --index addons.tar --locked", "manifests/00/proxy.yaml\n")
 }
 
-// A lock that passed over what was not packed is still the one of the package.
-func TestPackageHasNoReleaseThatIsNotLocked(t *testing.T) {
+// TestPackageHasOnlyLockedReleases tests a lock that passed over a release. The release is not packed, and the lock of the package
+// does not change.
+func TestPackageHasOnlyLockedReleases(t *testing.T) {
 	resolvable(t)
 	writeWishes(t, "addOns: [{name: gateway}, {name: proxy, version: < 3}]\nclusterKinds: [{name: default, labels: {}, claims: {}}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
@@ -92,7 +93,7 @@ func TestPackageHasNoReleaseThatIsNotLocked(t *testing.T) {
 	}
 }
 
-func TestPackageGoesThroughARegistry(t *testing.T) {
+func TestPushAndPull(t *testing.T) {
 	packable(t)
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
@@ -109,10 +110,10 @@ func TestPackageGoesThroughARegistry(t *testing.T) {
 	} else if got, err := os.ReadFile("pulled.tar"); err != nil || string(got) != string(sent) {
 		t.Errorf("another file was pulled: %v", err)
 	}
-	from := " --insecure --key key.pub --index oci://" + host + "/team/addons:1.0.0"
-	expectRun(t, "resolve --locked"+from, "CLUSTERS", "addons.lock is current.")
-	expectRun(t, "verify"+from, "0 differences.\n")
-	expectRun(t, "build --locked"+from, "manifests/00/proxy.yaml\n")
+	flags := " --insecure --key key.pub --index oci://" + host + "/team/addons:1.0.0"
+	expectRun(t, "resolve --locked"+flags, "CLUSTERS", "addons.lock is current.")
+	expectRun(t, "verify"+flags, "0 differences.\n")
+	expectRun(t, "build --locked"+flags, "manifests/00/proxy.yaml\n")
 
 	expectRun(t, "package --to unsigned.tar", digest+"\n", "It is not signed.\n")
 	expectRun(t, "push unsigned.tar "+host+"/team/unsigned:1 --insecure", host)
@@ -125,12 +126,12 @@ func TestPackageGoesThroughARegistry(t *testing.T) {
 		"kubectl addon push: --insecure is for registries on loopback", "exit code 2")
 	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 2")
 	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 2")
-	for _, without := range []string{"none", host + "/team/addons"} {
-		expectRun(t, "pull "+without, `kubectl addon pull: "`+without+`": a tag or digest is missing`, "exit code 2")
+	for _, reference := range []string{"none", host + "/team/addons"} {
+		expectRun(t, "pull "+reference, `kubectl addon pull: "`+reference+`": a tag or digest is missing`, "exit code 2")
 	}
 }
 
-// One image is on loopback, without TLS, and another one has a variable.
+// TestPackageWithImages tests an image on loopback, without TLS, and an image with a variable.
 func TestPackageWithImages(t *testing.T) {
 	packable(t)
 	outer := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -170,8 +171,8 @@ func TestPackageWithImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := remote.Head(mirrored); err != nil || found.Digest != digest {
-		t.Errorf("%v, %v", found, err)
+	if head, err := remote.Head(mirrored); err != nil || head.Digest != digest {
+		t.Errorf("%v, %v", head, err)
 	}
 }
 
@@ -194,18 +195,19 @@ func TestPackageRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectRun(t, "pull addons.tar --to out", "kubectl addon pull: addons.tar: blobs/sha256/", "its content was changed", "exit code 1")
-	for _, left := range []string{"other.tar", "out"} {
-		if _, err := os.Stat(left); err == nil {
-			t.Errorf("%s was written", left)
+	for _, output := range []string{"other.tar", "out"} {
+		if _, err := os.Stat(output); err == nil {
+			t.Errorf("%s was written", output)
 		}
 	}
-	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
-		t.Errorf("it left %q, %v", left, err)
+	if temporary, err := filepath.Glob(".*"); err != nil || len(temporary) > 0 {
+		t.Errorf("it left %q, %v", temporary, err)
 	}
 }
 
-// A variable that is not set in a script turns no check off, and an output replaces no input.
-func TestFilesAreNotMistaken(t *testing.T) {
+// TestEmptyFlagsAndOverwrittenInputsAreRefused tests that an unset variable in a script turns off no check, and that an output does not
+// replace an input.
+func TestEmptyFlagsAndOverwrittenInputsAreRefused(t *testing.T) {
 	packable(t)
 	expectRun(t, "package --sign-key key.pem", "sha256:")
 	for _, command := range []string{
@@ -229,14 +231,14 @@ func TestFilesAreNotMistaken(t *testing.T) {
 		"pull addons.tar --to addons.tar":                         "addons.tar",
 		"pull addons.tar --key key.pub --to key.pub":              "key.pub",
 	} {
-		before, err := os.ReadFile(output)
+		original, err := os.ReadFile(output)
 		if err != nil {
 			t.Fatal(err)
 		}
 		words := strings.Fields(command)
 		expectRun(t, command, "kubectl addon "+words[0]+": "+words[len(words)-2]+": "+output+" is read too, and would be overwritten",
 			"exit code 2")
-		if after, err := os.ReadFile(output); err != nil || string(after) != string(before) {
+		if current, err := os.ReadFile(output); err != nil || string(current) != string(original) {
 			t.Errorf("%s: it was overwritten: %v", command, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Another version of OCM breaks the add-ons that do not accept it, and those that need another version of an add-on that has the
-// version of OCM.
+// TestImpactOfAnotherOCM tests another version of OCM. It breaks the add-ons that do not accept it, and the dependents of an add-on that
+// has the version of OCM.
 func TestImpactOfAnotherOCM(t *testing.T) {
 	content := hub()
 	content.OCMVersion, content.FactsNotServed = "1.3.1", true

@@ -22,7 +22,7 @@ metadata:
 spec: {installStrategy: {type: Manual}}
 `
 
-// resolvable is a folder with manifests, an index and wishes, as the working directory.
+// resolvable changes to a folder with manifests, an index and wishes.
 func resolvable(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -43,7 +43,7 @@ func resolvable(t *testing.T) {
 	expectRun(t, "index build proxy --version proxy=3.0.0", "proxy 3.0.0 was added\n")
 }
 
-// expectRun expects the output of a command to begin so, and to have the other parts.
+// expectRun expects the output of a command to begin with a text, and to have further parts.
 func expectRun(t *testing.T, command, want string, parts ...string) {
 	t.Helper()
 	got := run(t, strings.Fields(command)...)
@@ -121,7 +121,7 @@ func TestResolveRefuses(t *testing.T) {
 	expectRun(t, "resolve", "kubectl addon resolve: "+released+": digest: the file was changed after it was made", "exit code 1")
 }
 
-func TestIndexOfAChart(t *testing.T) {
+func TestIndexOfChart(t *testing.T) {
 	resolvable(t)
 	for name, content := range map[string]string{
 		"chart/Chart.yaml":             "apiVersion: v2\nname: gateways\nversion: 1.4.0\ndependencies: [{name: b, version: 1.0.0}]\n",
@@ -146,7 +146,7 @@ func TestIndexOfAChart(t *testing.T) {
 	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
 }
 
-// What helm dependency update does with local dependencies, in its words.
+// TestHelmUpdate tests the cases of helm dependency update with local dependencies. Their names are helm's messages.
 func TestHelmUpdate(t *testing.T) {
 	versioned := func(version string) string {
 		return strings.Replace(proxy, "name: proxy", "name: proxy\n  annotations: "+
@@ -172,7 +172,7 @@ func TestHelmUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			resolvable(t)
 			expectRun(t, "resolve", "CLUSTERS")
-			before, err := os.ReadFile("addons.lock")
+			original, err := os.ReadFile("addons.lock")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,8 +183,8 @@ func TestHelmUpdate(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectRun(t, c.command, c.want)
-			after, err := os.ReadFile("addons.lock")
-			if fails := strings.HasPrefix(c.want, "kubectl"); err != nil || fails && string(after) != string(before) {
+			current, err := os.ReadFile("addons.lock")
+			if fails := strings.HasPrefix(c.want, "kubectl"); err != nil || fails && string(current) != string(original) {
 				t.Errorf("restoring pre-update state: the lock was changed: %v", err)
 			}
 		})

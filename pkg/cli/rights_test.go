@@ -11,8 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
-// Users whose rights are of an earlier Interlock may not list policies.
-func TestWithoutTheRightToPolicies(t *testing.T) {
+// TestWithoutRightToPolicies tests a user with the rights for an earlier Interlock, who may not list policies.
+func TestWithoutRightToPolicies(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	server := serve(t)
 	got := run(t, "why", "-A", "--server", server, "--as", "viewer")
@@ -28,8 +28,8 @@ func TestWithoutTheRightToPolicies(t *testing.T) {
 	}
 }
 
-// Without the right to ManagedClusterAddOns, the rest of the files is still checked.
-func TestLintWithoutTheRightToAddOns(t *testing.T) {
+// TestLintWithoutRightToAddOns tests that lint makes its other checks without the right to list ManagedClusterAddOns.
+func TestLintWithoutRightToAddOns(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	path := filepath.Join(t.TempDir(), "add-on.yaml")
 	const manifest = "kind: ClusterManagementAddOn\napiVersion: addon.open-cluster-management.io/v1alpha1\nmetadata: {name: a}\n" +
@@ -48,8 +48,8 @@ func TestLintWithoutTheRightToAddOns(t *testing.T) {
 	}
 }
 
-// Without the right to ManifestWorks, AddOnTemplates still count.
-func TestSuggestWithoutTheRightToWorks(t *testing.T) {
+// TestSuggestWithoutRightToWorks tests that suggest still uses AddOnTemplates without the right to list ManifestWorks.
+func TestSuggestWithoutRightToWorks(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	got := run(t, "suggest", "--server", serve(t), "--as", "reader")
 	for _, want := range []string{
@@ -64,10 +64,10 @@ func TestSuggestWithoutTheRightToWorks(t *testing.T) {
 	}
 }
 
-// A file on standard input is read once.
-func TestLintReadsAPipe(t *testing.T) {
-	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
-	in.WriteString(run(t, "snapshot", "-", "--from", file(t, hub())))
+// TestLintReadsPipe tests that a file on standard input is read only once.
+func TestLintReadsPipe(t *testing.T) {
+	streams, stdin, out, errOut := genericiooptions.NewTestIOStreams()
+	stdin.WriteString(run(t, "snapshot", "-", "--from", file(t, hub())))
 	command := NewCommand(streams)
 	command.SetArgs([]string{"lint", "testdata/files/add-ons.yaml", "--from", "-"})
 	code := cmdline.Run(t.Context(), command, errOut)

@@ -16,10 +16,10 @@ import (
 	"open-cluster-management.io/interlock/test/picture"
 )
 
-// The screens of terminals. The output to none is that of TestVerbsPrint.
+// screens has the widths of terminals. TestVerbsPrint tests the output without a terminal.
 var screens = []int{80, 200}
 
-// runOn returns what a command prints on a terminal.
+// runOn returns the output of a command on a terminal.
 func runOn(t *testing.T, screen terminal.Screen, args ...string) string {
 	t.Helper()
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
@@ -33,7 +33,7 @@ func runOn(t *testing.T, screen terminal.Screen, args ...string) string {
 	return out.String()
 }
 
-func lines(t *testing.T, path string) (all []string) {
+func lines(t *testing.T, path string) []string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -42,8 +42,8 @@ func lines(t *testing.T, path string) (all []string) {
 	return strings.Split(strings.TrimSpace(string(content)), "\n")
 }
 
-// Each line of testdata/screens/commands is a command, and the files with that name what it
-// prints on terminals. Their pictures are in docs/terminal.
+// TestVerbsFitTheScreen tests the commands in testdata/screens/commands. The files with the name of a
+// command have its output on terminals. Their pictures are in docs/terminal.
 func TestVerbsFitTheScreen(t *testing.T) {
 	fleet := file(t, hub())
 	for _, line := range lines(t, "testdata/screens/commands") {
@@ -64,13 +64,13 @@ func TestVerbsFitTheScreen(t *testing.T) {
 	}
 }
 
-// packageFolder is where the tests begin; some change to another folder.
+// packageFolder is the initial working directory. Some tests change it.
 var packageFolder, _ = filepath.Abs(".")
 
-func onScreens(t *testing.T, line string, from ...string) {
+func onScreens(t *testing.T, line string, sourceFlag ...string) {
 	t.Helper()
-	args := append(strings.Fields(line), from...)
-	tidy := strings.NewReplacer(" --from "+from[1], "", from[1], "fleet.json")
+	args := append(strings.Fields(line), sourceFlag...)
+	tidy := strings.NewReplacer(" --from "+sourceFlag[1], "", sourceFlag[1], "fleet.json")
 	for _, width := range screens {
 		got := runOn(t, terminal.Screen{Width: width}, args...)
 		colored := runOn(t, terminal.Screen{Width: width, Colored: true}, args...)
@@ -89,17 +89,17 @@ func onScreens(t *testing.T, line string, from ...string) {
 	}
 }
 
-// The page docs/kubectl-addon.md shows it.
+// TestSnapshotPrints tests output that docs/kubectl-addon.md shows.
 func TestSnapshotPrints(t *testing.T) {
 	fleet := file(t, hub())
 	t.Chdir(t.TempDir())
 	compare(t, run(t, "snapshot", "fleet.json", "--from", fleet), filepath.Join(packageFolder, "testdata/snapshot_fleet.json.txt"))
 }
 
-// fileNote is what a hub of the current context does not give.
+// fileNote matches notes that do not appear with the hub of the current context.
 var fileNote = regexp.MustCompile(`(?s)(note +)?Run the commands on the hub.*?--context\.\n\n|The commands act on the hub[^.]*--server\.\n`)
 
-// fitsInto finds lines that are wider than the screen. Commands to paste stay one line.
+// fitsInto checks that no line is wider than the screen. Commands to paste are not wrapped.
 func fitsInto(t *testing.T, printed string, width int) {
 	t.Helper()
 	for line := range strings.Lines(printed) {
@@ -110,7 +110,7 @@ func fitsInto(t *testing.T, printed string, width int) {
 	}
 }
 
-// pictured are the commands whose pictures are in the documentation, by the names of files.
+// pictured maps the commands with pictures in the documentation to the names of the files.
 var pictured = map[string]string{
 	"why": "why", "why application-portal -n cluster01": "why-add-on", "tree managed-serviceaccount --dependents": "tree",
 	"wait multicluster-kueue-manager": "wait", "status -n cluster01": "status", "status --summary": "status-summary",
@@ -118,10 +118,10 @@ var pictured = map[string]string{
 	"lint add-ons.yaml --live": "lint", "suggest": "suggest",
 }
 
-// wide are those with a picture of a wide terminal, too.
+// wide has the commands that also have a picture of a wide terminal.
 var wide = map[string]bool{"tree managed-serviceaccount --dependents": true, "status -n cluster01": true, "report -n cluster01": true}
 
-// No verb breaks on a terminal of any size.
+// TestVerbsFitNarrowScreens tests that the output of verbs fits terminals of several widths.
 func TestVerbsFitNarrowScreens(t *testing.T) {
 	fleet := file(t, hub())
 	for _, verb := range []string{"tree cluster-gateway", "status -A", "status --summary", "report", "impact --remove cluster-proxy"} {

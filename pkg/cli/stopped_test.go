@@ -13,9 +13,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Where an installation that an edge asks for is stopped, the plugin says why. What it waits for is only in the stored condition.
-func TestWhatStopsAnInstallationIsShown(t *testing.T) {
-	asking := func() snapshot.Content {
+// TestReasonOfStoppedInstallationIsShown tests that the plugin shows the reason why an installation by an edge is stopped. The reason of
+// a wait is only in the stored condition.
+func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
+	requestingInstallation := func() snapshot.Content {
 		content := small("a: b, b", "a")
 		content.Registrations[0].Spec.Dependencies[0].Install = addonv1alpha1.DependencyInstallAuto
 		content.Registrations[1].Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
@@ -26,12 +27,12 @@ func TestWhatStopsAnInstallationIsShown(t *testing.T) {
 		denies = "installations on this cluster are denied by AddOnDependencyPolicy 'frozen'"
 		waits  = "install: Auto waits for an approval"
 	)
-	denied := asking()
+	denied := requestingInstallation()
 	policy := dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "frozen"}}
 	policy.Spec.Install = dependencyv1alpha1.InstallDeny
 	denied.Policies = append(denied.Policies, policy)
 
-	waiting := asking()
+	waiting := requestingInstallation()
 	waiting.AddOns[0].Status.Conditions = []metav1.Condition{{
 		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue,
 		Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,

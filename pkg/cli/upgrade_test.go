@@ -26,7 +26,7 @@ func TestUpgradeShowsMoves(t *testing.T) {
 		"kubectl addon upgrade: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
 	writeWishes(t, "addOns: [{name: gateway}, {name: proxy, version: < 3}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
-	before, err := os.ReadFile("addons.lock")
+	original, err := os.ReadFile("addons.lock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestUpgradeShowsMoves(t *testing.T) {
 		"default    proxy     2.0.0   3.0.0   wanted\n" +
 		"2 changes.\n"
 	expectRun(t, "upgrade", want+"addons.lock stays as it is: --write writes it.\n")
-	if after, err := os.ReadFile("addons.lock"); err != nil || string(after) != string(before) {
+	if current, err := os.ReadFile("addons.lock"); err != nil || string(current) != string(original) {
 		t.Errorf("the lock was written without --write: %v", err)
 	}
 	expectRun(t, "upgrade -o jsonpath={.moves[1].to}{.items}", "3.0.0[]")
@@ -52,10 +52,10 @@ func TestUpgradeShowsMoves(t *testing.T) {
 	expectRun(t, "upgrade --write", "kubectl addon upgrade: on clusters of kind default, this wish cannot be satisfied", "exit code 1")
 }
 
-// tiers are two kinds of clusters.
+// tiers has two kinds of clusters.
 const tiers = "clusterKinds: [{name: edge, labels: {tier: edge}}, {name: core, labels: {tier: core}}]\n"
 
-// upgradable has a lock with proxy 2.0.0 for clusters of two kinds, and wishes for 3.0.0.
+// upgradable writes a lock with proxy 2.0.0 for clusters of two kinds, and requests 3.0.0. It returns a fleet.
 func upgradable(t *testing.T) snapshot.Content {
 	t.Helper()
 	resolvable(t)
@@ -85,9 +85,9 @@ func upgradable(t *testing.T) snapshot.Content {
 	return content
 }
 
-func TestUpgradeIsTriedOnTheFleet(t *testing.T) {
+func TestUpgradeTriesFleet(t *testing.T) {
 	fleet := upgradable(t)
-	before, err := os.ReadFile("addons.lock")
+	original, err := os.ReadFile("addons.lock")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,10 +98,10 @@ func TestUpgradeIsTriedOnTheFleet(t *testing.T) {
 		"edge   old-user   proxy        Satisfied   VersionMismatch   1: cluster1\n"+
 		"1 change, tried on 4 managed clusters, 1 that cannot be reached, 1 of no kind in the lock.\n"+
 		"kubectl addon upgrade: addons.lock: dependencies would become unsatisfied, so it stays as it is\n", "exit code 1")
-	if after, err := os.ReadFile("addons.lock"); err != nil || string(after) != string(before) {
-		t.Errorf("the lock was written all the same: %v", err)
+	if current, err := os.ReadFile("addons.lock"); err != nil || string(current) != string(original) {
+		t.Errorf("the lock was written nevertheless: %v", err)
 	}
-	// Where all kinds have it, clusters of no kind get it too.
+	// If all kinds have a release, clusters without a kind also get it.
 	writeWishes(t, tiers+"addOns: [{name: proxy}]\n")
 	expectRun(t, "upgrade --from "+file(t, fleet)+" -o jsonpath={range.items[*]}{.clusterKind}:{.clusters}:{.breaks},{end}",
 		`:["cluster3"]:true,core:["cluster2"]:true,edge:["cluster1"]:true,`, "exit code 1")
@@ -111,8 +111,9 @@ func TestUpgradeIsTriedOnTheFleet(t *testing.T) {
 	expectRun(t, "upgrade --write --from "+file(t, fleet), "CLUSTERS", "2 changes, tried on 4 managed clusters", "addons.lock was written.\n")
 }
 
-// What a new AddOnTemplate declares counts where it would run, and what it no longer declares does not.
-func TestUpgradeTriesWhatTemplatesDeclare(t *testing.T) {
+// TestUpgradeTriesDeclarationsOfTemplates tests that the declaration of a new AddOnTemplate replaces the old one on clusters where the
+// new AddOnTemplate would run.
+func TestUpgradeTriesDeclarationsOfTemplates(t *testing.T) {
 	resolvable(t)
 	for version, declares := range map[string]string{"1.0.0": "[]", "2.0.0": "[{name: proxy}]"} {
 		content := "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata: {name: agent}\nspec:\n" +

@@ -13,13 +13,13 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// cluster is a managed cluster with a label.
+// cluster returns a managed cluster with a label.
 func cluster(name, tier string, available metav1.ConditionStatus) clusterv1.ManagedCluster {
-	one := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
-	one.Status.Conditions = []metav1.Condition{{
+	object := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}}
+	object.Status.Conditions = []metav1.Condition{{
 		Type: clusterv1.ManagedClusterConditionAvailable, Status: available, LastTransitionTime: fixture.Earlier,
 	}}
-	return one
+	return object
 }
 
 func TestVerifyFiles(t *testing.T) {
@@ -87,12 +87,12 @@ func TestVerifyKubernetes(t *testing.T) {
 		"v1.31.9": "it has another Kubernetes version than its kind", "v1.33.4": "it has another Kubernetes version than its kind",
 		"": "its Kubernetes version is not reported", "x": "its Kubernetes version cannot be read: ",
 	} {
-		one := cluster("cluster1", "edge", metav1.ConditionTrue)
-		one.Status.Version.Kubernetes = version
+		object := cluster("cluster1", "edge", metav1.ConditionTrue)
+		object.Status.Version.Kubernetes = version
 		content := snapshot.Content{
 			Taken:         fixture.Now.Time,
 			Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Versioned(fixture.Registration("proxy"), "3.0.0")},
-			Clusters:      []clusterv1.ManagedCluster{one},
+			Clusters:      []clusterv1.ManagedCluster{object},
 			AddOns:        []addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "proxy", true, "Running", 1)},
 		}
 		if want == "" {
@@ -134,7 +134,7 @@ func TestVerifyManifests(t *testing.T) {
 		"argocd/00/proxy.yaml is not what kubectl addon build writes for the lock argocd/build.lock is not what", "exit code 1")
 }
 
-func TestVerifyManifestsOfAFormat(t *testing.T) {
+func TestVerifyManifestsOfFormat(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "resolve", "CLUSTERS")
 	for _, format := range []string{"kubectl", "argocd", "flux"} {

@@ -10,8 +10,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Who looks at an add-on is told that a dependency of it is waived, by whom, why and until when.
-func TestWhatIsWaivedIsTold(t *testing.T) {
+// TestWaiversAreShown tests that the verbs show a waiver with its policy, its reason and its end.
+func TestWaiversAreShown(t *testing.T) {
 	waived := hub()
 	policy := dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "tokens"}}
 	policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{
@@ -34,7 +34,7 @@ func TestWhatIsWaivedIsTold(t *testing.T) {
 			t.Errorf("%s: no %q in\n%s", command, want, got)
 		}
 		if strings.HasPrefix(command, "impact") && strings.Contains(got, "cluster-gateway") {
-			t.Errorf("what is waived does not break:\n%s", got)
+			t.Errorf("a waived dependency breaks:\n%s", got)
 		}
 	}
 }

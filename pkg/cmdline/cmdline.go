@@ -1,5 +1,5 @@
-// Package cmdline is what the command lines of Interlock's binaries agree on:
-// exit codes, and where a cluster's address comes from.
+// Package cmdline has the conventions of the command lines of Interlock's binaries:
+// exit codes, and the source of a cluster's address.
 package cmdline
 
 import (
@@ -23,9 +23,9 @@ import (
 // The exit codes.
 const (
 	ExitOK    = 0
-	ExitError = 1 // it failed, or a check did
-	ExitUsage = 2 // it was called in a way that cannot work
-	ExitHub   = 3 // the hub could not be read; of kubectl addon only
+	ExitError = 1 // the command or a check failed
+	ExitUsage = 2 // the arguments or flags are wrong
+	ExitHub   = 3 // the hub could not be read; only kubectl addon has it
 )
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -34,22 +34,22 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// UsageError marks an error as one of how the command was called.
+// UsageError marks an error as caused by wrong arguments or flags.
 func UsageError(err error) error { return usageError{err} }
 
 type hubError struct{ error }
 
 func (e hubError) Unwrap() error { return e.error }
 
-// HubError marks an error as one of the hub, which says nothing about add-ons.
+// HubError marks an error as caused by the hub, not by the state of add-ons.
 func HubError(err error) error { return hubError{err} }
 
 type loggedError struct{ error }
 
 func (e loggedError) Unwrap() error { return e.error }
 
-// LoggedError marks an error that already stands in the log: Run prints it no
-// more, and a log in JSON stays one to its last line.
+// LoggedError marks an error that is in the log already. Run does not print it,
+// so that each line of a log in JSON is JSON.
 func LoggedError(err error) error { return loggedError{err} }
 
 // Run executes the command, reports an error in one line on errOut, and
@@ -80,7 +80,7 @@ func Run(ctx context.Context, command *cobra.Command, errOut io.Writer) int {
 	}
 }
 
-// RunE runs a verb. An error of complete is one of how the verb was called.
+// RunE runs a verb. An error of complete is a usage error.
 func RunE(complete func(args []string) error, run func(context.Context) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		if err := complete(args); err != nil {
@@ -90,8 +90,8 @@ func RunE(complete func(args []string) error, run func(context.Context) error) f
 	}
 }
 
-// isUnknownArgument recognizes cobra's own errors on arguments and
-// sub-commands, which have no type.
+// isUnknownArgument reports whether an error is one of cobra's own errors about
+// arguments and sub-commands. They have no type.
 func isUnknownArgument(err error) bool {
 	text := err.Error()
 	return slices.ContainsFunc([]string{"unknown command ", "required flag(s) ", "accepts ", "requires at least "},
@@ -114,8 +114,8 @@ func ListenAddress(flag, value string) error {
 	return nil
 }
 
-// RestConfig returns the configuration of a kubeconfig file; without one that
-// of $KUBECONFIG, else of the cluster that the process runs in.
+// RestConfig returns the configuration of a kubeconfig file. Without a file, it
+// is the configuration of $KUBECONFIG, or of the cluster that the process runs in.
 func RestConfig(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig

@@ -8,37 +8,37 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// notEmpty is the value of a flag that must not be empty where it is given: in a script, its variable was not set.
-type notEmpty struct{ of *string }
+// notEmpty is the value of a flag that must not be set to an empty string. In a script, an empty value comes from an unset variable.
+type notEmpty struct{ value *string }
 
 func (v notEmpty) String() string {
-	if v.of == nil { // the library compares with a zero value
+	if v.value == nil { // the library compares with a zero value
 		return ""
 	}
-	return *v.of
+	return *v.value
 }
 
 func (v notEmpty) Set(value string) error {
 	if value == "" {
 		return errors.New("must not be empty")
 	}
-	*v.of = value
+	*v.value = value
 	return nil
 }
 
 func (v notEmpty) Type() string { return "string" }
 
-// NotEmptyVar adds a flag that must not be empty where it is given.
-func NotEmptyVar(command *cobra.Command, to *string, name, shorthand, byDefault, usage string) {
-	*to = byDefault
-	command.Flags().VarP(notEmpty{to}, name, shorthand, usage)
+// NotEmptyVar adds a flag that must not be set to an empty string.
+func NotEmptyVar(command *cobra.Command, target *string, name, shorthand, byDefault, usage string) {
+	*target = byDefault
+	command.Flags().VarP(notEmpty{target}, name, shorthand, usage)
 }
 
 // Overwrites returns an error that names the flag of an output if it is the same file as one of the inputs.
 func Overwrites(flag, output string, inputs ...string) error {
 	written, err := os.Stat(output)
 	if err != nil {
-		return nil //nolint:nilerr // what cannot be read is no input
+		return nil //nolint:nilerr // an unreadable file cannot be an input
 	}
 	for _, input := range inputs {
 		if read, err := os.Stat(input); err == nil && os.SameFile(written, read) {

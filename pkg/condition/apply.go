@@ -35,26 +35,26 @@ type Writer struct {
 // webhook is down. Without a webhook it happens after any write through v1beta1,
 // because v1beta1 lacks v1alpha1's installNamespace. Merge patches still work.
 //
-// It returns the resourceVersion that the add-on has now.
+// It returns the new resourceVersion of the add-on.
 func (w Writer) Apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition,
-) (resourceVersion string, err error) {
+) (string, error) {
 	return w.ApplyStatus(ctx, owner, addOn, Status{Conditions: []metav1.Condition{desired}})
 }
 
-// Status is what a writer owns of the status of an add-on.
+// Status has the fields of an add-on's status that a writer owns.
 type Status struct {
-	// Conditions are all that the writer owns. One that it has applied before, and now leaves out, is removed.
+	// Conditions are all conditions that the writer owns. A condition that it applied before and now leaves out is removed.
 	Conditions []metav1.Condition
-	// HealthCheck is which component checks the health of the add-on, unless it is empty.
+	// HealthCheck is the mode of the health check. If it is empty, the writer does not own the mode.
 	HealthCheck ocmv1alpha1.HealthCheckMode
 }
 
-// ApplyStatus is Apply for all that the owner has in the status of the add-on, in one write.
+// ApplyStatus is Apply for all fields that the owner has in the status of the add-on, in a single write.
 func (w Writer) ApplyStatus(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired Status,
-) (resourceVersion string, err error) {
-	resourceVersion, err = w.apply(ctx, owner, addOn, desired)
+) (string, error) {
+	resourceVersion, err := w.apply(ctx, owner, addOn, desired)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError {
 		resourceVersion, err = w.merge(ctx, owner, addOn, desired)
 	}
@@ -67,13 +67,13 @@ func (w Writer) apply(
 	ctx context.Context, owner string, addOn *addonv1alpha1.ManagedClusterAddOn, desired Status,
 ) (string, error) {
 	conditions := make([]any, 0, len(desired.Conditions))
-	for _, one := range desired.Conditions {
+	for _, condition := range desired.Conditions {
 		conditions = append(conditions, map[string]any{
-			"type":               one.Type,
-			"status":             string(one.Status),
-			"reason":             one.Reason,
-			"message":            one.Message,
-			"lastTransitionTime": one.LastTransitionTime.UTC().Format(time.RFC3339),
+			"type":               condition.Type,
+			"status":             string(condition.Status),
+			"reason":             condition.Reason,
+			"message":            condition.Message,
+			"lastTransitionTime": condition.LastTransitionTime.UTC().Format(time.RFC3339),
 		})
 	}
 	status := map[string]any{"conditions": conditions}
@@ -104,15 +104,15 @@ func (w Writer) merge(
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(addOn), live); err != nil {
 		return "", err
 	}
-	live.ResourceVersion = addOn.ResourceVersion // a conflict if it was written since
-	before := live.DeepCopy()
-	for _, one := range desired.Conditions {
-		meta.SetStatusCondition(&live.Status.Conditions, one)
+	live.ResourceVersion = addOn.ResourceVersion // causes a conflict if it was written since
+	original := live.DeepCopy()
+	for _, condition := range desired.Conditions {
+		meta.SetStatusCondition(&live.Status.Conditions, condition)
 	}
 	if desired.HealthCheck != "" {
 		live.Status.HealthCheck.Mode = desired.HealthCheck
 	}
 	err := w.Status.Status().Patch(ctx, live,
-		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
+		client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
 	return live.ResourceVersion, err
 }

@@ -1,5 +1,5 @@
-// Package controllers has what all controllers of Interlock share: their settings in a
-// manager, and how often they repeat what failed.
+// Package controllers has the shared setup of all controllers of Interlock: their settings
+// in a manager, and the delays of retries.
 package controllers
 
 import (
@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 )
 
-// syncTimeout: a manager waits for a hub that does not respond. There is no value for
-// "forever", and a restart would change nothing.
+// syncTimeout is the time that a manager waits for a hub that does not respond. There is no
+// value for "forever", and a restart would not help.
 const syncTimeout = 10 * 365 * 24 * time.Hour
 
-// Config returns the settings. With repeated, several managers of one process may have a
-// controller of the same name.
+// Config returns the settings. If repeated is true, several managers of a process may have
+// controllers of the same name.
 func Config(repeated bool) config.Controller {
 	return config.Controller{
 		CacheSyncTimeout: syncTimeout,

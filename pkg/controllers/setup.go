@@ -12,21 +12,20 @@ import (
 )
 
 // A failed reconcile is repeated after retryFirst. The delay doubles up to RetryOnHub or
-// RetryOnAgent. An agent has little to do, and so notices sooner that an API server is
-// back.
+// RetryOnAgent. The limit on agents is shorter, because an agent has little to do. So it
+// notices sooner that an API server is back.
 const (
 	retryFirst   = 5 * time.Millisecond
 	RetryOnHub   = 30 * time.Second
 	RetryOnAgent = 15 * time.Second
 )
 
-// AfterConflict brings a key back once the cache has had time to catch up with the write
-// of another writer, which may not enqueue the key. The delay of retries limits how
-// often.
+// AfterConflict requeues a key after a conflict with another writer, whose write may not
+// enqueue the key. The delay of retries gives the cache time to catch up.
 var AfterConflict = reconcile.Result{Requeue: true}
 
-// At returns the result that brings a key back at a moment, which may have passed. Zero
-// is never.
+// At returns the result that requeues a key at a moment, which may be in the past. A zero
+// moment does not requeue the key.
 func At(moment, now time.Time) reconcile.Result {
 	if moment.IsZero() {
 		return reconcile.Result{}
@@ -34,8 +33,9 @@ func At(moment, now time.Time) reconcile.Result {
 	return reconcile.Result{RequeueAfter: max(moment.Sub(now), time.Nanosecond)}
 }
 
-// Sooner returns the earliest moment. Zero is never.
-func Sooner(moments ...time.Time) (first time.Time) {
+// Sooner returns the earliest moment. It ignores zero moments.
+func Sooner(moments ...time.Time) time.Time {
+	var first time.Time
 	for _, moment := range moments {
 		if first.IsZero() || !moment.IsZero() && moment.Before(first) {
 			first = moment
@@ -44,8 +44,8 @@ func Sooner(moments ...time.Time) (first time.Time) {
 	return first
 }
 
-// Setup registers a controller that the sources trigger. It reconciles as many keys at a
-// time as workers says.
+// Setup registers a controller that the sources trigger. Its number of workers is the
+// number of keys that it reconciles at the same time.
 func Setup(
 	mgr ctrl.Manager, name string, reconciler reconcile.Reconciler, workers int, retryLast time.Duration, sources ...source.Source,
 ) error {

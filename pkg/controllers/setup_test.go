@@ -29,6 +29,6 @@ func TestSooner(t *testing.T) {
 		}
 	}
 	if got := Sooner(never, never); !got.IsZero() {
-		t.Errorf("of never: %v", got)
+		t.Errorf("without a moment: %v", got)
 	}
 }

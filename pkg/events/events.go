@@ -22,10 +22,10 @@ const (
 	ClusterManager         = "ClusterManager"
 )
 
-// maxNote is in bytes. The API server rejects an event with a longer note.
+// maxNote is the maximum length of a note in bytes. The API server rejects longer notes.
 const maxNote = 1024 - text.Marks
 
-// About refers to the object that an event is about.
+// About returns the reference to the object that an event is about.
 func About(kind string, object client.Object) *corev1.ObjectReference {
 	apiVersion := addonv1alpha1.GroupVersion.String()
 	switch kind {
@@ -46,5 +46,5 @@ func About(kind string, object client.Object) *corev1.ObjectReference {
 	}
 }
 
-// Note makes a message safe, and cuts it to what an event can have.
+// Note returns a safe message that is short enough for an event.
 func Note(message string) string { return text.Final(text.CutBytes(text.OneLine(message), maxNote)) }

@@ -9,9 +9,9 @@ import (
 
 const delay = time.Second
 
-// Later returns a recorder that emits events a second later. Where a condition changes,
-// others change because of it. Without the delay, its event would be written before
-// them, and an API server takes as long for it as for a condition.
+// Later returns a recorder that emits events a second later. The change of a condition
+// often changes other conditions. Without the delay, the event would be written before
+// those conditions, and delay them by as long as another condition would.
 func Later(recorder events.EventRecorder) events.EventRecorder { return later{recorder} }
 
 type later struct{ events.EventRecorder }

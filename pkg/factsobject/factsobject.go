@@ -12,21 +12,24 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Key is where the object of a cluster is.
+// Key returns the key of the ManagedClusterFacts of a cluster.
 func Key(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: cluster}
 }
 
-// Configuration applies one field of the object of a cluster, with its empty members. So
-// entries of other writers are removed. With a uid it applies to that object alone.
-func Configuration(key types.NamespacedName, uid types.UID, field string, value any, empty map[string]any) (*unstructured.Unstructured, error) {
+// Configuration returns the configuration that applies a field of the object of a cluster.
+// It includes empty members, so that entries of other writers are removed. If the uid is not
+// empty, it applies only to the object with this UID.
+func Configuration(
+	key types.NamespacedName, uid types.UID, field string, value any, empty map[string]any,
+) (*unstructured.Unstructured, error) {
 	members, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
 	if err != nil {
 		return nil, fmt.Errorf("convert the %s of ManagedClusterFacts %s: %w", field, key, err)
 	}
-	for name, none := range empty {
-		if _, there := members[name]; !there {
-			members[name] = none
+	for name, emptyValue := range empty {
+		if _, exists := members[name]; !exists {
+			members[name] = emptyValue
 		}
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{field: members}}

@@ -14,87 +14,87 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Agents find what counts of what the agents of managed clusters report. addon-manager and
-// the plugin share this, so that both find the same.
+// Agents selects the facts that verdicts use from the reports of agents on managed
+// clusters. addon-manager and the plugin share this code, so that both use the same facts.
 type Agents struct {
 	Objects interface {
-		// AddOn and Cluster are as in Reader.
+		// See Reader.
 		AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error)
 		Cluster(ctx context.Context, name string) (*clusterv1.ManagedCluster, error)
 	}
 	Memory AgentMemory
 }
 
-// AgentMemory has what the objects of a hub no longer show of agents.
+// AgentMemory is the past state of agents that the objects of a hub no longer show.
 type AgentMemory interface {
-	// Back and Found are as in Memory.
+	// See Memory for Back and Found.
 	Back(cluster string, status metav1.ConditionStatus) time.Time
 	Found(addOn types.NamespacedName) time.Time
-	// Silent returns since when an agent has had no sign of life. Alive ends that.
+	// Silent returns when an agent lost its sign of life. Alive resets it.
 	Silent(agent types.NamespacedName) time.Time
 	Alive(agent types.NamespacedName)
-	// Awaited returns since when something is to be requested of a cluster that its object
-	// does not request yet. Requested ends that.
+	// Awaited returns when a cluster's object began to lack a request that add-ons need.
+	// Requested resets it.
 	Awaited(cluster string) time.Time
 	Requested(cluster string)
 }
 
-// Reported is what a hub has of the facts of a cluster.
+// Reported is a cluster's ManagedClusterFacts on the hub, with the requests of its add-ons.
 type Reported struct {
-	// Object is nil where nothing is requested yet.
+	// Object is nil as long as no facts are requested.
 	Object *dependencyv1alpha1.ManagedClusterFacts
-	// NotServed: the hub does not serve the CRD, so nothing can be requested.
+	// NotServed is true if the hub does not serve the CRD. Then facts cannot be requested.
 	NotServed bool
-	// Needed is what the add-ons on the cluster need.
+	// Needed holds the facts that the add-ons on the cluster need.
 	Needed catalog.Requests
 }
 
-// FactsNotServed says what is missing where a hub has no ManagedClusterFacts.
+// FactsNotServed is the message about all facts if a hub does not serve ManagedClusterFacts.
 const FactsNotServed = "the hub does not serve the CRD " + dependencyv1alpha1.CRDName + ": install it, and let addon-manager use it"
 
-// Facts returns what counts of all that is needed of a cluster.
+// Facts returns the facts of a cluster that its add-ons need.
 func (a Agents) Facts(ctx context.Context, cluster string, reported Reported) (evaluation.Facts, error) {
 	sign, err := a.SignOfLife(ctx, cluster, reported.Object)
 	if err != nil {
 		return evaluation.Facts{}, err
 	}
-	found := a.needed(cluster, reported, sign)
-	found.HeldUntil = sign.HeldUntil
-	return found, nil
+	facts := a.needed(cluster, reported, sign)
+	facts.HeldUntil = sign.HeldUntil
+	return facts, nil
 }
 
-// needed returns what is reported of all that is needed, and since when more is awaited.
+// needed returns the needed facts that are reported, with the time of the request for facts that are still awaited.
 func (a Agents) needed(cluster string, reported Reported, sign SignOfLife) evaluation.Facts {
 	if reported.Needed.Empty() {
 		return evaluation.Facts{}
 	}
-	found, waits := reported.counting(sign)
+	facts, waits := reported.counting(sign)
 	switch {
 	case !waits:
 		a.Memory.Requested(cluster)
 	case reported.Object != nil && (!HasReports(reported.Object) || Unrequested(reported.Object.Spec, reported.Needed).Empty()):
 		a.Memory.Requested(cluster)
-		found.Requested = RequestedAt(reported.Object)
+		facts.Requested = RequestedAt(reported.Object)
 	default:
-		found.Requested = a.Memory.Awaited(cluster)
+		facts.Requested = a.Memory.Awaited(cluster)
 	}
-	return found
+	return facts
 }
 
-// counting returns what counts, and whether more of it is to be waited for.
+// counting returns the facts that verdicts use, and whether some needed facts are still awaited.
 func (r Reported) counting(sign SignOfLife) (evaluation.Facts, bool) {
-	found := evaluation.Facts{APIs: evaluation.APIFacts{}, Versions: map[string]evaluation.VersionFact{}}
+	facts := evaluation.Facts{APIs: evaluation.APIFacts{}, Versions: map[string]evaluation.VersionFact{}}
 	switch {
 	case r.NotServed:
-		setUnknown(found, r.Needed, FactsNotServed)
-		return found, false
+		setUnknown(facts, r.Needed, FactsNotServed)
+		return facts, false
 	case sign.Ended != "":
-		setUnknown(found, r.Needed, sign.Ended)
-		return found, false
+		setUnknown(facts, r.Needed, sign.Ended)
+		return facts, false
 	}
-	found = FactsOf(r.Object)
+	facts = FactsOf(r.Object)
 	if r.Object != nil {
-		setLeftOut(found, r.Object.Spec, r.Needed)
+		setLeftOut(facts, r.Object.Spec, r.Needed)
 	}
-	return found, !complete(found, r.Needed)
+	return facts, !complete(facts, r.Needed)
 }

@@ -23,21 +23,21 @@ type memory struct {
 }
 
 func (m memory) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	switch into := object.(type) {
+	switch target := object.(type) {
 	case *addonv1alpha1.ManagedClusterAddOn:
-		if found, ok := m.addOns[key.Name]; ok {
-			*into = *found
+		if addOn, ok := m.addOns[key.Name]; ok {
+			*target = *addOn
 			return nil
 		}
 	case *clusterv1.ManagedCluster:
-		*into = *m.cluster
+		*target = *m.cluster
 		return nil
 	}
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// BenchmarkLoad loads and evaluates the state of an add-on whose dependencies are all
-// satisfied, as for an event that changes nothing.
+// BenchmarkLoad loads and evaluates the state of an add-on with satisfied dependencies.
+// Events without a change of the verdicts cause this work.
 func BenchmarkLoad(b *testing.B) {
 	for _, edges := range []int{1, 5, 50} {
 		read := memory{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{leaf.Name: installed(leaf.Name)}}
@@ -48,16 +48,16 @@ func BenchmarkLoad(b *testing.B) {
 			read.addOns[name] = installed(name)
 			spec += "- {name: " + name + "}\n"
 		}
-		declared := specified(b, spec)
+		evaluator := specified(b, spec)
 		loader := Loader{Reader: newLive(read), Offline: evaluation.OfflineHold}
 		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				state, err := loader.Load(b.Context(), declared, leaf, aTime)
+				state, err := loader.Load(b.Context(), evaluator, leaf, aTime)
 				if err != nil {
 					b.Fatal(err)
 				}
-				declared.Evaluate(leaf.Name, state)
+				evaluator.Evaluate(leaf.Name, state)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func Upgradable(addOn *addonv1alpha1.ManagedClusterAddOn) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionUpgradable)
 }
 
-// WaitingTemplate returns the AddOnTemplate that waits for its dependencies, while another one runs; empty: none does.
+// WaitingTemplate returns the AddOnTemplate that waits for its dependencies while another one runs. It is empty if none waits.
 func WaitingTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if !addOn.DeletionTimestamp.IsZero() {
 		return ""
@@ -52,20 +52,20 @@ func WaitingTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return gate.WaitingTemplate(Upgradable(addOn), addOn.Status.RelatedObjects)
 }
 
-// GateClosed reports whether OCM does not begin to install the add-on: its gate is closed, and the installation has not
-// begun before. It has no effect on one that is being deleted. A cached add-on has what this needs.
+// GateClosed reports whether a closed gate keeps OCM from installing the add-on. A gate has no effect once the installation
+// has begun, or on an add-on that is being deleted. A cached add-on has the fields for this.
 func GateClosed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return addOn.Annotations[addonv1alpha1.GateAnnotation] == addonv1alpha1.GateClosed && addOn.DeletionTimestamp.IsZero() &&
 		meta.FindStatusCondition(addOn.Status.Conditions, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied) == nil
 }
 
 // HeldForContradiction reports whether the gate of an add-on is closed because it contradicts add-ons that are installed on its
-// cluster. There is no other cause, so a misspelled one does not open the gate. A cached add-on has what this needs.
+// cluster. There is no other cause, so a misspelled one does not open the gate. A cached add-on has the fields for this.
 func HeldForContradiction(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return GateClosed(addOn) && addOn.Annotations[addonv1alpha1.GateCauseAnnotation] != ""
 }
 
-// Stored returns what decisions on the conditions of an add-on rest on. A cached add-on has what this needs.
+// Stored returns the stored state of an add-on that decisions on its conditions use. A cached add-on has the fields for this.
 func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 	value, annotated := addOn.Annotations[addonv1alpha1.GateAnnotation]
 	return outcome.Stored{
@@ -98,8 +98,8 @@ func ClusterStatus(cluster *clusterv1.ManagedCluster) metav1.ConditionStatus {
 	return ""
 }
 
-// returned is since when a ManagedCluster, which may be nil, is not lost: by the clock of its own agent. It is zero where that
-// is not known.
+// returned returns when a ManagedCluster, which may be nil, became reachable again, by the clock of its own agent. It is zero if
+// the time is unknown.
 func returned(cluster *clusterv1.ManagedCluster) time.Time {
 	if cluster == nil {
 		return time.Time{}

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// FactsOf returns all that the agent of a cluster has reported in an object, which may
-// be nil.
+// FactsOf returns all facts that the agent of a cluster has reported in the object, which
+// may be nil.
 func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	object = cmp.Or(object, &dependencyv1alpha1.ManagedClusterFacts{})
 	facts := evaluation.Facts{
@@ -23,7 +23,8 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	if object.Status.ObservedGeneration == object.Generation {
 		for i := range object.Spec.APIs {
 			requested := &object.Spec.APIs[i]
-			setFieldsUnknown(facts, addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI(requested.API), Fields: requested.Fields}, fieldsNotSupported)
+			api := addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI(requested.API), Fields: requested.Fields}
+			setFieldsUnknown(facts, api, fieldsNotSupported)
 		}
 	}
 	for i := range object.Status.AddOns {
@@ -35,7 +36,7 @@ func FactsOf(object *dependencyv1alpha1.ManagedClusterFacts) evaluation.Facts {
 	return facts
 }
 
-// APIFactsOf returns what is reported of APIs.
+// APIFactsOf returns the reported facts about APIs, by API.
 func APIFactsOf(reported []dependencyv1alpha1.APIFact) evaluation.APIFacts {
 	facts := make(evaluation.APIFacts, len(reported))
 	for i := range reported {
@@ -44,7 +45,7 @@ func APIFactsOf(reported []dependencyv1alpha1.APIFact) evaluation.APIFacts {
 	return facts
 }
 
-// fieldsNotSupported is why an agent that has reported everything has reported no fields.
+// fieldsNotSupported is the message about fields if an agent has reported everything but fields.
 const fieldsNotSupported = "the managed cluster's addon-agent is too old to report fields of APIs: upgrade it"
 
 func apiFact(reported *dependencyv1alpha1.APIFact) evaluation.APIFact {
@@ -62,7 +63,7 @@ func apiFact(reported *dependencyv1alpha1.APIFact) evaluation.APIFact {
 	return fact
 }
 
-// HasReports reports whether an agent has ever reported in an object, which may be nil.
+// HasReports reports whether an agent has ever written to the object, which may be nil.
 func HasReports(object *dependencyv1alpha1.ManagedClusterFacts) bool {
 	if object == nil {
 		return false
@@ -71,17 +72,17 @@ func HasReports(object *dependencyv1alpha1.ManagedClusterFacts) bool {
 	return status.AgentAddOn != "" || status.ObservedGeneration != 0 || len(status.APIs) > 0 || len(status.AddOns) > 0
 }
 
-// RequestedAt is since when what an object requests is awaited: since addon-manager last changed that. Where no agent has
-// ever reported, it is since the object was created: what is requested later is not awaited anew of an agent that is not there.
+// RequestedAt returns when the wait for the requested facts began: at the last change by addon-manager. If no agent has ever reported,
+// it is the creation of the object, because a new request does not give an absent agent more time.
 func RequestedAt(object *dependencyv1alpha1.ManagedClusterFacts) time.Time {
-	at := object.CreationTimestamp.Time
+	requested := object.CreationTimestamp.Time
 	if !HasReports(object) {
-		return at
+		return requested
 	}
 	for _, entry := range object.ManagedFields {
-		if entry.Manager == names.AddonManager && entry.Time != nil && entry.Time.After(at) {
-			at = entry.Time.Time
+		if entry.Manager == names.AddonManager && entry.Time != nil && entry.Time.After(requested) {
+			requested = entry.Time.Time
 		}
 	}
-	return at
+	return requested
 }

@@ -15,7 +15,7 @@ import (
 
 var role = dependencyv1alpha1.API{Group: "rbac.example.io", Version: "v1", Kind: "Role"}
 
-// requestingFields are the facts of a cluster that serves the API.
+// requestingFields returns the facts of a cluster whose agent was requested to report two fields of the API.
 func requestingFields(served metav1.ConditionStatus, fields ...dependencyv1alpha1.FieldFact) *dependencyv1alpha1.ManagedClusterFacts {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: role, Fields: []string{"spec.a", "spec.b"}}}
@@ -28,7 +28,7 @@ func requestingFields(served metav1.ConditionStatus, fields ...dependencyv1alpha
 func TestReportsOnFields(t *testing.T) {
 	a := dependencyv1alpha1.FieldFact{Path: "spec.a", Found: metav1.ConditionTrue, Versions: []string{"v1"}}
 	b := dependencyv1alpha1.FieldFact{Path: "spec.b", Found: metav1.ConditionUnknown}
-	foundA := evaluation.FieldFact{Found: metav1.ConditionTrue, Versions: []string{"v1"}}
+	exists := evaluation.FieldFact{Found: metav1.ConditionTrue, Versions: []string{"v1"}}
 	old := evaluation.FieldFact{Found: metav1.ConditionUnknown, Message: fieldsNotSupported}
 	waiting := requestingFields(metav1.ConditionTrue, a)
 	waiting.Status.ObservedGeneration = 1
@@ -37,13 +37,13 @@ func TestReportsOnFields(t *testing.T) {
 		want   map[string]evaluation.FieldFact
 	}{
 		"reported": {requestingFields(metav1.ConditionTrue, a, b), map[string]evaluation.FieldFact{
-			"spec.a": foundA, "spec.b": {Found: metav1.ConditionUnknown, Message: "no schema"},
+			"spec.a": exists, "spec.b": {Found: metav1.ConditionUnknown, Message: "no schema"},
 		}},
-		"not reported yet": {waiting, map[string]evaluation.FieldFact{"spec.a": foundA}},
+		"not reported yet": {waiting, map[string]evaluation.FieldFact{"spec.a": exists}},
 		"an agent that supports no fields": {requestingFields(metav1.ConditionTrue), map[string]evaluation.FieldFact{
 			"spec.a": old, "spec.b": old,
 		}},
-		"an API that is not served has none": {requestingFields(metav1.ConditionFalse), nil},
+		"an API that is not served": {requestingFields(metav1.ConditionFalse), nil},
 	} {
 		got := FactsOf(test.object).APIs[addonv1alpha1.AddonAPI(role)].Fields
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -62,9 +62,9 @@ func TestUnrequestedFields(t *testing.T) {
 		needed catalog.Requests
 		want   catalog.Requests
 	}{
-		"all are requested": {spec, needed("spec.b"), catalog.Requests{}},
-		"one is not":        {spec, needed("spec.a", "spec.c"), needed("spec.c")},
-		"nor is the API":    {dependencyv1alpha1.ManagedClusterFactsSpec{}, needed("spec.a"), needed("spec.a")},
+		"requested fields":  {spec, needed("spec.b"), catalog.Requests{}},
+		"unrequested field": {spec, needed("spec.a", "spec.c"), needed("spec.c")},
+		"unrequested API":   {dependencyv1alpha1.ManagedClusterFactsSpec{}, needed("spec.a"), needed("spec.a")},
 	} {
 		got := Unrequested(test.spec, test.needed)
 		if len(got.APIs) != len(test.want.APIs) || len(got.APIs) > 0 && !cmp.Equal(got.APIs, test.want.APIs) {
@@ -73,24 +73,24 @@ func TestUnrequestedFields(t *testing.T) {
 	}
 }
 
-// What an object has no room for is not awaited for ever.
-func TestFieldsThatAreLeftOut(t *testing.T) {
+// TestFieldsWithoutRoom tests that a field without room in the object is not awaited forever.
+func TestFieldsWithoutRoom(t *testing.T) {
 	object := requestingFields(metav1.ConditionTrue)
 	api := addonv1alpha1.AddonAPI(role)
 	object.Spec.APIs[0].Fields = nil
 	for range dependencyv1alpha1.MaxFields {
 		object.Spec.APIs[0].Fields = append(object.Spec.APIs[0].Fields, "spec.a")
 	}
-	found := FactsOf(object)
+	facts := FactsOf(object)
 	needed := catalog.Requests{APIs: []addonv1alpha1.DependencyAPI{{AddonAPI: api, Fields: []string{"spec.z"}}}}
-	if complete(found, needed) {
+	if complete(facts, needed) {
 		t.Error("complete without the field")
 	}
-	setLeftOut(found, object.Spec, needed)
-	if got := found.APIs[api].Fields["spec.z"].Message; !strings.Contains(got, "at most 512 fields of APIs") {
+	setLeftOut(facts, object.Spec, needed)
+	if got := facts.APIs[api].Fields["spec.z"].Message; !strings.Contains(got, "at most 512 fields of APIs") {
 		t.Errorf("message %q", got)
 	}
-	if !complete(found, needed) {
-		t.Error("waits for what is not requested")
+	if !complete(facts, needed) {
+		t.Error("waits for a field that is not requested")
 	}
 }

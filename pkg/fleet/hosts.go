@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// HostingCluster is the managed cluster that runs the agent of an add-on: in OCM's hosted mode, an annotation
+// HostingCluster returns the managed cluster that runs the agent of an add-on. In OCM's hosted mode, an annotation
 // names it.
 func HostingCluster(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return cmp.Or(addOn.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], addOn.Namespace)
@@ -24,54 +24,54 @@ func Hosted(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return HostingCluster(addOn) != addOn.Namespace
 }
 
-// Place adds an add-on to those that may need to know something of a managed cluster.
-func Place(addOn *addonv1alpha1.ManagedClusterAddOn, cluster string, into *catalog.Installed) {
+// Place adds an add-on to the installed ones that may need facts of the managed cluster.
+func Place(addOn *addonv1alpha1.ManagedClusterAddOn, cluster string, installed *catalog.Installed) {
 	switch {
 	case addOn.Namespace != cluster:
-		into.Hosting = append(into.Hosting, addOn.Name)
+		installed.Hosting = append(installed.Hosting, addOn.Name)
 	case Hosted(addOn):
-		into.Hosted = append(into.Hosted, addOn.Name)
+		installed.Hosted = append(installed.Hosted, addOn.Name)
 	default:
-		into.Own = append(into.Own, addOn.Name)
+		installed.Own = append(installed.Own, addOn.Name)
 	}
 }
 
-// loadHosts adds to the cluster the other managed clusters that run agents of these add-ons, where edges need them.
+// loadHosts adds the hosting clusters of these add-ons to the state of their cluster, if edges need them.
 func (l Loader) loadHosts(
-	ctx context.Context, declared *evaluation.Evaluator, addOns iter.Seq[evaluation.Observation], into *evaluation.Cluster,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOns iter.Seq[evaluation.Observation], cluster *evaluation.Cluster,
 ) error {
-	if !declared.AnyInput(input.Hosting) {
+	if !evaluator.AnyInput(input.Hosting) {
 		return nil
 	}
 	for observed := range addOns {
 		name := observed.HostingCluster
-		if _, read := into.Hosts[name]; read || name == "" || !declared.OwnInputs(observed.Name).Any(input.Hosting) {
+		if _, loaded := cluster.Hosts[name]; loaded || name == "" || !evaluator.OwnInputs(observed.Name).Any(input.Hosting) {
 			continue
 		}
-		host, err := l.host(ctx, declared, name)
+		host, err := l.host(ctx, evaluator, name)
 		if err != nil {
 			return err
 		}
-		if into.Hosts == nil {
-			into.Hosts = map[string]evaluation.HostingCluster{}
+		if cluster.Hosts == nil {
+			cluster.Hosts = map[string]evaluation.HostingCluster{}
 		}
-		into.Hosts[name] = host
+		cluster.Hosts[name] = host
 	}
 	return nil
 }
 
-func (l Loader) host(ctx context.Context, declared *evaluation.Evaluator, name string) (host evaluation.HostingCluster, err error) {
+func (l Loader) host(ctx context.Context, evaluator *evaluation.Evaluator, name string) (evaluation.HostingCluster, error) {
 	cluster, err := l.Reader.Cluster(ctx, name)
 	if err != nil || cluster == nil {
 		return evaluation.HostingCluster{Missing: true}, err
 	}
-	host.Available = ClusterStatus(cluster)
+	host := evaluation.HostingCluster{Available: ClusterStatus(cluster)}
 	if l.Offline == evaluation.OfflineHold {
 		host.Returned = returned(cluster)
 	}
 	if l.Memory != nil && l.Offline == evaluation.OfflineHold {
 		host.Back = l.Memory.Back(name, host.Available)
 	}
-	host.Facts, err = l.Reader.Facts(ctx, declared.Catalog, name)
+	host.Facts, err = l.Reader.Facts(ctx, evaluator.Catalog, name)
 	return host, err
 }

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// WithTemplate returns an add-on as it is once OCM has rolled an AddOnTemplate out. It does not change the add-on.
+// WithTemplate returns a copy of the add-on as it is after OCM has rolled out the AddOnTemplate.
 func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
 	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}}
 	return withReference(addOn, ocmv1alpha1.ConfigReference{
@@ -19,43 +19,42 @@ func WithTemplate(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *ad
 	})
 }
 
-// WithRollout returns an add-on as it is while OCM rolls an AddOnTemplate out: it is not known what runs. It does not
-// change the add-on.
+// WithRollout returns a copy of the add-on as it is while OCM rolls out the AddOnTemplate. The running template is unknown then.
 func WithRollout(addOn *addonv1alpha1.ManagedClusterAddOn, template string) *addonv1alpha1.ManagedClusterAddOn {
 	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template}}
 	return withReference(addOn, ocmv1alpha1.ConfigReference{ConfigGroupResource: declaration.Templates, DesiredConfig: config})
 }
 
-// withReference returns an add-on with another reference to an AddOnTemplate.
+// withReference returns a copy of the add-on whose reference to an AddOnTemplate is replaced.
 func withReference(addOn *addonv1alpha1.ManagedClusterAddOn, reference ocmv1alpha1.ConfigReference) *addonv1alpha1.ManagedClusterAddOn {
 	installed := addOn.DeepCopy()
-	others := slices.DeleteFunc(installed.Status.ConfigReferences, func(one ocmv1alpha1.ConfigReference) bool {
-		return one.ConfigGroupResource == declaration.Templates
+	configs := slices.DeleteFunc(installed.Status.ConfigReferences, func(r ocmv1alpha1.ConfigReference) bool {
+		return r.ConfigGroupResource == declaration.Templates
 	})
-	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, others...)
+	installed.Status.ConfigReferences = append([]ocmv1alpha1.ConfigReference{reference}, configs...)
 	return installed
 }
 
-// Selecting returns the clusters that a Placement selects; known is false where that is not known.
-type Selecting func(placement types.NamespacedName) (selects func(cluster string) bool, known bool)
+// Selecting returns a function that reports whether a Placement selects a cluster. The bool is false if its decisions are unknown.
+type Selecting func(placement types.NamespacedName) (func(cluster string) bool, bool)
 
-// TemplateOf returns the AddOnTemplate that OCM chooses for an add-on: the one that it names, else that of the Placement
-// that selects its cluster, else the default of its registration; empty: none. It is not known where several Placements
-// select the cluster and do not agree.
+// TemplateOf returns the AddOnTemplate that OCM chooses for an add-on. The add-on's own reference takes precedence over the
+// template of the Placement that selects its cluster, and that over the default of its registration. The name is empty if there
+// is no template. The bool is false if the template is unknown, such as where several Placements select the cluster and do not agree.
 func TemplateOf(
-	addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn, selecting Selecting,
-) (name string, known bool) {
+	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn, selecting Selecting,
+) (string, bool) {
 	if own := OwnTemplate(addOn); own != "" {
 		return own, true
 	}
-	if !PlacesTemplates(of) {
-		return DefaultTemplate(of), true
+	if !PlacesTemplates(registration) {
+		return DefaultTemplate(registration), true
 	}
 	var placed []string
-	for _, placement := range of.Spec.InstallStrategy.Placements {
+	for _, placement := range registration.Spec.InstallStrategy.Placements {
 		template := configuredTemplate(placement.Configs)
-		selects, known := selecting(types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
-		if !known {
+		selects, ok := selecting(types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
+		if !ok {
 			return template, false
 		}
 		if selects(addOn.Namespace) {
@@ -69,37 +68,40 @@ func TemplateOf(
 	case len(placed) == 1 && placed[0] != "":
 		return placed[0], true
 	}
-	return DefaultTemplate(of), true
+	return DefaultTemplate(registration), true
 }
 
-// TemplateWithoutPlacements is TemplateOf where it is not known what any Placement selects: the template of a Placement
-// is then a guess.
+// TemplateWithoutPlacements is TemplateOf without the decisions of Placements. The template of a Placement is then a guess, and
+// the bool is false.
 func TemplateWithoutPlacements(
-	addOn *addonv1alpha1.ManagedClusterAddOn, of *addonv1alpha1.ClusterManagementAddOn,
-) (name string, known bool) {
+	addOn *addonv1alpha1.ManagedClusterAddOn, registration *addonv1alpha1.ClusterManagementAddOn,
+) (string, bool) {
 	if own := OwnTemplate(addOn); own != "" {
 		return own, true
 	}
-	if PlacesTemplates(of) {
-		for _, placement := range of.Spec.InstallStrategy.Placements {
+	if PlacesTemplates(registration) {
+		for _, placement := range registration.Spec.InstallStrategy.Placements {
 			if template := configuredTemplate(placement.Configs); template != "" {
 				return template, false
 			}
 		}
 	}
-	return DefaultTemplate(of), true
+	return DefaultTemplate(registration), true
 }
 
-// PlacesTemplates reports whether OCM takes AddOnTemplates of the add-on from its Placements. Where another component
-// installs the add-on, or its user does, the configurations of Placements do not count.
-func PlacesTemplates(of *addonv1alpha1.ClusterManagementAddOn) bool {
-	return catalog.InstallOf(of).Placed && slices.ContainsFunc(of.Spec.InstallStrategy.Placements, func(one ocmv1alpha1.PlacementStrategy) bool {
-		return configuredTemplate(one.Configs) != ""
+// PlacesTemplates reports whether OCM takes AddOnTemplates of the add-on from its Placements. OCM ignores the configurations
+// of Placements if another component or a user installs the add-on.
+func PlacesTemplates(registration *addonv1alpha1.ClusterManagementAddOn) bool {
+	if !catalog.InstallOf(registration).Placed {
+		return false
+	}
+	return slices.ContainsFunc(registration.Spec.InstallStrategy.Placements, func(placement ocmv1alpha1.PlacementStrategy) bool {
+		return configuredTemplate(placement.Configs) != ""
 	})
 }
 
-// SameTemplates reports whether OCM chooses the same AddOnTemplates with two states of a registration, as long as the
-// Placements select the same.
+// SameTemplates reports whether OCM chooses the same AddOnTemplates for two states of a registration, if the Placements select
+// the same clusters.
 func SameTemplates(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	if DefaultTemplate(a) != DefaultTemplate(b) || PlacesTemplates(a) != PlacesTemplates(b) {
 		return false
@@ -110,10 +112,10 @@ func SameTemplates(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 		})
 }
 
-// DefaultTemplate is the AddOnTemplate of an add-on where nothing else names one; empty: none.
-func DefaultTemplate(of *addonv1alpha1.ClusterManagementAddOn) string {
+// DefaultTemplate returns the AddOnTemplate that the registration names for add-ons without another one. It is empty if there is none.
+func DefaultTemplate(registration *addonv1alpha1.ClusterManagementAddOn) string {
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	for _, supported := range of.Spec.SupportedConfigs {
+	for _, supported := range registration.Spec.SupportedConfigs {
 		if supported.ConfigGroupResource == declaration.Templates && supported.DefaultConfig != nil {
 			return supported.DefaultConfig.Name
 		}
@@ -121,18 +123,19 @@ func DefaultTemplate(of *addonv1alpha1.ClusterManagementAddOn) string {
 	return ""
 }
 
-// OwnTemplate is the AddOnTemplate that the spec of the add-on names; empty: none.
+// OwnTemplate returns the AddOnTemplate that the spec of the add-on names. It is empty if there is none.
 func OwnTemplate(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	return configuredTemplate(addOn.Spec.Configs)
 }
 
-func onlyTemplates(configs []ocmv1alpha1.AddOnConfig) (only []ocmv1alpha1.AddOnConfig) {
-	if template := configuredTemplate(configs); template != "" {
-		only = append(only, ocmv1alpha1.AddOnConfig{
-			ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template},
-		})
+func onlyTemplates(configs []ocmv1alpha1.AddOnConfig) []ocmv1alpha1.AddOnConfig {
+	template := configuredTemplate(configs)
+	if template == "" {
+		return nil
 	}
-	return only
+	return []ocmv1alpha1.AddOnConfig{{
+		ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: template},
+	}}
 }
 
 func configuredTemplate(configs []ocmv1alpha1.AddOnConfig) string {

@@ -22,13 +22,13 @@ func TestTemplateOf(t *testing.T) {
 	}{
 		"none":          {want: Templates{}},
 		"only settings": {own: config(settings, "x"), placed: config(settings, "y"), want: Templates{}},
-		"its own":       {own: config(declaration.Templates, "own"), want: Templates{Running: "own"}},
+		"own":           {own: config(declaration.Templates, "own"), want: Templates{Running: "own"}},
 		"the default":   {standard: "standard", want: Templates{Running: "standard"}},
-		"its own first": {
+		"own before Placement": {
 			own: config(declaration.Templates, "own"), placed: config(declaration.Templates, "placed"), standard: "standard",
 			want: Templates{Running: "own"},
 		},
-		"that of a Placement":     {placed: config(declaration.Templates, "placed"), standard: "standard", want: Templates{RollingOut: "placed"}},
+		"template of a Placement": {placed: config(declaration.Templates, "placed"), standard: "standard", want: Templates{RollingOut: "placed"}},
 		"settings of a Placement": {placed: config(settings, "placed"), standard: "standard", want: Templates{Running: "standard"}},
 	} {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
@@ -42,19 +42,19 @@ func TestTemplateOf(t *testing.T) {
 				ConfigGroupResource: declaration.Templates, DefaultConfig: &ocmv1alpha1.ConfigReferent{Name: test.standard},
 			}}
 		}
-		template, known := TemplateWithoutPlacements(addOn, registration)
+		template, ok := TemplateWithoutPlacements(addOn, registration)
 		installing := addOn
 		if template != "" {
 			installing = WithRollout(addOn, template)
 		}
-		if template != "" && known {
+		if template != "" && ok {
 			installing = WithTemplate(addOn, template)
 		}
 		if got := TemplatesOf(installing); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 		if len(addOn.Status.ConfigReferences) > 0 {
-			t.Errorf("%s: it changed what it was given", name)
+			t.Errorf("%s: it changed the add-on", name)
 		}
 	}
 }

@@ -11,14 +11,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
-// installOwner begins the field managers with which Interlock applies the labels of ManagedClusters. The name of the add-on follows: each
-// label is withdrawn by itself.
+// installOwner is the prefix of the field managers with which Interlock applies labels of ManagedClusters. The name of the add-on follows,
+// so that each label can be withdrawn by itself.
 const installOwner = "interlock-install-"
 
-// InstallOwner is the field manager with which Interlock applies the label by which an add-on is installed.
+// InstallOwner returns the field manager with which Interlock applies the label that installs an add-on.
 func InstallOwner(addOn string) client.FieldOwner { return client.FieldOwner(installOwner + addOn) }
 
-// Unlabeled is what InstallOwner applies to withdraw the label from a ManagedCluster. Without the UID, one that has gone would be created.
+// Unlabeled returns the configuration that InstallOwner applies to withdraw the label from a ManagedCluster. Its UID keeps server-side
+// apply from creating a ManagedCluster that was deleted.
 func Unlabeled(name string, uid types.UID) *unstructured.Unstructured {
 	cluster := &unstructured.Unstructured{}
 	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
@@ -27,15 +28,15 @@ func Unlabeled(name string, uid types.UID) *unstructured.Unstructured {
 	return cluster
 }
 
-// Labeled is what InstallOwner applies to have an add-on installed on a managed cluster.
+// Labeled returns the configuration that InstallOwner applies to install an add-on on a managed cluster.
 func Labeled(name string, uid types.UID, addOn string) *unstructured.Unstructured {
 	cluster := Unlabeled(name, uid)
 	cluster.SetLabels(map[string]string{catalog.InstallLabel(addOn): addonv1alpha1.InstallLabelValue})
 	return cluster
 }
 
-// HasInstallLabel reports whether a managed cluster has the label by which an add-on is installed.
+// HasInstallLabel reports whether a managed cluster has the label that installs an add-on.
 func HasInstallLabel(cluster client.Object, addOn string) bool {
-	_, has := cluster.GetLabels()[catalog.InstallLabel(addOn)]
-	return has
+	_, labeled := cluster.GetLabels()[catalog.InstallLabel(addOn)]
+	return labeled
 }

@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// LeanRegistration keeps what a catalog reads of a registered add-on.
+// LeanRegistration returns the parts of a registered add-on that a catalog reads.
 func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1.ClusterManagementAddOn {
 	lean := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Generation = full.Generation
@@ -45,35 +45,35 @@ func LeanRegistration(full *addonv1alpha1.ClusterManagementAddOn) *addonv1alpha1
 	return lean
 }
 
-// ofAll are the conditions that are kept of every add-on on a managed cluster, ofGated those that are kept where it has a
-// gate.
+// The types of the conditions that the cache keeps: commonConditions of every add-on on a managed cluster, gateConditions only of
+// an add-on with a gate.
 var (
-	ofAll = []string{
+	commonConditions = []string{
 		addonv1alpha1.ManagedClusterAddOnConditionAvailable, addonv1alpha1.ManagedClusterAddOnConditionDegraded,
 		addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded, addonv1alpha1.ManagedClusterAddOnConditionUpgradable,
 	}
-	ofGated = []string{addonv1alpha1.ManagedClusterAddOnConditionInstallable, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied}
+	gateConditions = []string{addonv1alpha1.ManagedClusterAddOnConditionInstallable, ocmv1alpha1.ManagedClusterAddOnRegistrationApplied}
 )
 
-// AddOnConditions are the types of all conditions that are kept of any add-on on a managed cluster.
-func AddOnConditions() []string { return slices.Concat(ofAll, ofGated) }
+// AddOnConditions returns the types of all conditions that the cache keeps of add-ons on managed clusters.
+func AddOnConditions() []string { return slices.Concat(commonConditions, gateConditions) }
 
-// waiting are the finalizers that are kept of an add-on; all share them.
-var waiting = []string{addonv1alpha1.WaitForDependentsFinalizer}
+// waitFinalizers holds the finalizers that the cache keeps. All add-ons share the slice.
+var waitFinalizers = []string{addonv1alpha1.WaitForDependentsFinalizer}
 
-// LeanAddOn keeps what evaluation reads of an add-on on a managed cluster.
+// LeanAddOn returns the parts of an add-on on a managed cluster that evaluation reads.
 func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.CreationTimestamp, lean.Generation = full.CreationTimestamp, full.Generation
 	if slices.Contains(full.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) { // addon-manager does not keep finalizers in its cache
-		lean.Finalizers = waiting
+		lean.Finalizers = waitFinalizers
 	}
 	lean.Labels, lean.Annotations = nonEmpty(full.Labels), shortAnnotations(full.Annotations)
-	kept := ofAll
+	kept := commonConditions
 	if hasGate(full) {
 		kept = AddOnConditions()
 	}
-	lean.Status.Conditions = only(full.Status.Conditions, kept...)
+	lean.Status.Conditions = withTypes(full.Status.Conditions, kept...)
 	_, gated := full.Annotations[addonv1alpha1.GateAnnotation]
 	if lean.ManagedFields = applied(full.ManagedFields, gated); lean.ManagedFields != nil {
 		lean.Status.HealthCheck.Mode = full.Status.HealthCheck.Mode
@@ -96,9 +96,9 @@ func hasGate(full *addonv1alpha1.ManagedClusterAddOn) bool {
 		slices.ContainsFunc(full.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, installableField) })
 }
 
-// applied returns the managed fields of addon-manager if they have a field that others may own as well: the health check of an add-on, which is
-// a bundle or was one, and Installable without a gate. Server-side apply takes back a field that its owner leaves out, so addon-manager has to
-// know what it owns.
+// applied returns the managed fields of addon-manager if they have a field that other writers may own as well. These are the health
+// check and Available of an add-on that is or was a bundle, and Installable without a gate. Server-side apply removes a field that its
+// owner leaves out, so addon-manager has to know the fields that it owns.
 func applied(managed []metav1.ManagedFieldsEntry, gated bool) []metav1.ManagedFieldsEntry {
 	for i := range managed {
 		if owns(&managed[i], availableField) || owns(&managed[i], healthCheckField) || !gated && owns(&managed[i], installableField) {
@@ -116,32 +116,32 @@ func owns(entry *metav1.ManagedFieldsEntry, field string) bool {
 		entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(field))
 }
 
-// Fields of ManagedClusterAddOns in managed fields.
+// Fields of ManagedClusterAddOns, as managed fields name them.
 const (
 	installableField = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionInstallable + `\"}`
 	availableField   = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionAvailable + `\"}`
 	healthCheckField = `"f:healthCheck"`
 )
 
-// LeanCluster keeps what evaluation reads of a managed cluster.
+// LeanCluster returns the parts of a managed cluster that evaluation reads.
 func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	lean := &clusterv1.ManagedCluster{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Labels = nonEmpty(full.Labels)
-	lean.Status.Conditions = only(full.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
+	lean.Status.Conditions = withTypes(full.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
 	lean.Status.Version.Kubernetes = full.Status.Version.Kubernetes
 	lean.Status.ClusterClaims = full.Status.ClusterClaims
 	return lean
 }
 
-// LeanConfig keeps the variables of an AddOnDeploymentConfig.
+// LeanConfig returns an AddOnDeploymentConfig with only its variables.
 func LeanConfig(full *addonv1alpha1.AddOnDeploymentConfig) *addonv1alpha1.AddOnDeploymentConfig {
 	lean := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: leanMeta(full.ObjectMeta)}
-	lean.Generation = full.Generation // shows changes of what the cache lacks
+	lean.Generation = full.Generation // shows changes of fields that the cache lacks
 	lean.Spec.CustomizedVariables = full.Spec.CustomizedVariables
 	return lean
 }
 
-// LeanTemplate keeps the version of an AddOnTemplate, what it declares, and its add-on.
+// LeanTemplate returns an AddOnTemplate with only its add-on, version and declaration.
 func LeanTemplate(full *addonv1alpha1.AddOnTemplate) *addonv1alpha1.AddOnTemplate {
 	lean := &addonv1alpha1.AddOnTemplate{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Spec.AddonName = full.Spec.AddonName
@@ -150,7 +150,7 @@ func LeanTemplate(full *addonv1alpha1.AddOnTemplate) *addonv1alpha1.AddOnTemplat
 	return lean
 }
 
-// LeanDecision keeps the clusters of a PlacementDecision, and the name of its Placement.
+// LeanDecision returns a PlacementDecision with only its clusters and the name of its Placement.
 func LeanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
 	lean := &clusterv1beta1.PlacementDecision{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Labels = map[string]string{clusterv1beta1.PlacementLabel: shared(full.Labels[clusterv1beta1.PlacementLabel])}
@@ -160,7 +160,8 @@ func LeanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.Placem
 	return lean
 }
 
-// LeanPlacement keeps what a Placement selects by labels, and what it tolerates. Consent to installations rests on it.
+// LeanPlacement returns a Placement with only its label selectors, tolerations and number of clusters. Consent to installations
+// rests on them.
 func LeanPlacement(full *clusterv1beta1.Placement) *clusterv1beta1.Placement {
 	lean := &clusterv1beta1.Placement{ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Spec.NumberOfClusters, lean.Spec.Tolerations = full.Spec.NumberOfClusters, full.Spec.Tolerations
@@ -172,27 +173,29 @@ func LeanPlacement(full *clusterv1beta1.Placement) *clusterv1beta1.Placement {
 	return lean
 }
 
-// LeanCRD keeps the version of OCM on its CRD.
+// LeanCRD returns the metadata of a CRD with only the annotation that has the version of OCM.
 func LeanCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	lean := &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: leanMeta(full.ObjectMeta)}
 	lean.Annotations = values(full.Annotations, names.OCMVersion)
 	return lean
 }
 
-// MaxAnnotation is how long an add-on's annotation may be, in bytes, for expressions
-// to read it. Longer ones have whole objects, for every add-on of the fleet. A version
-// is kept at any length, because the finding on one that is too long names its length.
+// MaxAnnotation is the maximum length in bytes of an add-on's annotation that expressions
+// can read. Longer annotations have whole objects, for every add-on of the fleet. A version
+// is kept at any length, because the finding on a version that is too long names its length.
 const MaxAnnotation = 256
 
-func shortAnnotations(all map[string]string) map[string]string {
-	return OnlyNamed(all, func(name string) bool {
-		return name != corev1.LastAppliedConfigAnnotation && (len(all[name]) <= MaxAnnotation || slices.Contains(versions.Annotations, name))
+func shortAnnotations(annotations map[string]string) map[string]string {
+	return OnlyNamed(annotations, func(name string) bool {
+		return name != corev1.LastAppliedConfigAnnotation &&
+			(len(annotations[name]) <= MaxAnnotation || slices.Contains(versions.Annotations, name))
 	})
 }
 
-// OnlyNamed returns the entries whose names are to be kept, nil for none.
-func OnlyNamed(all map[string]string, keeps func(name string) bool) (kept map[string]string) {
-	for name, value := range all {
+// OnlyNamed returns the entries whose names are to be kept. It is nil if there are none.
+func OnlyNamed(entries map[string]string, keeps func(name string) bool) map[string]string {
+	var kept map[string]string
+	for name, value := range entries {
 		if !keeps(name) {
 			continue
 		}
@@ -204,9 +207,9 @@ func OnlyNamed(all map[string]string, keeps func(name string) bool) (kept map[st
 	return kept
 }
 
-// values returns the entries with these names, nil for none.
-func values(all map[string]string, names ...string) map[string]string {
-	return OnlyNamed(all, func(name string) bool { return slices.Contains(names, name) })
+// values returns the entries with these names. It is nil if there are none.
+func values(entries map[string]string, names ...string) map[string]string {
+	return OnlyNamed(entries, func(name string) bool { return slices.Contains(names, name) })
 }
 
 func nonEmpty(values map[string]string) map[string]string {
@@ -226,10 +229,11 @@ func leanMeta(full metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-func only(conditions []metav1.Condition, types ...string) (kept []metav1.Condition) {
+func withTypes(conditions []metav1.Condition, types ...string) []metav1.Condition {
+	var kept []metav1.Condition
 	for _, kind := range types {
-		if found := meta.FindStatusCondition(conditions, kind); found != nil {
-			condition := *found
+		if stored := meta.FindStatusCondition(conditions, kind); stored != nil {
+			condition := *stored
 			condition.Type, condition.Status = shared(condition.Type), metav1.ConditionStatus(shared(string(condition.Status)))
 			condition.Reason, condition.Message = shared(condition.Reason), shared(condition.Message)
 			kept = append(kept, condition)
@@ -239,18 +243,18 @@ func only(conditions []metav1.Condition, types ...string) (kept []metav1.Conditi
 }
 
 // shared returns an equal string that all objects share. Names, and reasons and
-// messages of conditions, are the same on thousands of clusters. It saves 23 MiB of
-// 213 MiB for 100,000 add-ons (BenchmarkMemory).
+// messages of conditions, are the same on thousands of clusters. Sharing saves 23 MiB
+// of 213 MiB for 100,000 add-ons (BenchmarkMemory).
 func shared(text string) string { return unique.Make(text).Value() }
 
-// LeanPolicy keeps what is overridden by a policy.
+// LeanPolicy returns a policy with only its spec.
 func LeanPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alpha1.AddOnDependencyPolicy {
 	lean := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: leanMeta(full.ObjectMeta), Spec: full.Spec}
 	lean.UID, lean.ResourceVersion = "", ""
 	return lean
 }
 
-// StatedPolicy keeps what is overridden by a policy, and its status.
+// StatedPolicy returns a policy with only its spec and status.
 func StatedPolicy(full *dependencyv1alpha1.AddOnDependencyPolicy) *dependencyv1alpha1.AddOnDependencyPolicy {
 	stated := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: leanMeta(full.ObjectMeta), Spec: full.Spec, Status: full.Status}
 	stated.Generation = full.Generation

@@ -7,7 +7,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-func TestOnlyInterlocksFinalizerIsKept(t *testing.T) {
+func TestLeanAddOnKeepsOnlyInterlocksFinalizer(t *testing.T) {
 	const ours, theirs = addonv1alpha1.WaitForDependentsFinalizer, "example.com/theirs"
 	for _, test := range []struct{ finalizers, want []string }{
 		{nil, nil}, {[]string{theirs}, nil}, {[]string{theirs, ours}, []string{ours}},

@@ -29,7 +29,7 @@ func (l live) Facts(ctx context.Context, _ *catalog.Catalog, cluster string) (ev
 }
 
 // Selected implements Reader. The fake client has no PlacementDecisions.
-func (live) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
+func (live) Selected(context.Context, []types.NamespacedName, string) (bool, bool, error) {
 	return false, false, nil
 }
 

@@ -21,124 +21,125 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// Reader reads single objects. Objects may be shared with a cache: they must not
-// be changed. A result is not read where the reader cannot have it yet.
+// Reader reads single objects. Callers must not change them, because a cache may share
+// them. A bool result is false if the value is unknown so far, such as before a cache is synced.
 type Reader interface {
-	// AddOn returns an add-on on a managed cluster, nil where there is none.
+	// AddOn returns an add-on on a managed cluster. It is nil if there is none.
 	AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error)
-	// Cluster returns a managed cluster, nil where there is none.
+	// Cluster returns a managed cluster. It is nil if there is none.
 	Cluster(ctx context.Context, name string) (*clusterv1.ManagedCluster, error)
-	// Config returns the variables of an AddOnDeploymentConfig, none where it does
-	// not exist.
-	Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error)
-	// TemplateVersion returns the version of an AddOnTemplate, empty where it has
-	// none or does not exist.
-	TemplateVersion(ctx context.Context, name string) (version string, read bool, err error)
+	// Config returns the variables of an AddOnDeploymentConfig. There are none if it does not exist.
+	Config(ctx context.Context, key types.NamespacedName) (map[string]string, bool, error)
+	// TemplateVersion returns the version of an AddOnTemplate. It is empty if the
+	// template has no version or does not exist.
+	TemplateVersion(ctx context.Context, name string) (string, bool, error)
 	// OCMVersion returns the version of Open Cluster Management on the hub.
-	OCMVersion(ctx context.Context) (version string, read bool, err error)
-	// Selected reports whether any of the Placements selects the cluster.
+	OCMVersion(ctx context.Context) (string, bool, error)
+	// Selected reports whether any of the Placements selects the cluster, and whether their decisions are known.
 	Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error)
-	// Facts returns what the agent of a cluster reports to the add-ons there.
-	Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
-	// Installation returns what the installation of an add-on on a managed cluster waits for, because of install: Auto.
+	// Facts returns the facts of a cluster that the add-ons there need.
+	Facts(ctx context.Context, declarations *catalog.Catalog, cluster string) (evaluation.Facts, error)
+	// Installation returns the reason why the installation of an add-on on a managed cluster waits, because of install: Auto.
 	Installation(ctx context.Context, addOn types.NamespacedName) (evaluation.Wait, error)
-	// HubAPIs returns what is known of the APIs that edges require of the hub. It is shared and must not be changed.
+	// HubAPIs returns the facts about APIs that edges require of the hub. They are shared and must not be changed.
 	HubAPIs(ctx context.Context) (evaluation.APIFacts, error)
 }
 
-// Memory has what the objects of a hub no longer show.
+// Memory is the past state that the objects of a hub no longer show.
 type Memory interface {
-	// Back returns since when a cluster with that status is back; zero: long ago.
+	// Back returns when a cluster with that status became reachable again. It is zero if that was long ago.
 	Back(cluster string, status metav1.ConditionStatus) time.Time
-	// Found returns when the hub first saw an add-on as a loss of its cluster left it.
+	// Found returns when the hub first observed an add-on in the state that a loss of its cluster leaves.
 	Found(addOn types.NamespacedName) time.Time
-	// RunningTemplate returns the AddOnTemplate that ran when a rollout began;
-	// empty: not known.
+	// RunningTemplate returns the AddOnTemplate that ran when a rollout began. It is empty if it is unknown.
 	RunningTemplate(addOn types.NamespacedName) string
-	// Lapse returns since when an add-on that is as observed is not available.
+	// Lapse returns when an add-on in the observed state became unavailable.
 	Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse
 }
 
-// Loader loads the state that verdicts rest on.
+// Loader loads the state that verdicts depend on.
 type Loader struct {
 	Reader Reader
-	// Memory is nil where nothing is remembered.
+	// Memory is nil if no past state is kept.
 	Memory  Memory
 	Offline evaluation.OfflinePolicy
 }
 
-const ofCluster = input.Labels | input.Claims | input.Kubernetes
+// clusterInputs are the inputs that the ManagedCluster has.
+const clusterInputs = input.Labels | input.Claims | input.Kubernetes
 
-// Load reads what the verdicts on the edges of an add-on rest on. It reads nothing
-// that no edge uses, and no add-on of a cluster that is lost.
-func (l Loader) Load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) (evaluation.State, error) {
+// Load reads the state that the verdicts on the edges of an add-on depend on. It reads only
+// inputs that an edge uses, and no add-on of a lost cluster.
+func (l Loader) Load(
+	ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time,
+) (evaluation.State, error) {
 	state := evaluation.State{Cluster: evaluation.Cluster{Name: key.Namespace, Offline: l.Offline, Now: now}}
-	if !declared.Declares(key.Name) {
+	if !evaluator.Declares(key.Name) {
 		return state, nil
 	}
-	if err := l.loadCluster(ctx, declared, key, &state.Cluster); err != nil {
+	if err := l.loadCluster(ctx, evaluator, key, &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
 	if state.Cluster.Lost() {
 		return state, nil
 	}
-	needs := declared.Needs(key.Name)
+	needs := evaluator.Needs(key.Name)
 	state.AddOns = make(evaluation.AddOns, len(needs))
 	for i, need := range needs {
 		if err := l.loadAddOn(ctx, key.Namespace, need, &state.AddOns[i]); err != nil {
 			return evaluation.State{}, err
 		}
 	}
-	if err := l.loadHosts(ctx, declared, slices.Values(state.AddOns), &state.Cluster); err != nil {
+	if err := l.loadHosts(ctx, evaluator, slices.Values(state.AddOns), &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
 	installed := func(addOn string) bool { return state.AddOns.Named(addOn).Installed }
-	if err := l.loadUnselected(ctx, declared, key.Name, installed, &state.Cluster); err != nil {
+	if err := l.loadUnselected(ctx, evaluator, key.Name, installed, &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
-	if err := l.loadWaits(ctx, declared, key, installed, &state.Cluster); err != nil {
+	if err := l.loadWaits(ctx, evaluator, key, installed, &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
-	return state, l.loadNamedOCM(ctx, declared, key.Name, &state)
+	return state, l.loadNamedOCM(ctx, evaluator, key.Name, &state)
 }
 
-// loadNamedOCM sets the version of Open Cluster Management where an add-on has that one.
-func (l Loader) loadNamedOCM(ctx context.Context, declared *evaluation.Evaluator, addOn string, into *evaluation.State) error {
-	inputs := declared.Inputs(addOn)
-	if !inputs.Any(input.Versions|input.Version) || inputs.Any(input.OCM) || !into.UsesOCM(declared.Catalog) {
+// loadNamedOCM sets the version of Open Cluster Management if an add-on declares it as its own version.
+func (l Loader) loadNamedOCM(ctx context.Context, evaluator *evaluation.Evaluator, addOn string, state *evaluation.State) error {
+	inputs := evaluator.Inputs(addOn)
+	if !inputs.Any(input.Versions|input.Version) || inputs.Any(input.OCM) || !state.UsesOCM(evaluator.Catalog) {
 		return nil
 	}
-	return l.loadOCM(ctx, &into.Cluster)
+	return l.loadOCM(ctx, &state.Cluster)
 }
 
-// Whole reads all that any verdict on a managed cluster can rest on: the cluster, and the
-// add-ons that are named.
+// Whole reads all inputs of all verdicts on a managed cluster: the cluster, and the add-ons
+// with these names.
 func (l Loader) Whole(
-	ctx context.Context, declared *evaluation.Evaluator, cluster string, addOns []string, now time.Time,
+	ctx context.Context, evaluator *evaluation.Evaluator, cluster string, addOns []string, now time.Time,
 ) (evaluation.Cluster, map[string]evaluation.Observation, error) {
 	described := evaluation.Cluster{Name: cluster, Offline: l.Offline, Now: now}
-	if err := l.loadInputs(ctx, declared, ^input.Set(0), &described); err != nil {
+	if err := l.loadInputs(ctx, evaluator, ^input.Set(0), &described); err != nil {
 		return described, nil, err
 	}
 	observed := make(map[string]evaluation.Observation, len(addOns))
 	for _, name := range addOns {
-		var one evaluation.Observation
+		var addOn evaluation.Observation
 		need := evaluation.Need{Name: name, Inputs: ^input.Lapses}
-		if declared.Tolerates(name) {
+		if evaluator.Tolerates(name) {
 			need.Inputs |= input.Lapses
 		}
-		if err := l.loadAddOn(ctx, cluster, need, &one); err != nil {
+		if err := l.loadAddOn(ctx, cluster, need, &addOn); err != nil {
 			return described, nil, err
 		}
-		observed[name] = one
+		observed[name] = addOn
 	}
-	if err := l.loadHosts(ctx, declared, maps.Values(observed), &described); err != nil {
+	if err := l.loadHosts(ctx, evaluator, maps.Values(observed), &described); err != nil {
 		return described, nil, err
 	}
 	installed := func(addOn string) bool { return observed[addOn].Installed }
 	for _, name := range addOns {
-		of := types.NamespacedName{Namespace: cluster, Name: name}
-		err := errors.Join(l.loadUnselected(ctx, declared, name, installed, &described), l.loadWaits(ctx, declared, of, installed, &described))
+		key := types.NamespacedName{Namespace: cluster, Name: name}
+		err := errors.Join(l.loadUnselected(ctx, evaluator, name, installed, &described), l.loadWaits(ctx, evaluator, key, installed, &described))
 		if err != nil {
 			return described, nil, err
 		}
@@ -147,136 +148,137 @@ func (l Loader) Whole(
 	return described, observed, nil
 }
 
-// Counting returns the declaration of an add-on that counts on its managed cluster. known is false where it
-// is not known which one does.
+// Counting returns the declaration of an add-on that is in effect on its managed cluster. Its registration or an AddOnTemplate
+// has it. The bool is false if the template is unknown.
 func (l Loader) Counting(
-	ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName,
-) (counting declaration.Declaration, known bool, err error) {
-	if !declared.Templated(addOn.Name) {
-		return declared.Declaration(addOn.Name), true, nil
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName,
+) (declaration.Declaration, bool, error) {
+	if !evaluator.Templated(addOn.Name) {
+		return evaluator.Declaration(addOn.Name), true, nil
 	}
 	var observed evaluation.Observation
 	if err := l.loadAddOn(ctx, addOn.Namespace, evaluation.Need{Name: addOn.Name, Inputs: input.Template}, &observed); err != nil {
-		return counting, false, err
+		return declaration.Declaration{}, false, err
 	}
-	template, known := declared.Counting(addOn.Name, observed.Template.Name, observed.Template.Unknown && observed.Template.Name == "")
+	template, ok := evaluator.Counting(addOn.Name, observed.Template.Name, observed.Template.Unknown && observed.Template.Name == "")
 	if template == "" {
-		return declared.Declaration(addOn.Name), known, nil
+		return evaluator.Declaration(addOn.Name), ok, nil
 	}
-	_, counting, _ = declared.Template(template)
-	return counting, known, nil
+	_, counting, _ := evaluator.Template(template)
+	return counting, ok, nil
 }
 
-func (l Loader) loadCluster(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, into *evaluation.Cluster) error {
-	return l.loadInputs(ctx, declared, declared.Inputs(key.Name), into)
+func (l Loader) loadCluster(
+	ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, cluster *evaluation.Cluster,
+) error {
+	return l.loadInputs(ctx, evaluator, evaluator.Inputs(key.Name), cluster)
 }
 
-func (l Loader) loadInputs(ctx context.Context, declared *evaluation.Evaluator, inputs input.Set, into *evaluation.Cluster) error {
-	if l.Offline == evaluation.OfflineHold || inputs.Any(ofCluster) {
-		cluster, err := l.Reader.Cluster(ctx, into.Name)
+func (l Loader) loadInputs(ctx context.Context, evaluator *evaluation.Evaluator, inputs input.Set, cluster *evaluation.Cluster) error {
+	if l.Offline == evaluation.OfflineHold || inputs.Any(clusterInputs) {
+		object, err := l.Reader.Cluster(ctx, cluster.Name)
 		if err != nil {
 			return err
 		}
-		describe(cluster, inputs, into)
-		// Without held verdicts it does not count, whatever else of the cluster is read.
+		describe(object, inputs, cluster)
+		// Without held verdicts, the time of the return does not count.
 		if l.Offline == evaluation.OfflineHold {
-			into.Returned = returned(cluster)
+			cluster.Returned = returned(object)
 		}
 		if l.Memory != nil && l.Offline == evaluation.OfflineHold {
-			into.Back = l.Memory.Back(into.Name, into.Available)
+			cluster.Back = l.Memory.Back(cluster.Name, cluster.Available)
 		}
 	}
 	if inputs.Any(input.OCM) {
-		if err := l.loadOCM(ctx, into); err != nil {
+		if err := l.loadOCM(ctx, cluster); err != nil {
 			return err
 		}
 	}
 	if inputs.Any(input.Facts) {
-		facts, err := l.Reader.Facts(ctx, declared.Catalog, into.Name)
+		facts, err := l.Reader.Facts(ctx, evaluator.Catalog, cluster.Name)
 		if err != nil {
 			return err
 		}
-		into.Facts = facts
+		cluster.Facts = facts
 	}
 	if inputs.Any(input.HubAPIs) {
-		known, err := l.Reader.HubAPIs(ctx)
+		apis, err := l.Reader.HubAPIs(ctx)
 		if err != nil {
 			return err
 		}
-		into.HubAPIs = known
+		cluster.HubAPIs = apis
 	}
 	return nil
 }
 
-func (l Loader) loadOCM(ctx context.Context, into *evaluation.Cluster) error {
+func (l Loader) loadOCM(ctx context.Context, cluster *evaluation.Cluster) error {
 	version, read, err := l.Reader.OCMVersion(ctx)
-	into.OCMVersion, into.OCMUnread = version, !read
+	cluster.OCMVersion, cluster.OCMUnread = version, !read
 	return err
 }
 
-func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.Need, into *evaluation.Observation) error {
-	into.Name = need.Name
+func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.Need, observation *evaluation.Observation) error {
+	observation.Name = need.Name
 	key := types.NamespacedName{Namespace: cluster, Name: need.Name}
 	addOn, err := l.Reader.AddOn(ctx, key)
 	if err != nil || addOn == nil {
 		return err
 	}
-	observe(addOn, need.Inputs, into)
-	if l.Memory != nil && availability.ClusterLost(into.Available) {
-		into.Found = l.Memory.Found(key)
+	observe(addOn, need.Inputs, observation)
+	if l.Memory != nil && availability.ClusterLost(observation.Available) {
+		observation.Found = l.Memory.Found(key)
 	}
 	if l.Memory != nil && need.Inputs.Any(input.Lapses) {
-		into.Lapse = l.Memory.Lapse(key, into)
+		observation.Lapse = l.Memory.Lapse(key, observation)
 	}
 	if need.Inputs.Any(input.Versions | input.Version | input.Template) {
-		if err := l.loadTemplates(ctx, addOn, need.Inputs.Any(input.Versions|input.Version), into); err != nil {
+		if err := l.loadTemplates(ctx, addOn, need.Inputs.Any(input.Versions|input.Version), observation); err != nil {
 			return err
 		}
 	}
 	if need.Inputs.Any(input.Config) {
-		return l.loadConfig(ctx, addOn, into)
+		return l.loadConfig(ctx, addOn, observation)
 	}
 	return nil
 }
 
-// loadUnselected adds to the cluster what an add-on needs and Placements install, where it is
-// not installed and none of them selects the cluster.
+// loadUnselected adds the dependencies of an add-on that Placements install, that are not
+// installed, and whose Placements do not select the cluster.
 func (l Loader) loadUnselected(
-	ctx context.Context, declared *evaluation.Evaluator, addOn string, installed func(addOn string) bool, into *evaluation.Cluster,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn string, installed func(addOn string) bool, cluster *evaluation.Cluster,
 ) error {
-	for _, need := range declared.Needs(addOn) {
-		if !need.Inputs.Any(input.Placements) || installed(need.Name) || slices.Contains(into.Unselected, need.Name) {
+	for _, need := range evaluator.Needs(addOn) {
+		if !need.Inputs.Any(input.Placements) || installed(need.Name) || slices.Contains(cluster.Unselected, need.Name) {
 			continue
 		}
-		selected, read, err := l.Reader.Selected(ctx, declared.Install(need.Name).Placements, into.Name)
+		selected, read, err := l.Reader.Selected(ctx, evaluator.Install(need.Name).Placements, cluster.Name)
 		switch {
 		case err != nil:
 			return err
 		case read && !selected:
-			into.Unselected = append(into.Unselected, need.Name)
+			cluster.Unselected = append(cluster.Unselected, need.Name)
 		case !read:
-			into.PlacementsUnread = true
+			cluster.PlacementsUnread = true
 		}
 	}
 	return nil
 }
 
-// loadConfig sets the variables that addon-framework gives the add-on.
-func (l Loader) loadConfig(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, into *evaluation.Observation) error {
+// loadConfig sets the variables that addon-framework passes to the add-on.
+func (l Loader) loadConfig(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, observation *evaluation.Observation) error {
 	key, referred := ConfigOf(addOn)
 	if !referred {
 		return nil
 	}
 	variables, read, err := l.Reader.Config(ctx, key)
-	into.Config, into.ConfigUnread = variables, !read
+	observation.Config, observation.ConfigUnread = variables, !read
 	return err
 }
 
-// loadTemplates sets the add-on's AddOnTemplates, if it has any, and where these are used
-// their versions.
+// loadTemplates sets the add-on's AddOnTemplates, if it has any, and their versions on request.
 func (l Loader) loadTemplates(
-	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, withVersions bool, into *evaluation.Observation,
-) (err error) {
+	ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, withVersions bool, observation *evaluation.Observation,
+) error {
 	templates := TemplatesOf(addOn)
 	if templates == (Templates{}) {
 		return nil
@@ -284,14 +286,13 @@ func (l Loader) loadTemplates(
 	if templates.Running == "" && l.Memory != nil {
 		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
 	}
-	into.Template.Name, into.Template.Next = templates.Running, templates.RollingOut
-	if into.Template.Next == into.Template.Name {
-		into.Template.Next = "" // it is being installed
+	observation.Template.Name, observation.Template.Next = templates.Running, templates.RollingOut
+	if observation.Template.Next == observation.Template.Name {
+		observation.Template.Next = "" // it is being installed
 	}
 	if templates.Running == "" {
-		into.Template.Unknown = true
-		into.Template.RollingOut, _, err = l.Reader.TemplateVersion(ctx, templates.RollingOut)
-		return err
+		observation.Template.Unknown = true
+		return l.loadRollingOut(ctx, templates.RollingOut, observation)
 	}
 	if !withVersions {
 		return nil
@@ -300,10 +301,16 @@ func (l Loader) loadTemplates(
 	if err != nil {
 		return err
 	}
-	into.Template.Running, into.Template.Unknown = running, !read
+	observation.Template.Running, observation.Template.Unknown = running, !read
 	if !read || templates.RollingOut == "" {
 		return nil
 	}
-	into.Template.RollingOut, _, err = l.Reader.TemplateVersion(ctx, templates.RollingOut)
+	return l.loadRollingOut(ctx, templates.RollingOut, observation)
+}
+
+// loadRollingOut sets the version of the AddOnTemplate that OCM rolls out.
+func (l Loader) loadRollingOut(ctx context.Context, template string, observation *evaluation.Observation) error {
+	version, _, err := l.Reader.TemplateVersion(ctx, template)
+	observation.Template.RollingOut = version
 	return err
 }

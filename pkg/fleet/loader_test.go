@@ -34,7 +34,7 @@ var (
 	aTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// specified is the evaluator of a hub on which "leaf" has the spec.
+// specified returns the evaluator of a hub on which "leaf" has the spec.
 func specified(t testing.TB, spec string) *evaluation.Evaluator {
 	t.Helper()
 	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
@@ -57,7 +57,7 @@ func installed(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return addOn
 }
 
-// everything has an object of each kind that evaluation uses.
+// everything returns an object of each kind that evaluation uses.
 func everything(clusterAvailable metav1.ConditionStatus) []client.Object {
 	cluster := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}},
@@ -126,7 +126,7 @@ dependencies:
 requirements: {kubernetes: ">= 1.32", ocm: ">= 1.3", claims: {product: OpenShift}}
 `
 
-func TestTheVersionOfOCMIsReadWhereAnAddOnHasIt(t *testing.T) {
+func TestLoadReadsVersionOfOCMIfAnAddOnDeclaresIt(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec, version string
 		read          string
@@ -151,8 +151,9 @@ func TestTheVersionOfOCMIsReadWhereAnAddOnHasIt(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
-	addOn := func(names ...string) (reads []string) {
+func TestLoadReadsOnlyInputsOfEdges(t *testing.T) {
+	addOn := func(names ...string) []string {
+		var reads []string
 		for _, name := range names {
 			reads = append(reads, "get ManagedClusterAddOn "+name)
 		}
@@ -200,10 +201,10 @@ func TestOnlyWhatEdgesUseIsRead(t *testing.T) {
 	}
 }
 
-func TestAStateIsAValue(t *testing.T) {
+func TestStateSurvivesJSON(t *testing.T) {
 	reader, _ := hub(t, nil, everything("True")...)
-	declared := specified(t, readsAll)
-	state, err := Loader{Reader: newLive(reader), Offline: evaluation.OfflineHold}.Load(t.Context(), declared, leaf, aTime)
+	evaluator := specified(t, readsAll)
+	state, err := Loader{Reader: newLive(reader), Offline: evaluation.OfflineHold}.Load(t.Context(), evaluator, leaf, aTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,9 +216,9 @@ func TestAStateIsAValue(t *testing.T) {
 	if err := json.Unmarshal(text, &replayed); err != nil {
 		t.Fatal(err)
 	}
-	findings := declared.Evaluate(leaf.Name, state)
+	findings := evaluator.Evaluate(leaf.Name, state)
 	shared := cmp.Comparer(func(a, b *declaration.Requirement) bool { return a == b }) // with the catalog
-	if diff := cmp.Diff(findings, declared.Evaluate(leaf.Name, replayed), shared); diff != "" {
+	if diff := cmp.Diff(findings, evaluator.Evaluate(leaf.Name, replayed), shared); diff != "" {
 		t.Errorf("from JSON, the findings differ: %s", diff)
 	}
 	if state.String() != string(text) || replayed.String() != string(text) {
@@ -237,7 +238,7 @@ func TestAStateIsAValue(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+func TestLoadReturnsReadErrors(t *testing.T) {
 	broken := errors.New("away")
 	for name, spec := range map[string]string{
 		"managed cluster add-on cluster1/base":  `dependencies: [{name: base}]`,

@@ -9,42 +9,42 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// observe sets what is known of an add-on: its conditions, and what else is used.
-func observe(addOn *addonv1alpha1.ManagedClusterAddOn, inputs input.Set, into *evaluation.Observation) {
-	into.Installed, into.Available, into.Degraded = true, Available(addOn), Degraded(addOn)
-	into.Created = addOn.CreationTimestamp.UTC()
+// observe sets the conditions and times of an add-on, and the inputs that edges use.
+func observe(addOn *addonv1alpha1.ManagedClusterAddOn, inputs input.Set, observation *evaluation.Observation) {
+	observation.Installed, observation.Available, observation.Degraded = true, Available(addOn), Degraded(addOn)
+	observation.Created = addOn.CreationTimestamp.UTC()
 	if addOn.DeletionTimestamp != nil {
-		into.Removed = addOn.DeletionTimestamp.UTC()
+		observation.Removed = addOn.DeletionTimestamp.UTC()
 	}
 	if inputs.Any(input.Versions | input.Version) {
 		version := versions.In(addOn.Annotations)
-		into.Version, into.FormerVersion = version.Current, version.Former
+		observation.Version, observation.FormerVersion = version.Current, version.Former
 	}
 	if inputs.Any(input.Hosting) && Hosted(addOn) {
-		into.HostingCluster = HostingCluster(addOn)
+		observation.HostingCluster = HostingCluster(addOn)
 	}
 	if inputs.Any(input.AddOn) {
-		into.Labels, into.Annotations = addOn.Labels, addOn.Annotations
+		observation.Labels, observation.Annotations = addOn.Labels, addOn.Annotations
 	}
 }
 
-// describe sets what is known of a managed cluster, which may be nil: its
-// condition, and what else is used.
-func describe(cluster *clusterv1.ManagedCluster, inputs input.Set, into *evaluation.Cluster) {
-	if cluster == nil {
+// describe sets the condition of a managed cluster, which may be nil, and the inputs
+// that edges use.
+func describe(object *clusterv1.ManagedCluster, inputs input.Set, cluster *evaluation.Cluster) {
+	if object == nil {
 		return
 	}
-	into.Available = ClusterStatus(cluster)
+	cluster.Available = ClusterStatus(object)
 	if inputs.Any(input.Labels) {
-		into.Labels = cluster.Labels
+		cluster.Labels = object.Labels
 	}
 	if inputs.Any(input.Kubernetes) {
-		into.KubernetesVersion = cluster.Status.Version.Kubernetes
+		cluster.KubernetesVersion = object.Status.Version.Kubernetes
 	}
 	if inputs.Any(input.Claims) {
-		into.Claims = make(map[string]string, len(cluster.Status.ClusterClaims))
-		for _, claim := range cluster.Status.ClusterClaims {
-			into.Claims[claim.Name] = claim.Value
+		cluster.Claims = make(map[string]string, len(object.Status.ClusterClaims))
+		for _, claim := range object.Status.ClusterClaims {
+			cluster.Claims[claim.Name] = claim.Value
 		}
 	}
 }

@@ -11,22 +11,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// The resources whose references are used, one reference of each.
+// The resources of configs. Interlock uses one reference of an add-on to each.
 const (
 	ResourceConfig   = "addondeploymentconfigs"
 	ResourceTemplate = "addontemplates"
 )
 
-// deploymentConfigs are AddOnDeploymentConfigs in references.
+// deploymentConfigs is the resource of AddOnDeploymentConfigs in references.
 var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceConfig}
 
-// LeanReferences keeps the references that ConfigOf and TemplatesOf read, without their deprecated referents.
-func LeanReferences(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
+// LeanReferences returns the references that ConfigOf and TemplatesOf read, without their deprecated referents.
+func LeanReferences(references []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	var kept []ocmv1alpha1.ConfigReference
-	if config := desiredConfig(all); config != nil {
+	if config := desiredConfig(references); config != nil {
 		kept = append(kept, ocmv1alpha1.ConfigReference{ConfigGroupResource: deploymentConfigs, DesiredConfig: leanConfig(config)})
 	}
-	if template := firstReference(all, declaration.Templates); template != nil {
+	if template := firstReference(references, declaration.Templates); template != nil {
 		kept = append(kept, ocmv1alpha1.ConfigReference{
 			ConfigGroupResource: declaration.Templates,
 			DesiredConfig:       leanConfig(template.DesiredConfig),
@@ -36,7 +36,7 @@ func LeanReferences(all []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigRefer
 	return kept
 }
 
-// leanConfig shares the texts of a config between all objects.
+// leanConfig returns a copy whose strings all objects share.
 func leanConfig(full *ocmv1alpha1.ConfigSpecHash) *ocmv1alpha1.ConfigSpecHash {
 	if full == nil {
 		return nil
@@ -47,28 +47,27 @@ func leanConfig(full *ocmv1alpha1.ConfigSpecHash) *ocmv1alpha1.ConfigSpecHash {
 	}
 }
 
-// desiredConfig returns the AddOnDeploymentConfig that addon-framework gives an add-on, or nil: the desired config of
-// the first reference to one, unless that has no hash. See GetDesiredAddOnDeploymentConfig in pkg/utils of
-// addon-framework 1.3.0.
-func desiredConfig(all []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigSpecHash {
-	first := firstReference(all, deploymentConfigs)
+// desiredConfig returns the AddOnDeploymentConfig that addon-framework passes to an add-on, or nil. It is the desired config of
+// the first reference, unless that has no hash. See GetDesiredAddOnDeploymentConfig in pkg/utils of addon-framework 1.3.0.
+func desiredConfig(references []ocmv1alpha1.ConfigReference) *ocmv1alpha1.ConfigSpecHash {
+	first := firstReference(references, deploymentConfigs)
 	if first == nil || first.DesiredConfig == nil || first.DesiredConfig.SpecHash == "" {
 		return nil
 	}
 	return first.DesiredConfig
 }
 
-func firstReference(all []ocmv1alpha1.ConfigReference, of ocmv1alpha1.ConfigGroupResource) *ocmv1alpha1.ConfigReference {
-	for i := range all {
-		if all[i].ConfigGroupResource == of {
-			return &all[i]
+func firstReference(references []ocmv1alpha1.ConfigReference, resource ocmv1alpha1.ConfigGroupResource) *ocmv1alpha1.ConfigReference {
+	for i := range references {
+		if references[i].ConfigGroupResource == resource {
+			return &references[i]
 		}
 	}
 	return nil
 }
 
-// ConfigOf returns the key of the AddOnDeploymentConfig that addon-framework gives
-// the add-on, and whether there is one.
+// ConfigOf returns the key of the AddOnDeploymentConfig that addon-framework passes to
+// the add-on, if any.
 func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, bool) {
 	config := desiredConfig(addOn.Status.ConfigReferences)
 	if config == nil {
@@ -77,16 +76,16 @@ func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, b
 	return types.NamespacedName{Namespace: config.Namespace, Name: config.Name}, true
 }
 
-// SettingsConfigName is the name of the AddOnDeploymentConfig in which Interlock keeps the settings of an add-on, in the namespace of the
-// managed cluster.
+// SettingsConfigName returns the name of the AddOnDeploymentConfig that has the settings of an add-on, in the namespace of the
+// managed cluster. Interlock writes it.
 func SettingsConfigName(addOn string) string { return addonv1alpha1.SettingsConfigPrefix + addOn }
 
-// SettingsReference is the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
+// SettingsReference returns the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	return ConfigReference(types.NamespacedName{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)})
 }
 
-// ConfigReference is the reference of a ManagedClusterAddOn to an AddOnDeploymentConfig.
+// ConfigReference returns the reference of a ManagedClusterAddOn to an AddOnDeploymentConfig.
 func ConfigReference(config types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	return ocmv1alpha1.AddOnConfig{
 		ConfigGroupResource: deploymentConfigs,
@@ -94,8 +93,8 @@ func ConfigReference(config types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	}
 }
 
-// DefaultConfig returns the AddOnDeploymentConfig that a registered add-on gets by default. ok is false if there is none.
-func DefaultConfig(registered *addonv1alpha1.ClusterManagementAddOn) (key types.NamespacedName, ok bool) {
+// DefaultConfig returns the AddOnDeploymentConfig that a registered add-on gets by default, if any.
+func DefaultConfig(registered *addonv1alpha1.ClusterManagementAddOn) (types.NamespacedName, bool) {
 	for _, config := range registered.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
 		if isConfig(config.ConfigGroupResource) && config.DefaultConfig != nil {
 			return types.NamespacedName{Namespace: config.DefaultConfig.Namespace, Name: config.DefaultConfig.Name}, true
@@ -107,12 +106,15 @@ func DefaultConfig(registered *addonv1alpha1.ClusterManagementAddOn) (key types.
 // TakesConfigs reports whether a registered add-on can refer to an AddOnDeploymentConfig.
 func TakesConfigs(registered *addonv1alpha1.ClusterManagementAddOn) bool {
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool { return isConfig(config.ConfigGroupResource) })
+	return slices.ContainsFunc(registered.Spec.SupportedConfigs, func(config ocmv1alpha1.ConfigMeta) bool {
+		return isConfig(config.ConfigGroupResource)
+	})
 }
 
 func isConfig(resource ocmv1alpha1.ConfigGroupResource) bool { return resource == deploymentConfigs }
 
-// KeepTakenConfigs adds to a lean registration whether it can refer to an AddOnDeploymentConfig, and its default. Only plans read that.
+// KeepTakenConfigs adds the support for AddOnDeploymentConfigs with its default to a lean registration, if the full one has it. Only
+// plans read it.
 func KeepTakenConfigs(lean, full *addonv1alpha1.ClusterManagementAddOn) {
 	for _, config := range full.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
 		if isConfig(config.ConfigGroupResource) {
@@ -122,17 +124,17 @@ func KeepTakenConfigs(lean, full *addonv1alpha1.ClusterManagementAddOn) {
 	}
 }
 
-// Templates are the names of an add-on's AddOnTemplates on one managed cluster.
+// Templates has the names of an add-on's AddOnTemplates on one managed cluster.
 type Templates struct {
-	// Running is the template that runs on the cluster; empty: not known, or none.
+	// Running is the template that runs on the cluster. It is empty if there is none, or if it is unknown.
 	Running string
-	// RollingOut is the template that is being rolled out there; empty: none is.
+	// RollingOut is the template that OCM rolls out there. It is empty outside a rollout.
 	RollingOut string
 }
 
 // TemplatesOf returns the AddOnTemplates of an add-on. OCM removes lastAppliedConfig when a rollout to a template of
-// another name begins, and keeps it with another hash where a template was edited in place: see mergeAddonConfig in
-// pkg/addon/controllers/addonconfiguration of OCM 1.2.1. What runs is then unknown.
+// another name begins, and keeps it with another hash if a template was edited in place. See mergeAddonConfig in
+// pkg/addon/controllers/addonconfiguration of OCM 1.2.1. The running template is then unknown.
 func TemplatesOf(addOn *addonv1alpha1.ManagedClusterAddOn) Templates {
 	reference := firstReference(addOn.Status.ConfigReferences, declaration.Templates)
 	if reference == nil {

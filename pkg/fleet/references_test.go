@@ -23,9 +23,9 @@ var (
 	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceTemplate}
 )
 
-// reference is one as OCM writes it; an empty name stands for no such config.
-func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
-	made := ocmv1alpha1.ConfigReference{ConfigGroupResource: of}
+// reference returns a reference in the form that OCM writes. An empty name means no config.
+func reference(resource ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
+	result := ocmv1alpha1.ConfigReference{ConfigGroupResource: resource}
 	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
 		if name == "" {
 			return nil
@@ -35,18 +35,18 @@ func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied s
 			SpecHash:       "hash of " + name,
 		}
 	}
-	made.DesiredConfig, made.LastAppliedConfig = config(desired), config(applied)
-	return made
+	result.DesiredConfig, result.LastAppliedConfig = config(desired), config(applied)
+	return result
 }
 
-// lean is an add-on as a cache keeps it.
+// lean returns an add-on in the form that a cache keeps.
 func lean(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	kept := full.DeepCopy()
 	kept.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
 	return kept
 }
 
-// running is an add-on with the AddOnTemplate that runs and the desired one.
+// running returns an add-on with a running and a desired AddOnTemplate.
 func running(template, desired string) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Status.ConfigReferences = append(addOn.Status.ConfigReferences, reference(templateResource, "", desired, template))
@@ -72,7 +72,7 @@ func TestTemplatesOf(t *testing.T) {
 		"Runs":           {[]ocmv1alpha1.ConfigReference{template("a", "a")}, Templates{Running: "a"}},
 		"Rollout":        {[]ocmv1alpha1.ConfigReference{template("b", "a")}, Templates{"a", "b"}},
 		"NoneDesired":    {[]ocmv1alpha1.ConfigReference{template("", "a")}, Templates{Running: "a"}},
-		"TheFirstCounts": {[]ocmv1alpha1.ConfigReference{elsewhere, template("a", "a"), template("b", "b")}, Templates{Running: "a"}},
+		"FirstReference": {[]ocmv1alpha1.ConfigReference{elsewhere, template("a", "a"), template("b", "b")}, Templates{Running: "a"}},
 	} {
 		full := &addonv1alpha1.ManagedClusterAddOn{}
 		full.Status.ConfigReferences = tc.references
@@ -87,8 +87,8 @@ func TestTemplatesOf(t *testing.T) {
 func TestSameVersionSources(t *testing.T) {
 	base := func() *addonv1alpha1.ManagedClusterAddOn { return lean(running("a", "b")) }
 	for name, tc := range map[string]struct {
-		other *addonv1alpha1.ManagedClusterAddOn
-		same  bool
+		changed *addonv1alpha1.ManagedClusterAddOn
+		same    bool
 	}{
 		"Equal":           {base(), true},
 		"AnotherTemplate": {lean(running("b", "b")), false},
@@ -97,7 +97,7 @@ func TestSameVersionSources(t *testing.T) {
 		"FormerKey":       {annotated(base(), addonv1alpha1.FormerVersionAnnotation), false},
 		"AnotherKey":      {annotated(base(), "tier"), true},
 	} {
-		if got := SameVersionSources(base(), tc.other); got != tc.same {
+		if got := SameVersionSources(base(), tc.changed); got != tc.same {
 			t.Errorf("%s: same is %t", name, got)
 		}
 	}
@@ -108,7 +108,7 @@ func annotated(addOn *addonv1alpha1.ManagedClusterAddOn, key string) *addonv1alp
 	return addOn
 }
 
-// configs is what addon-framework reads an AddOnDeploymentConfig from.
+// configs is the source of addon-framework's AddOnDeploymentConfigs.
 type configs map[types.NamespacedName]*ocmv1beta1.AddOnDeploymentConfig
 
 func (c configs) Get(_ context.Context, namespace, name string) (*ocmv1beta1.AddOnDeploymentConfig, error) {
@@ -119,26 +119,28 @@ func (c configs) Get(_ context.Context, namespace, name string) (*ocmv1beta1.Add
 	return config, nil
 }
 
-// randomReferences are references to a few configs, of which not all exist, with
-// everything that OCM's controllers leave out at times left out at times.
+// randomReferences returns references to a few configs. Some configs do not exist, and some
+// references lack fields that OCM's controllers sometimes leave out.
 func randomReferences(random *rand.Rand) []ocmv1alpha1.ConfigReference {
-	of := []ocmv1alpha1.ConfigGroupResource{configResource, configResource, templateResource, {Group: "other.io", Resource: ResourceConfig}}
+	resources := []ocmv1alpha1.ConfigGroupResource{
+		configResource, configResource, templateResource, {Group: "other.io", Resource: ResourceConfig},
+	}
 	name := func() string { return []string{"", "a", "b", "c", "missing"}[random.IntN(5)] }
 	var references []ocmv1alpha1.ConfigReference
 	for range random.IntN(5) {
-		made := reference(of[random.IntN(len(of))], []string{"x", "y"}[random.IntN(2)], name(), name())
-		made.ConfigReferent = ocmv1alpha1.ConfigReferent{Namespace: "x", Name: name()}
-		if made.DesiredConfig != nil && random.IntN(5) == 0 {
-			made.DesiredConfig.SpecHash = ""
+		randomReference := reference(resources[random.IntN(len(resources))], []string{"x", "y"}[random.IntN(2)], name(), name())
+		randomReference.ConfigReferent = ocmv1alpha1.ConfigReferent{Namespace: "x", Name: name()}
+		if randomReference.DesiredConfig != nil && random.IntN(5) == 0 {
+			randomReference.DesiredConfig.SpecHash = ""
 		}
-		references = append(references, made)
+		references = append(references, randomReference)
 	}
 	return references
 }
 
-// What an expression reads as config is what addon-framework gives the add-on,
-// whatever its references are.
-func TestConfigIsWhatAddOnFrameworkGives(t *testing.T) {
+// TestConfigEqualsAddOnFramework tests that the variables for expressions are the variables
+// that addon-framework passes to the add-on, for any references.
+func TestConfigEqualsAddOnFramework(t *testing.T) {
 	stored := configs{}
 	var objects []client.Object
 	for _, namespace := range []string{"x", "y"} {
@@ -157,12 +159,12 @@ func TestConfigIsWhatAddOnFrameworkGives(t *testing.T) {
 		}
 	}
 	reader, _ := hub(t, nil, objects...)
-	some := 0
+	configured := 0
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		leaf := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
 		leaf.Status.ConfigReferences = randomReferences(random)
-		want := asAddOnFrameworkGives(t, stored, leaf)
+		want := addOnFrameworkVariables(t, stored, leaf)
 		for kind, addOn := range map[string]*addonv1alpha1.ManagedClusterAddOn{"full": leaf, "lean": lean(leaf)} {
 			got := map[string]string{}
 			if key, refers := ConfigOf(addOn); refers {
@@ -177,18 +179,18 @@ func TestConfigIsWhatAddOnFrameworkGives(t *testing.T) {
 			}
 		}
 		if len(want) > 0 {
-			some++
+			configured++
 		}
 	}
-	if some < 100 {
-		t.Errorf("only %d of 500 add-ons are given any variable", some)
+	if configured < 100 {
+		t.Errorf("only %d of 500 add-ons have any variable", configured)
 	}
 }
 
-// asAddOnFrameworkGives returns the variables that addon-framework gives an add-on:
-// those of the config that GetAddOnDeploymentConfigValues passes to its callers'
-// functions. Where that returns an error, it renders nothing, and gives none.
-func asAddOnFrameworkGives(t *testing.T, stored configs, installed *addonv1alpha1.ManagedClusterAddOn) map[string]string {
+// addOnFrameworkVariables returns the variables that addon-framework passes to an add-on.
+// They are from the config that GetAddOnDeploymentConfigValues passes to its callers'
+// functions. After an error, addon-framework renders nothing and passes no variables.
+func addOnFrameworkVariables(t *testing.T, stored configs, installed *addonv1alpha1.ManagedClusterAddOn) map[string]string {
 	t.Helper()
 	stock := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: installed.ObjectMeta, Spec: installed.Spec, Status: installed.Status}
 	converted := &ocmv1beta1.ManagedClusterAddOn{}

@@ -13,42 +13,45 @@ import (
 // Registrations is the resource of registered add-ons.
 const Registrations = "clustermanagementaddons"
 
-// UnreadTemplate is what no client behind SkipUnread reads of an AddOnTemplate: all that it
-// deploys.
+// UnreadTemplate has the fields of an AddOnTemplate that no client behind SkipUnread reads:
+// the manifests that it deploys.
 var UnreadTemplate = &jsonprune.Drop{Members: map[string]*jsonprune.Drop{
 	"metadata": {Members: map[string]*jsonprune.Drop{"managedFields": nil}},
 	"spec":     {Members: map[string]*jsonprune.Drop{"agentSpec": nil, "registration": nil}},
 }}
 
-// ofTemplates keeps configs that are AddOnTemplates.
-var ofTemplates = &jsonprune.Drop{Keep: [][]byte{[]byte(`"resource":"` + ResourceTemplate + `"`)}}
+// keepTemplates drops all configs but AddOnTemplates.
+var keepTemplates = &jsonprune.Drop{Keep: [][]byte{[]byte(`"resource":"` + ResourceTemplate + `"`)}}
 
-// ofTemplatesAndConfigs also keeps those that are AddOnDeploymentConfigs: plans read whether an add-on takes them.
-var ofTemplatesAndConfigs = &jsonprune.Drop{Keep: [][]byte{[]byte(`"resource":"` + ResourceTemplate + `"`), []byte(`"resource":"` + ResourceConfig + `"`)}}
+// keepTemplatesAndConfigs also keeps AddOnDeploymentConfigs. Plans read whether an add-on takes them.
+var keepTemplatesAndConfigs = &jsonprune.Drop{Keep: [][]byte{
+	[]byte(`"resource":"` + ResourceTemplate + `"`),
+	[]byte(`"resource":"` + ResourceConfig + `"`),
+}}
 
-// UnreadRegistration is what no client behind SkipUnread reads of a registered add-on.
-// Its numbers may be too large for OCM's types, because the schema of the CRD accepts
-// them. Then no registration could be decoded.
+// UnreadRegistration has the fields of a registered add-on that no client behind SkipUnread
+// reads. The schema of the CRD accepts numbers there that are too large for OCM's types.
+// With such a number, no list of registrations could be decoded.
 var UnreadRegistration = &jsonprune.Drop{Members: map[string]*jsonprune.Drop{
 	"metadata": {Members: map[string]*jsonprune.Drop{"managedFields": nil}},
 	"spec": {Members: map[string]*jsonprune.Drop{
 		"addOnMeta": nil, "addOnConfiguration": nil,
-		"supportedConfigs": ofTemplatesAndConfigs,
+		"supportedConfigs": keepTemplatesAndConfigs,
 		// The plugin reads which placements install an add-on.
 		"installStrategy": {Members: map[string]*jsonprune.Drop{
-			"placements": {Elements: &jsonprune.Drop{Members: map[string]*jsonprune.Drop{"configs": ofTemplates, "rolloutStrategy": nil}}},
+			"placements": {Elements: &jsonprune.Drop{Members: map[string]*jsonprune.Drop{"configs": keepTemplates, "rolloutStrategy": nil}}},
 		}},
 	}},
 	"status": {Members: map[string]*jsonprune.Drop{"defaultconfigReferences": nil, "installProgressions": nil}},
 }}
 
 // SkipUnread returns a config whose clients list and watch registered add-ons and
-// AddOnTemplates without what only OCM reads of them.
+// AddOnTemplates without the fields that only OCM reads.
 func SkipUnread(config *rest.Config) *rest.Config {
 	return skip(config, map[string]*jsonprune.Drop{Registrations: UnreadRegistration, ResourceTemplate: UnreadTemplate})
 }
 
-// SkipUnreadRegistrations is SkipUnread for clients that read what AddOnTemplates deploy.
+// SkipUnreadRegistrations is SkipUnread for clients that read the manifests of AddOnTemplates.
 func SkipUnreadRegistrations(config *rest.Config) *rest.Config {
 	return skip(config, map[string]*jsonprune.Drop{Registrations: UnreadRegistration})
 }

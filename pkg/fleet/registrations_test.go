@@ -13,9 +13,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// The schema of OCM's CRD accepts a number that its types do not. One such
-// registration would end the list or the watch of all.
-func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
+// TestSkipUnreadAcceptsHugeNumbers tests a number that the schema of OCM's CRD accepts, and
+// that its types do not. Such a registration would end the list or the watch of all.
+func TestSkipUnreadAcceptsHugeNumbers(t *testing.T) {
 	const object = `{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":"x"},` +
 		`"spec":{"addOnConfiguration":{"lastObservedGeneration":9e99},"dependencies":[{"name":"a"}],` +
 		`"installStrategy":{"type":"Placements","placements":[{"name":"p","namespace":"n",` +
@@ -37,7 +37,7 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
-	of := func(config *rest.Config) client.WithWatch {
+	newClient := func(config *rest.Config) client.WithWatch {
 		hub, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 		if err != nil {
 			t.Fatal(err)
@@ -45,10 +45,10 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 		return hub
 	}
 	config := &rest.Config{Host: server.URL}
-	if _, err := (Objects{Reader: of(config)}).AddOns(t.Context()); err == nil {
+	if _, err := (Objects{Reader: newClient(config)}).AddOns(t.Context()); err == nil {
 		t.Fatal("OCM's types accept it")
 	}
-	skipping := of(SkipUnread(config))
+	skipping := newClient(SkipUnread(config))
 	listed, err := Objects{Reader: skipping}.AddOns(t.Context())
 	if err != nil || len(listed) != 2 || len(listed[1].Spec.Dependencies) != 1 {
 		t.Errorf("%v: %v", err, listed)
@@ -63,13 +63,13 @@ func TestAnAbsurdNumberKeepsNoOtherRegistrationFromBeingRead(t *testing.T) {
 	}
 	defer watched.Stop()
 	event := <-watched.ResultChan()
-	if found, ok := event.Object.(*addonv1alpha1.ClusterManagementAddOn); !ok || len(found.Spec.Dependencies) != 1 {
+	if registration, ok := event.Object.(*addonv1alpha1.ClusterManagementAddOn); !ok || len(registration.Spec.Dependencies) != 1 {
 		t.Errorf("%s %v", event.Type, event.Object)
 	}
 }
 
-// What AddOnTemplates deploy is decoded only by clients that read it.
-func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
+// TestSkipUnreadSkipsManifests tests that only clients that read the manifests of AddOnTemplates decode them.
+func TestSkipUnreadSkipsManifests(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
 		writer.Header().Set("Content-Type", "application/json")
 		_, _ = writer.Write([]byte(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","items":[` +
@@ -83,8 +83,8 @@ func TestWhatTemplatesDeployIsSkipped(t *testing.T) {
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
-	at := &rest.Config{Host: server.URL}
-	for want, config := range []*rest.Config{SkipUnread(at), SkipUnreadRegistrations(at)} {
+	hubConfig := &rest.Config{Host: server.URL}
+	for want, config := range []*rest.Config{SkipUnread(hubConfig), SkipUnreadRegistrations(hubConfig)} {
 		hub, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
 		if err != nil {
 			t.Fatal(err)

@@ -11,5 +11,5 @@ import (
 
 var builder = runtime.NewSchemeBuilder(addonv1alpha1.AddToScheme, clusterv1.Install, clusterv1beta1.Install, dependencyv1alpha1.AddToScheme)
 
-// AddToScheme registers every type that is read of a hub.
+// AddToScheme registers every type that Interlock reads from a hub.
 var AddToScheme = builder.AddToScheme

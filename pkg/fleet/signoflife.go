@@ -22,16 +22,16 @@ import (
 //     hand;
 //   - OCM's hub sets it to Unknown when the whole cluster is lost.
 
-// SignOfLife is what is known of the agent that reported the facts of a cluster.
+// SignOfLife is the state of the agent that reported the facts of a cluster.
 type SignOfLife struct {
-	// Ended is why the agent does not run. It is empty while the agent runs, and
+	// Ended is the reason why the agent does not run. It is empty while the agent runs, and
 	// for an agent that is not an add-on.
 	Ended string
-	// HeldUntil is until when the agent may still come back.
+	// HeldUntil is the end of the time in which the agent may still come back.
 	HeldUntil time.Time
 }
 
-// SignOfLife reads that of the agent that wrote the object, which may be nil.
+// SignOfLife reads the state of the agent that wrote the object, which may be nil.
 func (a Agents) SignOfLife(ctx context.Context, cluster string, object *dependencyv1alpha1.ManagedClusterFacts) (SignOfLife, error) {
 	if object == nil || object.Status.AgentAddOn == "" {
 		return SignOfLife{}, nil
@@ -41,17 +41,17 @@ func (a Agents) SignOfLife(ctx context.Context, cluster string, object *dependen
 	if err != nil {
 		return SignOfLife{}, err
 	}
-	why := Ended(key.Name, addOn)
-	if why == "" {
+	reason := Ended(key.Name, addOn)
+	if reason == "" {
 		a.Memory.Alive(key)
 		return SignOfLife{}, nil
 	}
 	until, err := a.heldUntil(ctx, key, addOn)
-	return SignOfLife{Ended: why, HeldUntil: until}, err
+	return SignOfLife{Ended: reason, HeldUntil: until}, err
 }
 
-// heldUntil returns until when an agent without a sign of life may still come
-// back. It may be starting: on a node that was down, OCM's agent can start
+// heldUntil returns the end of the time in which an agent without a sign of life may
+// still come back. It may be starting: on a node that was down, OCM's agent can start
 // first. After a loss of the cluster it has as much time as other add-ons.
 func (a Agents) heldUntil(ctx context.Context, key types.NamespacedName, addOn *addonv1alpha1.ManagedClusterAddOn) (time.Time, error) {
 	since, patience := a.Memory.Silent(key), evaluation.ReportTime
@@ -66,8 +66,8 @@ func (a Agents) heldUntil(ctx context.Context, key types.NamespacedName, addOn *
 	return evaluation.Later(since, back).Add(patience), nil
 }
 
-// Ended returns why the agent does not run, from its own add-on; empty: it runs.
-// An agent whose Available was never set has just been installed.
+// Ended returns the reason why the agent does not run, from its own add-on. It is empty
+// if the agent runs. An agent whose Available was never set has just been installed.
 func Ended(name string, addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	if addOn == nil {
 		return fmt.Sprintf("the managed cluster has no addon-agent any more (ManagedClusterAddOn %s is not installed)", name)

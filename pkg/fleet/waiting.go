@@ -16,16 +16,16 @@ import (
 type Waiting struct {
 	AddOn string
 	Kind  dependencyv1alpha1.WaitKind
-	// Running is the AddOnTemplate that runs during an upgrade that waits, and Template the one that waits. They are empty where there is
-	// none, or where it is not known.
+	// Running is the AddOnTemplate that runs while an upgrade waits, and Template is the waiting AddOnTemplate. They are empty if there is
+	// none, or if it is unknown.
 	Running, Template Template
 	Since             metav1.Time
 }
 
-// Template is an AddOnTemplate, and its version, empty where it has none.
+// Template is an AddOnTemplate with its version, if any.
 type Template struct{ Name, Version string }
 
-// WaitingOf returns the installation or upgrade of an add-on that waits, if there is one, without the versions of templates.
+// WaitingOf returns the waiting installation or upgrade of an add-on, if any, without the versions of templates.
 func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (Waiting, bool) {
 	if GateClosed(addOn) {
 		since := addOn.CreationTimestamp
@@ -46,9 +46,9 @@ func WaitingOf(addOn *addonv1alpha1.ManagedClusterAddOn) (Waiting, bool) {
 	}, true
 }
 
-// Waiting returns the installations and upgrades that wait of the named add-ons of a managed cluster, by the names of the add-ons.
+// Waiting returns the waiting installations and upgrades of these add-ons of a managed cluster, sorted by add-on.
 func (l Loader) Waiting(ctx context.Context, cluster string, addOns []string) ([]Waiting, error) {
-	var all []Waiting
+	var waits []Waiting
 	for _, name := range addOns {
 		addOn, err := l.Reader.AddOn(ctx, types.NamespacedName{Namespace: cluster, Name: name})
 		if err != nil {
@@ -69,8 +69,8 @@ func (l Loader) Waiting(ctx context.Context, cluster string, addOns []string) ([
 				return nil, err
 			}
 		}
-		all = append(all, waiting)
+		waits = append(waits, waiting)
 	}
-	slices.SortFunc(all, func(a, b Waiting) int { return strings.Compare(a.AddOn, b.AddOn) })
-	return all, nil
+	slices.SortFunc(waits, func(a, b Waiting) int { return strings.Compare(a.AddOn, b.AddOn) })
+	return waits, nil
 }

@@ -28,7 +28,7 @@ func (v versionedTemplates) AddOn(_ context.Context, key types.NamespacedName) (
 	return v.addOns[key.Name], nil
 }
 
-func (v versionedTemplates) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
+func (v versionedTemplates) TemplateVersion(_ context.Context, name string) (string, bool, error) {
 	return v.versions[name], true, nil
 }
 

@@ -9,11 +9,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// loadWaits adds to the cluster what the installations wait for that an add-on needs.
+// loadWaits adds the reasons why installations of an add-on's dependencies wait.
 func (l Loader) loadWaits(
-	ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName, installed func(addOn string) bool, into *evaluation.Cluster,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, installed func(addOn string) bool,
+	cluster *evaluation.Cluster,
 ) error {
-	for _, need := range declared.Needs(addOn.Name) {
+	for _, need := range evaluator.Needs(addOn.Name) {
 		if !need.Inputs.Any(input.Installations) || installed(need.Name) {
 			continue
 		}
@@ -24,10 +25,10 @@ func (l Loader) loadWaits(
 		if waits == evaluation.NoWait {
 			continue
 		}
-		if into.Waits == nil {
-			into.Waits = map[string]evaluation.Wait{}
+		if cluster.Waits == nil {
+			cluster.Waits = map[string]evaluation.Wait{}
 		}
-		into.Waits[need.Name] = waits
+		cluster.Waits[need.Name] = waits
 	}
 	return nil
 }

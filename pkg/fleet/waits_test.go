@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// installing is the evaluator of a hub on which leaf has base installed, and its owner consents.
+// installing returns the evaluator of a hub on which leaf installs base, and the owner of base consents.
 func installing(t *testing.T) *evaluation.Evaluator {
 	t.Helper()
 	addOns := []addonv1alpha1.ClusterManagementAddOn{
@@ -30,23 +30,23 @@ func installing(t *testing.T) *evaluation.Evaluator {
 	return evaluation.New(catalog.New(addOns))
 }
 
-// planned reads a hub on which the installations wait for something.
+// planned reads a hub on which installations wait.
 type planned struct {
 	live
-	waits evaluation.Wait
-	err   error
+	wait evaluation.Wait
+	err  error
 }
 
 func (p planned) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
 	if addOn.Namespace != leaf.Namespace || addOn.Name != "base" {
 		return evaluation.NoWait, fmt.Errorf("unexpected %s", addOn)
 	}
-	return p.waits, p.err
+	return p.wait, p.err
 }
 
-// What an installation waits for is read for what is not installed, and what nothing waits for is left out.
+// TestLoadWaits tests that waits are read for missing add-ons, and that add-ons without a wait are left out.
 func TestLoadWaits(t *testing.T) {
-	declared, away := installing(t), errors.New("away")
+	evaluator, away := installing(t), errors.New("away")
 	for name, test := range map[string]struct {
 		waits     evaluation.Wait
 		installed bool
@@ -66,11 +66,11 @@ func TestLoadWaits(t *testing.T) {
 			}
 			reader, _ := hub(t, nil, objects...)
 			loader := Loader{Reader: planned{newLive(reader), test.waits, test.err}}
-			state, err := loader.Load(t.Context(), declared, leaf, aTime)
+			state, err := loader.Load(t.Context(), evaluator, leaf, aTime)
 			if !errors.Is(err, test.err) || state.Cluster.Waits["base"] != test.want {
 				t.Errorf("waits for %q, want %q, %v", state.Cluster.Waits["base"], test.want, err)
 			}
-			whole, _, err := loader.Whole(t.Context(), declared, leaf.Namespace, []string{leaf.Name, "base"}, aTime)
+			whole, _, err := loader.Whole(t.Context(), evaluator, leaf.Namespace, []string{leaf.Name, "base"}, aTime)
 			if !errors.Is(err, test.err) || whole.Waits["base"] != test.want {
 				t.Errorf("of the whole cluster: waits for %q, want %q, %v", whole.Waits["base"], test.want, err)
 			}

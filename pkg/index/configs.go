@@ -65,8 +65,8 @@ func DefaultTemplates(registration *unstructured.Unstructured) []string {
 
 // Configures reports whether a ClusterManagementAddOn uses an AddOnDeploymentConfig: by default, or for a Placement.
 func Configures(config, registration *unstructured.Unstructured) bool {
-	wanted := reference{addonv1alpha1.GroupVersion.Group, configurations, config.GetNamespace(), config.GetName()}
-	return slices.Contains(append(defaultsOf(registration.Object), placementConfigs(registration.Object)...), wanted)
+	desired := reference{addonv1alpha1.GroupVersion.Group, configurations, config.GetNamespace(), config.GetName()}
+	return slices.Contains(append(defaultsOf(registration.Object), placementConfigs(registration.Object)...), desired)
 }
 
 // HasConfigurations reports whether a ClusterManagementAddOn names any AddOnDeploymentConfig.

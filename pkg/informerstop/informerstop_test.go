@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// An informer whose API server refuses connections sleeps longer each time, in the end for
-// many seconds. The caller must not wait for that.
+// TestInformerEndsWhileRefused tests an informer whose API server refuses connections. It
+// sleeps longer each time, in the end for many seconds. The caller must not wait for that.
 func TestInformerEndsWhileRefused(t *testing.T) {
 	const refusalsBeforeLongSleep = 4 // sleeps of 0.8, 1.6 and 3.2 s and up to twice that lie behind it
 	refused := make(chan struct{}, 100)
@@ -67,11 +67,11 @@ func TestRunPassesItsContext(t *testing.T) {
 	}
 }
 
-func await(t *testing.T, happened <-chan struct{}, what string) {
+func await(t *testing.T, happened <-chan struct{}, event string) {
 	t.Helper()
 	select {
 	case <-happened:
 	case <-time.After(time.Minute):
-		t.Fatalf("%s did not happen", what)
+		t.Fatalf("%s did not happen", event)
 	}
 }

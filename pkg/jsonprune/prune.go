@@ -1,7 +1,6 @@
-// Package jsonprune drops members from the JSON of a watch or a list before anything
-// decodes it. Of the objects that an API server sends, a controller reads little, and
-// decoding them costs more than all else that it does. What is dropped may also be
-// what no Go type can hold.
+// Package jsonprune drops members from the JSON of a watch or a list before a client
+// decodes it. A controller reads little of each object, and decoding objects costs more
+// than all of its other work. The package also drops values that no Go type can hold.
 package jsonprune
 
 import (
@@ -11,111 +10,114 @@ import (
 	"open-cluster-management.io/interlock/pkg/rawjson"
 )
 
-// Drop is what to drop of an object or an array. Any other value stays as it is.
+// Drop describes the parts to drop from an object or an array. Other values do not change.
 type Drop struct {
-	// Members are what to drop of an object's members; nil: the whole member.
+	// Members has the parts to drop from each member of an object. A nil value drops the whole member.
 	Members map[string]*Drop
-	// Keep, if it is not empty, are texts of compact JSON. Of an array, those elements
-	// stay that contain one of them.
+	// Keep has texts of compact JSON. If it is not empty, an array keeps only the elements
+	// that contain one of them.
 	Keep [][]byte
-	// Elements is what to drop of each element of an array; nil: nothing.
+	// Elements has the parts to drop from each element of an array. If it is nil, nothing is dropped.
 	Elements *Drop
 }
 
-// Prune appends to into what is left of a JSON value. A value that is not compact JSON,
-// as API servers write it, is appended whole. So are members whose names are written
-// with escapes.
-func Prune(into, value []byte, drop *Drop) []byte {
-	p := pruner{in: value, out: into}
+// Prune appends a JSON value to target without the parts to drop. API servers write compact
+// JSON. A value that is not compact is appended whole, and so are members whose names
+// contain escapes.
+func Prune(target, value []byte, drop *Drop) []byte {
+	p := pruner{input: value, output: target}
 	if !p.value(drop) {
-		return append(into, value...)
+		return append(target, value...)
 	}
-	return append(p.out, value[p.kept:]...)
+	return append(p.output, value[p.copied:]...)
 }
 
-// pruner reads in from the front. What lies between kept and at is yet to be
-// copied to out.
+// pruner reads the input up to position. The input between copied and position is not in the
+// output yet.
 type pruner struct {
-	in, out  []byte
-	at, kept int
+	input, output    []byte
+	position, copied int
 }
 
-// value reads a value, of which drop may be nil, and reports whether there is one.
+// value reads a value, and reports whether there is one. The drop may be nil.
 func (p *pruner) value(drop *Drop) bool {
 	switch {
-	case drop != nil && drop.Members != nil && p.next('{'):
-		return p.each('}', func() (dropped, ok bool) { return p.member(drop.Members) })
-	case drop != nil && drop.Keep != nil && p.next('['):
-		return p.each(']', func() (dropped, ok bool) { return p.element(drop.Keep) })
-	case drop != nil && drop.Elements != nil && p.next('['):
-		return p.each(']', func() (dropped, ok bool) { return false, p.value(drop.Elements) })
+	case drop != nil && drop.Members != nil && p.consume('{'):
+		return p.each('}', func() (bool, bool) { return p.member(drop.Members) })
+	case drop != nil && drop.Keep != nil && p.consume('['):
+		return p.each(']', func() (bool, bool) { return p.element(drop.Keep) })
+	case drop != nil && drop.Elements != nil && p.consume('['):
+		return p.each(']', func() (bool, bool) { return false, p.value(drop.Elements) })
 	default:
 		return p.skip()
 	}
 }
 
-// each reads members or elements up to the end of their object or array. It leaves out
-// those that are dropped.
+// each reads members or elements up to the end of their object or array, and leaves out
+// those to drop. The function reads a member or element. It reports whether to drop it, and
+// whether it could be read.
 func (p *pruner) each(end byte, read func() (dropped, ok bool)) bool {
-	for more := !p.next(end); more; {
-		start := p.at
+	for continues := !p.consume(end); continues; {
+		start := p.position
 		dropped, ok := read()
 		if !ok {
 			return false
 		}
-		more = p.next(',')
+		continues = p.consume(',')
 		if dropped {
-			p.out, p.kept = append(p.out, p.in[p.kept:start]...), p.at
-			if !more {
-				p.out = bytes.TrimSuffix(p.out, []byte{','})
+			p.output, p.copied = append(p.output, p.input[p.copied:start]...), p.position
+			if !continues {
+				p.output = bytes.TrimSuffix(p.output, []byte{','})
 			}
 		}
-		if !more && !p.next(end) {
+		if !continues && !p.consume(end) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *pruner) member(drops map[string]*Drop) (dropped, ok bool) {
+func (p *pruner) member(drops map[string]*Drop) (bool, bool) {
 	name, ok := p.text()
-	if !ok || !p.next(':') {
+	if !ok || !p.consume(':') {
 		return false, false
 	}
-	drop, known := drops[string(name)]
-	return known && drop == nil, p.value(drop)
+	drop, listed := drops[string(name)]
+	return listed && drop == nil, p.value(drop)
 }
 
-func (p *pruner) element(keep [][]byte) (dropped, ok bool) {
-	start := p.at
-	ok = p.skip()
-	return !slices.ContainsFunc(keep, func(text []byte) bool { return bytes.Contains(p.in[start:p.at], text) }), ok
+func (p *pruner) element(keep [][]byte) (bool, bool) {
+	start := p.position
+	ok := p.skip()
+	kept := slices.ContainsFunc(keep, func(text []byte) bool { return bytes.Contains(p.input[start:p.position], text) })
+	return !kept, ok
 }
 
-// skip reads a compact value without looking into it.
+// skip reads a compact value without its parts.
 func (p *pruner) skip() bool {
-	start := p.at
-	length, compact := rawjson.End(p.in[start:])
-	p.at += length
-	return compact && length > 0 && p.at < len(p.in)
+	start := p.position
+	length, compact := rawjson.End(p.input[start:])
+	p.position += length
+	return compact && length > 0 && p.position < len(p.input)
 }
 
-// text reads a string, and returns what is between its quotes.
-func (p *pruner) text() (content []byte, ok bool) {
-	if !p.next('"') {
+// text reads a string, and returns its content without the quotes.
+func (p *pruner) text() ([]byte, bool) {
+	if !p.consume('"') {
 		return nil, false
 	}
-	start := p.at
-	p.at += rawjson.Quoted(p.in[start-1:]) - 1
-	if p.at == len(p.in) { // nothing follows it
+	start := p.position
+	p.position += rawjson.Quoted(p.input[start-1:]) - 1
+	if p.position == len(p.input) { // the string is cut off
 		return nil, false
 	}
-	return p.in[start : p.at-1], true
+	return p.input[start : p.position-1], true
 }
 
-func (p *pruner) next(wanted byte) bool {
-	if p.at < len(p.in) && p.in[p.at] == wanted {
-		p.at++
+// consume reads a character if it is the next one.
+func (p *pruner) consume(character byte) bool {
+	if p.position < len(p.input) && p.input[p.position] == character {
+		p.position++
 		return true
 	}
 	return false

@@ -22,7 +22,7 @@ var (
 )
 
 func TestPrune(t *testing.T) {
-	for _, c := range []struct{ name, in, want string }{
+	for _, c := range []struct{ name, value, want string }{
 		{"nothing to drop", `{"a":1,"b":[true,null,-1.5e+3,"x"]}`, `{"a":1,"b":[true,null,-1.5e+3,"x"]}`},
 		{"the first", `{"metadata":{"managedFields":[{"a":{}}],"name":"x"}}`, `{"metadata":{"name":"x"}}`},
 		{"in the middle", `{"metadata":{"a":1,"managedFields":[],"name":"x"}}`, `{"metadata":{"a":1,"name":"x"}}`},
@@ -46,8 +46,8 @@ func TestPrune(t *testing.T) {
 			"elements that do not have the text", `{"kinds":[{},1,{"type":1},[{"type":"C"}],{"type":"\u0041"},"A",{"a":"\"type\":\"A\""}]}`,
 			`{"kinds":[]}`,
 		},
-		{"elements that have it further in", `{"kinds":[{"a":{"type":"A"}}]}`, `{"kinds":[{"a":{"type":"A"}}]}`},
-		{"no elements but an object", `{"kinds":{"type":"C"}}`, `{"kinds":{"type":"C"}}`},
+		{"elements with the text in a nested object", `{"kinds":[{"a":{"type":"A"}}]}`, `{"kinds":[{"a":{"type":"A"}}]}`},
+		{"an object in place of elements", `{"kinds":{"type":"C"}}`, `{"kinds":{"type":"C"}}`},
 		{
 			"in each element", `{"items":[{"big":1},{"a":2,"big":[{}]},[{"big":1}],3,"x",{"items":[{"big":1,"a":{"big":1}}]}]}`,
 			`{"items":[{},{"a":2},[{"big":1}],3,"x",{"items":[{"a":{"big":1}}]}]}`,
@@ -61,32 +61,32 @@ func TestPrune(t *testing.T) {
 		{"not compact", `{"status": {"big":1}}`, `{"status": {"big":1}}`},
 		{"not compact where it is dropped", `{"status":{"kinds":[{"type": "A"}]}}`, `{"status":{"kinds":[{"type": "A"}]}}`},
 		{"cut short", `{"status":{"big":1`, `{"status":{"big":1`},
-		{"something behind it", `{"status":{"big":1}}x`, `{"status":{}}x`},
+		{"text after the value", `{"status":{"big":1}}x`, `{"status":{}}x`},
 		{"a string that does not end", `{"status":"`, `{"status":"`},
 		{"no JSON", `upstream connect error`, `upstream connect error`},
 	} {
-		if got := string(Prune([]byte("before,"), []byte(c.in), drop)); got != "before,"+c.want {
+		if got := string(Prune([]byte("before,"), []byte(c.value), drop)); got != "before,"+c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
 }
 
-// FuzzPrune compares with the removal from decoded values.
+// FuzzPrune compares Prune with the removal from decoded values.
 func FuzzPrune(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"managedFields":[{}],"a":"\"}"},"status":{"big":1,"x":[{"big":2}],"inner":{"big":"\\"}}}`))
 	f.Add([]byte(`{"kinds":[{"type":"A","big":0},{"type":"C","metadata":{"managedFields":1}},[{"type":"D"}]],"status":{"kinds":[1]}}`))
 	f.Add([]byte(`{"items":[{"big":1,"items":[{"big":2}]},[{"big":3}],{"a":{"big":4}}]}`))
 	f.Add([]byte(`[1,2,{"status":[[{"big":{}}]]}]`))
 	f.Add([]byte(`{"status":{"big":1}`))
-	f.Fuzz(func(t *testing.T, in []byte) {
+	f.Fuzz(func(t *testing.T, input []byte) {
 		var value any
-		if json.Unmarshal(in, &value) != nil {
-			Prune(nil, in, drop)
+		if json.Unmarshal(input, &value) != nil {
+			Prune(nil, input, drop)
 			return
 		}
 		compact, err := json.Marshal(value)
 		if err != nil {
-			t.Fatalf("what was decoded from %s cannot be encoded: %v", in, err)
+			t.Fatalf("the value of %s cannot be encoded: %v", input, err)
 		}
 		var got any
 		if err := json.Unmarshal(Prune(nil, compact, drop), &got); err != nil {
@@ -103,11 +103,11 @@ func remove(t *testing.T, value any, drop *Drop) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range drop.Members {
-			member, there := value[name]
+			member, exists := value[name]
 			switch {
-			case there && inner == nil:
+			case exists && inner == nil:
 				delete(value, name)
-			case there:
+			case exists:
 				value[name] = remove(t, member, inner)
 			}
 		}

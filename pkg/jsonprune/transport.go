@@ -11,18 +11,18 @@ import (
 	"slices"
 )
 
-// bufferSize is how much is read at a time: more than most watch events take.
+// bufferSize is the size of the read buffer in bytes. Most watch events are smaller.
 const bufferSize = 16 << 10
 
 // Transport prunes the objects in watches and lists; all other responses pass.
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
-	// Drop is what no component behind this transport reads of an object, by resource:
-	// the last part of a request's path. Objects of others pass.
+	// Drop has the parts of objects that no component behind this transport reads, by
+	// resource: the last part of a request's path. Objects of other resources pass.
 	Drop map[string]*Drop
-	// Lists are the resources whose lists are pruned too. Each is read at once, so they
-	// should be small.
+	// Lists has the resources whose lists are pruned, too. A list is read into memory, so
+	// it should be small.
 	Lists []string
 }
 
@@ -30,8 +30,8 @@ type Transport struct {
 func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.Next.RoundTrip(request)
 	resource := path.Base(request.URL.Path)
-	drop, known := t.Drop[resource]
-	if err != nil || !known || request.Method != http.MethodGet || !isJSON(response) {
+	drop, ok := t.Drop[resource]
+	if err != nil || !ok || request.Method != http.MethodGet || !isJSON(response) {
 		return response, err
 	}
 	switch {
@@ -73,7 +73,7 @@ type events struct {
 	lines *bufio.Reader
 	body  io.Closer
 	drop  *Drop
-	// line and pruned are used again and again; unread is the rest of pruned.
+	// line and pruned are buffers for all events. unread is the rest of pruned.
 	line, pruned, unread []byte
 	err                  error
 }
@@ -93,7 +93,7 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine reads up to the end of a line, or of everything.
+// readLine reads up to the end of a line, or of the response.
 func (e *events) readLine() {
 	e.line = e.line[:0]
 	for {

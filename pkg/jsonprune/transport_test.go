@@ -10,15 +10,15 @@ import (
 	"testing/iotest"
 )
 
-type answer struct {
+type stubTransport struct {
 	*http.Response
 }
 
-func (a answer) RoundTrip(*http.Request) (*http.Response, error) { return a.Response, nil }
+func (s stubTransport) RoundTrip(*http.Request) (*http.Response, error) { return s.Response, nil }
 
 func TestTransport(t *testing.T) {
 	long := strings.Repeat("x", 3*bufferSize)
-	const all, pruned = `{"object":{"status":{"big":1,"a":2}}}`, `{"object":{"status":{"a":2}}}`
+	const event, pruned = `{"object":{"status":{"big":1,"a":2}}}`, `{"object":{"status":{"a":2}}}`
 	const list = `{"items":[{"status":{"big":1}},{"status":{"a":2,"big":1}}]}` + "\n"
 	const prunedList = `{"items":[{"status":{}},{"status":{"a":2}}]}` + "\n"
 	for _, c := range []struct {
@@ -28,15 +28,15 @@ func TestTransport(t *testing.T) {
 	}{
 		{
 			name: "a watch", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
-			body: all + "\n" + all + "\n", want: pruned + "\n" + pruned + "\n",
+			body: event + "\n" + event + "\n", want: pruned + "\n" + pruned + "\n",
 		},
 		{
 			name: "a watch by number", method: "GET", query: "?watch=1", kind: "application/json;stream=watch", code: 200,
-			body: all + "\n", want: pruned + "\n",
+			body: event + "\n", want: pruned + "\n",
 		},
 		{
 			name: "a last line without an end", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
-			body: all + "\n" + all, want: pruned + "\n" + pruned,
+			body: event + "\n" + event, want: pruned + "\n" + pruned,
 		},
 		{
 			name: "an event longer than the buffer", method: "GET", query: "?watch=true", kind: "application/json", code: 200,
@@ -45,7 +45,7 @@ func TestTransport(t *testing.T) {
 		},
 		{
 			name: "a watch of another resource", method: "GET", query: "/others?watch=true", kind: "application/json", code: 200,
-			body: all, want: all,
+			body: event, want: event,
 		},
 		{
 			name: "a list", method: "GET", kind: "application/json", code: 200,
@@ -61,7 +61,7 @@ func TestTransport(t *testing.T) {
 		},
 		{
 			name: "a watch of large objects", method: "GET", query: "/clusters?watch=true", kind: "application/json", code: 200,
-			body: all, want: pruned,
+			body: event, want: pruned,
 		},
 		{
 			name: "a list of another resource", method: "GET", query: "/others", kind: "application/json", code: 200,
@@ -77,11 +77,11 @@ func TestTransport(t *testing.T) {
 		},
 		{
 			name: "another encoding", method: "GET", query: "?watch=true", kind: "application/vnd.kubernetes.protobuf;stream=watch", code: 200,
-			body: all, want: all,
+			body: event, want: event,
 		},
 		{
 			name: "a refusal", method: "GET", query: "?watch=true", kind: "application/json", code: 410,
-			body: all, want: all,
+			body: event, want: event,
 		},
 	} {
 		for name, chunks := range map[string]func(io.Reader) io.Reader{
@@ -90,7 +90,11 @@ func TestTransport(t *testing.T) {
 			response := &http.Response{
 				StatusCode: c.code, Header: http.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(chunks(strings.NewReader(c.body))),
 			}
-			transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop, "clusters": drop}, Lists: []string{"addons"}}
+			transport := &Transport{
+				Next:  stubTransport{response},
+				Drop:  map[string]*Drop{"addons": drop, "clusters": drop},
+				Lists: []string{"addons"},
+			}
 			got, err := transport.RoundTrip(httptest.NewRequest(c.method, "/apis/x/addons"+c.query, nil))
 			if err != nil {
 				t.Fatal(err)
@@ -106,13 +110,13 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-func TestAListThatEndsEarlyIsAnError(t *testing.T) {
+func TestTransportReturnsErrorForTruncatedList(t *testing.T) {
 	response := &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
 		Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"items":[`), iotest.ErrReader(io.ErrUnexpectedEOF))),
 	}
-	transport := &Transport{Next: answer{response}, Drop: map[string]*Drop{"addons": drop}, Lists: []string{"addons"}}
-	_, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, "/apis/x/addons", nil)) //nolint:bodyclose // there is none
+	transport := &Transport{Next: stubTransport{response}, Drop: map[string]*Drop{"addons": drop}, Lists: []string{"addons"}}
+	_, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, "/apis/x/addons", nil)) //nolint:bodyclose // an error has no body
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v", err)
 	}

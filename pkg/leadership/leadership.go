@@ -1,4 +1,4 @@
-// Package leadership says which addon-manager leads, by the lease of its leader election.
+// Package leadership reads the leader of addon-manager from the lease of its leader election.
 package leadership
 
 import (
@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Uninstalling begins the name of the holder of the lease during an uninstallation. No addon-manager leads then.
+// Uninstalling is the prefix of the lease holder's name during an uninstallation. No addon-manager leads then.
 const Uninstalling = "interlock-uninstall"
 
-// Leader returns the current leader by the lease, empty if there is none. A leader that stops releases the lease; one that died no longer
-// renews it.
+// Leader returns the current leader according to the lease. It is empty if there is none. A leader that stops releases the lease. A leader
+// that died no longer renews it.
 func Leader(lease *coordinationv1.Lease, now time.Time) string {
 	identity := ptr.Deref(lease.Spec.HolderIdentity, "")
 	if identity == "" || strings.HasPrefix(identity, Uninstalling) || lease.Spec.RenewTime == nil {

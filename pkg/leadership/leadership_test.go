@@ -16,12 +16,12 @@ func TestLeader(t *testing.T) {
 		renewed *metav1.MicroTime
 		want    string
 	}{
-		"never held":                       {nil, nil, ""},
-		"given back":                       {ptr.To(""), at(now), ""},
-		"held":                             {ptr.To("pod-1"), at(now.Add(-14 * time.Second)), "pod-1"},
-		"held by one that died":            {ptr.To("pod-1"), at(now.Add(-15 * time.Second)), ""},
-		"held by a try that was cut short": {ptr.To(Uninstalling), at(now), ""},
-		"held, without a time of renewal":  {ptr.To("pod-1"), nil, ""},
+		"never held":                            {nil, nil, ""},
+		"released":                              {ptr.To(""), microTime(now), ""},
+		"held":                                  {ptr.To("pod-1"), microTime(now.Add(-14 * time.Second)), "pod-1"},
+		"held by a leader that died":            {ptr.To("pod-1"), microTime(now.Add(-15 * time.Second)), ""},
+		"held by an interrupted uninstallation": {ptr.To(Uninstalling), microTime(now), ""},
+		"held, without a time of renewal":       {ptr.To("pod-1"), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
@@ -34,4 +34,4 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-func at(t time.Time) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(t)) }
+func microTime(t time.Time) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(t)) }

@@ -14,11 +14,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// ErrNoLifecycle is the error of Lifecycle.Require where no component would open a gate or remove a finalizer.
+// ErrNoLifecycle is the error of Lifecycle.Require if no component would open a gate or remove a finalizer.
 var ErrNoLifecycle = errors.New("no addon-manager leads that runs with --lifecycle")
 
 // RunsLifecycle reports whether the current leader runs with --lifecycle. The annotation has the name of the leader that set it, so that
-// one that a former leader has left does not count.
+// the annotation of a former leader does not count.
 func RunsLifecycle(lease *coordinationv1.Lease, now time.Time) bool {
 	leader := Leader(lease, now)
 	return leader != "" && lease.Annotations[names.LifecycleLeader] == leader

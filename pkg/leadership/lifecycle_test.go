@@ -25,17 +25,19 @@ func TestLifecycle(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{names.LifecycleLeader: annotation},
 			},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: at(now.Add(-renewed)), LeaseDurationSeconds: ptr.To(int32(15))},
+			Spec: coordinationv1.LeaseSpec{
+				HolderIdentity: &holder, RenewTime: microTime(now.Add(-renewed)), LeaseDurationSeconds: ptr.To(int32(15)),
+			},
 		}
 	}
 	for name, test := range map[string]struct {
-		lease *coordinationv1.Lease
-		fails error
-		want  error
+		lease   *coordinationv1.Lease
+		failure error
+		want    error
 	}{
 		"runs it":                       {lease("pod-1", "pod-1", time.Second), nil, nil},
 		"does not run it":               {lease("pod-1", "", time.Second), nil, ErrNoLifecycle},
-		"runs what a former one did":    {lease("pod-2", "pod-1", time.Second), nil, ErrNoLifecycle},
+		"annotation of a former leader": {lease("pod-2", "pod-1", time.Second), nil, ErrNoLifecycle},
 		"has died":                      {lease("pod-1", "pod-1", time.Minute), nil, ErrNoLifecycle},
 		"has released the lease":        {lease("", "pod-1", time.Second), nil, ErrNoLifecycle},
 		"released, and never marked it": {lease("", "", time.Second), nil, ErrNoLifecycle},
@@ -46,8 +48,8 @@ func TestLifecycle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-					if test.fails != nil {
-						return test.fails
+					if test.failure != nil {
+						return test.failure
 					}
 					return c.Get(ctx, key, object, options...)
 				},

@@ -1,6 +1,6 @@
-// Package leaseannotation keeps what addon-manager shows or remembers on the lease by which
-// it elects its leader: addon-manager may write that anyway, no other component writes it,
-// and uninstalling deletes it.
+// Package leaseannotation stores state of addon-manager in annotations on the lease of its
+// leader election. addon-manager already has the right to write the lease, no other component
+// writes it, and uninstalling deletes it.
 package leaseannotation
 
 import (
@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Get reads an annotation, empty where there is none.
+// Get reads an annotation. It returns an empty value if there is none.
 func Get(ctx context.Context, hub client.Reader, key client.ObjectKey, name string) (string, error) {
 	lease, err := get(ctx, hub, key)
 	if err != nil {
@@ -24,14 +24,15 @@ func Get(ctx context.Context, hub client.Reader, key client.ObjectKey, name stri
 	return lease.GetAnnotations()[name], nil
 }
 
-// Set writes an annotation unless it has that value; empty removes it. A conflict is a
-// renewal by the leader election, whose next renewal keeps the annotation.
+// Set writes an annotation unless it has that value. An empty value removes the annotation.
+// It retries after a conflict with a renewal by the leader election. The next renewal keeps
+// the annotation.
 func Set(ctx context.Context, hub client.Client, key client.ObjectKey, name, value string) error {
 	return SetFor(ctx, hub, key, func(string) map[string]string { return map[string]string{name: value} })
 }
 
-// SetFor writes, with one request, the annotations that the holder of the lease is to have.
-// It is as Set for each of them.
+// SetFor writes the desired annotations for the holder of the lease in a single request. See
+// Set for each of them.
 func SetFor(ctx context.Context, hub client.Client, key client.ObjectKey, desired func(holder string) map[string]string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return set(ctx, hub, key, desired) })
 }

@@ -15,7 +15,7 @@ import (
 
 var key = client.ObjectKey{Namespace: "interlock", Name: "leader"}
 
-// written is a hub with the lease, which counts updates and lets the first ones conflict.
+// written returns a hub with the lease. It counts updates, and the first updates fail with conflicts.
 func written(conflicts int, updates *int) client.Client {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{"kept": "by another"},
@@ -35,7 +35,7 @@ func TestSet(t *testing.T) {
 	for _, step := range []struct {
 		value   string
 		updates int
-		why     string
+		reason  string
 	}{
 		{"hold", 3, "two conflicts are tried again"},
 		{"hold", 3, "nothing changes"},
@@ -48,7 +48,7 @@ func TestSet(t *testing.T) {
 		}
 		got, err := Get(t.Context(), hub, key, "policy")
 		if err != nil || got != step.value || updates != step.updates {
-			t.Errorf("%q after %d updates, %v; want %q after %d: %s", got, updates, err, step.value, step.updates, step.why)
+			t.Errorf("%q after %d updates, %v; want %q after %d: %s", got, updates, err, step.value, step.updates, step.reason)
 		}
 	}
 	if other, err := Get(t.Context(), hub, key, "kept"); err != nil || other != "by another" {
@@ -94,7 +94,7 @@ func TestSetFor(t *testing.T) {
 	}
 }
 
-func TestWithoutALease(t *testing.T) {
+func TestWithoutLease(t *testing.T) {
 	hub := fake.NewClientBuilder().Build()
 	if err := Set(t.Context(), hub, key, "policy", "hold"); !apierrors.IsNotFound(err) {
 		t.Errorf("set: %v", err)

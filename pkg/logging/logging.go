@@ -1,5 +1,5 @@
-// Package logging sets up the log of Interlock's binaries: one format for
-// their own lines and those of the Kubernetes libraries.
+// Package logging sets up the log of Interlock's binaries. Their own lines and
+// the lines of the Kubernetes libraries have the same format.
 package logging
 
 import (
@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Format is "text" or "json".
 	Format string
-	// Verbosity: 0 logs changes, 1 and more also what led to them.
+	// Verbosity is the level of the log. Level 0 logs changes, higher levels also their causes.
 	Verbosity int
 }
 
@@ -57,8 +57,8 @@ func (o *Options) Start(out io.Writer) logr.Logger {
 	return logger
 }
 
-// Ended reports the error that ends the process in the format of the log. A log in
-// JSON gets one more line; otherwise the command line prints the error.
+// Ended logs the error that ends the process if the log is in JSON, and marks it as
+// logged. Otherwise the command line prints the error.
 func (o *Options) Ended(logger logr.Logger, err error) error {
 	if err == nil || o.Format != "json" {
 		return err

@@ -14,8 +14,8 @@ const (
 	HelpBuildInfo = "1, with the component (addon-manager, webhook or addon-agent), its version and that of Go."
 )
 
-// RegisterBuildInfo registers the metric. It panics when its name is taken, which only
-// a programming error can cause.
+// RegisterBuildInfo registers the metric. It panics if the name is taken, which only a
+// programming error can cause.
 func RegisterBuildInfo(registry prometheus.Registerer, component string) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: NameBuildInfo, Help: HelpBuildInfo,

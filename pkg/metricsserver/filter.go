@@ -20,20 +20,21 @@ import (
 )
 
 const (
-	// remembered is how long the API server's answer about a client holds, and maxRemembered of how many clients at most.
-	remembered    = time.Minute
-	maxRemembered = 100
-	// reviewTimeout bounds both reviews of a client.
+	// responseLifetime is the time for which the API server's response about a client is cached, for maxResponses clients at most.
+	responseLifetime = time.Minute
+	maxResponses     = 100
+	// reviewTimeout is the timeout of both reviews of a client together.
 	reviewTimeout = 10 * time.Second
 )
 
-// filter admits clients whose token the API server knows, and which RBAC lets get the path. The filter of controller-runtime
-// does the same by the libraries of the API server; with them, addon-agent is half as large again, on each managed cluster.
+// filter admits clients whose token the API server authenticates, and which RBAC allows to get the path. The filter of
+// controller-runtime does the same with the libraries of the API server. They would make addon-agent half as large again, on
+// each managed cluster.
 type filter struct {
 	tokens authenticationv1client.TokenReviewInterface
 	access authorizationv1client.SubjectAccessReviewInterface
-	// answers has the status codes of clients by the hash of what they sent.
-	answers *cache.LRUExpireCache
+	// responses has the status codes of requests, by the hash of the request and its token.
+	responses *cache.LRUExpireCache
 }
 
 // newFilter returns a provider of the filter.
@@ -46,7 +47,7 @@ func newFilter(config *rest.Config, requests *http.Client) (server.Filter, error
 	if err != nil {
 		return nil, fmt.Errorf("create client for reviews of access: %w", err)
 	}
-	return (&filter{tokens.TokenReviews(), access.SubjectAccessReviews(), cache.NewLRUExpireCache(maxRemembered)}).wrap, nil
+	return (&filter{tokens.TokenReviews(), access.SubjectAccessReviews(), cache.NewLRUExpireCache(maxResponses)}).wrap, nil
 }
 
 func (f *filter) wrap(log logr.Logger, handler http.Handler) (http.Handler, error) {
@@ -65,13 +66,13 @@ func (f *filter) wrap(log logr.Logger, handler http.Handler) (http.Handler, erro
 
 // admit returns the status code for a request: OK, Unauthorized, Forbidden, or with an error InternalServerError.
 func (f *filter) admit(request *http.Request) (int, error) {
-	token, is := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if token = strings.TrimSpace(token); !is || token == "" {
+	token, isBearer := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	if token = strings.TrimSpace(token); !isBearer || token == "" {
 		return http.StatusUnauthorized, nil
 	}
 	verb := strings.ToLower(request.Method)
 	key := sha256.Sum256([]byte(verb + " " + request.URL.Path + "\n" + token))
-	if code, is := f.answers.Get(key); is {
+	if code, ok := f.responses.Get(key); ok {
 		return code.(int), nil
 	}
 	ctx, cancel := context.WithTimeout(request.Context(), reviewTimeout)
@@ -80,33 +81,37 @@ func (f *filter) admit(request *http.Request) (int, error) {
 	if err != nil {
 		return http.StatusInternalServerError, err
 	}
-	f.answers.Add(key, code, remembered)
+	f.responses.Add(key, code, responseLifetime)
 	return code, nil
 }
 
-// review asks the API server.
-func (f *filter) review(ctx context.Context, token string, wanted *authorizationv1.NonResourceAttributes) (int, error) {
-	known, err := f.tokens.Create(ctx, &authenticationv1.TokenReview{
+// review requests both reviews from the API server.
+func (f *filter) review(ctx context.Context, token string, attributes *authorizationv1.NonResourceAttributes) (int, error) {
+	authenticated, err := f.tokens.Create(ctx, &authenticationv1.TokenReview{
 		Spec: authenticationv1.TokenReviewSpec{Token: token},
 	}, metav1.CreateOptions{})
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("review a token: %w", err)
-	case !known.Status.Authenticated:
+	case !authenticated.Status.Authenticated:
 		return http.StatusUnauthorized, nil
 	}
-	user := known.Status.User
+	user := authenticated.Status.User
 	extra := map[string]authorizationv1.ExtraValue{}
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)
 	}
-	allowed, err := f.access.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		NonResourceAttributes: wanted, User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+	authorized, err := f.access.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		NonResourceAttributes: attributes,
+		User:                  user.Username,
+		UID:                   user.UID,
+		Groups:                user.Groups,
+		Extra:                 extra,
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		return 0, fmt.Errorf("review the access of %s: %w", user.Username, err)
 	}
-	if !allowed.Status.Allowed {
+	if !authorized.Status.Allowed {
 		return http.StatusForbidden, nil
 	}
 	return http.StatusOK, nil

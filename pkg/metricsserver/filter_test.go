@@ -18,14 +18,16 @@ import (
 
 var errDown = errors.New("the API server is down")
 
-// reviewed are the answers of an API server, and the reviews that it was sent.
+// reviewed has the responses of an API server, and the reviews that it has received.
 type reviewed struct {
 	tokens, access int
-	known, allowed bool
-	tokensFail     bool
-	accessFails    bool
-	user           authenticationv1.UserInfo
-	spec           authorizationv1.SubjectAccessReviewSpec
+
+	authenticated, allowed bool
+
+	tokensFail  bool
+	accessFails bool
+	user        authenticationv1.UserInfo
+	spec        authorizationv1.SubjectAccessReviewSpec
 }
 
 func (r *reviewed) filter() *filter {
@@ -33,7 +35,7 @@ func (r *reviewed) filter() *filter {
 	clients.PrependReactor("create", "tokenreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		r.tokens++
 		review := action.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenReview).DeepCopy()
-		review.Status.Authenticated, review.Status.User = r.known && review.Spec.Token == "right", r.user
+		review.Status.Authenticated, review.Status.User = r.authenticated && review.Spec.Token == "right", r.user
 		if r.tokensFail {
 			return true, nil, errDown
 		}
@@ -49,7 +51,7 @@ func (r *reviewed) filter() *filter {
 		return true, review, nil
 	})
 	return &filter{
-		clients.AuthenticationV1().TokenReviews(), clients.AuthorizationV1().SubjectAccessReviews(), cache.NewLRUExpireCache(maxRemembered),
+		clients.AuthenticationV1().TokenReviews(), clients.AuthorizationV1().SubjectAccessReviews(), cache.NewLRUExpireCache(maxResponses),
 	}
 }
 
@@ -67,21 +69,21 @@ func get(t *testing.T, f *filter, method, authorization string) int {
 	return response.Code
 }
 
-func TestWhoMayRead(t *testing.T) {
+func TestFilterAdmitsAuthorizedClients(t *testing.T) {
 	for name, test := range map[string]struct {
 		server        reviewed
 		authorization string
 		want          int
 	}{
-		"Allowed":       {reviewed{known: true, allowed: true}, "Bearer right", http.StatusOK},
-		"Denied":        {reviewed{known: true}, "Bearer right", http.StatusForbidden},
-		"WrongToken":    {reviewed{known: true, allowed: true}, "Bearer wrong", http.StatusUnauthorized},
-		"NoToken":       {reviewed{known: true, allowed: true}, "Bearer ", http.StatusUnauthorized},
-		"OtherScheme":   {reviewed{known: true, allowed: true}, "Basic right", http.StatusUnauthorized},
-		"NoHeader":      {reviewed{known: true, allowed: true}, "", http.StatusUnauthorized},
-		"TokensFail":    {reviewed{known: true, allowed: true, tokensFail: true}, "Bearer right", http.StatusInternalServerError},
-		"AccessFails":   {reviewed{known: true, allowed: true, accessFails: true}, "Bearer right", http.StatusInternalServerError},
-		"AllowedButNot": {reviewed{allowed: true}, "Bearer right", http.StatusUnauthorized},
+		"Allowed":          {reviewed{authenticated: true, allowed: true}, "Bearer right", http.StatusOK},
+		"Denied":           {reviewed{authenticated: true}, "Bearer right", http.StatusForbidden},
+		"WrongToken":       {reviewed{authenticated: true, allowed: true}, "Bearer wrong", http.StatusUnauthorized},
+		"NoToken":          {reviewed{authenticated: true, allowed: true}, "Bearer ", http.StatusUnauthorized},
+		"OtherScheme":      {reviewed{authenticated: true, allowed: true}, "Basic right", http.StatusUnauthorized},
+		"NoHeader":         {reviewed{authenticated: true, allowed: true}, "", http.StatusUnauthorized},
+		"TokensFail":       {reviewed{authenticated: true, allowed: true, tokensFail: true}, "Bearer right", http.StatusInternalServerError},
+		"AccessFails":      {reviewed{authenticated: true, allowed: true, accessFails: true}, "Bearer right", http.StatusInternalServerError},
+		"NotAuthenticated": {reviewed{allowed: true}, "Bearer right", http.StatusUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := get(t, test.server.filter(), http.MethodGet, test.authorization); got != test.want {
@@ -91,8 +93,8 @@ func TestWhoMayRead(t *testing.T) {
 	}
 }
 
-func TestAnswersAreRemembered(t *testing.T) {
-	server := reviewed{known: true, allowed: true}
+func TestFilterCachesResponses(t *testing.T) {
+	server := reviewed{authenticated: true, allowed: true}
 	f := server.filter()
 	for range 3 {
 		get(t, f, http.MethodGet, "Bearer right")
@@ -103,12 +105,12 @@ func TestAnswersAreRemembered(t *testing.T) {
 	}
 	server.allowed = false
 	if got := get(t, f, http.MethodPost, "Bearer right"); got != http.StatusForbidden {
-		t.Errorf("the answer about get holds for post: %d", got)
+		t.Errorf("the response about get is used for post: %d", got)
 	}
 }
 
-func TestFailuresAreNotRemembered(t *testing.T) {
-	server := reviewed{known: true, allowed: true, accessFails: true}
+func TestFilterDoesNotCacheFailures(t *testing.T) {
+	server := reviewed{authenticated: true, allowed: true, accessFails: true}
 	f := server.filter()
 	get(t, f, http.MethodGet, "Bearer right")
 	server.accessFails = false
@@ -117,17 +119,17 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 	}
 }
 
-func TestTheWholeUserIsReviewed(t *testing.T) {
-	server := reviewed{known: true, user: authenticationv1.UserInfo{
+func TestFilterReviewsWholeUser(t *testing.T) {
+	server := reviewed{authenticated: true, user: authenticationv1.UserInfo{
 		Username: "prometheus", UID: "1", Groups: []string{"monitoring"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"read"}},
 	}}
 	get(t, server.filter(), http.MethodGet, "Bearer right")
-	is := server.spec
-	if is.User != "prometheus" || is.UID != "1" || !slices.Equal(is.Groups, []string{"monitoring"}) ||
-		!slices.Equal(is.Extra["scope"], []string{"read"}) {
-		t.Errorf("%+v", is)
+	spec := server.spec
+	if spec.User != "prometheus" || spec.UID != "1" || !slices.Equal(spec.Groups, []string{"monitoring"}) ||
+		!slices.Equal(spec.Extra["scope"], []string{"read"}) {
+		t.Errorf("%+v", spec)
 	}
-	if wanted := is.NonResourceAttributes; wanted == nil || wanted.Path != "/metrics" || wanted.Verb != "get" {
-		t.Errorf("%+v", wanted)
+	if attributes := spec.NonResourceAttributes; attributes == nil || attributes.Path != "/metrics" || attributes.Verb != "get" {
+		t.Errorf("%+v", attributes)
 	}
 }

@@ -1,4 +1,4 @@
-// Package metricsserver says how metrics are served.
+// Package metricsserver has the options of the server for metrics.
 package metricsserver
 
 import (
@@ -12,11 +12,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/tlsconfig"
 )
 
-// Options serve metrics on an address, [host]:port or "0" for none. Secure is
-// over TLS, with a certificate that the process makes for itself, and only to
-// those whom the API server knows by their token and whom RBAC lets get the
-// nonResourceURL /metrics: that takes the rights to create tokenreviews and
-// subjectaccessreviews.
+// Options returns the options to serve metrics on an address, [host]:port, or "0"
+// for no server. A secure server uses TLS, with a certificate that the process
+// makes for itself. It admits only clients that RBAC allows to get the
+// nonResourceURL /metrics. The process needs the rights to create tokenreviews
+// and subjectaccessreviews.
 func Options(address string, secure bool) server.Options {
 	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){tlsconfig.Restrict}}
 	if secure {
@@ -25,7 +25,7 @@ func Options(address string, secure bool) server.Options {
 	return options
 }
 
-// OptionsOn are those where tokens and rights are those of another cluster than the
+// OptionsOn returns Options that review tokens and rights on another cluster than the
 // manager's.
 func OptionsOn(cluster *rest.Config, address string, secure bool) server.Options {
 	options := Options(address, secure)

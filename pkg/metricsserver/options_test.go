@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// managed is an API server that knows the users prometheus and stranger by their
-// tokens, and lets prometheus read metrics.
+// managed returns the configuration for an API server that authenticates the users prometheus
+// and stranger by their tokens, and allows prometheus to read metrics.
 func managed(t *testing.T) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -29,15 +29,15 @@ func managed(t *testing.T) *rest.Config {
 		}
 		var review authorizationv1.SubjectAccessReview
 		_ = json.NewDecoder(request.Body).Decode(&review)
-		asked := review.Spec.NonResourceAttributes
-		review.Status.Allowed = review.Spec.User == "prometheus" && asked != nil && asked.Path == "/metrics" && asked.Verb == "get"
+		attributes := review.Spec.NonResourceAttributes
+		review.Status.Allowed = review.Spec.User == "prometheus" && attributes != nil && attributes.Path == "/metrics" && attributes.Verb == "get"
 		_ = json.NewEncoder(w).Encode(review)
 	}))
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 }
 
-func TestAnotherClusterReviewsTokens(t *testing.T) {
+func TestOptionsOnReviewsTokensOnCluster(t *testing.T) {
 	options := OptionsOn(managed(t), ":8443", true)
 	hub := &rest.Config{Host: "http://hub.invalid"}
 	filter, err := options.FilterProvider(hub, http.DefaultClient)
@@ -62,7 +62,7 @@ func TestAnotherClusterReviewsTokens(t *testing.T) {
 	}
 }
 
-func TestPlainMetricsNeedNoReview(t *testing.T) {
+func TestOptionsOnWithoutTLS(t *testing.T) {
 	if options := OptionsOn(&rest.Config{}, ":8080", false); options.SecureServing || options.FilterProvider != nil {
 		t.Errorf("%+v", options)
 	}

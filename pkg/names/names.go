@@ -22,7 +22,7 @@ const (
 	Guard = "interlock-required-dependency"
 	// Gate names each of the gate rule's objects.
 	Gate = "interlock-gate"
-	// GraftRecord is the annotation on OCM's CRD that has what it was before the graft.
+	// GraftRecord is the annotation on OCM's CRD that has the state before the graft.
 	GraftRecord = "interlock.open-cluster-management.io/graft"
 	// OfflinePolicy is the annotation on the lease of addon-manager's leader that has the
 	// value of --offline. Readers of the hub, such as the plugin, evaluate by it.
@@ -30,7 +30,7 @@ const (
 	// LifecycleLeader is the annotation on the lease of addon-manager's leader that has the leader's name, if it runs with
 	// --lifecycle.
 	LifecycleLeader = "interlock.open-cluster-management.io/lifecycle"
-	// OCMVersion is the annotation by which OCM's operator marks each CRD that it
-	// installs with its own version. It never overwrites a CRD with a higher one.
+	// OCMVersion is the annotation on each CRD that OCM's operator installs. It has the
+	// operator's version. The operator never overwrites a CRD of a higher version.
 	OCMVersion = "operator.open-cluster-management.io/version"
 )

@@ -1,5 +1,5 @@
-// Package objectwatch runs controllers of a single key, which the metadata of
-// single objects triggers. Rights to such an object can be given by its name.
+// Package objectwatch runs controllers of a single key. Watches of the metadata of
+// single objects trigger them. RBAC can grant access to such an object by its name.
 package objectwatch
 
 import (
@@ -29,10 +29,10 @@ type Watches struct {
 	key     reconcile.Request
 }
 
-// SetupWithManager registers a controller, which runs in the leader only and whose
-// only key has that name. When the controller starts it is enqueued, and start adds
-// its watches. A manager would wait for watches that were added before, also while
-// the hub is away.
+// SetupWithManager registers a controller with a single key, which runs only in the
+// leader. When the controller starts, it enqueues the key, and calls start to add its
+// watches. If watches were added before, the manager would wait for them, even while the
+// hub does not respond.
 func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler reconcile.Reconciler,
 	start func(context.Context, *Watches) error,
 ) error {
@@ -40,17 +40,17 @@ func SetupWithManager(mgr ctrl.Manager, controllerName, key string, reconciler r
 	if err != nil {
 		return fmt.Errorf("create metadata client: %w", err)
 	}
-	only := reconcile.Request{NamespacedName: types.NamespacedName{Name: key}}
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: key}}
 	started := source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		queue.Add(only)
-		return start(ctx, &Watches{objects: objects, queue: queue, key: only})
+		queue.Add(request)
+		return start(ctx, &Watches{objects: objects, queue: queue, key: request})
 	})
 	return controllers.Setup(mgr, controllerName, reconciler, 1, controllers.RetryOnHub, started)
 }
 
-// Watch enqueues the controller, after the delay, when the one object of that name is
-// created, changed or deleted, until the context ends. Without a namespace, the object
-// is cluster-scoped.
+// Watch enqueues the controller's key, after the delay, when the object is created,
+// changed or deleted, until the context ends. An object without a namespace is
+// cluster-scoped.
 func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResource, object types.NamespacedName, delay time.Duration) error {
 	enqueue := func(any) { w.queue.AddAfter(w.key, delay) }
 	informer := metadatainformer.NewFilteredMetadataInformer(w.objects, resource, object.Namespace, 0, nil,
@@ -59,7 +59,7 @@ func (w *Watches) Watch(ctx context.Context, resource schema.GroupVersionResourc
 		}).Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    enqueue,
-		UpdateFunc: func(_, after any) { enqueue(after) }, // without a resync, updates are changes
+		UpdateFunc: func(_, object any) { enqueue(object) }, // without a resync, updates are changes
 		DeleteFunc: enqueue,
 	})
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"open-cluster-management.io/sdk-go/pkg/cel/library"
 )
 
-// errScores is returned for an expression that reads what only the hub knows.
+// errScores is the error for an expression that reads scores, because only the hub knows them.
 var errScores = errors.New("reads AddOnPlacementScores, which are not read here: the hub alone decides")
 
 // expression is a compiled expression of a celSelector.
 type expression struct{ program cel.Program }
 
-// compileExpressions compiles expressions with OCM's own library, and its limits.
-func compileExpressions(sources []string) (compiled []expression, err error) {
+// compileExpressions compiles expressions with OCM's own library and limits.
+func compileExpressions(sources []string) ([]expression, error) {
 	if len(sources) == 0 {
 		return nil, nil
 	}
@@ -28,6 +28,7 @@ func compileExpressions(sources []string) (compiled []expression, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("celExpressions: %w", err)
 	}
+	compiled := make([]expression, 0, len(sources))
 	for i, source := range sources {
 		ast, issues := env.Compile(source)
 		if issues.Err() != nil {
@@ -48,8 +49,8 @@ func compileExpressions(sources []string) (compiled []expression, err error) {
 	return compiled, nil
 }
 
-// allMatch reports whether all expressions are true of a cluster. As for OCM, one that fails
-// is not.
+// allMatch reports whether all expressions are true for a cluster. A failing expression counts as
+// false, as in OCM.
 func allMatch(expressions []expression, cluster *clusterv1.ManagedCluster) (bool, error) {
 	if len(expressions) == 0 {
 		return true, nil
@@ -58,8 +59,8 @@ func allMatch(expressions []expression, cluster *clusterv1.ManagedCluster) (bool
 	if err != nil {
 		return false, fmt.Errorf("managed cluster %s: %w", cluster.Name, err)
 	}
-	for _, one := range expressions {
-		result, _, err := one.program.Eval(map[string]any{"managedCluster": object.Object})
+	for _, compiled := range expressions {
+		result, _, err := compiled.program.Eval(map[string]any{"managedCluster": object.Object})
 		if err != nil {
 			return false, nil //nolint:nilerr // such as a label that the cluster does not have
 		}

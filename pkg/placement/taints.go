@@ -22,8 +22,8 @@ func validate(tolerations []clusterv1beta1.Toleration) error {
 	return nil
 }
 
-// tolerated reports whether all taints of a cluster are tolerated that keep a new Placement
-// from selecting it.
+// tolerated reports whether a new Placement tolerates all taints of a cluster. A taint with
+// PreferNoSelect does not keep it from selecting the cluster.
 func tolerated(taints []clusterv1.Taint, tolerations []clusterv1beta1.Toleration, now time.Time) bool {
 	return !slices.ContainsFunc(taints, func(taint clusterv1.Taint) bool {
 		return taint.Effect != clusterv1.TaintEffectPreferNoSelect &&

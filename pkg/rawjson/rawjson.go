@@ -1,6 +1,6 @@
-// Package rawjson reads JSON in place. It decodes and copies nothing, so a text takes no
-// memory beyond its own, whatever is in it. It expects valid JSON. Of any other text it
-// returns some part, or nothing.
+// Package rawjson reads JSON in place. It decodes and copies nothing, so reading takes no
+// memory, however large the text. The text must be valid JSON. For an invalid text, the
+// results are parts of the text, or empty.
 package rawjson
 
 import (
@@ -8,8 +8,8 @@ import (
 	"iter"
 )
 
-// Members returns the members of an object. A name is as it is written between its
-// quotes. Any other value has no members.
+// Members returns the members of an object. Names are raw: the text between the quotes,
+// with its escapes. Other values have no members.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for item := range items(object, '{') {
@@ -17,36 +17,40 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 				return
 			}
 			end := Quoted(item)
-			value, found := bytes.CutPrefix(bytes.TrimSpace(item[end:]), []byte{':'})
-			if !found || !yield(item[1:end-1], bytes.TrimSpace(value)) {
+			value, ok := bytes.CutPrefix(bytes.TrimSpace(item[end:]), []byte{':'})
+			if !ok || !yield(item[1:end-1], bytes.TrimSpace(value)) {
 				return
 			}
 		}
 	}
 }
 
-// Elements returns the elements of an array. Any other value has none.
+// Elements returns the elements of an array. Other values have no elements.
 func Elements(array []byte) iter.Seq[[]byte] { return items(array, '[') }
 
 // Find returns the value at a path of names, or nil.
 func Find(value []byte, path ...string) []byte {
-	for _, wanted := range path {
-		var found []byte
-		for name, member := range Members(value) {
-			if string(name) == wanted {
-				found = member
-				break
-			}
-		}
-		value = found
+	for _, name := range path {
+		value = find(value, name)
 	}
 	return value
+}
+
+// find returns the value of a member of an object, or nil.
+func find(object []byte, name string) []byte {
+	for memberName, member := range Members(object) {
+		if string(memberName) == name {
+			return member
+		}
+	}
+	return nil
 }
 
 // IsObject reports whether a value is an object.
 func IsObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
 
-// Count counts at least the values of a text. What is in a string is one value.
+// Count returns an upper bound of the number of values within the value of a text. A string
+// counts as a single value.
 func Count(text []byte) int {
 	count := 0
 	for _, sign := range signs(text) {
@@ -57,8 +61,8 @@ func Count(text []byte) int {
 	return count
 }
 
-// CountYAML counts at least the values of a YAML or JSON text, those in its strings too.
-// Its lines end with one of the breaks.
+// CountYAML returns an upper bound of the number of values in a YAML or JSON text. It also
+// counts separators in strings. Each line ends with one of the breaks.
 func CountYAML(text []byte, breaks ...string) int {
 	count := 0
 	for _, separator := range append(breaks, ",", "{", "[", "- ", "? ") {
@@ -67,9 +71,9 @@ func CountYAML(text []byte, breaks ...string) int {
 	return count
 }
 
-// CountElements counts at least the elements of all arrays in a value.
+// CountElements returns an upper bound of the number of elements of all arrays in a value.
 func CountElements(value []byte) int {
-	count, open := 0, []byte{} // open: the signs of what is open
+	count, open := 0, []byte{} // open has the opening signs of unfinished objects and arrays
 	for _, sign := range signs(value) {
 		switch sign {
 		case '{', '[':
@@ -86,24 +90,24 @@ func CountElements(value []byte) int {
 
 func items(value []byte, open byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		rest, found := bytes.CutPrefix(bytes.TrimSpace(value), []byte{open})
-		for found {
+		rest, ok := bytes.CutPrefix(bytes.TrimSpace(value), []byte{open})
+		for ok {
 			length, _ := End(rest)
 			content := bytes.TrimSpace(rest[:length])
 			if len(content) == 0 || !yield(content) {
 				return
 			}
-			rest, found = bytes.CutPrefix(rest[length:], []byte{','})
+			rest, ok = bytes.CutPrefix(rest[length:], []byte{','})
 		}
 	}
 }
 
-// End returns the length of what is before the next comma or the end of its list, and
-// whether it is compact: without a space outside of strings.
-func End(text []byte) (length int, compact bool) {
+// End returns the length of the text before the next comma or the end of its list. It also
+// returns whether that text is compact: without spaces outside of strings.
+func End(text []byte) (int, bool) {
 	depth := 0
-	compact = true
-	for at, sign := range signs(text) {
+	compact := true
+	for position, sign := range signs(text) {
 		switch sign {
 		case '{', '[':
 			depth++
@@ -113,21 +117,21 @@ func End(text []byte) (length int, compact bool) {
 			compact = false
 		}
 		if depth < 0 || depth == 0 && sign == ',' {
-			return at, compact
+			return position, compact
 		}
 	}
 	return len(text), compact
 }
 
-// signs returns where the signs and spaces outside of strings are.
+// signs returns the signs and spaces outside of strings, with their positions.
 func signs(text []byte) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
-		for at := 0; at < len(text); at++ {
-			switch text[at] {
+		for i := 0; i < len(text); i++ {
+			switch text[i] {
 			case '"':
-				at += Quoted(text[at:]) - 1
+				i += Quoted(text[i:]) - 1
 			case ',', '{', '}', '[', ']', ' ', '\t', '\r', '\n':
-				if !yield(at, text[at]) {
+				if !yield(i, text[i]) {
 					return
 				}
 			}
@@ -135,18 +139,18 @@ func signs(text []byte) iter.Seq2[int, byte] {
 	}
 }
 
-// Quoted returns the length of the string at the start of a text, quotes included. A
-// string that does not end is the whole text.
+// Quoted returns the length of the string at the start of a text, with its quotes. A string
+// without an end is as long as the text.
 func Quoted(text []byte) int {
-	for at := 1; at < len(text); {
-		next := bytes.IndexByte(text[at:], '"')
-		if next < 0 {
+	for end := 1; end < len(text); {
+		quote := bytes.IndexByte(text[end:], '"')
+		if quote < 0 {
 			break
 		}
-		at += next + 1
-		content := text[1 : at-1]
+		end += quote + 1
+		content := text[1 : end-1]
 		if escapes := len(content) - len(bytes.TrimRight(content, `\`)); escapes%2 == 0 {
-			return at
+			return end
 		}
 	}
 	return len(text)

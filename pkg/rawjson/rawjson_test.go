@@ -59,7 +59,7 @@ func TestCountElements(t *testing.T) {
 	}
 }
 
-// FuzzMembers compares with the standard library, and looks for a text that panics.
+// FuzzMembers compares the results with the standard library, and looks for texts that cause a panic.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":1,"b":[{"c":"\\"}],"d":"\"}"}`, `[1,[2,{}],"," , "]"]`, `{}`, `[]`,

@@ -1,5 +1,5 @@
-// Package refusal runs an informer for as long as an API server lets it read. A plain
-// informer retries without end, and does not report that it never can.
+// Package refusal runs an informer until the API server refuses its requests. A plain
+// informer retries forever, and does not report that it can never read the resource.
 package refusal
 
 import (
@@ -15,32 +15,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// A refusal counts once the API server has repeated it this often in a row, for that
-// long. An API server that starts refuses for moments, which must not degrade a fleet.
+// A refusal counts after this number of consecutive refusals over this time. An API server
+// that starts refuses requests for moments, which must not degrade a fleet.
 const (
 	confirmations = 3
-	// ConfirmTime is the usual time.
+	// ConfirmTime is the usual value of Watch.Confirm.
 	ConfirmTime = 10 * time.Second
 )
 
-// Watch is an informer of objects of type T, a pointer, and what to do with them. None
-// of its functions may block.
+// Watch is an informer with callbacks. T is the pointer type of its objects. No callback
+// may block.
 type Watch[T metav1.Object] struct {
 	// Informer is new: it has neither handlers nor a transform function.
 	Informer cache.SharedIndexInformer
-	// Lean removes from an object what is not needed.
+	// Lean removes unneeded fields from an object.
 	Lean func(T) T
-	// Changed takes an object before and after a change, nil where there is none.
+	// Changed is called with an object before and after a change. The old object is nil for
+	// an addition, the new one for a deletion.
 	Changed func(before, after T)
-	// Synced is called once Changed has taken all objects of the first list.
+	// Synced is called after Changed has been called for all objects of the first list.
 	Synced func()
-	// Confirm is how long a refusal has to last.
+	// Confirm is the minimum duration of a refusal that counts.
 	Confirm time.Duration
 }
 
-// Run runs the informer until the context ends, or until the API server refuses it: it
-// does not serve the resource, or does not allow to read it. Then Run returns that
-// refusal. After that, only a new informer finds out that the refusal has ended.
+// Run runs the informer until the context ends, or until the API server refuses its
+// requests. A refusal means that it does not serve the resource, or forbids to read it. Run
+// returns the refusal as its first result. Only a new informer can detect that the refusal has ended.
 func (w Watch[T]) Run(parent context.Context) (refusal, err error) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
@@ -63,7 +64,7 @@ func (w Watch[T]) Run(parent context.Context) (refusal, err error) {
 	return context.Cause(ctx), nil
 }
 
-// prepare sets up the informer, which calls end with a refusal that counts.
+// prepare sets up the informer so that it calls end with a refusal that counts.
 func (w Watch[T]) prepare(end func(error)) (cache.ResourceEventHandlerRegistration, error) {
 	var seen refusals // the reflector alone uses it
 	err := w.Informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
@@ -100,27 +101,26 @@ func (w Watch[T]) lean(object any) (any, error) {
 	return object, nil
 }
 
-// changed passes a change on. An object that is listed again has not changed.
-func (w Watch[T]) changed(before, after any) {
-	was, existed := before.(T)
-	is, exists := after.(T)
-	if existed && exists && was.GetResourceVersion() == is.GetResourceVersion() {
+// changed calls Changed, unless an unchanged object was listed again.
+func (w Watch[T]) changed(oldObject, newObject any) {
+	previous, existed := oldObject.(T)
+	current, exists := newObject.(T)
+	if existed && exists && previous.GetResourceVersion() == current.GetResourceVersion() {
 		return
 	}
-	w.Changed(was, is)
+	w.Changed(previous, current)
 }
 
-// refusals are those in a row.
+// refusals counts consecutive refusals.
 type refusals struct {
 	count int
 	since time.Time
-	// read is the resourceVersion that was read last. Another one says that the API
-	// server has allowed a request in between.
+	// read is the last resourceVersion that was read. If it changes, the API server has
+	// allowed a request in between.
 	read string
 }
 
-// add counts the result of a request that failed, and reports whether refusals count
-// by now.
+// add counts a failed request, and reports whether the refusals count now.
 func (r *refusals) add(refused bool, read string, confirm time.Duration) bool {
 	if !refused {
 		r.count = 0

@@ -21,8 +21,8 @@ var (
 	errDown   = errors.New("connection refused")
 )
 
-// server is an API server that fails lists with these errors, one after the other, and
-// then serves one object.
+// server is an API server that fails lists with these errors, in this order, and then
+// serves a single object.
 type server []error
 
 func (s *server) source() cache.ListerWatcher {
@@ -49,12 +49,12 @@ func watchOn(s *server, synced func()) (Watch[*corev1.ConfigMap], *[]string) {
 	return Watch[*corev1.ConfigMap]{
 		Informer: cache.NewSharedIndexInformer(s.source(), &corev1.ConfigMap{}, 0, cache.Indexers{}),
 		Lean:     func(object *corev1.ConfigMap) *corev1.ConfigMap { return object },
-		Changed:  func(_, after *corev1.ConfigMap) { *seen = append(*seen, after.Name) },
+		Changed:  func(_, current *corev1.ConfigMap) { *seen = append(*seen, current.Name) },
 		Synced:   synced,
 	}, seen
 }
 
-func TestEndsWithARefusalThatLasts(t *testing.T) {
+func TestRunReturnsLastingRefusal(t *testing.T) {
 	t.Parallel()
 	w, _ := watchOn(&server{errDown, forbidden, forbidden, notFound}, func() { t.Error("synced") })
 	refused, err := w.Run(t.Context())
@@ -63,7 +63,7 @@ func TestEndsWithARefusalThatLasts(t *testing.T) {
 	}
 }
 
-func TestLastsUntilItsContextEnds(t *testing.T) {
+func TestRunEndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
 	w, seen := watchOn(&server{forbidden, notFound}, end)
@@ -76,15 +76,15 @@ func TestLastsUntilItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestChangesOnly(t *testing.T) {
+func TestChangedIgnoresUnchangedObjects(t *testing.T) {
 	object := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 	}
 	var calls int
-	w := Watch[*corev1.ConfigMap]{Changed: func(before, after *corev1.ConfigMap) {
+	w := Watch[*corev1.ConfigMap]{Changed: func(previous, current *corev1.ConfigMap) {
 		calls++
-		if before == nil && after == nil {
-			t.Error("neither before nor after")
+		if previous == nil && current == nil {
+			t.Error("called without an object")
 		}
 	}}
 	w.changed(nil, object("1"))
@@ -101,18 +101,18 @@ func TestRefusals(t *testing.T) {
 		refused bool
 		read    string
 	}
-	no, down := failure{refused: true, read: "1"}, failure{read: "1"}
+	denied, down := failure{refused: true, read: "1"}, failure{read: "1"}
 	for name, test := range map[string]struct {
 		failures []failure
 		confirm  time.Duration
 		want     bool
 	}{
-		"Once":        {failures: []failure{no}},
-		"ThreeTimes":  {failures: []failure{no, no, no}, want: true},
-		"TooShort":    {failures: []failure{no, no, no, no}, confirm: time.Hour},
-		"Interrupted": {failures: []failure{no, no, down, no}},
-		"ReadBetween": {failures: []failure{no, no, {refused: true, read: "2"}}},
-		"AndAgain":    {failures: []failure{no, down, no, no, no}, want: true},
+		"Once":        {failures: []failure{denied}},
+		"ThreeTimes":  {failures: []failure{denied, denied, denied}, want: true},
+		"TooShort":    {failures: []failure{denied, denied, denied, denied}, confirm: time.Hour},
+		"Interrupted": {failures: []failure{denied, denied, down, denied}},
+		"ReadBetween": {failures: []failure{denied, denied, {refused: true, read: "2"}}},
+		"AndAgain":    {failures: []failure{denied, down, denied, denied, denied}, want: true},
 	} {
 		var seen refusals
 		var got bool

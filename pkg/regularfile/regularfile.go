@@ -1,5 +1,5 @@
-// Package regularfile opens files that users name, and refuses what could wait for ever,
-// such as a named pipe without a writer.
+// Package regularfile opens files that users name. It refuses files that could block
+// forever, such as a named pipe without a writer.
 package regularfile
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Open opens a regular file, or one that this process has open already, such as
+// Open opens a regular file, or a file that this process has open already, such as
 // /dev/stdin or the <(…) of a shell. Its error names the path.
 func Open(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
@@ -19,10 +19,10 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path) //nolint:gosec // the user names it
 }
 
-// ReadAll reads such a file; of the path -, it reads in.
-func ReadAll(path string, in io.Reader) (content []byte, err error) {
+// ReadAll reads such a file. If the path is -, it reads stdin.
+func ReadAll(path string, stdin io.Reader) (content []byte, err error) {
 	if path == "-" {
-		return io.ReadAll(in)
+		return io.ReadAll(stdin)
 	}
 	file, err := Open(path)
 	if err != nil {
@@ -40,8 +40,13 @@ func Check(path string) error {
 		return err
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory: name a file", path)
-	case !info.Mode().IsRegular() && path != "/dev/stdin" && !strings.HasPrefix(path, "/dev/fd/") && !strings.HasPrefix(path, "/proc/self/fd/"):
+	case !info.Mode().IsRegular() && !isOpenFile(path):
 		return fmt.Errorf("%s is no regular file: name one, or - for standard input", path)
 	}
 	return nil
+}
+
+// isOpenFile reports whether the path is that of an open file of this process.
+func isOpenFile(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }

@@ -32,8 +32,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The <(…) of a shell is a pipe, and one that is open already.
-func TestAnOpenPipeIsRead(t *testing.T) {
+// TestReadAllReadsOpenPipe tests an open pipe, such as the <(…) of a shell.
+func TestReadAllReadsOpenPipe(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -161,7 +161,7 @@ func entriesOf(report *DependencyReport, addOn, dependency string) []reportedEdg
 func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reportedEdge {
 	entry := reportedEdge{
 		AddOn: name(addOn), Dependency: name(finding.Name()), Type: string(finding.Type()),
-		Wanted: wanted(finding), Verdict: string(finding.Verdict),
+		Wanted: requirementOf(finding), Verdict: string(finding.Verdict),
 	}
 	if finding.Verdict == evaluation.Tolerated || finding.Verdict == evaluation.Waived {
 		entry.Found = sentence(finding.Found())
@@ -173,8 +173,8 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 	return entry
 }
 
-// wanted returns the requirement of an edge. It is empty if the declaration is not known.
-func wanted(finding *evaluation.Finding) string {
+// requirementOf returns the requirement of an edge as text. It is empty if the declaration is not known.
+func requirementOf(finding *evaluation.Finding) string {
 	switch {
 	case finding.Requirement != nil:
 		return sentence(strings.TrimSpace(finding.Requirement.Subject + " " + finding.Requirement.Wanted))

@@ -34,7 +34,7 @@ type VersionReach struct {
 
 // VersionReaches looks for the versions of add-ons on all managed clusters of a snapshot, in the sources that verdicts use. An add-on
 // that is installed nowhere has no entry.
-func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[string]*VersionReach {
+func VersionReaches(hub *snapshot.Snapshot, selects func(addOn string) bool) map[string]*VersionReach {
 	reaches := map[string]*VersionReach{}
 	for _, name := range hub.Names() {
 		cluster := hub.Whole(name)
@@ -43,7 +43,7 @@ func VersionReaches(hub *snapshot.Snapshot, wanted func(addOn string) bool) map[
 			cluster.Facts.Versions = fleet.FactsOf(object).Versions
 		}
 		for addOn, observation := range cluster.AddOns {
-			if !wanted(addOn) {
+			if !selects(addOn) {
 				continue
 			}
 			if reaches[addOn] == nil {

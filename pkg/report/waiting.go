@@ -53,7 +53,7 @@ func (c *Cluster) awaited(waiting fleet.Waiting) []evaluation.Finding {
 }
 
 func awaitedEdge(finding *evaluation.Finding) dependencyv1alpha1.AwaitedEdge {
-	edge := dependencyv1alpha1.AwaitedEdge{Dependency: name(finding.Name()), Wanted: wanted(finding), Verdict: string(finding.Verdict)}
+	edge := dependencyv1alpha1.AwaitedEdge{Dependency: name(finding.Name()), Wanted: requirementOf(finding), Verdict: string(finding.Verdict)}
 	if finding.Held() {
 		edge.Found = sentence(finding.HeldBecause())
 	} else {

@@ -4,17 +4,16 @@ package text
 
 import "strings"
 
-// maxCondition is the longest message of a condition, in characters. One message may consist of two.
+// maxCondition is the maximum length of a condition's message, in characters. A message may consist of two messages.
 const maxCondition = 32768
 
-// Scrambled is true: Final returns messages in which no word is left.
+// Scrambled is true because Final returns unreadable messages.
 const Scrambled = true
 
-// Marks is how many bytes longer than a message Final is.
+// Marks is the number of bytes that Final adds to a message.
 const Marks = len("{~~}")
 
-// Final returns the message with each letter replaced by the one 13 places later in the alphabet, between {~ and ~}. Only tests turn it
-// back.
+// Final returns the message with each letter moved by 13 places in the alphabet, between {~ and ~}. Only tests restore it.
 func Final(message string) string {
 	switch {
 	case message == "":

@@ -1,5 +1,5 @@
-// Package text makes text of other writers safe to repeat in a message of
-// ours: valid, on one line, and bounded. It also counts things in words.
+// Package text makes texts of other writers safe for Interlock's own messages:
+// valid, on a single line, and bounded. It also writes numbers with their nouns.
 package text
 
 import (
@@ -19,8 +19,8 @@ const (
 	ellipsis   = "…"
 )
 
-// OneLine replaces what would break a line or change the order in which the
-// text is written, and what is not valid UTF-8.
+// OneLine replaces characters that would break a line or change the direction
+// of the text, and invalid UTF-8.
 func OneLine(text string) string { return replace(text, "") }
 
 func replace(text, kept string) string {
@@ -32,14 +32,13 @@ func replace(text, kept string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// controls reports whether a character controls a terminal, or the order in which it shows
-// text.
+// controls reports whether a character controls a terminal, or the direction of text.
 func controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// NewWriter returns a writer that makes what is written to it safe as OneLine does. Line
-// breaks and tabs stay. Each write has to contain whole characters.
+// NewWriter returns a writer that makes text safe as OneLine does, but keeps line breaks
+// and tabs. Each write has to contain whole characters.
 func NewWriter(out io.Writer) io.Writer { return writer{out} }
 
 type writer struct{ out io.Writer }
@@ -52,7 +51,7 @@ func (w writer) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Cut shortens text to at most limit characters, the last one then an ellipsis.
+// Cut shortens a text to the limit in characters. A shortened text ends with an ellipsis.
 func Cut(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -73,11 +72,11 @@ func CutBytes(text string, limit int) string {
 	return text[:end] + ellipsis
 }
 
-// Excerpt is how much of a wrong value an error repeats.
+// Excerpt returns the part of a wrong value that an error repeats.
 func Excerpt(value string) string { return Cut(value, maxExcerpt) }
 
-// Name makes the name of an object safe: on one line, and no longer than a name
-// can be.
+// Name returns a safe name of an object: on a single line, and no longer than a
+// name can be.
 func Name(name string) string { return Cut(OneLine(name), maxName) }
 
 // Names quotes the first names and counts the others.
@@ -94,16 +93,16 @@ func Names(names []string, separator string) string {
 	return strings.Join(shown, separator)
 }
 
-// Count is a number of things: "1 add-on", "2 add-ons". what is the singular of a noun whose plural ends with s.
-func Count(n int, what string) string {
+// Count returns a number with its noun: "1 add-on", "2 add-ons". The noun is in the singular, and its plural ends with s.
+func Count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Failure is what a message says of an error. Of a request that took too long it says just that: its address would leave no room for the
-// cause.
+// Failure returns the text about an error for a message. It does not repeat the error of a request that timed out, because its address
+// would leave no room for the cause.
 func Failure(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub did not answer in time"

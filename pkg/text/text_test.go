@@ -13,14 +13,14 @@ import (
 )
 
 func TestOneLine(t *testing.T) {
-	for given, want := range map[string]string{
+	for input, want := range map[string]string{
 		"plain":                      "plain",
 		"one\ntwo\r\x00\u2028\u202e": "one two    ",
 		"caf\xe9\xff!":               "caf\uFFFD!",
 		"日本語 👩‍💻":                    "日本語 👩‍💻",
 	} {
-		if got := OneLine(given); got != want {
-			t.Errorf("%q: got %q, want %q", given, got, want)
+		if got := OneLine(input); got != want {
+			t.Errorf("%q: got %q, want %q", input, got, want)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsServed(t *testing.T) {
+func TestRestrict(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{}
@@ -34,7 +34,7 @@ func TestWhatIsServed(t *testing.T) {
 		refused bool
 	}{
 		{"TLS 1.3", &tls.Config{MinVersion: tls.VersionTLS13}, false},
-		{"TLS 1.2", &tls.Config{MaxVersion: tls.VersionTLS12}, false},                              //nolint:gosec // what is still accepted
+		{"TLS 1.2", &tls.Config{MaxVersion: tls.VersionTLS12}, false},                              //nolint:gosec // the test needs it
 		{"TLS 1.1", &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, true}, //nolint:gosec // weak
 		{
 			"a cipher without authenticated encryption",

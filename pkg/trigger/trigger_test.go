@@ -12,22 +12,22 @@ import (
 
 func TestTrigger(t *testing.T) {
 	first, second := types.NamespacedName{Namespace: "cluster1", Name: "leaf"}, types.NamespacedName{Name: "cluster1"}
-	of := trigger.New()
-	of.Enqueue(first) // no controller runs yet: it must not block
-	of.EnqueueAfter(0, first)
+	controllerTrigger := trigger.New()
+	controllerTrigger.Enqueue(first) // no controller runs yet: it must not block
+	controllerTrigger.EnqueueAfter(0, first)
 
 	queue := triggertest.NewQueue(t)
-	if err := of.Source(second).Start(t.Context(), queue); err != nil {
+	if err := controllerTrigger.Source(second).Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
 	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"/cluster1"}) {
 		t.Errorf("begins with %q", got)
 	}
-	of.Enqueue(first, second, first)
+	controllerTrigger.Enqueue(first, second, first)
 	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"/cluster1", "cluster1/leaf"}) {
 		t.Errorf("enqueues %q", got)
 	}
-	of.EnqueueAfter(0, first)
+	controllerTrigger.EnqueueAfter(0, first)
 	if got := triggertest.Drain(queue); !slices.Equal(got, []string{"cluster1/leaf"}) {
 		t.Errorf("enqueues %q later", got)
 	}

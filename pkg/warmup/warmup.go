@@ -14,22 +14,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// logEvery is how often the log says that the hub does not respond yet.
+// logEvery is the interval of log lines about a hub that does not respond yet.
 const logEvery = 15 * time.Second
 
 var errNotSynced = errors.New("the cache of the hub's add-ons has not synced yet")
 
-// Warmup fills a cache in every replica, so that the next leader has it all.
+// Warmup fills a cache in every replica, so that the next leader has all objects.
 //
-// It begins when the manager has started its caches. If an informer exists before, the
-// manager waits for the hub at its start, and cannot be stopped while it waits.
+// It starts after the manager has started its caches. If an informer existed before, the
+// manager would wait for the hub at its start, and could not be stopped meanwhile.
 type Warmup struct {
 	// Cache is filled with objects of these kinds.
 	Cache   cache.Cache
 	Objects []client.Object
-	// Prepare, if any, is called before.
+	// Prepare is called first, unless it is nil.
 	Prepare func(context.Context, cache.Cache) error
-	// Hub is the hub's name in the log, and Waiting what the log says while it waits for it.
+	// Hub is the hub's name in the log. Waiting is the log message while the hub does not respond.
 	Hub, Waiting string
 
 	begun, synced chan struct{}
@@ -42,10 +42,10 @@ func New(w Warmup) *Warmup {
 	return &w
 }
 
-// Begun is closed once the cache can be read. Before, reads fail.
+// Begun returns a channel that is closed when the cache can be read. Before, reads fail.
 func (w *Warmup) Begun() <-chan struct{} { return w.begun }
 
-// Synced is closed once all is cached.
+// Synced returns a channel that is closed when the cache has all objects.
 func (w *Warmup) Synced() <-chan struct{} { return w.synced }
 
 // Start implements manager.Runnable.
@@ -72,7 +72,7 @@ func (w *Warmup) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (w *Warmup) NeedLeaderElection() bool { return false }
 
-// Check is a readiness check, which passes once all is cached.
+// Check is a readiness check, which passes when the cache has all objects.
 func (w *Warmup) Check(*http.Request) error {
 	select {
 	case <-w.synced:
@@ -82,7 +82,7 @@ func (w *Warmup) Check(*http.Request) error {
 	}
 }
 
-// logWaiting logs that it waits for the hub, until that responds: client-go logs
+// logWaiting logs the Waiting message until the hub responds, because client-go logs
 // nothing about an API server that refuses connections.
 func (w *Warmup) logWaiting(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, w.logEvery, false, func(context.Context) (ready bool, err error) {

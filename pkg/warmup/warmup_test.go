@@ -16,7 +16,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// responding is a cache of a hub that responds when it is closed.
+// responding is a cache of a hub that responds when the channel is closed.
 type responding struct {
 	cache.Cache
 	hub    chan struct{}
@@ -41,17 +41,23 @@ func (c *responding) WaitForCacheSync(ctx context.Context) bool {
 }
 
 func newWarmup(objects ...client.Object) (*Warmup, *responding) {
-	of := &responding{hub: make(chan struct{})}
+	hubCache := &responding{hub: make(chan struct{})}
 	w := New(Warmup{
-		Cache: of, Objects: objects, Hub: "https://hub:6443", Waiting: "Waiting for the hub.",
-		Prepare: func(context.Context, cache.Cache) error { of.filled = append(of.filled, "prepared"); return nil },
+		Cache:   hubCache,
+		Objects: objects,
+		Hub:     "https://hub:6443",
+		Waiting: "Waiting for the hub.",
+		Prepare: func(context.Context, cache.Cache) error {
+			hubCache.filled = append(hubCache.filled, "prepared")
+			return nil
+		},
 	})
 	w.logEvery = time.Millisecond
-	return w, of
+	return w, hubCache
 }
 
-func TestReadyOnceTheHubHasResponded(t *testing.T) {
-	w, of := newWarmup(&addonv1alpha1.ManagedClusterAddOn{})
+func TestReadyAfterHubResponds(t *testing.T) {
+	w, hubCache := newWarmup(&addonv1alpha1.ManagedClusterAddOn{})
 	lines := make(chan string, 1000)
 	logger := funcr.New(func(_, line string) {
 		select {
@@ -63,8 +69,8 @@ func TestReadyOnceTheHubHasResponded(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.Start(ctx) }()
 	<-w.Begun()
-	if want := []string{"prepared", "informer"}; !slices.Equal(of.filled, want) {
-		t.Errorf("can be read after %q, want %q", of.filled, want)
+	if want := []string{"prepared", "informer"}; !slices.Equal(hubCache.filled, want) {
+		t.Errorf("can be read after %q, want %q", hubCache.filled, want)
 	}
 	for range 2 {
 		if line := <-lines; !strings.Contains(line, "Waiting for the hub") || !strings.Contains(line, w.Hub) {
@@ -74,7 +80,7 @@ func TestReadyOnceTheHubHasResponded(t *testing.T) {
 	if err := w.Check(nil); !errors.Is(err, errNotSynced) {
 		t.Errorf("ready before it has synced: %v", err)
 	}
-	close(of.hub)
+	close(hubCache.hub)
 	<-w.Synced()
 	if err := w.Check(nil); err != nil {
 		t.Errorf("not ready: %v", err)
@@ -85,7 +91,7 @@ func TestReadyOnceTheHubHasResponded(t *testing.T) {
 	}
 }
 
-func TestItEndsWhileTheHubDoesNotRespond(t *testing.T) {
+func TestStartEndsWithoutHub(t *testing.T) {
 	w, _ := newWarmup()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -94,7 +100,7 @@ func TestItEndsWhileTheHubDoesNotRespond(t *testing.T) {
 	}
 }
 
-func TestAKindThatCannotBeCachedIsAnError(t *testing.T) {
+func TestStartReturnsErrors(t *testing.T) {
 	w, _ := newWarmup(nil)
 	if err := w.Start(t.Context()); err == nil {
 		t.Error("no error")

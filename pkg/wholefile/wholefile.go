@@ -1,4 +1,4 @@
-// Package wholefile writes files and folders as a whole: a reader sees the former content or the new one.
+// Package wholefile writes files and folders atomically. A reader sees either the old content or the new content.
 package wholefile
 
 import (
@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file that all may read.
+// Write writes a file that all users may read.
 func Write(path string, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), pattern(path))
 	if err != nil {
@@ -28,31 +28,32 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// WriteFolder writes a folder that all may read, with files by their paths in it. remove removes the former one.
+// WriteFolder writes a folder that all users may read. The files have paths relative to the folder. The function remove deletes the old
+// folder.
 func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(string) error) (err error) {
 	parent := filepath.Dir(filepath.Clean(folder))
 	if err := os.MkdirAll(parent, 0o750); err != nil {
 		return err
 	}
-	made, err := os.MkdirTemp(parent, pattern(folder))
+	temporary, err := os.MkdirTemp(parent, pattern(folder))
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(made) // the first error counts
+			_ = os.RemoveAll(temporary) // the first error counts
 		}
 	}()
-	if err := fill(made, files); err != nil {
+	if err := fill(temporary, files); err != nil {
 		return err
 	}
 	if err := remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Rename(made, folder)
+	return os.Rename(temporary, folder)
 }
 
-// fill writes files below a folder, and nowhere else.
+// fill writes files below a folder. It fails for paths that lead out of the folder.
 func fill(folder string, files iter.Seq2[string, []byte]) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -66,5 +67,5 @@ func fill(folder string, files iter.Seq2[string, []byte]) error {
 	return errors.Join(root.Chmod(".", 0o755), root.Close())
 }
 
-// pattern is that of the names under which something is written first, beside where it will be.
+// pattern returns the pattern of the temporary name next to a path.
 func pattern(path string) string { return "." + filepath.Base(path) + "-*" }

@@ -11,9 +11,10 @@ import (
 
 var errBroken = errors.New("the disk is full")
 
-// left are the names in a folder.
-func left(t *testing.T, folder string) (names []string) {
+// fileNames returns the names in a folder.
+func fileNames(t *testing.T, folder string) []string {
 	t.Helper()
+	var names []string
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +37,10 @@ func read(t *testing.T, path string) string {
 func TestWrite(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "lock")
-	writes := func(content string, fails error) func(io.Writer) error {
-		return func(to io.Writer) error {
-			_, err := io.WriteString(to, content)
-			return errors.Join(err, fails)
+	writes := func(content string, failure error) func(io.Writer) error {
+		return func(out io.Writer) error {
+			_, err := io.WriteString(out, content)
+			return errors.Join(err, failure)
 		}
 	}
 	for _, test := range []struct {
@@ -54,7 +55,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: it has %q", test.content, got)
 		}
 	}
-	if got := left(t, folder); len(got) != 1 {
+	if got := fileNames(t, folder); len(got) != 1 {
 		t.Errorf("there is %q", got)
 	}
 }
@@ -80,7 +81,7 @@ func TestWriteFolder(t *testing.T) {
 		if got := read(t, filepath.Join(folder, "a", "b.yaml")); got != test.want {
 			t.Errorf("%s: it has %q", test.files, got)
 		}
-		if got := left(t, parent); len(got) != 1 {
+		if got := fileNames(t, parent); len(got) != 1 {
 			t.Errorf("%s: there is %q", test.files, got)
 		}
 	}

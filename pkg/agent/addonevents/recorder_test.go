@@ -33,7 +33,7 @@ func newRecorder(failure error) (*Recorder, *clocktesting.FakeClock, *[]*eventsv
 	return NewRecorder(clk, hub, "cluster1"), clk, &created
 }
 
-func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
+func TestEachTransitionHasOwnEvent(t *testing.T) {
 	recorder, clk, created := newRecorder(nil)
 	names := map[string]bool{}
 	for range 3 {
@@ -55,14 +55,14 @@ func TestEachTransitionIsAnEventOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestStateThatLastsIsEmittedAgainAtIntervals(t *testing.T) {
+func TestLastingStateIsEmittedAtIntervals(t *testing.T) {
 	recorder, clk, created := newRecorder(nil)
-	emit := func(want int, why string) {
+	emit := func(want int, situation string) {
 		t.Helper()
 		recorder.Contested(t.Context(), addOn)
 		recorder.Skewed(t.Context(), addOn, time.Hour)
 		if len(*created) != want {
-			t.Fatalf("%s: %d events, want %d", why, len(*created), want)
+			t.Fatalf("%s: %d events, want %d", situation, len(*created), want)
 		}
 	}
 	emit(2, "each reason for itself")
@@ -74,7 +74,7 @@ func TestStateThatLastsIsEmittedAgainAtIntervals(t *testing.T) {
 	emit(6, "a new object")
 }
 
-func TestHubThatRejectsEvents(t *testing.T) {
+func TestRecorderIgnoresRejectedEvents(t *testing.T) {
 	recorder, _, created := newRecorder(errors.New("forbidden"))
 	recorder.Transition(t.Context(), addOn, metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"})
 	if len(*created) != 1 {

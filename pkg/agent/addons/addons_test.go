@@ -13,7 +13,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-func TestStripKeepsWhatADecisionNeeds(t *testing.T) {
+func TestStripKeepsInputsOfDecisions(t *testing.T) {
 	healthCheck := ocmv1alpha1.HealthCheck{Mode: ocmv1alpha1.HealthCheckModeCustomized}
 	available, degraded := metav1.Condition{Type: "Available", Status: "True"}, metav1.Condition{Type: "Degraded", Status: "False"}
 	got, err := strip(&addonv1alpha1.ManagedClusterAddOn{

@@ -140,9 +140,8 @@ func (r *Reconciler) write(
 	case apierrors.IsConflict(err):
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
 		return controllers.AfterConflict, nil
-	// The add-on was deleted since it was read. The watch event of the deletion cleans up.
 	case apierrors.IsNotFound(err):
-		// Deleted since it was read. The watch event of that cleans up.
+		// The add-on was deleted since it was read. The watch event of the deletion cleans up.
 		return reconcile.Result{}, nil
 	case err != nil:
 		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)

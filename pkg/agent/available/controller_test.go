@@ -23,8 +23,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/controllers"
 )
 
-func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
-	f := newFixture(t, proxy(with("Progressing", "True", "Installing"), with("Degraded", "False", "Fine")))
+func TestApplyWritesOneConditionWithResourceVersion(t *testing.T) {
+	f := newFixture(t, proxy(withCondition("Progressing", "True", "Installing"), withCondition("Degraded", "False", "Fine")))
 	f.leases.observed = renewed(time.Minute)
 	result, err := f.reconcile(t)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestApplyIsOneConditionOfOneVersion(t *testing.T) {
 	}
 }
 
-func TestWriteThatFails(t *testing.T) {
+func TestFailedWrite(t *testing.T) {
 	unavailable := errors.New("connection refused")
 	tests := []struct {
 		name       string
@@ -87,7 +87,7 @@ func TestWriteThatFails(t *testing.T) {
 	}
 }
 
-func TestCacheThatFails(t *testing.T) {
+func TestFailedCache(t *testing.T) {
 	f := newFixture(t, proxy())
 	f.getError = errors.New("not synced")
 	if _, err := f.reconcile(t); !errors.Is(err, f.getError) {
@@ -98,8 +98,9 @@ func TestCacheThatFails(t *testing.T) {
 	}
 }
 
-// A watch that is interrupted and a lease that is not renewed look the same.
-func TestReadsALeaseBeforeTheAddOnBecomesUnavailable(t *testing.T) {
+// TestReadsLeaseBeforeAddOnBecomesUnavailable tests the live read of a lease, because an interrupted watch looks like a lease that is not
+// renewed.
+func TestReadsLeaseBeforeAddOnBecomesUnavailable(t *testing.T) {
 	unreachable := errors.New("no route to host")
 	tests := []struct {
 		name      string
@@ -118,7 +119,7 @@ func TestReadsALeaseBeforeTheAddOnBecomesUnavailable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFixture(t, proxy(with("Available", "True", "ManagedClusterAddOnLeaseUpdated")))
+			f := newFixture(t, proxy(withCondition("Available", "True", "ManagedClusterAddOnLeaseUpdated")))
 			f.leases.observed, f.leases.read, f.leases.readError = renewed(grace), tt.read, tt.readError
 			_, err := f.reconcile(t)
 			if !errors.Is(err, tt.wantError) {
@@ -130,7 +131,7 @@ func TestReadsALeaseBeforeTheAddOnBecomesUnavailable(t *testing.T) {
 		})
 	}
 	t.Run("but not again once that is known", func(t *testing.T) {
-		f := newFixture(t, proxy(with("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped")))
+		f := newFixture(t, proxy(withCondition("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped")))
 		f.leases.observed = renewed(grace)
 		if _, err := f.reconcile(t); err != nil || f.leases.reads != 0 || len(f.applied) != 0 {
 			t.Errorf("read %d times, wrote %v, error %v", f.leases.reads, f.applied, err)
@@ -180,7 +181,7 @@ func TestLeaseIsWatchedWhereTheAddOnRuns(t *testing.T) {
 		{name: "Customized: nowhere", addOn: proxy(custom), unwatch: 1},
 		{
 			name:  "a failing dependency does not end the watch",
-			addOn: proxy(installed, with("Degraded", "True", "RequiredDependencyNotSatisfied")),
+			addOn: proxy(installed, withCondition("Degraded", "True", "RequiredDependencyNotSatisfied")),
 			want:  []leases.Reference{{Place: leases.Managed, Namespace: "in-spec", Name: "proxy"}},
 		},
 	}
@@ -198,7 +199,9 @@ func TestLeaseIsWatchedWhereTheAddOnRuns(t *testing.T) {
 }
 
 func TestWritesBackOffFromAnotherWriter(t *testing.T) {
-	f := newFixture(t, proxy(with("Available", "True", "AnotherWriter"), with("Degraded", "True", "RequiredDependencyNotSatisfied")))
+	f := newFixture(t, proxy(
+		withCondition("Available", "True", "AnotherWriter"), withCondition("Degraded", "True", "RequiredDependencyNotSatisfied"),
+	))
 	for i, wait := range []time.Duration{0, 0, 500 * time.Millisecond, time.Second} {
 		result, err := f.reconcile(t) // the stored condition is never the agent's: overwritten at once
 		if err != nil || result.RequeueAfter != wait {
@@ -221,11 +224,12 @@ func TestWritesBackOffFromAnotherWriter(t *testing.T) {
 	}
 }
 
-// The guard sets Available to False with each write of Degraded, so the agent only
-// ever writes True. That is no answer to a writer that insists.
-func TestDependencyThatFlapsBehindAGuardIsFollowedAtOnce(t *testing.T) {
-	failing := proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), with("Degraded", "True", "RequiredDependencyNotSatisfied"))
-	satisfied := proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), with("Degraded", "False", "DependenciesSatisfied"))
+// TestFlappingDependencyBehindGuardNeedsNoBackoff tests the backoff behind a guard. The guard sets Available to False
+// with each write of Degraded, so that the agent only writes True. No other writer overwrites that.
+func TestFlappingDependencyBehindGuardNeedsNoBackoff(t *testing.T) {
+	unavailable := withCondition("Available", "False", "RequiredDependencyNotSatisfied")
+	failing := proxy(unavailable, withCondition("Degraded", "True", "RequiredDependencyNotSatisfied"))
+	satisfied := proxy(unavailable, withCondition("Degraded", "False", "DependenciesSatisfied"))
 	f := newFixture(t, failing)
 	f.leases.observed = renewed(0)
 	for i := range 5 {
@@ -252,7 +256,7 @@ func TestDependencyThatFlapsBehindAGuardIsFollowedAtOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftOfADeletedAddOn(t *testing.T) {
+func TestDeletedAddOnIsForgotten(t *testing.T) {
 	f := newFixture(t, proxy())
 	f.leases.observed = renewed(-time.Hour)
 	if _, err := f.reconcile(t); err != nil {

@@ -35,7 +35,7 @@ var (
 	group = schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "managedclusteraddons"}
 )
 
-// fakeLeases returns what the case sets, and records the calls.
+// fakeLeases returns the leases of a test case, and records the calls.
 type fakeLeases struct {
 	observed, read availability.Lease
 	readError      error
@@ -77,11 +77,11 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	}
 	f := &fixture{clock: clocktesting.NewFakeClock(start), leases: &fakeLeases{}, registry: prometheus.NewRegistry()}
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(addOns...).WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, target client.Object, options ...client.GetOption) error {
 			if f.getError != nil {
 				return f.getError
 			}
-			return c.Get(ctx, k, into, options...)
+			return c.Get(ctx, k, target, options...)
 		},
 		SubResourceApply: func(
 			_ context.Context, _ client.Client, subresource string,
@@ -125,7 +125,7 @@ func proxy(change ...func(*addonv1alpha1.ManagedClusterAddOn)) *addonv1alpha1.Ma
 	return addOn
 }
 
-func with(kind string, status metav1.ConditionStatus, reason string) func(*addonv1alpha1.ManagedClusterAddOn) {
+func withCondition(kind string, status metav1.ConditionStatus, reason string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	return func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		addOn.Status.Conditions = append(addOn.Status.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: "stored before", LastTransitionTime: metav1.NewTime(start.Add(-time.Hour)),
@@ -134,6 +134,6 @@ func with(kind string, status metav1.ConditionStatus, reason string) func(*addon
 }
 
 func renewed(ago time.Duration) availability.Lease {
-	at := start.Add(-ago)
-	return availability.Lease{State: availability.LeaseFound, RenewTime: &at}
+	renewTime := start.Add(-ago)
+	return availability.Lease{State: availability.LeaseFound, RenewTime: &renewTime}
 }

@@ -27,53 +27,55 @@ func TestInputChanged(t *testing.T) {
 			want:   true,
 			change: func(a *addonv1alpha1.ManagedClusterAddOn) { a.Status.HealthCheck.Mode = "Customized" },
 		},
-		"a condition": {want: true, change: with("Degraded", "True", "DependencyNotSatisfied")},
+		"a condition": {want: true, change: withCondition("Degraded", "True", "DependencyNotSatisfied")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := proxy(func(a *addonv1alpha1.ManagedClusterAddOn) {
+			stored := proxy(func(a *addonv1alpha1.ManagedClusterAddOn) {
 				a.UID, a.ResourceVersion = "one", "1"
 				a.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "mgmt"}
 			})
-			after := before.DeepCopy()
-			tt.change(after)
+			changed := stored.DeepCopy()
+			tt.change(changed)
 			if got := inputChanged().
-				Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: before, ObjectNew: after}); got != tt.want {
+				Update(event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn]{ObjectOld: stored, ObjectNew: changed}); got != tt.want {
 				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestWorthAnEvent(t *testing.T) {
-	before := &metav1.Condition{Status: "False", Reason: "One", Message: "message"}
+func TestNeedsEvent(t *testing.T) {
+	unavailable := &metav1.Condition{Status: "False", Reason: "One", Message: "message"}
 	blocked := &metav1.Condition{Status: "False", Reason: availability.ReasonRequiredDependencyNotSatisfied}
 	for name, tt := range map[string]struct {
-		before *metav1.Condition
-		after  metav1.Condition
-		want   bool
+		stored  *metav1.Condition
+		desired metav1.Condition
+		want    bool
 	}{
-		"the first":       {after: *before, want: true},
-		"another status":  {before: before, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
-		"available again": {before: before, after: metav1.Condition{Status: "True", Reason: "One"}},
-		"another reason":  {before: before, after: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
-		"another message": {before: before, after: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
+		"the first":       {desired: *unavailable, want: true},
+		"another status":  {stored: unavailable, desired: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"available again": {stored: unavailable, desired: metav1.Condition{Status: "True", Reason: "One"}},
+		"another reason":  {stored: unavailable, desired: metav1.Condition{Status: "False", Reason: "Two"}, want: true},
+		"another message": {stored: unavailable, desired: metav1.Condition{Status: "False", Reason: "One", Message: "others"}},
 
-		"blocked, which follows from Degraded":           {before: before, after: *blocked},
-		"blocked from the beginning":                     {after: *blocked},
-		"no longer blocked, which follows from Degraded": {before: blocked, after: metav1.Condition{Status: "True", Reason: "One"}},
-		"not available when no longer blocked":           {before: blocked, after: metav1.Condition{Status: "False", Reason: "One"}, want: true},
+		"blocked, which follows from Degraded":           {stored: unavailable, desired: *blocked},
+		"blocked from the beginning":                     {desired: *blocked},
+		"no longer blocked, which follows from Degraded": {stored: blocked, desired: metav1.Condition{Status: "True", Reason: "One"}},
+		"not available when no longer blocked": {
+			stored: blocked, desired: metav1.Condition{Status: "False", Reason: "One"}, want: true,
+		},
 		"awaited when no longer blocked": {
-			before: blocked,
-			after:  metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
+			stored:  blocked,
+			desired: metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
 		},
 		"awaited for too long": {
-			before: &metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
-			after:  metav1.Condition{Status: "Unknown", Reason: availability.ReasonAwaitingHealthCheck}, want: true,
+			stored:  &metav1.Condition{Status: "False", Reason: availability.ReasonAwaitingHealthCheck},
+			desired: metav1.Condition{Status: "Unknown", Reason: availability.ReasonAwaitingHealthCheck}, want: true,
 		},
-		"unknown when no longer blocked": {before: blocked, after: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
+		"unknown when no longer blocked": {stored: blocked, desired: metav1.Condition{Status: "Unknown", Reason: "One"}, want: true},
 	} {
-		if got := needsEvent(tt.before, tt.after); got != tt.want {
+		if got := needsEvent(tt.stored, tt.desired); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// contentionEnds is longer than the longest backoff.
-const contentionEnds = time.Minute
+// afterBackoff is longer than the longest backoff.
+const afterBackoff = time.Minute
 
 // observe puts an add-on with these conditions into the agent's cache.
 func (f *fixture) observe(t *testing.T, changes ...func(*addonv1alpha1.ManagedClusterAddOn)) {
@@ -34,16 +34,16 @@ func (f *fixture) observe(t *testing.T, changes ...func(*addonv1alpha1.ManagedCl
 }
 
 func TestFindingIsAssertedOnce(t *testing.T) {
-	fails := with("Degraded", "True", "RequiredDependencyNotSatisfied")
-	missing := with("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound")
+	fails := withCondition("Degraded", "True", "RequiredDependencyNotSatisfied")
+	missing := withCondition("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound")
 	f := newFixture(t, proxy(missing, fails))
-	reconcileUntil := func(why string, writes int) {
+	reconcileUntil := func(situation string, writes int) {
 		t.Helper()
 		if _, err := f.reconcile(t); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.applied) != writes {
-			t.Fatalf("%s: wrote %d times, want %d", why, len(f.applied), writes)
+			t.Fatalf("%s: wrote %d times, want %d", situation, len(f.applied), writes)
 		}
 	}
 	f.applyError = errors.New("connection refused")
@@ -55,34 +55,34 @@ func TestFindingIsAssertedOnce(t *testing.T) {
 	f.applyError = nil
 	reconcileUntil("so is a conflict", 3)
 	reconcileUntil("another writer has replaced it", 3)
-	f.observe(t, with("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped"), fails)
+	f.observe(t, withCondition("Available", "False", "ManagedClusterAddOnLeaseUpdateStopped"), fails)
 	reconcileUntil("by False, too", 3)
 
-	f.observe(t, with("Available", "True", "ManagedClusterAddOnLeaseUpdated"), fails)
+	f.observe(t, withCondition("Available", "True", "ManagedClusterAddOnLeaseUpdated"), fails)
 	reconcileUntil("by True", 4)
 
-	f.observe(t, missing, with("Degraded", "False", "DependenciesSatisfied"))
+	f.observe(t, missing, withCondition("Degraded", "False", "DependenciesSatisfied"))
 	f.leases.observed.State = availability.LeaseNotFound
 	reconcileUntil("the dependency is satisfied", 4)
 	f.observe(t, missing, fails)
-	f.clock.Step(contentionEnds)
+	f.clock.Step(afterBackoff)
 	reconcileUntil("it fails again", 5)
 
 	f.getError = apierrors.NewNotFound(group, "proxy")
 	reconcileUntil("deleted", 5)
 	f.getError = nil
-	f.clock.Step(contentionEnds)
+	f.clock.Step(afterBackoff)
 	reconcileUntil("made anew", 6)
 }
 
 func TestStoredConditionCountsAsAsserted(t *testing.T) {
-	fails := with("Degraded", "True", "RequiredDependencyNotSatisfied")
-	f := newFixture(t, proxy(with("Available", "False", "RequiredDependencyNotSatisfied"), fails))
+	fails := withCondition("Degraded", "True", "RequiredDependencyNotSatisfied")
+	f := newFixture(t, proxy(withCondition("Available", "False", "RequiredDependencyNotSatisfied"), fails))
 	for _, replaced := range []metav1.ConditionStatus{"False", "Unknown"} {
 		if result, err := f.reconcile(t); err != nil || result != (reconcile.Result{}) || len(f.applied) != 0 {
 			t.Fatalf("%+v, error %v, wrote %v", result, err, f.applied)
 		}
-		f.observe(t, with("Available", replaced, "Other"), fails)
+		f.observe(t, withCondition("Available", replaced, "Other"), fails)
 	}
 }
 
@@ -90,21 +90,21 @@ func TestHealthCheckIsAwaitedForTheGracePeriod(t *testing.T) {
 	customized := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		addOn.Status.HealthCheck.Mode = ocmv1alpha1.HealthCheckModeCustomized
 	}
-	satisfied := with("Degraded", "False", "DependenciesSatisfied")
-	f := newFixture(t, proxy(customized, with("Available", "False", "RequiredDependencyNotSatisfied"), satisfied))
-	reconcileAt := func(after, again time.Duration, writes, events int) {
+	satisfied := withCondition("Degraded", "False", "DependenciesSatisfied")
+	f := newFixture(t, proxy(customized, withCondition("Available", "False", "RequiredDependencyNotSatisfied"), satisfied))
+	reconcileAt := func(elapsed, delay time.Duration, writes, events int) {
 		t.Helper()
-		f.clock.SetTime(start.Add(after))
+		f.clock.SetTime(start.Add(elapsed))
 		result, err := f.reconcile(t)
-		if err != nil || result.RequeueAfter != again {
-			t.Fatalf("after %s: error %v, again after %s, want %s", after, err, result.RequeueAfter, again)
+		if err != nil || result.RequeueAfter != delay {
+			t.Fatalf("after %s: error %v, requeued after %s, want %s", elapsed, err, result.RequeueAfter, delay)
 		}
 		if len(f.applied) != writes || len(f.emitted) != events {
-			t.Fatalf("after %s: wrote %v, events %q, want %d and %d", after, f.applied, f.emitted, writes, events)
+			t.Fatalf("after %s: wrote %v, events %q, want %d and %d", elapsed, f.applied, f.emitted, writes, events)
 		}
 	}
 	reconcileAt(0, grace, 1, 0)
-	f.observe(t, with("Available", "False", "AwaitingHealthCheck"), func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	f.observe(t, withCondition("Available", "False", "AwaitingHealthCheck"), func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		addOn.Status.Conditions[0].Message = "The dependencies of proxy add-on are satisfied again; waiting for the add-on's own health check."
 	}, satisfied)
 	reconcileAt(time.Minute, grace-time.Minute, 1, 0)

@@ -32,7 +32,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/factsobject"
 )
 
-// bench is a reconciler of cluster1 whose dependencies are values.
+// bench is a reconciler of cluster1 with values in place of its dependencies.
 type bench struct {
 	*Reconciler
 	clock    *clocktesting.FakeClock
@@ -52,8 +52,8 @@ func (b *bench) Group(name string) apidiscovery.Group        { return b.groups[n
 func (b *bench) WatchVersions(references []leases.Reference) { b.leases = references }
 func (b *bench) CountOnly(resources []objectcount.Resource)  { b.counted = resources }
 func (b *bench) Count(resource objectcount.Resource) (objectcount.Count, bool) {
-	count, known := b.counts[resource]
-	return count, known
+	count, ok := b.counts[resource]
+	return count, ok
 }
 func (b *bench) Version(r leases.Reference) leases.Version { return b.versions[r.Name] }
 
@@ -63,8 +63,8 @@ type cached struct {
 	*bench
 }
 
-func (c cached) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	facts, ok := into.(*dependencyv1alpha1.ManagedClusterFacts)
+func (c cached) Get(_ context.Context, key client.ObjectKey, target client.Object, _ ...client.GetOption) error {
+	facts, ok := target.(*dependencyv1alpha1.ManagedClusterFacts)
 	if !ok || c.facts == nil || key != factsobject.Key("cluster1") {
 		return apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), key.Name)
 	}
@@ -112,7 +112,7 @@ func (b *bench) reconcile(t *testing.T) reconcile.Result {
 
 func TestWritesOnlyWhatChanged(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	b.reconcile(t)
 	if b.writes != 1 || b.watched["a.io"] == nil {
@@ -125,9 +125,9 @@ func TestWritesOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-func TestFirstReportWaitsForAllFactsAndNoLonger(t *testing.T) {
+func TestFirstReportWaitsForAllFacts(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: api{Group: "hangs.io", Kind: "Other"}}}})
 	if result := b.reconcile(t); result.RequeueAfter != gathering || b.writes != 0 {
 		t.Errorf("%+v after %d writes", result, b.writes)
@@ -139,7 +139,7 @@ func TestFirstReportWaitsForAllFactsAndNoLonger(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenWhileTheClusterDoesNotRespond(t *testing.T) {
+func TestNoWriteWhileClusterDoesNotRespond(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy}})
 	b.facts.Status = status{
@@ -155,9 +155,9 @@ func TestNothingIsWrittenWhileTheClusterDoesNotRespond(t *testing.T) {
 	}
 }
 
-func TestAnotherWriterIsCorrectedAtGrowingIntervals(t *testing.T) {
+func TestCorrectionsOfAnotherWriterBackOff(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 	for range 3 { // another writer replaces the status each time
 		b.clock.Step(time.Minute)
@@ -174,7 +174,7 @@ func TestAnotherWriterIsCorrectedAtGrowingIntervals(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
+func TestUnrequestedFactsAreNotWatched(t *testing.T) {
 	b := newBench(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}})
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}, AddOns: []addOn{proxy}})
@@ -189,10 +189,10 @@ func TestWhatIsNoLongerRequestedIsNoLongerWatched(t *testing.T) {
 	}
 }
 
-func TestObserveReadsWhatIsRequested(t *testing.T) {
+func TestObserveReadsRequestedFacts(t *testing.T) {
 	b := newBench(t)
 	b.AgentAddOn = "interlock-agent"
-	b.groups = map[string]apidiscovery.Group{"a.io": served, "other.io": {Known: true}}
+	b.groups = map[string]apidiscovery.Group{"a.io": served, "other.io": {Discovered: true}}
 	b.counts = map[objectcount.Resource]objectcount.Count{thingsAt: {Number: 3}}
 	b.versions["proxy"] = leases.Version{State: availability.LeaseFound, Reported: "1.0.0"}
 	got := b.observe(dependencyv1alpha1.ManagedClusterFactsSpec{
@@ -210,8 +210,8 @@ func TestObserveReadsWhatIsRequested(t *testing.T) {
 	}
 }
 
-func TestWritesThatFail(t *testing.T) {
-	gone := apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "cluster1")
+func TestFailedWrites(t *testing.T) {
+	notFound := apierrors.NewNotFound(dependencyv1alpha1.Resource.GroupResource(), "cluster1")
 	replaced := apierrors.NewConflict(dependencyv1alpha1.Resource.GroupResource(), "cluster1", errors.New("uid"))
 	for _, test := range []struct {
 		name     string
@@ -219,7 +219,7 @@ func TestWritesThatFail(t *testing.T) {
 		fails    bool
 		result   string
 	}{
-		{name: "the object was deleted", response: gone, result: "conflict"},
+		{name: "the object was deleted", response: notFound, result: "conflict"},
 		{name: "it is another object", response: replaced, result: "conflict"},
 		{name: "the hub fails", response: apierrors.NewInternalError(errors.New("no")), fails: true, result: "error"},
 	} {
@@ -227,7 +227,7 @@ func TestWritesThatFail(t *testing.T) {
 			b := newBench(t)
 			registry := prometheus.NewRegistry()
 			b.Metrics = metrics.New(registry)
-			b.groups["a.io"] = apidiscovery.Group{Known: true}
+			b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 			b.response = test.response
 			b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}})
 			if _, err := b.Reconcile(t.Context(), reconcile.Request{}); (err != nil) != test.fails {
@@ -245,8 +245,8 @@ func TestWritesThatFail(t *testing.T) {
 	}
 }
 
-// An agent that runs as an add-on reports its own add-on. An agent that does not removes
-// what another agent reported.
+// TestAgentReportsItsAddOn tests the field AgentAddOn. An agent that runs as an add-on reports
+// its own add-on. Any other agent removes the report of a former agent.
 func TestAgentReportsItsAddOn(t *testing.T) {
 	for _, name := range []string{"interlock-agent", ""} {
 		b := newBench(t)

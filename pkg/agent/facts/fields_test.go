@@ -15,7 +15,7 @@ func TestFieldFacts(t *testing.T) {
 	v1, v2 := apidiscovery.Kind{Version: "v1", Kind: "Thing"}, apidiscovery.Kind{Version: "v2", Kind: "Thing"}
 	served := func(fields map[apidiscovery.Kind]map[string]bool, failures map[apidiscovery.Kind]string) apidiscovery.Group {
 		return apidiscovery.Group{
-			Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Schemas: apidiscovery.Schemas{Fields: fields, Failures: failures},
+			Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Schemas: apidiscovery.Schemas{Fields: fields, Failures: failures},
 		}
 	}
 	onlyV2 := map[apidiscovery.Kind]map[string]bool{v1: {"spec.a": true, "spec.b": false}, v2: {"spec.a": true, "spec.b": true}}
@@ -27,7 +27,7 @@ func TestFieldFacts(t *testing.T) {
 		group     apidiscovery.Group
 		want      []field
 		message   string
-		not       bool // known
+		unknown   bool
 	}{
 		{
 			name: "any version", requested: thing, group: served(onlyV2, nil),
@@ -54,17 +54,17 @@ func TestFieldFacts(t *testing.T) {
 			want:  []field{{Path: "spec.a", Found: "True", Versions: []string{"v2"}}, {Path: "spec.b", Found: "False"}},
 		},
 		{
-			name: "not looked up yet", requested: thing, not: true,
+			name: "not looked up yet", requested: thing, unknown: true,
 			group: served(map[apidiscovery.Kind]map[string]bool{v1: {"spec.a": true}, v2: {"spec.a": true}}, nil),
 		},
 		{name: "not served", requested: api{Group: "a.io", Kind: "Other"}, group: served(onlyV2, nil)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, known := test.group.Fact(apiRequest{API: test.requested, Fields: []string{"spec.a", "spec.b"}})
-			if known == test.not {
-				t.Errorf("known: %t", known)
+			got, ok := test.group.Fact(apiRequest{API: test.requested, Fields: []string{"spec.a", "spec.b"}})
+			if ok == test.unknown {
+				t.Errorf("known: %t", ok)
 			}
-			if diff := cmp.Diff(test.want, got.Fields); diff != "" && known {
+			if diff := cmp.Diff(test.want, got.Fields); diff != "" && ok {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if got.Message != test.message || (got.Reason != "") != (test.message != "") {
@@ -76,7 +76,7 @@ func TestFieldFacts(t *testing.T) {
 
 func TestRequestedFieldsAreWatched(t *testing.T) {
 	b := newBench(t)
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}, {API: thingV2, Fields: []string{"spec.a"}}}})
 	b.reconcile(t)
 	want := map[string]apidiscovery.Fields{"a.io": {{Version: "v2", Kind: "Thing"}: {"spec.a"}}}
@@ -85,16 +85,16 @@ func TestRequestedFieldsAreWatched(t *testing.T) {
 	}
 }
 
-// A field that is requested in addition does not take back what was reported before.
-func TestFieldsThatAreNotKnownYetKeepTheReport(t *testing.T) {
-	before := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
+// TestUnknownFieldsKeepReport tests that a request for another field does not remove reported fields.
+func TestUnknownFieldsKeepReport(t *testing.T) {
+	reported := apiFacts{API: thing, Served: metav1.ConditionTrue, Versions: []string{"v1"}}
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	facts.Spec.APIs = []apiRequest{{API: thing, Fields: []string{"spec.a"}}}
-	facts.Status = status{ObservedGeneration: 1, APIs: []apiFacts{before}}
+	facts.Status = status{ObservedGeneration: 1, APIs: []apiFacts{reported}}
 	got, complete := report(facts, observation{groups: map[string]apidiscovery.Group{
-		"a.io": {Known: true, Kinds: map[string][]string{"Thing": {"v1"}}},
+		"a.io": {Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}},
 	}})
-	if diff := cmp.Diff([]apiFacts{before}, got.APIs); diff != "" || complete || got.ObservedGeneration != 1 {
+	if diff := cmp.Diff([]apiFacts{reported}, got.APIs); diff != "" || complete || got.ObservedGeneration != 1 {
 		t.Errorf("complete %t, generation %d (-want +got):\n%s", complete, got.ObservedGeneration, diff)
 	}
 }

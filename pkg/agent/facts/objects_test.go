@@ -21,7 +21,7 @@ var (
 	things   = objectKind{Group: "a.io", Kind: "Thing"}
 	thingsAt = objectcount.Resource{Group: "a.io", Version: "v2", Resource: "things"}
 	served   = apidiscovery.Group{
-		Known: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Resources: map[string]string{"Thing": "things"},
+		Discovered: true, Kinds: map[string][]string{"Thing": {"v2", "v1"}}, Resources: map[string]string{"Thing": "things"},
 	}
 )
 
@@ -33,15 +33,15 @@ func TestObjectsFact(t *testing.T) {
 		return map[objectKind]objectcount.Count{things: count}
 	}
 	for _, test := range []struct {
-		name   string
-		group  apidiscovery.Group
-		counts map[objectKind]objectcount.Count
-		want   objectsInfo
-		not    bool // known
+		name    string
+		group   apidiscovery.Group
+		counts  map[objectKind]objectcount.Count
+		want    objectsInfo
+		unknown bool
 	}{
-		{name: "nothing is known yet", not: true},
-		{name: "not served", group: apidiscovery.Group{Known: true}, want: fact(0, false)},
-		{name: "not counted yet", group: served, not: true},
+		{name: "nothing is known yet", unknown: true},
+		{name: "not served", group: apidiscovery.Group{Discovered: true}, want: fact(0, false)},
+		{name: "not counted yet", group: served, unknown: true},
 		{name: "no object", group: served, counts: counted(objectcount.Count{}), want: fact(0, false)},
 		{name: "some", group: served, counts: counted(objectcount.Count{Number: 7}), want: fact(7, false)},
 		{name: "many", group: served, counts: counted(objectcount.Count{Number: 40, AtLeast: true}), want: fact(40, true)},
@@ -53,30 +53,31 @@ func TestObjectsFact(t *testing.T) {
 			},
 		},
 		{
-			name: "no right to discover the API", group: apidiscovery.Group{Known: true, Forbidden: "addon-agent may not"},
+			name: "no right to discover the API", group: apidiscovery.Group{Discovered: true, Forbidden: "addon-agent may not"},
 			want: objectsInfo{ObjectKind: things, Reason: dependencyv1alpha1.ReasonForbidden, Message: "addon-agent may not"},
 		},
 		{
-			name: "an API that cannot be discovered", group: apidiscovery.Group{Known: true, Failures: map[string]string{"v1": "503"}},
+			name: "an API that cannot be discovered", group: apidiscovery.Group{Discovered: true, Failures: map[string]string{"v1": "503"}},
 			want: objectsInfo{
 				ObjectKind: things, Reason: dependencyv1alpha1.ReasonDiscoveryFailed, Message: "discovery of a.io/v1 failed: 503",
 			},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, known := objectsFact(things, observation{groups: map[string]apidiscovery.Group{"a.io": test.group}, counts: test.counts})
-			if known == test.not {
-				t.Errorf("known: %t", known)
+			got, ok := objectsFact(things, observation{groups: map[string]apidiscovery.Group{"a.io": test.group}, counts: test.counts})
+			if ok == test.unknown {
+				t.Errorf("known: %t", ok)
 			}
-			if diff := cmp.Diff(test.want, got); known && diff != "" {
+			if diff := cmp.Diff(test.want, got); ok && diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestObjectsAreCountedOnceTheirAPIIsKnown, and one write has all.
-func TestObjectsAreCountedOnceTheirAPIIsKnown(t *testing.T) {
+// TestObjectsAreCountedAfterDiscovery tests that objects are counted after the discovery of their API, and that a single write has all
+// facts.
+func TestObjectsAreCountedAfterDiscovery(t *testing.T) {
 	b := newBench(t)
 	b.request(dependencyv1alpha1.ManagedClusterFactsSpec{APIs: []apiRequest{{API: thing}}, Objects: []objectKind{things}})
 	b.reconcile(t)
@@ -105,27 +106,27 @@ func TestObjectsAreCountedOnceTheirAPIIsKnown(t *testing.T) {
 	}
 }
 
-// TestACountThatIsNotKnownYetKeepsTheReport: an agent that has just started has counted nothing.
-func TestACountThatIsNotKnownYetKeepsTheReport(t *testing.T) {
+// TestUnknownCountKeepsReport tests an agent that has just started, and has not counted objects yet.
+func TestUnknownCountKeepsReport(t *testing.T) {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{}
 	facts.Generation, facts.Spec.Objects = 2, []objectKind{things}
-	before := objectsInfo{ObjectKind: things, Count: ptr.To[int64](40), AtLeast: true}
-	other := objectsInfo{ObjectKind: objectKind{Kind: "Other"}, Count: ptr.To[int64](1)}
-	facts.Status = status{ObservedGeneration: 1, Objects: []objectsInfo{before, other}}
+	reported := objectsInfo{ObjectKind: things, Count: ptr.To[int64](40), AtLeast: true}
+	unrequested := objectsInfo{ObjectKind: objectKind{Kind: "Other"}, Count: ptr.To[int64](1)}
+	facts.Status = status{ObservedGeneration: 1, Objects: []objectsInfo{reported, unrequested}}
 	got, complete := report(facts, observation{groups: map[string]apidiscovery.Group{"a.io": served}})
-	if diff := cmp.Diff([]objectsInfo{before}, got.Objects); diff != "" || complete || got.ObservedGeneration != 1 {
+	if diff := cmp.Diff([]objectsInfo{reported}, got.Objects); diff != "" || complete || got.ObservedGeneration != 1 {
 		t.Errorf("complete: %t, generation %d, -want +got:\n%s", complete, got.ObservedGeneration, diff)
 	}
 }
 
-// TestACRDOfAnEarlierInterlock has no objects: a status with that field would be refused.
-func TestACRDOfAnEarlierInterlock(t *testing.T) {
+// TestStatusForEarlierCRD tests the status for a CRD of an earlier Interlock, which would refuse the field for objects.
+func TestStatusForEarlierCRD(t *testing.T) {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{}
-	if _, has := emptyStatus(facts)["objects"]; has {
+	if _, ok := emptyStatus(facts)["objects"]; ok {
 		t.Error("writes objects where there are none")
 	}
 	facts.Status.Objects = []objectsInfo{{ObjectKind: things}}
-	if _, has := emptyStatus(facts)["objects"]; !has {
+	if _, ok := emptyStatus(facts)["objects"]; !ok {
 		t.Error("leaves objects that another writer has added")
 	}
 }

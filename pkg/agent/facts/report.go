@@ -80,8 +80,8 @@ func find[Fact any](facts []Fact, matches func(Fact) bool) (Fact, bool) {
 	if i := slices.IndexFunc(facts, matches); i >= 0 {
 		return facts[i], true
 	}
-	var none Fact
-	return none, false
+	var missing Fact
+	return missing, false
 }
 
 // addOnFact returns the fact on one add-on. The second result is false while the fact is unknown.

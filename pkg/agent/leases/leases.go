@@ -31,7 +31,7 @@ const (
 	Hosting Place = "hosting"
 )
 
-// Reference is where the lease of an add-on is. The lease has the add-on's name.
+// Reference is the location of an add-on's lease. The lease has the add-on's name.
 type Reference struct {
 	Place           Place
 	Namespace, Name string

@@ -35,8 +35,8 @@ func renewTime(t time.Time) *metav1.MicroTime {
 	return &micro
 }
 
-// plain declares to a reflector that the fake client cannot begin a watch with a list,
-// as a real API server can.
+// plain reports to a reflector that the fake client cannot begin a watch with a list, in
+// contrast to a real API server.
 type plain struct {
 	coordinationv1client.LeasesGetter
 }
@@ -51,7 +51,7 @@ func (p plain) Leases(namespace string) coordinationv1client.LeaseInterface {
 
 func (plainLeases) IsWatchListSemanticsUnSupported() bool { return true }
 
-// started returns a watcher, and the add-ons that it notifies of.
+// started returns a running watcher, and a channel with the add-ons whose leases change.
 func started(t *testing.T, managed, hosting *fake.Clientset) (*Watcher, <-chan string) {
 	t.Helper()
 	changed := make(chan string, 100)
@@ -72,7 +72,7 @@ func awaitChange(t *testing.T, changed <-chan string) {
 	}
 }
 
-// silenced lets the API server respond to no list until the returned function is called.
+// silenced keeps the API server from responding to lists until the returned function is called.
 func silenced(managed *fake.Clientset) (respond func()) {
 	silence := make(chan struct{})
 	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -84,7 +84,7 @@ func silenced(managed *fake.Clientset) (respond func()) {
 
 var here = Reference{Place: Managed, Namespace: "here", Name: "proxy"}
 
-func TestWatchKeepsTheStateOfTheLease(t *testing.T) {
+func TestWatchKeepsLeaseState(t *testing.T) {
 	managed := fake.NewClientset()
 	respond := silenced(managed)
 	watcher, changed := started(t, managed, fake.NewClientset())
@@ -101,7 +101,7 @@ func TestWatchKeepsTheStateOfTheLease(t *testing.T) {
 	awaitChange(t, changed)
 	expect(availability.LeaseNotFound, nil)
 
-	// The fake client reports nothing that is written between a list and its watch.
+	// The fake client does not report writes between a list and its watch.
 	NewWithT(t).Eventually(count).WithArguments(managed, "watch").WithTimeout(patience).Should(BeNumerically(">", 0))
 	client := managed.CoordinationV1().Leases("here")
 	if _, err := client.Create(t.Context(), lease(nil), metav1.CreateOptions{}); err != nil {
@@ -176,7 +176,7 @@ func count(client *fake.Clientset, verb string) int {
 	return n
 }
 
-func TestAPIServerThatRefuses(t *testing.T) {
+func TestRefusingAPIServer(t *testing.T) {
 	managed := fake.NewClientset(lease(renewTime(at)))
 	refusals := 0
 	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -231,7 +231,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestWatchesNothingAfterTheEnd(t *testing.T) {
+func TestNoWatchAfterEnd(t *testing.T) {
 	watcher := New(fake.NewClientset().CoordinationV1(), fake.NewClientset().CoordinationV1(), func(string) {}, func(string) {})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

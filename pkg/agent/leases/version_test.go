@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-func TestVersionsAreNotifiedApartFromHealth(t *testing.T) {
+func TestVersionChangesAreNotifiedSeparately(t *testing.T) {
 	managed := fake.NewClientset()
 	respond := silenced(managed)
 	healthy, versioned := make(chan string, 100), make(chan string, 100)
@@ -100,7 +100,7 @@ func TestVersionOf(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
+func TestReferenceOf(t *testing.T) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "proxy"}}
 	addOn.Status.Namespace = "here"
 	if got := ReferenceOf(addOn); got != here {

@@ -14,7 +14,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-func TestSeriesComeAndGoWithTheirObjects(t *testing.T) {
+func TestSeriesFollowObjects(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	for _, addOn := range []string{"proxy", "other"} {
@@ -49,7 +49,7 @@ interlock_agent_leases_watched{addon="proxy",cluster="hosting"} 1
 	}
 }
 
-func TestEveryMetricIsExplained(t *testing.T) {
+func TestMetricsHaveHelp(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
 	m.Wrote("proxy", metav1.Condition{Status: "True", Reason: "ManagedClusterAddOnLeaseUpdated"}, WriteSuccess)

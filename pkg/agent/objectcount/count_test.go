@@ -22,7 +22,7 @@ func TestCoarse(t *testing.T) {
 	}
 }
 
-func TestCountOfAList(t *testing.T) {
+func TestCountOf(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		items     int
@@ -47,55 +47,55 @@ func TestCountOfAList(t *testing.T) {
 	}
 }
 
-// TestFound: what is known of a kind after each request, and when it is counted again.
-func TestFound(t *testing.T) {
-	one, two := Count{Number: 1}, Count{Number: 2}
+// TestUpdate tests the count of a kind after each request, and the delay of the next request.
+func TestUpdate(t *testing.T) {
+	first, second := Count{Number: 1}, Count{Number: 2}
 	failed, forbidden := Count{Reason: dependencyv1alpha1.ReasonCountFailed}, Count{Reason: dependencyv1alpha1.ReasonForbidden}
 	type step struct {
-		found   Count
+		result  Count
 		silent  bool // the API server did not respond
 		want    Count
 		changed bool
-		again   time.Duration
+		delay   time.Duration
 	}
 	for name, steps := range map[string][]step{
-		"a number": {{found: one, want: one, changed: true, again: interval}, {found: one, want: one, again: interval}},
+		"a number": {{result: first, want: first, changed: true, delay: interval}, {result: first, want: first, delay: interval}},
 		"a number that changes": {
-			{found: one, want: one, changed: true, again: interval}, {found: two, want: two, changed: true, again: interval},
+			{result: first, want: first, changed: true, delay: interval}, {result: second, want: second, changed: true, delay: interval},
 		},
 		"no right from the start": {
-			{found: forbidden, want: forbidden, changed: true, again: retryFirst}, {found: forbidden, want: forbidden, again: 2 * retryFirst},
+			{result: forbidden, want: forbidden, changed: true, delay: retryFirst}, {result: forbidden, want: forbidden, delay: 2 * retryFirst},
 		},
 		"a right that follows": {
-			{found: forbidden, want: forbidden, changed: true, again: retryFirst}, {found: one, want: one, changed: true, again: interval},
+			{result: forbidden, want: forbidden, changed: true, delay: retryFirst}, {result: first, want: first, changed: true, delay: interval},
 		},
 		"a failure of a moment": {
-			{found: one, want: one, changed: true, again: interval},
-			{found: failed, want: one, again: retryFirst},
-			{found: one, want: one, again: interval},
+			{result: first, want: first, changed: true, delay: interval},
+			{result: failed, want: first, delay: retryFirst},
+			{result: first, want: first, delay: interval},
 		},
 		"a failure that stays": {
-			{found: one, want: one, changed: true, again: interval},
-			{found: failed, want: one, again: retryFirst},
-			{found: failed, want: failed, changed: true, again: 2 * retryFirst},
-			{found: failed, want: failed, again: 4 * retryFirst},
-			{found: failed, want: failed, again: 8 * retryFirst},
-			{found: failed, want: failed, again: interval},
+			{result: first, want: first, changed: true, delay: interval},
+			{result: failed, want: first, delay: retryFirst},
+			{result: failed, want: failed, changed: true, delay: 2 * retryFirst},
+			{result: failed, want: failed, delay: 4 * retryFirst},
+			{result: failed, want: failed, delay: 8 * retryFirst},
+			{result: failed, want: failed, delay: interval},
 		},
 		"a cluster that does not respond": {
-			{found: one, want: one, changed: true, again: interval},
-			{found: failed, silent: true, want: one, again: retryFirst},
-			{found: failed, silent: true, want: one, again: 2 * retryFirst},
-			{found: failed, silent: true, want: one, again: 4 * retryFirst},
+			{result: first, want: first, changed: true, delay: interval},
+			{result: failed, silent: true, want: first, delay: retryFirst},
+			{result: failed, silent: true, want: first, delay: 2 * retryFirst},
+			{result: failed, silent: true, want: first, delay: 4 * retryFirst},
 		},
-		"an API that never responds": {{found: failed, silent: true, want: failed, changed: true, again: retryFirst}},
+		"an API that never responds": {{result: failed, silent: true, want: failed, changed: true, delay: retryFirst}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counted := &kind{}
 			for n, step := range steps {
-				changed, again := counted.update(step.found, !step.silent)
-				if changed != step.changed || again != step.again || counted.count != step.want || !counted.counted {
-					t.Errorf("step %d: %t after %s, %+v; want %+v", n, changed, again, counted.count, step)
+				changed, delay := counted.update(step.result, !step.silent)
+				if changed != step.changed || delay != step.delay || counted.count != step.want || !counted.counted {
+					t.Errorf("step %d: %t after %s, %+v; want %+v", n, changed, delay, counted.count, step)
 				}
 			}
 		})

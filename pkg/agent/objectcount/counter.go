@@ -18,7 +18,7 @@ import (
 // kinds.
 const workers = 2
 
-// Resource is where the objects of a kind are.
+// Resource is the resource of the objects of a kind.
 type Resource = schema.GroupVersionResource
 
 // Counter counts the objects of the requested resources. It is safe for concurrent use.

@@ -18,7 +18,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// cluster lists objects as given, and counts the requests.
+// cluster lists objects with the function of a test, and counts the requests.
 type cluster struct {
 	metadata.Getter
 	list     func(resource Resource, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error)
@@ -26,18 +26,18 @@ type cluster struct {
 }
 
 func (c *cluster) Resource(resource Resource) metadata.Getter {
-	return getter{of: c, resource: resource}
+	return getter{cluster: c, resource: resource}
 }
 
 type getter struct {
 	metadata.Getter
-	of       *cluster
+	cluster  *cluster
 	resource Resource
 }
 
 func (g getter) List(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	g.of.requests.Add(1)
-	list, err := g.of.list(g.resource, options)
+	g.cluster.requests.Add(1)
+	list, err := g.cluster.list(g.resource, options)
 	if list == nil && err == nil { // it hangs
 		<-ctx.Done()
 		return nil, &url.Error{Op: "Get", Err: ctx.Err()}
@@ -58,8 +58,8 @@ var widgets = Resource{Group: "a.io", Version: "v1", Resource: "widgets"}
 
 func TestRead(t *testing.T) {
 	resource := schema.GroupResource{Group: "a.io", Resource: "widgets"}
-	failed := func(why string) Count {
-		return Count{Reason: dependencyv1alpha1.ReasonCountFailed, Message: "widgets.a.io could not be listed: " + why}
+	failed := func(cause string) Count {
+		return Count{Reason: dependencyv1alpha1.ReasonCountFailed, Message: "widgets.a.io could not be listed: " + cause}
 	}
 	for _, test := range []struct {
 		name      string
@@ -77,14 +77,14 @@ func TestRead(t *testing.T) {
 			name: "an aggregated API server that is down", err: apierrors.NewServiceUnavailable("at 12:00:00"), responded: true,
 			want: failed("503 ServiceUnavailable"),
 		},
-		{name: "a response that is none", err: errors.New("invalid character"), responded: true, want: failed("the response cannot be read")},
+		{name: "an unreadable response", err: errors.New("invalid character"), responded: true, want: failed("the response cannot be read")},
 		{name: "a kind without objects", err: apierrors.NewMethodNotSupported(resource, "list"), responded: true},
 		{name: "no connection", err: &url.Error{Op: "Get", Err: errors.New("refused")}, want: failed("no response")},
 		{name: "an API server that hangs", hangs: true, want: failed("no response")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				from := &cluster{list: func(_ Resource, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+				source := &cluster{list: func(_ Resource, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 					if diff := cmp.Diff(metav1.ListOptions{Limit: 1}, options); diff != "" {
 						t.Errorf("-want +got:\n%s", diff)
 					}
@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 					}
 					return objects(47), nil
 				}}
-				if got, responded := read(t.Context(), from, widgets); got != test.want || responded != test.responded {
+				if got, responded := read(t.Context(), source, widgets); got != test.want || responded != test.responded {
 					t.Errorf("%+v, responded: %t", got, responded)
 				}
 			})
@@ -101,24 +101,24 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestCounter: one request a kind in five minutes, and a report only of what changed.
+// TestCounter tests that there is a request for each kind in five minutes, and that only changes are reported.
 func TestCounter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var number, changes atomic.Int64
 		number.Store(42)
-		from := &cluster{list: func(Resource, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+		source := &cluster{list: func(Resource, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 			return objects(number.Load()), nil
 		}}
-		counter := New(from, func() { changes.Add(1) })
+		counter := New(source, func() { changes.Add(1) })
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- counter.Start(ctx) }()
-		expect := func(when string, requests, changed int64, want Count, known bool) {
+		expect := func(situation string, requests, changed int64, want Count, counted bool) {
 			t.Helper()
 			synctest.Wait()
-			got, is := counter.Count(widgets)
-			if from.requests.Load() != requests || changes.Load() != changed || got != want || is != known {
-				t.Errorf("%s: %d requests, %d changes, %+v known: %t", when, from.requests.Load(), changes.Load(), got, is)
+			got, ok := counter.Count(widgets)
+			if source.requests.Load() != requests || changes.Load() != changed || got != want || ok != counted {
+				t.Errorf("%s: %d requests, %d changes, %+v counted: %t", situation, source.requests.Load(), changes.Load(), got, ok)
 			}
 		}
 		expect("nothing is requested", 0, 0, Count{}, false)

@@ -25,7 +25,7 @@ const patience = 10 * time.Second
 
 var started = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// hub does not have the agent's add-on: it responds all the same.
+// hub responds, although it does not have the agent's add-on.
 type hub struct {
 	client.Reader
 	fails atomic.Bool
@@ -43,19 +43,19 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ..
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, event string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	for !holds() {
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within %s", what, patience)
+			t.Fatalf("%s: not within %s", event, patience)
 		case <-time.After(time.Millisecond):
 		}
 	}
 }
 
-func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t *testing.T) {
+func TestRenewalIntervals(t *testing.T) {
 	clock := clocktesting.NewFakeClock(started)
 	leases := fake.NewClientset()
 	var attempts, failing atomic.Int32
@@ -83,7 +83,7 @@ func TestTheLeaseIsRenewedEveryMinuteWhileTheHubRespondsAndSoonerAfterAFailure(t
 		}
 		return lease.Spec.RenewTime.Time
 	}
-	// pass lets the time pass when the renewer waits for it.
+	// pass steps the clock as soon as the renewer waits for it.
 	pass := func(d time.Duration) {
 		eventually(t, "it waits", clock.HasWaiters)
 		clock.Step(d)

@@ -24,7 +24,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Annotation is where a lease has the version of its add-on.
+// Annotation is the annotation of a lease that has the version of its add-on.
 const Annotation = addonv1alpha1.AddOnVersionAnnotation
 
 const (

@@ -50,7 +50,7 @@ func TestReporter(t *testing.T) {
 				t.Errorf("reports %q under the former key", former)
 			}
 			if len(test.stored) == 0 && stored.Spec.RenewTime == nil {
-				t.Error("made a lease that counts as one that was never renewed")
+				t.Error("created a lease that counts as never renewed")
 			}
 			if test.name == "a lease without a version" && stored.Annotations["other"] != "kept" {
 				t.Error("took away another annotation")
@@ -68,7 +68,7 @@ func TestReporter(t *testing.T) {
 	}
 }
 
-func TestReporterThatMayNot(t *testing.T) {
+func TestReporterWithoutRights(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("no")
@@ -78,7 +78,7 @@ func TestReporterThatMayNot(t *testing.T) {
 	}
 }
 
-func TestWithTheUpdaterOfAddonFramework(t *testing.T) {
+func TestReporterInAddonFramework(t *testing.T) {
 	client := fake.NewClientset()
 	go lease.NewLeaseUpdater(client, "proxy", "here", Reporter(t.Context(), client, "proxy", "here", "0.6.0")).Start(t.Context())
 	deadline := time.After(10 * time.Second)

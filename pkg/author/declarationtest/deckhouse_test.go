@@ -16,11 +16,11 @@ type (
 )
 
 func installed(nameAndVersion ...string) cluster {
-	var on cluster
+	var c cluster
 	for pair := range slices.Chunk(nameAndVersion, 2) {
-		on.AddOns = append(on.AddOns, addOn{Name: pair[0], Version: pair[1]})
+		c.AddOns = append(c.AddOns, addOn{Name: pair[0], Version: pair[1]})
 	}
-	return on
+	return c
 }
 
 func kubernetes(version string) cluster { return cluster{Kubernetes: version} }
@@ -34,13 +34,13 @@ const (
 		`{name: operator-trivy, version: "> v1.64.0"}]`
 )
 
-// What Deckhouse's documentation says of enabling a module, of an add-on: where Deckhouse
-// refuses or disables the module, the add-on is degraded, and stays installed.
+// TestDeckhouseEnabling tests the examples of Deckhouse's documentation about enabling a module. If
+// Deckhouse refuses or disables the module, the add-on is degraded, and stays installed.
 func TestDeckhouseEnabling(t *testing.T) {
 	for name, test := range map[string]struct {
-		spec string
-		on   cluster
-		want string // what the message begins with; empty: all is satisfied
+		spec    string
+		cluster cluster
+		want    string // the beginning of the message, or empty if all dependencies are satisfied
 	}{
 		"a platform that is new enough": {`requirements: {ocm: ">= 1.61"}`, ocm("1.61.0"), ""},
 		"a platform that is too old": {
@@ -60,7 +60,7 @@ func TestDeckhouseEnabling(t *testing.T) {
 		"three add-ons in the versions wanted": {
 			three, installed("ingress-nginx", "1.67.1", "node-local-dns", "0.1.0", "operator-trivy", "v1.65.0"), "",
 		},
-		"any version will do, but none is reported": { // no version in the declaration is for this
+		"any version suffices, but none is reported": { // without a version in the declaration, none has to be reported
 			three, installed("ingress-nginx", "1.67.1", "node-local-dns", "", "operator-trivy", "v1.65.0"),
 			"Required addon 'node-local-dns' is not installed or not available in version '>= 0.0.0'. (version not known",
 		},
@@ -76,74 +76,76 @@ func TestDeckhouseEnabling(t *testing.T) {
 			`dependencies: [{name: test, version: ">= 1.61"}]`, cluster{OCM: "1.62.0", AddOns: []addOn{{Name: "test", Version: "@ocm"}}}, "",
 		},
 
-		"an optional one that is not enabled": {ifInstalled, cluster{}, ""},
-		"an optional one in another version": {
+		"an optional add-on that is not enabled": {ifInstalled, cluster{}, ""},
+		"an optional add-on in another version": {
 			ifInstalled, installed("test", "v0.21.1"), "Addon 'test' is installed, but not in version '>v0.22.1'. (version v0.21.1",
 		},
-		"an optional one in the version": {ifInstalled, installed("test", "v0.22.2"), ""},
+		"an optional add-on in the version": {ifInstalled, installed("test", "v0.22.2"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "prometheus", test.spec)})
-			expect(t, hub.Check("prometheus", test.on), test.want)
+			expect(t, hub.Check("prometheus", test.cluster), test.want)
 		})
 	}
 }
 
-// What it says of updating and disabling: what Deckhouse refuses would break something here.
+// TestDeckhouseUpdatingAndDisabling tests the examples about updating and disabling. The changes that Deckhouse refuses break an add-on.
 func TestDeckhouseUpdatingAndDisabling(t *testing.T) {
 	const exact = `dependencies: [{name: test, type: IfInstalled, version: "=v0.22.1"}]`
 	prometheus := addOn{Name: "prometheus"}
-	both := func(version string) cluster { return installed("test", version).With(prometheus) }
-	before := cluster{Kubernetes: "1.28.0", OCM: "1.64.0"}.With(prometheus)
+	withTest := func(version string) cluster { return installed("test", version).With(prometheus) }
+	original := cluster{Kubernetes: "1.28.0", OCM: "1.64.0"}.With(prometheus)
 	upgraded := func(kubernetes, ocm string) cluster {
 		return cluster{Kubernetes: kubernetes, OCM: ocm}.With(prometheus)
 	}
 	for name, test := range map[string]struct {
-		spec          string
-		before, after cluster
-		want          string
+		spec              string
+		original, changed cluster
+		want              string
 	}{
-		"the platform, to a version that fits": {`requirements: {ocm: "< 1.73.4"}`, before, upgraded("1.28.0", "1.73.3"), ""},
-		"the platform, to one that does not": {
-			`requirements: {ocm: "< 1.73.4"}`, before, upgraded("1.28.0", "1.73.4"), "prometheus: " + platform,
+		"the platform, to a version that fits": {`requirements: {ocm: "< 1.73.4"}`, original, upgraded("1.28.0", "1.73.3"), ""},
+		"the platform, to a version that does not fit": {
+			`requirements: {ocm: "< 1.73.4"}`, original, upgraded("1.28.0", "1.73.4"), "prometheus: " + platform,
 		},
-		"Kubernetes, to a version that fits": {`requirements: {kubernetes: "< 1.30"}`, before, upgraded("1.29.6", "1.64.0"), ""},
-		"Kubernetes, to one that does not": {
-			`requirements: {kubernetes: "< 1.30"}`, before, upgraded("1.30.0", "1.64.0"), "prometheus: Required Kubernetes version",
+		"Kubernetes, to a version that fits": {`requirements: {kubernetes: "< 1.30"}`, original, upgraded("1.29.6", "1.64.0"), ""},
+		"Kubernetes, to a version that does not fit": {
+			`requirements: {kubernetes: "< 1.30"}`, original, upgraded("1.30.0", "1.64.0"), "prometheus: Required Kubernetes version",
 		},
-		"a required one is disabled": {
-			`dependencies: [{name: test}]`, both("0.1.0"), both("0.1.0").Without("test"),
+		"a required add-on is disabled": {
+			`dependencies: [{name: test}]`, withTest("0.1.0"), withTest("0.1.0").Without("test"),
 			"prometheus: Required addon 'test' is not installed",
 		},
-		"an optional one is disabled":                {ifInstalled, both("v0.22.2"), both("v0.22.2").Without("test"), ""},
-		"an optional one is enabled in the version":  {ifInstalled, cluster{}.With(prometheus), both("v0.22.2"), ""},
-		"an optional one is enabled in another":      {ifInstalled, cluster{}.With(prometheus), both("v0.21.1"), "prometheus: "},
-		"an optional one is updated in the range":    {ifInstalled, both("v0.22.2"), both("v0.23.1"), ""},
-		"an optional one is updated out of it":       {exact, both("v0.22.1"), both("0.23.1"), "prometheus: "},
-		"what is broken already is not broken again": {exact, both("0.23.0"), both("0.23.1"), ""},
+		"an optional add-on is disabled":               {ifInstalled, withTest("v0.22.2"), withTest("v0.22.2").Without("test"), ""},
+		"an optional add-on is enabled in the version": {ifInstalled, cluster{}.With(prometheus), withTest("v0.22.2"), ""},
+		"an optional add-on is enabled in another":     {ifInstalled, cluster{}.With(prometheus), withTest("v0.21.1"), "prometheus: "},
+		"an optional add-on is updated in the range":   {ifInstalled, withTest("v0.22.2"), withTest("v0.23.1"), ""},
+		"an optional add-on is updated out of it":      {exact, withTest("v0.22.1"), withTest("0.23.1"), "prometheus: "},
+		"an add-on that was broken before":             {exact, withTest("0.23.0"), withTest("0.23.1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "prometheus", test.spec)})
-			expect(t, hub.CheckChange(test.before, test.after), test.want)
+			expect(t, hub.CheckChange(test.original, test.changed), test.want)
 		})
 	}
 }
 
-// "The update for prometheus will be blocked until test is updated."
+// TestDeckhouseUpdatingTheDependent tests this example: "The update for prometheus will be blocked until test is updated."
 func TestDeckhouseUpdatingTheDependent(t *testing.T) {
 	prometheus := fixture.Deployed(fixture.Registration("prometheus"))
 	hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{prometheus},
 		fixture.Template("prometheus", "prometheus-2", `[{name: test, type: IfInstalled, version: ">v0.22.1"}]`))
-	one, two := addOn{Name: "prometheus", Template: "prometheus-1"}, addOn{Name: "prometheus", Template: "prometheus-2"}
+	first, second := addOn{Name: "prometheus", Template: "prometheus-1"}, addOn{Name: "prometheus", Template: "prometheus-2"}
 	for name, test := range map[string]struct {
-		on   cluster
-		want string
+		cluster cluster
+		want    string
 	}{
 		"test is not enabled":   {cluster{}, ""},
 		"test is too old":       {installed("test", "v0.21.1"), "prometheus: "},
 		"test has been updated": {installed("test", "v0.22.2"), ""},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, hub.CheckChange(test.on.With(one), test.on.With(two)), test.want) })
+		t.Run(name, func(t *testing.T) {
+			expect(t, hub.CheckChange(test.cluster.With(first), test.cluster.With(second)), test.want)
+		})
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// The tests of an add-on: where it works, and what another version of Kubernetes, of OCM
-// or of an add-on would break.
+// The tests of an add-on check the clusters that it works on, and the changes of versions
+// that would break it.
 func Example() {
 	hub, err := declarationtest.Read("testdata/gateway.yaml")
 	if err != nil {
@@ -45,22 +45,22 @@ func TestCheck(t *testing.T) {
 	snapshots := addonv1alpha1.AddonAPI{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshot"}
 	works := installed("keys", "", "tunnel", "0.9.3")
 	works.APIs = []addonv1alpha1.AddonAPI{snapshots}
-	older, none, edge := works, works, works
+	older, withoutAPI, edge := works, works, works
 	older.APIs = []addonv1alpha1.AddonAPI{{Group: snapshots.Group, Version: "v1beta1", Kind: snapshots.Kind}}
-	none.APIs = nil
+	withoutAPI.APIs = nil
 	edge.Labels = map[string]string{"tier": "edge"}
 	for name, test := range map[string]struct {
-		addOn string
-		on    cluster
-		want  string
+		addOn   string
+		cluster cluster
+		want    string
 	}{
-		"all is there": {"gateway", works, ""},
+		"all dependencies are satisfied": {"gateway", works, ""},
 		"the API is served in another version": {
 			"gateway", older,
 			"Optional API 'VolumeSnapshot.snapshot.storage.k8s.io/v1' is not served. Backups are not consistent. (served in v1beta1)",
 		},
 		"the API is not served": {
-			"gateway", none,
+			"gateway", withoutAPI,
 			"Optional API 'VolumeSnapshot.snapshot.storage.k8s.io/v1' is not served. Backups are not consistent. (not served)",
 		},
 		"a label of the cluster counts": {
@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 		"an add-on that was not read": {
 			"gatway", works, `add-on "gatway" has no ClusterManagementAddOn among those that were read: gateway, portal, tunnel`,
 		},
-		"a version that is none":         {"gateway", kubernetes("newest"), `Kubernetes: "newest" is no version; 1.36.0 is one`},
+		"an invalid version":             {"gateway", kubernetes("newest"), `Kubernetes: "newest" is no version; 1.36.0 is one`},
 		"an add-on that is listed twice": {"gateway", installed("keys", "", "keys", "1.0.0"), `AddOns[1]: "keys" is listed twice`},
 		"an AddOnTemplate of another add-on": {
 			"gateway", works.With(addOn{Name: "portal", Template: "gateway-2"}),
@@ -99,7 +99,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := read(t).Check(test.addOn, test.on); err != nil {
+			if err := read(t).Check(test.addOn, test.cluster); err != nil {
 				got = err.Error()
 			}
 			if got != test.want {
@@ -109,18 +109,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What addon-manager does not use has no verdicts: a test must not pass because of it.
-func TestADeclarationThatIsNotUsed(t *testing.T) {
+// TestUnusedDeclarations tests that Check returns an error for a declaration that addon-manager does not use, so that a test does not pass
+// because there are no verdicts.
+func TestUnusedDeclarations(t *testing.T) {
 	later := fixture.Specified(t, "later", `{dependencies: [{name: missing}], requirements: {interlock: ">= 99"}}`)
 	wrong := fixture.Annotated("wrong", "[{name: missing, retries: 3}]")
 	hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{later, wrong, fixture.Deployed(fixture.Registration("deployed"))},
 		fixture.Template("deployed", "deployed-2", "{"))
 	deployed := func(template string) cluster { return cluster{}.With(addOn{Name: "deployed", Template: template}) }
-	two := deployed("deployed-2")
+	changed := deployed("deployed-2")
 	for want, err := range map[string]error{
 		`"later" is not used: spec.requirements.interlock: the declaration is for Interlock >= 99`: hub.Check("later", cluster{}),
 		`"wrong" is not used: metadata.annotations[`:                                               hub.Check("wrong", cluster{}),
-		`"deployed" is not used: metadata.annotations[`:                                            hub.CheckChange(cluster{}, two),
+		`"deployed" is not used: metadata.annotations[`:                                            hub.CheckChange(cluster{}, changed),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "the declaration of add-on "+want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -145,7 +146,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func TestCheckChangeNamesTheClusterAtFault(t *testing.T) {
+func TestCheckChangeNamesInvalidCluster(t *testing.T) {
 	hub := read(t)
 	wrong := cluster{OCM: "main"}
 	for want, err := range map[string]error{
@@ -159,14 +160,14 @@ func TestCheckChangeNamesTheClusterAtFault(t *testing.T) {
 }
 
 func TestClustersAreCopied(t *testing.T) {
-	one := installed("a", "1.0.0", "b", "1.0.0")
-	one.With(addOn{Name: "a", Version: "2.0.0"}).Without("b")
-	if len(one.AddOns) != 2 || one.AddOns[0].Version != "1.0.0" {
-		t.Errorf("changed to %v", one.AddOns)
+	original := installed("a", "1.0.0", "b", "1.0.0")
+	original.With(addOn{Name: "a", Version: "2.0.0"}).Without("b")
+	if len(original.AddOns) != 2 || original.AddOns[0].Version != "1.0.0" {
+		t.Errorf("changed to %v", original.AddOns)
 	}
 }
 
-func TestReadRefusesWhatAdmissionDenies(t *testing.T) {
+func TestReadRefusesInvalidDeclarations(t *testing.T) {
 	const registration = "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata:\n  name: a\n"
 	for want, content := range map[string]string{
 		`file.yaml:7: a: spec.dependencies[0].type: Unsupported value: "Maybe"`: registration +

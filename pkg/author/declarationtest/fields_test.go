@@ -13,8 +13,8 @@ func TestFields(t *testing.T) {
 	hub := declarationtest.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(
 		t, "roles", `dependencies: [{name: roles, api: {group: rbac.example.io, kind: Role, fields: [spec.a, spec.b]}}]`,
 	)})
-	every := addonv1alpha1.AddonAPI{Group: "rbac.example.io", Kind: "Role"}
-	v1, v2 := every, every
+	anyVersion := addonv1alpha1.AddonAPI{Group: "rbac.example.io", Kind: "Role"}
+	v1, v2 := anyVersion, anyVersion
 	v1.Version, v2.Version = "v1", "v2"
 	type fields = map[addonv1alpha1.AddonAPI][]string
 	for name, test := range map[string]struct {
@@ -22,10 +22,10 @@ func TestFields(t *testing.T) {
 		fields fields
 		want   string
 	}{
-		"nothing is said of the schemas": {[]addonv1alpha1.AddonAPI{v1, v2}, nil, ""},
-		"nor of the version":             {[]addonv1alpha1.AddonAPI{every}, nil, ""},
-		"one version has all":            {[]addonv1alpha1.AddonAPI{v1, v2}, fields{v1: nil, v2: {"spec.a", "spec.b", "spec.c"}}, ""},
-		"no version has all": {
+		"no schemas":                {[]addonv1alpha1.AddonAPI{v1, v2}, nil, ""},
+		"no schemas and no version": {[]addonv1alpha1.AddonAPI{anyVersion}, nil, ""},
+		"a version with all fields": {[]addonv1alpha1.AddonAPI{v1, v2}, fields{v1: nil, v2: {"spec.a", "spec.b", "spec.c"}}, ""},
+		"no version with all fields": {
 			[]addonv1alpha1.AddonAPI{v1, v2},
 			fields{v1: {"spec.b"}, v2: nil},
 			lacking + "(served in v1, v2, but no version has all fields: the schema of v1 has no field spec.a)",

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAPIsOfOtherClusters(t *testing.T) {
-	declared := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", `
+	declarations := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", `
 dependencies:
 - {name: placement, api: {group: g.io, kind: Placement, servedBy: Hub, fields: [spec.a]}}
 - {name: monitors, api: {group: g.io, kind: Monitor, version: v1, servedBy: HostingCluster}}`)})
@@ -19,9 +19,9 @@ dependencies:
 	hosted := []AddOn{{Name: "x", HostingCluster: "hub-east"}}
 	const notThere = "Required API 'Monitor.g.io/v1' is not served"
 	for name, test := range map[string]struct {
-		reason string
-		on     Cluster
-		want   string
+		reason  string
+		cluster Cluster
+		want    string
 	}{
 		"Both": {"the cluster runs the agent itself", Cluster{Hub: hub, APIs: monitors}, ""},
 		"NoHub": {
@@ -54,7 +54,7 @@ dependencies:
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := declared.Check("x", test.on); err != nil {
+			if err := declarations.Check("x", test.cluster); err != nil {
 				got = err.Error()
 			}
 			if got != test.want {

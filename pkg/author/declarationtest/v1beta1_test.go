@@ -10,8 +10,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/author/declarationtest"
 )
 
-// An add-on on addon-framework has its registration in Go, in v1beta1.
-func TestADeclarationInV1beta1IsEvaluated(t *testing.T) {
+// TestNewV1beta1 tests registrations in v1beta1. An add-on that uses addon-framework has its registration in Go, in this version.
+func TestNewV1beta1(t *testing.T) {
 	gateway := addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 	gateway.Spec.Dependencies = []addonv1beta1.AddonDependency{
 		{Name: "tunnel", Type: addonv1beta1.DependencyTypeRequired, Version: ">= 0.9"},
@@ -23,8 +23,8 @@ func TestADeclarationInV1beta1IsEvaluated(t *testing.T) {
 	}
 
 	for version, want := range map[string]string{"0.9.3": "", "0.8.0": "Required addon 'tunnel'"} {
-		on := declarationtest.Cluster{AddOns: []declarationtest.AddOn{{Name: "tunnel", Version: version}}}
-		err := hub.Check("gateway", on)
+		cluster := declarationtest.Cluster{AddOns: []declarationtest.AddOn{{Name: "tunnel", Version: version}}}
+		err := hub.Check("gateway", cluster)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("beside tunnel %s: %v, expected %q", version, err, want)
 		}

@@ -45,17 +45,17 @@ type decision struct {
 // addon-manager sets Degraded when a dependency is not satisfied, and leaves it unset if all are satisfied from the start. So an
 // add-on without the condition may be installed, unless addon-manager may not have evaluated it yet. Then the library's own
 // evaluation counts.
-func decide(in inputs) decision {
-	if in.degraded != nil && condition.Owned(in.degraded) {
-		if availability.RequiredFails(in.degraded) {
-			return decision{wait, in.degraded.Message}
+func decide(state inputs) decision {
+	if state.degraded != nil && condition.Owned(state.degraded) {
+		if availability.RequiredFails(state.degraded) {
+			return decision{wait, state.degraded.Message}
 		}
 		return decision{step: install}
 	}
 	switch {
-	case in.unsatisfied != "":
-		return decision{retry, in.unsatisfied}
-	case in.incomplete && in.age < evaluationTime:
+	case state.unsatisfied != "":
+		return decision{retry, state.unsatisfied}
+	case state.incomplete && state.age < evaluationTime:
 		return decision{retry, fmt.Sprintf("Interlock's addon-manager has %s to evaluate the dependencies.", evaluationTime)}
 	default:
 		return decision{step: install}

@@ -14,9 +14,9 @@ func degraded(status metav1.ConditionStatus, reason, message string) *metav1.Con
 func TestDecide(t *testing.T) {
 	const missing = "Required addon 'a' is not installed or not available. (not installed)"
 	for _, test := range []struct {
-		name  string
-		known inputs
-		want  decision
+		name   string
+		inputs inputs
+		want   decision
 	}{
 		{
 			"addon-manager: a Required dependency fails",
@@ -30,8 +30,8 @@ func TestDecide(t *testing.T) {
 			inputs{degraded: degraded("False", "DependenciesSatisfied", "x"), unsatisfied: missing},
 			decision{step: install},
 		},
-		{"not evaluated yet, all is there", inputs{}, decision{step: install}},
-		{"not evaluated yet, something is missing", inputs{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
+		{"not evaluated yet, satisfied", inputs{}, decision{step: install}},
+		{"not evaluated yet, a dependency is missing", inputs{unsatisfied: missing, age: 24 * time.Hour}, decision{retry, missing}},
 		{
 			"Degraded of another writer does not count",
 			inputs{degraded: degraded("True", "DiskFull", "x"), unsatisfied: missing},
@@ -45,7 +45,7 @@ func TestDecide(t *testing.T) {
 		{"not evaluated, an older add-on with other requirements", inputs{incomplete: true, age: evaluationTime}, decision{step: install}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := decide(test.known); got != test.want {
+			if got := decide(test.inputs); got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 		})
@@ -57,9 +57,9 @@ func TestWasInstalled(t *testing.T) {
 		return []metav1.Condition{{Type: kind, Status: status, Reason: "AddonManifestApplied", Message: message}}
 	}
 	for _, test := range []struct {
-		name  string
-		given []metav1.Condition
-		want  bool
+		name       string
+		conditions []metav1.Condition
+		want       bool
 	}{
 		{"new", nil, false},
 		{"waiting", []metav1.Condition{{Type: ConditionInstallable, Status: "False"}}, false},
@@ -69,7 +69,7 @@ func TestWasInstalled(t *testing.T) {
 		{"nothing was applied", applied("ManifestApplied", "no manifest need to apply", "True"), false},
 		{"it failed", applied("ManifestApplied", "failed to apply the manifests of addon", "False"), false},
 	} {
-		if got := wasInstalled(test.given); got != test.want {
+		if got := wasInstalled(test.conditions); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
 		}
 	}

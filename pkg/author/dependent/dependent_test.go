@@ -25,7 +25,7 @@ import (
 
 var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// plainAddOn is an author's add-on: it consists of one ConfigMap.
+// plainAddOn is an author's add-on that consists of a ConfigMap.
 type plainAddOn struct{ options agent.AgentAddonOptions }
 
 func (p plainAddOn) Manifests(context.Context, *clusterv1.ManagedCluster, *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
@@ -33,7 +33,7 @@ func (p plainAddOn) Manifests(context.Context, *clusterv1.ManagedCluster, *addon
 }
 func (p plainAddOn) GetAgentAddonOptions() agent.AgentAddonOptions { return p.options }
 
-// hubWith has the add-on "gateway", which requires "accounts", and what is given.
+// hubWith returns a hub with these objects and the add-on "gateway", which requires "accounts".
 func hubWith(t *testing.T, objects ...client.Object) *fake.ClientBuilder {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -78,28 +78,31 @@ func TestOrderedInstallation(t *testing.T) {
 	broken := accounts("True")
 	broken.Status.Conditions = append(broken.Status.Conditions, *degraded("True", "RequiredDependencyNotSatisfied", "missing"))
 	for _, test := range []struct {
-		name      string
-		hub       []client.Object
-		given     []metav1.Condition
-		installs  bool
-		condition string // of Installable: status and the end of its message
-		retries   bool
+		name       string
+		hub        []client.Object
+		conditions []metav1.Condition
+		installs   bool
+		condition  string // the status of Installable, and the end of its message
+		retries    bool
 	}{
 		{name: "the dependency is not installed", condition: "False No credentials. (not installed)", retries: true},
-		{name: "it is not available", hub: []client.Object{accounts("False")}, condition: "False (Available=False, Lease)", retries: true},
 		{
-			name: "it misses one of its own", hub: []client.Object{broken},
+			name: "the dependency is not available", hub: []client.Object{accounts("False")},
+			condition: "False (Available=False, Lease)", retries: true,
+		},
+		{
+			name: "the dependency misses a dependency of its own", hub: []client.Object{broken},
 			condition: "False No credentials. (a Required dependency of its own is not satisfied)", retries: true,
 		},
-		{name: "it is available", hub: []client.Object{accounts("True")}, installs: true, condition: "True from now on."},
+		{name: "the dependency is available", hub: []client.Object{accounts("True")}, installs: true, condition: "True from now on."},
 		{
-			name: "addon-manager evaluated that it is not", hub: []client.Object{accounts("True")},
-			given:     []metav1.Condition{*degraded("True", "RequiredDependencyNotSatisfied", "not yet")},
-			condition: "False not yet",
+			name: "addon-manager reports that the dependency is not satisfied", hub: []client.Object{accounts("True")},
+			conditions: []metav1.Condition{*degraded("True", "RequiredDependencyNotSatisfied", "not yet")},
+			condition:  "False not yet",
 		},
 		{
-			name: "it is not any more",
-			given: []metav1.Condition{
+			name: "the dependency is no longer satisfied",
+			conditions: []metav1.Condition{
 				{Type: ConditionInstallable, Status: "True"}, *degraded("True", "RequiredDependencyNotSatisfied", "gone"),
 			}, installs: true,
 			condition: "True ",
@@ -112,7 +115,7 @@ func TestOrderedInstallation(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			installed := gateway(test.given...)
+			installed := gateway(test.conditions...)
 			objects, err := ordered(hubWith(t, test.hub...).Build()).Manifests(t.Context(), &clusterv1.ManagedCluster{}, installed)
 			if (err != nil) != test.retries || (len(objects) > 0) != test.installs {
 				t.Errorf("%d objects, error %v", len(objects), err)
@@ -129,8 +132,8 @@ func TestOrderedInstallation(t *testing.T) {
 	}
 }
 
-// Where the add-on has a gate, that alone decides, and the library writes nothing: addon-manager writes Installable.
-func TestAGateDecides(t *testing.T) {
+// TestGateDecides tests add-ons with a gate. Only the gate decides. The library does not write Installable, because addon-manager does.
+func TestGateDecides(t *testing.T) {
 	for value, installs := range map[string]bool{addonv1alpha1.GateOpen: true, addonv1alpha1.GateClosed: false} {
 		t.Run(value, func(t *testing.T) {
 			waits := metav1.Condition{Type: ConditionInstallable, Status: "False", Reason: ReasonWaiting, Message: "by addon-manager"}
@@ -147,7 +150,7 @@ func TestAGateDecides(t *testing.T) {
 	}
 }
 
-func TestAFailedReadIsRepeated(t *testing.T) {
+func TestFailedReadIsRetried(t *testing.T) {
 	broken := errors.New("away")
 	hub := hubWith(t).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -161,7 +164,7 @@ func TestAFailedReadIsRepeated(t *testing.T) {
 	}
 }
 
-func TestWithoutOrderNothingIsRead(t *testing.T) {
+func TestWrapWithoutOrderReadsNothing(t *testing.T) {
 	objects, err := Wrap(plainAddOn{}).Manifests(
 		t.Context(), &clusterv1.ManagedCluster{}, gateway(*degraded("True", "RequiredDependencyNotSatisfied", "x")),
 	)
@@ -178,7 +181,7 @@ func TestProber(t *testing.T) {
 	failing := gateway(*degraded("True", "RequiredDependencyNotSatisfied", "because"))
 	for _, test := range []struct {
 		name   string
-		given  *agent.HealthProber
+		prober *agent.HealthProber
 		fields int
 		own    error
 	}{
@@ -192,7 +195,7 @@ func TestProber(t *testing.T) {
 		{"workloads", &agent.HealthProber{Type: agent.HealthProberTypeWorkloadAvailability}, 2, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := Wrap(plainAddOn{agent.AgentAddonOptions{HealthProber: test.given}}).GetAgentAddonOptions().HealthProber
+			got := Wrap(plainAddOn{agent.AgentAddonOptions{HealthProber: test.prober}}).GetAgentAddonOptions().HealthProber
 			if got.Type != agent.HealthProberTypeWork || len(got.WorkProber.ProbeFields) != test.fields {
 				t.Fatalf("got %+v", got)
 			}
@@ -201,9 +204,9 @@ func TestProber(t *testing.T) {
 				t.Errorf("while a Required dependency fails: %v", err)
 			}
 			if err := got.WorkProber.HealthChecker(nil, nil, gateway()); !errors.Is(err, test.own) {
-				t.Errorf("else: %v, want %v", err, test.own)
+				t.Errorf("with satisfied dependencies: %v, want %v", err, test.own)
 			}
-			if test.given.WorkProber != nil && test.given.WorkProber.HealthChecker(nil, nil, failing) != sick { //nolint:errorlint // the very same
+			if test.prober.WorkProber != nil && test.prober.WorkProber.HealthChecker(nil, nil, failing) != sick { //nolint:errorlint // the very same
 				t.Error("the author's own prober was changed")
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/author/dependent"
 )
 
-// The hub manager of an add-on: the one line that differs is that with Wrap.
+// The hub manager of an add-on differs only in the line with Wrap.
 func ExampleWrap() {
 	run := func(ctx context.Context, config *rest.Config, gateway agent.AgentAddon) error {
 		hub, err := dependent.NewHub(config)

@@ -43,11 +43,11 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 	if err := hub.Get(ctx, client.ObjectKey{Name: installed.Name}, registered); err != nil {
 		return "", false, fmt.Errorf("read ClusterManagementAddOn %s: %w", installed.Name, err)
 	}
-	declared := declaration.Read(registered)
-	if declared.Invalid {
+	parsed := declaration.Read(registered)
+	if parsed.Invalid {
 		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events have the reason", installed.Name), false, nil
 	}
-	required, incomplete := plainlyRequired(declared.Dependencies)
+	required, incomplete := plainlyRequired(parsed.Dependencies)
 	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{{
 		ObjectMeta: metav1.ObjectMeta{Name: installed.Name}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{Dependencies: required},
 	}}))
@@ -59,7 +59,7 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 		return "", false, err
 	}
 	findings := evaluator.Evaluate(installed.Name, state)
-	return condition.Message(findings, condition.MaxMessage), incomplete || declared.Requirements != nil, nil
+	return condition.Message(findings, condition.MaxMessage), incomplete || parsed.Requirements != nil, nil
 }
 
 // addOnsOnly reads add-ons. The embedded Reader is nil: with the fields of OCM's proposal, a dependency needs no other object.

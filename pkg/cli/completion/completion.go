@@ -19,13 +19,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// timeout of a completion: a shell waits for it.
+// timeout is short, because the shell waits for a completion.
 const timeout = 2 * time.Second
 
-// Register adds completions to all verbs of a command: to arguments that its usage calls
-// ADDON, and to flags by their names.
-func Register(root *cobra.Command, from *source.Source) {
-	c := &completer{from: from}
+// Register adds completions to all verbs of a command, for arguments that the usage calls
+// ADDON, and for flags by their names.
+func Register(root *cobra.Command, src *source.Source) {
+	c := &completer{source: src}
 	flag(root, "namespace", c.complete(c.clusters, ""))
 	for _, verb := range root.Commands() {
 		switch {
@@ -40,7 +40,7 @@ func Register(root *cobra.Command, from *source.Source) {
 		case !strings.Contains(verb.Use, "FILE"):
 			verb.ValidArgsFunction = cobra.NoFileCompletions
 		}
-		if own := verb.LocalNonPersistentFlags().Lookup("cluster"); own != nil { // of others, it is the one of a kubeconfig
+		if own := verb.LocalNonPersistentFlags().Lookup("cluster"); own != nil { // the other verbs have the flag for a cluster of the kubeconfig
 			flag(verb, "cluster", c.complete(c.clusters, ""))
 		}
 		flag(verb, "install", c.complete(c.addOns, ""))
@@ -57,108 +57,108 @@ func flag(command *cobra.Command, name string, complete cobra.CompletionFunc) {
 	}
 }
 
-// completer finds names. It has no errors: a shell cannot show them.
-type completer struct{ from *source.Source }
+// completer finds names. It ignores errors, because a shell cannot show them.
+type completer struct{ source *source.Source }
 
-// names adds what it finds to the set, until the context ends.
-type names func(ctx context.Context, to map[string]bool)
+// finder adds names to a set, until the context ends.
+type finder func(ctx context.Context, names map[string]bool)
 
-// complete makes a completion of names, with what comes behind each. It leaves out those that
-// would control the terminal: a file can have them. Of a list with commas,
-// it completes the last element.
-func (c *completer) complete(find names, behind string) cobra.CompletionFunc {
+// complete returns a completion that adds a suffix to each name. It leaves out names that
+// would control the terminal, because a file can have them. In a list with commas, it
+// completes the last element.
+func (c *completer) complete(find finder, suffix string) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(command.Context(), timeout)
 		defer cancel()
-		found := map[string]bool{}
-		if !c.from.IsStdin() { // standard input belongs to the shell
-			find(ctx, found)
+		names := map[string]bool{}
+		if !c.source.IsStdin() { // standard input belongs to the shell
+			find(ctx, names)
 		}
-		before := typed[:strings.LastIndex(typed, ",")+1]
+		prefix := typed[:strings.LastIndex(typed, ",")+1]
 		var completed []string
-		for _, name := range slices.Sorted(maps.Keys(found)) {
-			if name != "" && name == text.Name(name) && strings.HasPrefix(before+name, typed) {
-				completed = append(completed, before+name+behind)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if name != "" && name == text.Name(name) && strings.HasPrefix(prefix+name, typed) {
+				completed = append(completed, prefix+name+suffix)
 			}
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
-		if behind != "" {
+		if suffix != "" {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 		return completed, directive
 	}
 }
 
-// addOns finds all that are registered, and of a file also those that are only installed.
-func (c *completer) addOns(ctx context.Context, to map[string]bool) {
-	if !c.from.IsFile() {
-		c.metadata(ctx, fleet.Registrations, to)
+// addOns finds all registered add-ons. In a file, it also finds add-ons that are only installed.
+func (c *completer) addOns(ctx context.Context, names map[string]bool) {
+	if !c.source.IsFile() {
+		c.metadata(ctx, fleet.Registrations, names)
 		return
 	}
-	if registered, err := c.from.Registrations(ctx); err == nil {
+	if registered, err := c.source.Registrations(ctx); err == nil {
 		for i := range registered {
-			to[registered[i].Name] = true
+			names[registered[i].Name] = true
 		}
-		c.each(ctx, func(addOn *addonv1alpha1.ManagedClusterAddOn) { to[addOn.Name] = true })
+		c.each(ctx, func(addOn *addonv1alpha1.ManagedClusterAddOn) { names[addOn.Name] = true })
 	}
 }
 
-// metadata finds the names of all objects of a resource, and reads nothing else of them.
-func (c *completer) metadata(ctx context.Context, resource string, to map[string]bool) {
-	hub, _, err := c.from.Connect()
+// metadata finds the names of all objects of a resource. It reads only their metadata.
+func (c *completer) metadata(ctx context.Context, resource string, names map[string]bool) {
+	hub, _, err := c.source.Connect()
 	if err != nil {
 		return
 	}
-	// What was found before an error is still right.
+	// Names that were found before an error are still right.
 	_ = snapshot.Each(ctx, hub, resource, "", func(page *metav1.PartialObjectMetadataList) {
 		for i := range page.Items {
-			to[page.Items[i].Name] = true
+			names[page.Items[i].Name] = true
 		}
 	})
 }
 
 // clusters finds the managed clusters.
-func (c *completer) clusters(ctx context.Context, to map[string]bool) {
-	if c.from.IsFile() {
-		if fleet, err := c.from.Snapshot(ctx, ""); err == nil {
+func (c *completer) clusters(ctx context.Context, names map[string]bool) {
+	if c.source.IsFile() {
+		if fleet, err := c.source.Snapshot(ctx, ""); err == nil {
 			for _, name := range fleet.Names() {
-				to[name] = true
+				names[name] = true
 			}
 		}
 		return
 	}
-	c.metadata(ctx, "managedclusters", to)
+	c.metadata(ctx, "managedclusters", names)
 }
 
-// reasons finds those of conditions, on the managed cluster of -n if it is given.
-func (c *completer) reasons(ctx context.Context, to map[string]bool) {
+// reasons finds reasons of conditions, on the managed cluster of -n if it is set.
+func (c *completer) reasons(ctx context.Context, names map[string]bool) {
 	c.each(ctx, func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		for _, condition := range []*metav1.Condition{fleet.Available(addOn), fleet.Degraded(addOn)} {
 			if condition != nil {
-				to[condition.Reason] = true
+				names[condition.Reason] = true
 			}
 		}
 	})
 }
 
 // each calls a function with the add-ons on managed clusters.
-func (c *completer) each(ctx context.Context, of func(*addonv1alpha1.ManagedClusterAddOn)) {
-	if c.from.IsFile() {
-		if fleet, err := c.from.Snapshot(ctx, ""); err == nil {
+func (c *completer) each(ctx context.Context, visit func(*addonv1alpha1.ManagedClusterAddOn)) {
+	if c.source.IsFile() {
+		if fleet, err := c.source.Snapshot(ctx, ""); err == nil {
 			for i := range fleet.AddOns {
-				of(&fleet.AddOns[i])
+				visit(&fleet.AddOns[i])
 			}
 		}
 		return
 	}
-	hub, _, err := c.from.Connect()
+	hub, _, err := c.source.Connect()
 	if err != nil {
 		return
 	}
-	// What was found before an error is still right.
-	_ = snapshot.Each(ctx, hub, "managedclusteraddons", *c.from.Config.Namespace, func(page *addonv1alpha1.ManagedClusterAddOnList) {
+	// Names that were found before an error are still right.
+	_ = snapshot.Each(ctx, hub, "managedclusteraddons", *c.source.Config.Namespace, func(page *addonv1alpha1.ManagedClusterAddOnList) {
 		for i := range page.Items {
-			of(&page.Items[i])
+			visit(&page.Items[i])
 		}
 	})
 }

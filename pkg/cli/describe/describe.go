@@ -1,5 +1,5 @@
-// Package describe is the verb of kubectl addon that shows what an add-on needs and
-// provides, before it is installed.
+// Package describe is the verb of kubectl addon that shows the dependencies of an add-on
+// and the APIs that it provides, before it is installed.
 package describe
 
 import (
@@ -30,8 +30,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags()}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags()}
 	command := &cobra.Command{
 		Use:   "describe ADDON | -f FILE",
 		Short: "Show what an add-on needs and provides, before it is installed",
@@ -61,17 +61,17 @@ needs no hub.`,
 }
 
 func (o *options) run(ctx context.Context, args []string) error {
-	all, names, err := o.read(ctx, args)
+	input, names, err := o.read(ctx, args)
 	if err != nil {
 		return err
 	}
 	for i, name := range names {
-		found := report.Describe(all.registrations, all.templates, name)
-		if err := o.flags.Print(o.Out, found, func() error {
+		description := report.Describe(input.registrations, input.templates, name)
+		if err := o.flags.Print(o.Out, description, func() error {
 			if i > 0 {
 				fmt.Fprintln(o.Out)
 			}
-			return o.printDescription(found)
+			return o.printDescription(description)
 		}); err != nil {
 			return err
 		}
@@ -79,77 +79,82 @@ func (o *options) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// declared is what is registered, with AddOnTemplates.
-type declared struct {
+// declarations has the objects that declare dependencies.
+type declarations struct {
 	registrations []addonv1alpha1.ClusterManagementAddOn
 	templates     []addonv1alpha1.AddOnTemplate
 }
 
-// read returns what is declared, and which add-ons to describe.
-func (o *options) read(ctx context.Context, args []string) (all declared, names []string, err error) {
+// read returns the declarations, and the names of the add-ons to describe.
+func (o *options) read(ctx context.Context, args []string) (declarations, []string, error) {
 	if len(o.files) > 0 {
 		return o.readFiles(args)
 	}
-	if all.registrations, err = o.source.Registrations(ctx); err != nil {
-		return all, nil, err
+	registrations, err := o.source.Registrations(ctx)
+	if err != nil {
+		return declarations{}, nil, err
 	}
-	for _, addOn := range all.registrations {
+	for _, addOn := range registrations {
 		if addOn.Name == args[0] {
-			all.templates, err = o.source.Templates(ctx, addOn)
-			return all, args, err
+			templates, err := o.source.Templates(ctx, addOn)
+			return declarations{registrations, templates}, args, err
 		}
 	}
-	return all, nil, fmt.Errorf("add-on %q is not registered: kubectl get clustermanagementaddons lists what is", args[0])
+	return declarations{}, nil, fmt.Errorf("add-on %q is not registered: kubectl get clustermanagementaddons lists what is", args[0])
 }
 
-func (o *options) readFiles(args []string) (all declared, names []string, err error) {
+func (o *options) readFiles(args []string) (declarations, []string, error) {
 	files, err := manifest.Read(o.files, o.In)
 	if err := cmp.Or(err, files.Err()); err != nil {
-		return all, nil, cmdline.UsageError(err)
+		return declarations{}, nil, cmdline.UsageError(err)
 	}
-	for _, one := range files.Manifests {
-		all.registrations = append(all.registrations, one.AddOn)
-		if len(args) == 0 || args[0] == one.AddOn.Name {
-			names = append(names, one.AddOn.Name)
+	var input declarations
+	var names []string
+	for _, file := range files.Manifests {
+		input.registrations = append(input.registrations, file.AddOn)
+		if len(args) == 0 || args[0] == file.AddOn.Name {
+			names = append(names, file.AddOn.Name)
 		}
 	}
-	for _, one := range files.Templates {
-		all.templates = append(all.templates, one.Template)
+	for _, file := range files.Templates {
+		input.templates = append(input.templates, file.Template)
 	}
 	if len(names) == 0 {
-		return all, nil, fmt.Errorf("add-on %q is not in these files", append(args, "")[0])
+		return declarations{}, nil, fmt.Errorf("add-on %q is not in these files", append(args, "")[0])
 	}
-	return all, names, nil
+	return input, names, nil
 }
 
 var heading = []string{"NEEDS", "TYPE", "WHAT", "WHEN", "WITHOUT IT"}
 
-func (o *options) printDescription(found *report.Description) error {
+func (o *options) printDescription(description *report.Description) error {
 	out, screen := o.Out, terminal.ScreenOf(o.Out)
-	title := text.Name(found.AddOn)
-	if found.Version != "" {
-		title += " " + text.OneLine(found.Version)
+	title := text.Name(description.AddOn)
+	if description.Version != "" {
+		title += " " + text.OneLine(description.Version)
 	}
-	if found.Declared != "" {
-		title += ", declared in " + text.OneLine(found.Declared)
+	if description.Declared != "" {
+		title += ", declared in " + text.OneLine(description.Declared)
 	}
 	fmt.Fprintln(out, screen.Wrap(title, 2))
-	if err := o.printNeeds(found.Needs, found.Problems); err != nil {
+	if err := o.printNeeds(description.Needs, description.Problems); err != nil {
 		return err
 	}
-	if found.Bundle {
+	if description.Bundle {
 		fmt.Fprintln(out, screen.Wrap("It is a bundle: it has no agent, and is available where all that it requires is, where Interlock's lifecycle is on.", 2))
 	}
-	if found.Ordering != "" {
+	if description.Ordering != "" {
 		fmt.Fprintln(out, screen.Wrap("Its first installation on a managed cluster waits for what it needs there, where Interlock's lifecycle is on.", 2))
 	}
-	if found.Ordering == addonv1alpha1.OrderingInstallAndUpgrade {
+	if description.Ordering == addonv1alpha1.OrderingInstallAndUpgrade {
 		fmt.Fprintln(out, screen.Wrap("So does another AddOnTemplate, for what it needs itself.", 2))
 	}
 	o.printLists([]list{
-		{"Provides", found.Provides}, {"Needed by", found.NeededBy}, {"Does not work beside it", found.ConflictsWith},
-	}, found.Needs, found.Problems)
-	for _, template := range found.Templates {
+		{"Provides", description.Provides},
+		{"Needed by", description.NeededBy},
+		{"Does not work beside it", description.ConflictsWith},
+	}, description.Needs, description.Problems)
+	for _, template := range description.Templates {
 		name := text.Name(template.Template)
 		if template.Version != "" {
 			name += " " + text.OneLine(template.Version)
@@ -168,26 +173,26 @@ func (o *options) printDescription(found *report.Description) error {
 func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	var rows [][]string
 	for _, need := range needs {
-		what, when := need.Subject, need.Condition
+		subject, condition := need.Subject, need.Condition
 		if need.Registered != nil && !*need.Registered {
-			what += " (not registered)"
+			subject += " (not registered)"
 		}
 		if need.Tolerate != "" {
-			what += ", unavailable for " + need.Tolerate + " at most"
+			subject += ", unavailable for " + need.Tolerate + " at most"
 		}
 		if need.Install != "" {
-			what += ", installed if its owner consents"
+			subject += ", installed if its owner consents"
 		}
 		if need.Removal != "" {
-			what += ", and removed with its last dependent"
+			subject += ", and removed with its last dependent"
 		}
 		if need.Config != "" || need.Settings != nil {
-			what += ", with settings (below)"
+			subject += ", with settings (below)"
 		}
-		if when == "" {
-			when = "always"
+		if condition == "" {
+			condition = "always"
 		}
-		rows = append(rows, []string{need.Name, string(need.Type), what, when, need.Message})
+		rows = append(rows, []string{need.Name, string(need.Type), subject, condition, need.Message})
 	}
 	switch {
 	case len(rows) == 0 && len(problems) > 0:
@@ -195,20 +200,20 @@ func (o *options) printNeeds(needs []report.Need, problems []string) error {
 	case len(rows) == 0:
 		fmt.Fprintln(o.Out, "It has no dependencies.")
 	default:
-		shown := o.flags.Table(o.Out, heading)
-		shown.Whole = true // what an author wrote is why it is read
-		return shown.Print(rows)
+		needsTable := o.flags.Table(o.Out, heading)
+		needsTable.Whole = true // people read this table for the authors' texts
+		return needsTable.Print(rows)
 	}
 	return nil
 }
 
-// list is a title with what belongs to it.
+// list is a list with its title.
 type list struct {
 	title string
 	items []string
 }
 
-// printLists prints what is no column of the table of needs.
+// printLists prints the parts of a description that have no column in the table of needs.
 func (o *options) printLists(lists []list, needs []report.Need, problems []string) {
 	screen := terminal.ScreenOf(o.Out)
 	for _, list := range lists {
@@ -227,7 +232,7 @@ func (o *options) printLists(lists []list, needs []report.Need, problems []strin
 		if need.Settings != nil {
 			fmt.Fprintln(o.Out, screen.Wrap(text.OneLine(fmt.Sprintf("Set for %s: %s", need.Name, listed(need.Settings))), 2))
 		}
-		if need.Docs != "" { // whole, for terminals that open links
+		if need.Docs != "" { // not wrapped, for terminals that open links
 			fmt.Fprintf(o.Out, "About %s: %s\n", text.OneLine(need.Name), text.OneLine(need.Docs))
 		}
 	}
@@ -236,20 +241,20 @@ func (o *options) printLists(lists []list, needs []report.Need, problems []strin
 	}
 }
 
-// listed are variables with their values.
+// listed returns a list of variables with their values.
 func listed(settings *addonv1alpha1.DependencySettings) string {
-	var all []string
+	var variables []string
 	for _, variable := range settings.Variables {
-		one := variable.Name + "=" + variable.Value
+		item := variable.Name + "=" + variable.Value
 		if variable.ValueFrom != "" {
-			one = variable.Name + " from " + variable.ValueFrom
+			item = variable.Name + " from " + variable.ValueFrom
 		}
 		if variable.Required {
-			one += " (required)"
+			item += " (required)"
 		}
-		all = append(all, one)
+		variables = append(variables, item)
 	}
-	joined := strings.Join(all, ", ")
+	joined := strings.Join(variables, ", ")
 	if settings.Policy == addonv1alpha1.SettingsSeal {
 		joined += "; sealed"
 	}

@@ -225,8 +225,8 @@ func TestDoctorPrints(t *testing.T) {
 	}
 }
 
-// Each check that fails comes with its repair.
-func TestFindingsHaveARepair(t *testing.T) {
+// TestFindingsHaveRepairs tests that each failed check has a repair.
+func TestFindingsHaveRepairs(t *testing.T) {
 	for name, change := range map[string]func(objects, *snapshot.Content){
 		"well": nil, "nothing": func(o objects, c *snapshot.Content) { clear(o); *c = snapshot.Content{} },
 	} {

@@ -140,29 +140,29 @@ func (r *admissionRule) manifest(file string) map[string]any {
 	return object
 }
 
-// firstDifference returns the path of the first field whose actual value is not the wanted one. It returns an empty string if all
-// wanted fields are equal. Other fields do not count, because the API server adds defaults.
-func firstDifference(actual, wanted any, path string) string {
-	switch wanted := wanted.(type) {
+// firstDifference returns the path of the first field whose actual value is not the desired value. It returns an empty string if all
+// desired fields are equal. Other fields do not count, because the API server adds defaults.
+func firstDifference(actual, desired any, path string) string {
+	switch desired := desired.(type) {
 	case map[string]any:
 		fields, _ := actual.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(wanted)) {
-			if difference := firstDifference(fields[name], wanted[name], path+"."+name); difference != "" {
+		for _, name := range slices.Sorted(maps.Keys(desired)) {
+			if difference := firstDifference(fields[name], desired[name], path+"."+name); difference != "" {
 				return difference
 			}
 		}
 	case []any:
 		elements, _ := actual.([]any)
-		if len(elements) != len(wanted) {
+		if len(elements) != len(desired) {
 			return path
 		}
-		for i := range wanted {
-			if difference := firstDifference(elements[i], wanted[i], fmt.Sprintf("%s[%d]", path, i)); difference != "" {
+		for i := range desired {
+			if difference := firstDifference(elements[i], desired[i], fmt.Sprintf("%s[%d]", path, i)); difference != "" {
 				return difference
 			}
 		}
 	default:
-		if fmt.Sprint(actual) != fmt.Sprint(wanted) { // The types of equal numbers can differ.
+		if fmt.Sprint(actual) != fmt.Sprint(desired) { // The types of equal numbers can differ.
 			return path
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-func TestAPIsThatAreNotKnownOnTheHub(t *testing.T) {
+func TestUnknownHubAPIs(t *testing.T) {
 	fact := func(kind string, served metav1.ConditionStatus) dependencyv1alpha1.APIFact {
 		return dependencyv1alpha1.APIFact{API: dependencyv1alpha1.API{Group: "a.io", Kind: kind}, Served: served, Message: "503"}
 	}

@@ -26,7 +26,7 @@ type result struct {
 	repair string
 }
 
-// rightsPage is the repair where an object cannot be read.
+// rightsPage is the repair if an object cannot be read.
 const rightsPage = "docs/kubectl-addon.md#rights, or deploy/plugin-reader"
 
 const (

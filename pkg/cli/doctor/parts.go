@@ -27,10 +27,10 @@ func (h *hub) checkDeployment(ctx context.Context, name, consequence string) []r
 			"docs/install.md, or name its namespace with --interlock-namespace",
 		}}
 	}
-	wanted, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	desired, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
 	ready, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
-	if ready == 0 || ready < wanted {
-		return []result{{failed, fmt.Sprintf("%s has %d of %d replicas ready. %s", name, ready, wanted, consequence), describe}}
+	if ready == 0 || ready < desired {
+		return []result{{failed, fmt.Sprintf("%s has %d of %d replicas ready. %s", name, ready, desired, consequence), describe}}
 	}
 	for _, condition := range mapsIn(object.Object, "status", "conditions") {
 		if condition["type"] == "Progressing" && condition["status"] == "False" {

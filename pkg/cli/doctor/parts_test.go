@@ -106,7 +106,7 @@ func TestOpenClusterManagement(t *testing.T) {
 	})
 }
 
-func TestOCMIsTheOneOfTheTests(t *testing.T) {
+func TestTestedOCMVersion(t *testing.T) {
 	module, err := os.ReadFile("../../../test/ocm/go.mod")
 	if err != nil {
 		t.Fatal(err)

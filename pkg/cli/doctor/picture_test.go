@@ -16,8 +16,8 @@ import (
 
 var _ = flag.Bool("update", false, "write what the verb prints")
 
-// The page docs/kubectl-addon.md shows a hub with an agent that does not report, as text and as a picture.
-func TestPageShowsWhatDoctorPrints(t *testing.T) {
+// TestPageShowsOutput tests that docs/kubectl-addon.md shows the output for a hub with a silent agent, as text and as a picture.
+func TestPageShowsOutput(t *testing.T) {
 	diagnosis := diagnoseChanged(t, func(_ objects, c *snapshot.Content) {
 		c.AddOns[0].Status.Conditions[0].Status = metav1.ConditionUnknown
 	})

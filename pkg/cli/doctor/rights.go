@@ -86,31 +86,31 @@ func checkRights(ctx context.Context, h *hub) []result {
 
 // grantProblem describes the rights of a grant that its service account lacks. It returns an empty string if it lacks none.
 func (h *hub) grantProblem(ctx context.Context, grant grant) (string, error) {
-	wanted := roleManifest(grant.file)
-	key := client.ObjectKey{Name: wanted.Name}
-	if wanted.Kind == "Role" {
+	manifest := roleManifest(grant.file)
+	key := client.ObjectKey{Name: manifest.Name}
+	if manifest.Kind == "Role" {
 		key.Namespace = h.namespace
 	}
-	binding, err := h.get(ctx, rbac, "v1", wanted.Kind+"Binding", key)
+	binding, err := h.get(ctx, rbac, "v1", manifest.Kind+"Binding", key)
 	if err != nil {
 		return "", err
 	}
-	if binding == nil || !h.binds(binding, wanted, grant.account) {
-		return fmt.Sprintf("No %sBinding %s gives %s its rights", wanted.Kind, wanted.Name, grant.account), nil
+	if binding == nil || !h.binds(binding, manifest, grant.account) {
+		return fmt.Sprintf("No %sBinding %s gives %s its rights", manifest.Kind, manifest.Name, grant.account), nil
 	}
-	role, err := h.get(ctx, rbac, "v1", wanted.Kind, key)
+	role, err := h.get(ctx, rbac, "v1", manifest.Kind, key)
 	if err != nil {
 		return "", err
 	}
 	if role == nil {
-		return fmt.Sprintf("The %s %s is missing, so %s lacks its rights", wanted.Kind, wanted.Name, grant.account), nil
+		return fmt.Sprintf("The %s %s is missing, so %s lacks its rights", manifest.Kind, manifest.Name, grant.account), nil
 	}
 	var actual rbacv1.Role
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(role.Object, &actual); err != nil {
 		return "", err
 	}
-	if missing := missingRights(actual.Rules, wanted.Rules); len(missing) > 0 {
-		return fmt.Sprintf("The %s %s lacks rights that %s needs: %s", wanted.Kind, wanted.Name, grant.account, strings.Join(missing, ", ")), nil
+	if missing := missingRights(actual.Rules, manifest.Rules); len(missing) > 0 {
+		return fmt.Sprintf("The %s %s lacks rights that %s needs: %s", manifest.Kind, manifest.Name, grant.account, strings.Join(missing, ", ")), nil
 	}
 	return "", nil
 }
@@ -125,10 +125,10 @@ func (h *hub) binds(binding *unstructured.Unstructured, role *rbacv1.Role, accou
 		})
 }
 
-// missingRights returns the wanted rights that the actual rules do not grant, such as "list managedclusters".
-func missingRights(actual, wanted []rbacv1.PolicyRule) []string {
+// missingRights returns the required rights that the actual rules do not grant, such as "list managedclusters".
+func missingRights(actual, required []rbacv1.PolicyRule) []string {
 	var missing []string
-	for _, rule := range wanted {
+	for _, rule := range required {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
@@ -148,13 +148,13 @@ func missingRights(actual, wanted []rbacv1.PolicyRule) []string {
 }
 
 // covers reports whether a rule grants all rights of another rule.
-func covers(rule, wanted rbacv1.PolicyRule) bool {
+func covers(rule, required rbacv1.PolicyRule) bool {
 	containsAll := func(granted, values []string) bool {
 		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(granted, value) && !slices.Contains(granted, "*") })
 	}
-	coversNames := len(rule.ResourceNames) == 0 || len(wanted.ResourceNames) > 0 && containsAll(rule.ResourceNames, wanted.ResourceNames)
-	return coversNames && containsAll(rule.APIGroups, wanted.APIGroups) && containsAll(rule.Resources, wanted.Resources) &&
-		containsAll(rule.Verbs, wanted.Verbs)
+	coversNames := len(rule.ResourceNames) == 0 || len(required.ResourceNames) > 0 && containsAll(rule.ResourceNames, required.ResourceNames)
+	return coversNames && containsAll(rule.APIGroups, required.APIGroups) && containsAll(rule.Resources, required.Resources) &&
+		containsAll(rule.Verbs, required.Verbs)
 }
 
 // roleManifest returns a Role or ClusterRole as this program ships it.

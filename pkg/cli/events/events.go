@@ -122,7 +122,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.follow(ctx, hub, append(follow.What(o.filter.Cluster, first), readable...)); err != nil && ctx.Err() == nil {
+	if err := o.follow(ctx, hub, append(follow.Lists(o.filter.Cluster, first), readable...)); err != nil && ctx.Err() == nil {
 		return source.HubError(err, host)
 	}
 	return nil

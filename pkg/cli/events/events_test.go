@@ -224,7 +224,7 @@ func TestWatchPrintsNewItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { ended <- o.follow(ctx, fakeHub, append(follow.What("cluster1", first), lists("cluster1")...)) }()
+	go func() { ended <- o.follow(ctx, fakeHub, append(follow.Lists("cluster1", first), lists("cluster1")...)) }()
 	eventually(t, out, "growing intervals.\n")
 	firstOutput := out.String()
 	laterEvent := event(kinds.ManagedClusterAddOn, "cluster1", "cluster-proxy", "AvailableContested", "later", afterOutage(60))
@@ -254,7 +254,7 @@ func eventually(t *testing.T, out *syncedOutput, want string) {
 	}
 }
 
-func TestEventsThatMayNotBeListed(t *testing.T) {
+func TestForbiddenLists(t *testing.T) {
 	fakeHub := hub(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Group: "events.k8s.io", Resource: "events"}, "", errors.New("may not list"))
 	}})

@@ -1,5 +1,5 @@
-// Package follow keeps what was read of a hub current, for the verbs that wait: it
-// watches the hub, and reads again only what it does not watch.
+// Package follow keeps a snapshot of a hub current, for the verbs that wait. It watches the
+// hub, and reads again only lists that it does not watch.
 package follow
 
 import (
@@ -25,47 +25,47 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Failures is how many times in a row a list may fail before a verb that shows changes ends.
+// Failures is the number of consecutive failures of a list that end a verb that shows changes.
 const Failures = 5
 
-// settle is how long changes are collected before they are reported: a condition is
-// mostly followed by others.
+// settle is the time for which changes are collected before they are reported, because other
+// conditions mostly follow a condition.
 const settle = 250 * time.Millisecond
 
-// Watched is a list that is watched.
+// Watched is a list to watch.
 type Watched struct {
 	List client.ObjectList
-	// Namespace is empty for all of them.
+	// Namespace is empty for all namespaces.
 	Namespace string
-	// Options limit the list further.
+	// Options filter the list further.
 	Options []client.ListOption
 }
 
-// What returns the lists that verdicts on a managed cluster depend on; empty for all clusters.
-// Kinds without an object in the first snapshot are left out: a hub may not have them.
-// Without them, the conditions on add-ons still show each change.
-func What(cluster string, first *snapshot.Snapshot) []Watched {
-	all := []Watched{
+// Lists returns the lists that verdicts on a managed cluster depend on. An empty name means all
+// clusters. Kinds without an object in the first snapshot are left out, because the hub may not
+// serve them. The conditions of add-ons still show each change.
+func Lists(cluster string, first *snapshot.Snapshot) []Watched {
+	lists := []Watched{
 		{List: &addonv1alpha1.ClusterManagementAddOnList{}},
 		{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: cluster},
 		{List: &clusterv1.ManagedClusterList{}, Options: snapshot.Named(cluster)},
 	}
 	if len(first.Content.Facts) > 0 {
-		all = append(all, Watched{List: &dependencyv1alpha1.ManagedClusterFactsList{}, Namespace: cluster})
+		lists = append(lists, Watched{List: &dependencyv1alpha1.ManagedClusterFactsList{}, Namespace: cluster})
 	}
 	if len(first.Policies) > 0 {
-		all = append(all, Watched{List: &dependencyv1alpha1.AddOnDependencyPolicyList{}})
+		lists = append(lists, Watched{List: &dependencyv1alpha1.AddOnDependencyPolicyList{}})
 	}
 	if len(first.Installations) > 0 {
-		all = append(all, Watched{List: &dependencyv1alpha1.AddOnInstallationList{}, Namespace: cluster})
+		lists = append(lists, Watched{List: &dependencyv1alpha1.AddOnInstallationList{}, Namespace: cluster})
 	}
 	if len(first.Configs) > 0 {
-		all = append(all, Watched{List: &addonv1alpha1.AddOnDeploymentConfigList{}})
+		lists = append(lists, Watched{List: &addonv1alpha1.AddOnDeploymentConfigList{}})
 	}
-	return all
+	return lists
 }
 
-// Hub reads lists that are watched from memory, and all else from the hub.
+// Hub reads watched lists from memory, and all other objects from the hub.
 type Hub struct {
 	client.Reader
 	informers map[string]toolscache.SharedIndexInformer
@@ -73,17 +73,22 @@ type Hub struct {
 	failed    chan error
 }
 
-// Start watches lists until the context ends. It returns once all of them were read, or
-// the error that ends each attempt, such as a missing right to watch. One list that fails
-// as often in a row as failures says ends it too, or a later Next; 0 tries for ever.
-func Start(ctx context.Context, hub client.WithWatch, all []Watched, failures int) (*Hub, error) {
-	h := &Hub{Reader: hub, informers: map[string]toolscache.SharedIndexInformer{}, changed: make(chan struct{}, 1), failed: make(chan error, 1)}
-	for _, one := range all {
-		informer, err := h.informer(hub, one, failures)
+// Start watches lists until the context ends. It returns after all of them were read. It fails
+// at an error that no retry can fix, such as a missing right to watch. It also fails after this
+// number of consecutive failures of a list, and so does Next. If failures is 0, it retries forever.
+func Start(ctx context.Context, hub client.WithWatch, lists []Watched, failures int) (*Hub, error) {
+	h := &Hub{
+		Reader:    hub,
+		informers: map[string]toolscache.SharedIndexInformer{},
+		changed:   make(chan struct{}, 1),
+		failed:    make(chan error, 1),
+	}
+	for _, watched := range lists {
+		informer, err := h.informer(hub, watched, failures)
 		if err != nil {
 			return nil, err
 		}
-		h.informers[key(one.List, one.Namespace)] = informer
+		h.informers[key(watched.List, watched.Namespace)] = informer
 		go informer.RunWithContext(ctx)
 	}
 	for _, informer := range h.informers {
@@ -100,8 +105,8 @@ func Start(ctx context.Context, hub client.WithWatch, all []Watched, failures in
 	return h, nil
 }
 
-// Next waits for a change, and then until changes pause. Its error is that of the context
-// or of a watch that has failed.
+// Next waits for a change, and then until changes pause. It returns an error if the context
+// ends or a watch fails.
 func (h *Hub) Next(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -118,8 +123,8 @@ func (h *Hub) Next(ctx context.Context) error {
 	}
 }
 
-// List implements client.Reader. What is watched comes in one page. Placements and their decisions are not
-// read again with each change: they explain verdicts, and change none.
+// List implements client.Reader. A watched list has a single page. Placements and their decisions are not
+// read again with each change, because they only explain verdicts.
 func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	switch list.(type) {
 	case *clusterv1beta1.PlacementDecisionList:
@@ -146,33 +151,35 @@ func key(list client.ObjectList, namespace string) string {
 	return fmt.Sprintf("%T/%s", list, namespace)
 }
 
-// informer watches one list, as client-go's informers do: from the version that was read,
-// again after each interruption, with growing intervals.
-func (h *Hub) informer(hub client.WithWatch, of Watched, failures int) (toolscache.SharedIndexInformer, error) {
-	var failed atomic.Int64 // in a row
+// informer returns an informer for a list. client-go's informers watch from the version that
+// was read, and watch again after each interruption, with growing intervals.
+func (h *Hub) informer(hub client.WithWatch, watched Watched, failures int) (toolscache.SharedIndexInformer, error) {
+	var failed atomic.Int64 // consecutive failures
 	listed := func(options metav1.ListOptions) []client.ListOption {
-		return append([]client.ListOption{&client.ListOptions{Raw: &options}, client.InNamespace(of.Namespace)}, of.Options...)
+		return append([]client.ListOption{&client.ListOptions{Raw: &options}, client.InNamespace(watched.Namespace)}, watched.Options...)
 	}
 	lists := &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list, _ := of.List.DeepCopyObject().(client.ObjectList) // a copy has the type of its original
+			list, _ := watched.List.DeepCopyObject().(client.ObjectList) // a copy has the type of its original
 			return list, hub.List(ctx, list, append(listed(options), client.Limit(options.Limit), client.Continue(options.Continue))...)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			opened, err := hub.Watch(ctx, of.List, listed(options)...)
+			opened, err := hub.Watch(ctx, watched.List, listed(options)...)
 			if err == nil {
 				failed.Store(0)
 			}
 			return opened, err
 		},
 	}
-	object, err := item(hub.Scheme(), of.List)
+	object, err := item(hub.Scheme(), watched.List)
 	if err != nil {
 		return nil, err
 	}
 	informer := toolscache.NewSharedIndexInformer(toolscache.ToListWatcherWithWatchListSemantics(lists, hub), object, 0, nil)
 	_, handled := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { h.change() }, UpdateFunc: func(any, any) { h.change() }, DeleteFunc: func(any) { h.change() },
+		AddFunc:    func(any) { h.change() },
+		UpdateFunc: func(any, any) { h.change() },
+		DeleteFunc: func(any) { h.change() },
 	})
 	failing := func(_ context.Context, _ *toolscache.Reflector, err error) {
 		if isFinal(err) || failed.Add(1) == int64(failures) {
@@ -181,13 +188,13 @@ func (h *Hub) informer(hub client.WithWatch, of Watched, failures int) (toolscac
 	}
 	for _, err := range []error{handled, informer.SetTransform(lean), informer.SetWatchErrorHandlerWithContext(failing)} {
 		if err != nil {
-			return nil, fmt.Errorf("watch %T: %w", of.List, err)
+			return nil, fmt.Errorf("watch %T: %w", watched.List, err)
 		}
 	}
 	return informer, nil
 }
 
-// item returns an empty object of those in a list.
+// item returns an empty object of the type of a list's items.
 func item(scheme *runtime.Scheme, list client.ObjectList) (runtime.Object, error) {
 	kinds, _, err := scheme.ObjectKinds(list)
 	if err != nil {
@@ -201,11 +208,11 @@ func item(scheme *runtime.Scheme, list client.ObjectList) (runtime.Object, error
 func (h *Hub) change() {
 	select {
 	case h.changed <- struct{}{}:
-	default: // one is enough
+	default: // a change is pending already
 	}
 }
 
-// isFinal reports whether another attempt cannot succeed.
+// isFinal reports whether a retry after this error cannot succeed.
 func isFinal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
 }
@@ -213,11 +220,11 @@ func isFinal(err error) bool {
 func (h *Hub) fail(err error) {
 	select {
 	case h.failed <- fmt.Errorf("watch: %w", err):
-	default: // the first one counts
+	default: // the first error counts
 	}
 }
 
-// lean keeps of an object what snapshots keep.
+// lean removes the fields from an object that snapshots do not keep.
 func lean(stored any) (any, error) {
 	switch full := stored.(type) {
 	case *addonv1alpha1.ClusterManagementAddOn:

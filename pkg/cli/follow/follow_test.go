@@ -14,14 +14,14 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// listing is a fake hub: it cannot list by watching.
+// listing is a fake hub that cannot list by watching.
 type listing struct{ client.WithWatch }
 
-// IsWatchListSemanticsUnSupported is what client-go checks.
+// IsWatchListSemanticsUnSupported implements the check of client-go.
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
 
-// The output must show that the hub does not respond any more.
-func TestAListThatFailsAgainAndAgainEnds(t *testing.T) {
+// TestRepeatedFailuresOfListEndWatch tests that a verb ends if the hub no longer responds, because its output must show that.
+func TestRepeatedFailuresOfListEndWatch(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)

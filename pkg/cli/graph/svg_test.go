@@ -131,7 +131,7 @@ func check(t *testing.T, picture string) {
 	}
 }
 
-func TestThePictureInWords(t *testing.T) {
+func TestPictureHasDescription(t *testing.T) {
 	graph := graphOf("gateway: proxy?, proxy:")
 	graph.Edges[0].Version = "^1.2"
 	want := "gateway: 5000 available.\nproxy: 5000 available.\ngateway depends on proxy (Optional, ^1.2)."

@@ -8,7 +8,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-func TestMermaidShowsTextAsItIs(t *testing.T) {
+func TestMermaidEscapesText(t *testing.T) {
 	graph := &report.Graph{
 		Nodes: []report.GraphNode{{Name: `<b>"#1"&`, Kind: report.NodeAPI}},
 		Edges: []report.GraphEdge{{Dependent: `<b>"#1"&`, Target: `<b>"#1"&`, Version: ">= 1 <2"}},

@@ -202,7 +202,7 @@ func (o *options) addFiles(files *manifest.Files) error {
 
 func (o *options) run(ctx context.Context) error {
 	cluster := o.source.Cluster(o.allNamespaces)
-	fleet, err := o.source.Snapshot(ctx, cluster, snapshot.Also{Registrations: o.trial.Registrations, Policies: o.trial.Policies})
+	fleet, err := o.source.Snapshot(ctx, cluster, snapshot.Additions{Registrations: o.trial.Registrations, Policies: o.trial.Policies})
 	if err != nil {
 		return err
 	}

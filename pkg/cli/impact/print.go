@@ -33,12 +33,12 @@ func (o *options) printImpact(impact *report.Impact) error {
 		}
 		fmt.Fprintln(out)
 	}
-	var breaks, others [][]string
+	var breaks, harmless [][]string
 	for i := range impact.Items {
 		if item := &impact.Items[i]; item.Breaks {
 			breaks = append(breaks, o.row(item))
 		} else {
-			others = append(others, o.row(item))
+			harmless = append(harmless, o.row(item))
 		}
 	}
 	for _, addOn := range impact.Installed {
@@ -55,11 +55,11 @@ func (o *options) printImpact(impact *report.Impact) error {
 			return err
 		}
 	}
-	if len(others) == 0 {
+	if len(harmless) == 0 {
 		return nil
 	}
 	fmt.Fprint(out, "\nOther changes:\n")
-	return o.table().Print(others)
+	return o.table().Print(harmless)
 }
 
 func (o *options) table() *table.Table {

@@ -101,7 +101,15 @@ func (o *options) Complete(args []string) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Also: snapshot.Also{AllTemplates: o.addOn != ""}, Known: o.has, Check: o.check, Plan: o.plan, Try: o.try, Print: o.print, Same: same, Do: o.install,
+		Texts: texts,
+		Also:  snapshot.Additions{AllTemplates: o.addOn != ""},
+		Known: o.has,
+		Check: o.check,
+		Plan:  o.plan,
+		Try:   o.try,
+		Print: o.print,
+		Same:  same,
+		Do:    o.install,
 	})
 }
 

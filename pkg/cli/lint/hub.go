@@ -33,7 +33,7 @@ func (h *hub) snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	if h.fleet != nil {
 		return h.fleet, nil
 	}
-	objects := snapshot.Also{Templates: h.files.AddOnTemplates}
+	objects := snapshot.Additions{Templates: h.files.AddOnTemplates}
 	for i := range h.files.Manifests {
 		objects.Registrations = append(objects.Registrations, h.files.Manifests[i].AddOn)
 	}

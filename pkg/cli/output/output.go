@@ -1,5 +1,5 @@
-// Package output prints what the verbs of the plugin find: for people, or as data in
-// the formats of kubectl.
+// Package output prints the results of the plugin's verbs: for people, or as data in the
+// formats of kubectl.
 package output
 
 import (
@@ -20,14 +20,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/cmdline"
 )
 
-// Flags are those that choose a format.
+// Flags has the flags that choose a format.
 type Flags struct {
 	print *genericclioptions.PrintFlags
-	// own are formats that the verb prints itself.
+	// own has the formats that the verb prints itself.
 	own []string
-	// headless: tables have no headings.
+	// headless is true for tables without headings.
 	headless bool
-	// printer is nil while no format is chosen, or one of the verb itself.
+	// printer is nil if no format is chosen, or a format that the verb prints itself.
 	printer printers.ResourcePrinter
 }
 
@@ -37,8 +37,8 @@ const (
 	Name = "name"
 )
 
-// NewFlags returns flags without a chosen format: for people. own are formats that the verb
-// prints itself, such as Wide.
+// NewFlags returns flags without a chosen format, which means output for people. The verb
+// prints its own formats itself, such as Wide.
 func NewFlags(own ...string) *Flags {
 	return &Flags{print: genericclioptions.NewPrintFlags(""), own: own}
 }
@@ -49,7 +49,7 @@ func (f *Flags) WithoutTemplate() *Flags {
 	return f
 }
 
-// Is reports whether a format is chosen.
+// Is reports whether this format is chosen.
 func (f *Flags) Is(format string) bool { return *f.print.OutputFormat == format }
 
 // IsData reports whether a format for programs is chosen.
@@ -63,7 +63,7 @@ func (f *Flags) AddTo(command *cobra.Command) {
 	format.Usage = "Output format. If empty, output for people. One of: (" + strings.Join(f.formats(), ", ") + ")."
 	*f.print.OutputFormat = ""
 	for _, hidden := range []string{"show-managed-fields", "allow-missing-template-keys"} {
-		_ = command.Flags().MarkHidden(hidden) // they have no effect here
+		_ = command.Flags().MarkHidden(hidden) // the flags have no effect here
 	}
 	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
@@ -73,7 +73,7 @@ func (f *Flags) formats() []string {
 	return slices.Compact(slices.Sorted(slices.Values(append(formats, f.own...))))
 }
 
-// Validate returns an error unless the chosen format is one.
+// Validate returns an error if the chosen format is unknown.
 func (f *Flags) Validate() error {
 	format := *f.print.OutputFormat
 	if format == "" || slices.Contains(f.own, format) {
@@ -86,17 +86,17 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
-// Chosen reports whether a format is chosen.
+// Chosen reports whether any format is chosen.
 func (f *Flags) Chosen() bool { return *f.print.OutputFormat != "" }
 
-// Table returns a table without rows, as the flags choose it.
+// Table returns a table without rows, with the chosen format.
 func (f *Flags) Table(out io.Writer, heading []string) *table.Table {
-	empty := table.New(out, heading)
-	empty.Uncut, empty.Headless = f.Is(Wide), f.headless
-	return empty
+	t := table.New(out, heading)
+	t.Uncut, t.Headless = f.Is(Wide), f.headless
+	return t
 }
 
-// Print prints a report in the chosen format, and without one calls the function that
+// Print prints a report in the chosen format. Without a format, it calls the function that
 // prints it for people.
 func (f *Flags) Print(out io.Writer, report any, forPeople func() error) error {
 	if f.printer == nil {
@@ -114,7 +114,7 @@ func (f *Flags) Print(out io.Writer, report any, forPeople func() error) error {
 
 func isList(report any) bool { return reflect.TypeOf(report).Kind() == reflect.Slice }
 
-// objectOf makes what a printer prints: of a report, or of a plain list.
+// objectOf converts a report or a plain list to an object that a printer can print.
 func objectOf(report any) (runtime.Object, error) {
 	if isList(report) {
 		raw, err := json.Marshal(report)

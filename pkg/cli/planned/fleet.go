@@ -23,7 +23,7 @@ type Fleet struct {
 }
 
 // fleet reads the managed clusters that the flags name.
-func (o *Options) fleet(ctx context.Context, also snapshot.Also) (*Fleet, error) {
+func (o *Options) fleet(ctx context.Context, also snapshot.Additions) (*Fleet, error) {
 	one := ""
 	if len(o.clusters) == 1 {
 		one = o.clusters[0]

@@ -18,7 +18,7 @@ import (
 type Verb struct {
 	Texts
 	// Also is what the plan needs to know beyond what Placements select.
-	Also snapshot.Also
+	Also snapshot.Additions
 	// Known reports whether the plan has a warning of the hub, which is then not shown again; nil: it has none.
 	Known func(warning string) bool
 	// Check returns an error for an add-on that cannot be named.
@@ -66,7 +66,7 @@ func (o *Options) Run(ctx context.Context, verb Verb) error {
 }
 
 // Fleet reads the managed clusters again, while a plan is carried out.
-func (o *Options) Fleet(ctx context.Context, also snapshot.Also) (*Fleet, error) {
+func (o *Options) Fleet(ctx context.Context, also snapshot.Additions) (*Fleet, error) {
 	also.Placements = true
 	return o.fleet(ctx, also)
 }

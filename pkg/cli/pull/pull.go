@@ -1,4 +1,4 @@
-// Package pull is the verb of kubectl addon that reads a package from a registry, and checks it.
+// Package pull is the verb of kubectl addon that reads a package from a registry and checks it.
 package pull
 
 import (
@@ -20,7 +20,7 @@ import (
 type options struct {
 	genericiooptions.IOStreams
 	resolve.Packages
-	to string
+	target string
 }
 
 // NewCommand returns the verb.
@@ -48,23 +48,23 @@ It reads the credentials of Docker's configuration. Images stay in the registry.
 		RunE: func(command *cobra.Command, args []string) error { return o.run(command.Context(), args[0]) },
 	}
 	o.AddTo(command)
-	cmdline.NotEmptyVar(command, &o.to, "to", "o", "addons", "The new folder, or the file with a name ending in .tar, to write.")
+	cmdline.NotEmptyVar(command, &o.target, "to", "o", "addons", "The new folder, or the file with a name ending in .tar, to write.")
 	return command
 }
 
-func (o *options) run(ctx context.Context, from string) (err error) {
-	if err := cmdline.Overwrites("to", o.to, from, o.Key); err != nil {
+func (o *options) run(ctx context.Context, reference string) (err error) {
+	if err := cmdline.Overwrites("to", o.target, reference, o.Key); err != nil {
 		return err
 	}
-	pulled, err := o.Open(ctx, from)
+	pulled, err := o.Open(ctx, reference)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, pulled.Close()) }()
-	if strings.HasSuffix(o.to, ".tar") {
-		err = pulled.WriteFile(o.to)
+	if strings.HasSuffix(o.target, ".tar") {
+		err = pulled.WriteFile(o.target)
 	} else {
-		err = pulled.WriteFolder(o.to)
+		err = pulled.WriteFolder(o.target)
 	}
 	if errors.Is(err, airgap.ErrNotEmpty) {
 		return cmdline.UsageError(err)
@@ -77,6 +77,6 @@ func (o *options) run(ctx context.Context, from string) (err error) {
 	if o.Key != "" {
 		signed = "It is signed with the key"
 	}
-	fmt.Fprintf(o.ErrOut, "%s has %s. %s.\n", o.to, text.Count(len(pulled.Entries), "release"), signed)
+	fmt.Fprintf(o.ErrOut, "%s has %s. %s.\n", o.target, text.Count(len(pulled.Entries), "release"), signed)
 	return nil
 }

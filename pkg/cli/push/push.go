@@ -20,8 +20,8 @@ import (
 
 type options struct {
 	genericiooptions.IOStreams
-	from     airgap.Source
-	imagesTo string
+	source         airgap.Source
+	imagesLocation string
 }
 
 // NewCommand returns the verb.
@@ -43,7 +43,7 @@ pushed below another registry or repository.`,
   kubectl addon push addons.tar registry.example.com/addons:1.0.0 --images-to registry.example.com/mirror`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			reference, err := o.from.Reference(strings.TrimPrefix(args[1], airgap.Scheme))
+			reference, err := o.source.Reference(strings.TrimPrefix(args[1], airgap.Scheme))
 			if _, isTag := reference.(name.Tag); err == nil && !isTag {
 				err = errors.New("name a tag: the digest is that of the package")
 			}
@@ -53,13 +53,13 @@ pushed below another registry or repository.`,
 			return o.run(command.Context(), args[0], reference)
 		},
 	}
-	command.Flags().BoolVar(&o.from.Insecure, "insecure", false, "The registry is on loopback, and may have no TLS.")
-	command.Flags().StringVar(&o.imagesTo, "images-to", "", "Push images below this registry or repository.")
+	command.Flags().BoolVar(&o.source.Insecure, "insecure", false, "The registry is on loopback, and may have no TLS.")
+	command.Flags().StringVar(&o.imagesLocation, "images-to", "", "Push images below this registry or repository.")
 	return command
 }
 
-func (o *options) run(ctx context.Context, file string, to name.Reference) (err error) {
-	packed, err := o.from.OpenArchive(file)
+func (o *options) run(ctx context.Context, file string, target name.Reference) (err error) {
+	packed, err := o.source.OpenArchive(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cmdline.UsageError(err)
 	}
@@ -67,14 +67,14 @@ func (o *options) run(ctx context.Context, file string, to name.Reference) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, packed.Close()) }()
-	images := o.imagesTo
+	images := o.imagesLocation
 	if images == "" {
-		images = to.Context().RegistryStr()
+		images = target.Context().RegistryStr()
 	}
-	if err := packed.Push(ctx, o.from.Client, to, strings.TrimSuffix(images, "/")); err != nil {
+	if err := packed.Push(ctx, o.source.Client, target, strings.TrimSuffix(images, "/")); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Out, to.Context().Digest(packed.Artifact.Digest.String()))
-	fmt.Fprintf(o.ErrOut, "%s was pushed with %s.\n", to, text.Count(len(packed.PackedImages), "image"))
+	fmt.Fprintln(o.Out, target.Context().Digest(packed.Artifact.Digest.String()))
+	fmt.Fprintf(o.ErrOut, "%s was pushed with %s.\n", target, text.Count(len(packed.PackedImages), "image"))
 	return nil
 }

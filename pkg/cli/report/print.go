@@ -25,23 +25,23 @@ var (
 	pendingHeading = []string{"CLUSTER", "ADD-ON", "DEPENDENCY", "THEN", "FOUND"}
 )
 
-// printReports prints tables of the edges, of the installations and upgrades that wait, and of the edges that rollouts change.
-func (o *options) printReports(found *report.DependencyReports, of *snapshot.Snapshot, cluster string) error {
+// printReports prints tables of the edges, of the waiting installations and upgrades, and of the edges that rollouts change.
+func (o *options) printReports(reports *report.DependencyReports, fleet *snapshot.Snapshot, cluster string) error {
 	out := o.Out
 	var rows, waiting, pending [][]string
-	left := 0
-	for i := range found.Items {
-		item := &found.Items[i]
+	leftOut := 0
+	for i := range reports.Items {
+		item := &reports.Items[i]
 		for j := range item.Edges {
-			rows = append(rows, row(item.Name, &item.Edges[j], of.Taken))
+			rows = append(rows, row(item.Name, &item.Edges[j], fleet.Taken))
 		}
 		for j := range item.Waiting {
-			waiting = append(waiting, waitingRow(item.Name, &item.Waiting[j], of.Taken))
+			waiting = append(waiting, waitingRow(item.Name, &item.Waiting[j], fleet.Taken))
 		}
 		for _, edge := range item.Pending {
 			pending = append(pending, []string{item.Name, edge.AddOn, edge.Dependency, edge.Verdict, edge.Found})
 		}
-		left += int(item.Summary.LeftOut)
+		leftOut += int(item.Summary.LeftOut)
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "No dependency is known to be unsatisfied.")
@@ -60,17 +60,19 @@ func (o *options) printReports(found *report.DependencyReports, of *snapshot.Sna
 			return err
 		}
 	}
-	if left > 0 {
+	if leftOut > 0 {
 		fmt.Fprintln(out)
-		fmt.Fprintln(out, terminal.ScreenOf(out).Wrap(fmt.Sprintf("%d entries are left out, because a report has at most %d KiB.", left, report.MaxBytes>>10), 0))
+		line := fmt.Sprintf("%d entries are left out, because a report has at most %d KiB.", leftOut, report.MaxBytes>>10)
+		fmt.Fprintln(out, terminal.ScreenOf(out).Wrap(line, 0))
 	}
 	return nil
 }
 
-// printNames prints what kubectl get takes: the reports of addon-manager have the same names.
-func printNames(out io.Writer, found *report.DependencyReports) error {
-	for i := range found.Items {
-		if _, err := fmt.Fprintf(out, "addondependencyreport.%s/%s\n", dependencyv1alpha1.GroupVersion.Group, text.Name(found.Items[i].Name)); err != nil {
+// printNames prints arguments for kubectl get, because the reports of addon-manager have the same names.
+func printNames(out io.Writer, reports *report.DependencyReports) error {
+	for i := range reports.Items {
+		name := text.Name(reports.Items[i].Name)
+		if _, err := fmt.Fprintf(out, "addondependencyreport.%s/%s\n", dependencyv1alpha1.GroupVersion.Group, name); err != nil {
 			return err
 		}
 	}
@@ -78,16 +80,16 @@ func printNames(out io.Writer, found *report.DependencyReports) error {
 }
 
 // printLost prints a command for the last verdicts on managed clusters that cannot be reached.
-func (o *options) printLost(out io.Writer, of *snapshot.Snapshot, cluster string) {
-	lost := lostClusters(of, cluster)
+func (o *options) printLost(out io.Writer, fleet *snapshot.Snapshot, cluster string) {
+	lost := lostClusters(fleet, cluster)
 	if lost == 0 {
 		return
 	}
-	which := "-A"
+	arguments := "-A"
 	if cluster != "" && len(validation.IsDNS1123Subdomain(cluster)) == 0 {
-		which = cluster + " -n " + cluster
+		arguments = cluster + " -n " + cluster
 	}
-	command, screen := "kubectl get addondependencyreports "+which+" -o yaml", terminal.ScreenOf(out)
+	command, screen := "kubectl get addondependencyreports "+arguments+" -o yaml", terminal.ScreenOf(out)
 	fmt.Fprintln(out)
 	fmt.Fprintln(out, screen.Wrap(fmt.Sprintf("Managed clusters that cannot be reached, so their verdicts are held: %d", lost), 0))
 	fmt.Fprintln(out, screen.Wrap("The last ones are not known here. They are in the reports on the hub, where addon-manager runs with --reports:", 0))
@@ -97,24 +99,25 @@ func (o *options) printLost(out io.Writer, of *snapshot.Snapshot, cluster string
 	fmt.Fprintf(out, "run  %s\n", o.source.Command(command))
 }
 
-// printEdges prints the cause of each edge even where a terminal has no room for all columns.
+// printEdges prints the edges. The column of the cause stays if a terminal has no room for all columns.
 func (o *options) printEdges(rows [][]string, cluster string) error {
-	shown := o.flags.Table(o.Out, heading)
-	shown.Spare = []string{"SINCE", "TYPE", "VERDICT"}
+	t := o.flags.Table(o.Out, heading)
+	t.Spare = []string{"SINCE", "TYPE", "VERDICT"}
 	if cluster != "" {
-		shown.Spare = append([]string{"CLUSTER"}, shown.Spare...)
+		t.Spare = append([]string{"CLUSTER"}, t.Spare...)
 	}
-	return shown.Print(rows)
+	return t.Print(rows)
 }
 
-// printWaiting prints the edges that are waited for even where a terminal has no room for all columns.
+// printWaiting prints the waiting installations and upgrades. The column of the dependencies stays if a terminal has no room for all
+// columns.
 func (o *options) printWaiting(rows [][]string, cluster string) error {
-	shown := o.flags.Table(o.Out, waitingHeading)
-	shown.Spare = []string{"SINCE", "KIND", "RUNS"}
+	t := o.flags.Table(o.Out, waitingHeading)
+	t.Spare = []string{"SINCE", "KIND", "RUNS"}
 	if cluster != "" {
-		shown.Spare = append([]string{"CLUSTER"}, shown.Spare...)
+		t.Spare = append([]string{"CLUSTER"}, t.Spare...)
 	}
-	return shown.Print(rows)
+	return t.Print(rows)
 }
 
 func waitingRow(cluster string, wait *dependencyv1alpha1.ReportedWait, now time.Time) []string {
@@ -128,7 +131,7 @@ func waitingRow(cluster string, wait *dependencyv1alpha1.ReportedWait, now time.
 	}
 }
 
-// age is how long ago a time is; empty where it is not known.
+// age returns the time since then in words. It is empty if the time is unknown.
 func age(since *metav1.Time, now time.Time) string {
 	if since == nil {
 		return ""
@@ -145,10 +148,10 @@ func row(cluster string, edge *dependencyv1alpha1.ReportedEdge, now time.Time) [
 }
 
 // lostClusters counts the managed clusters that cannot be reached.
-func lostClusters(of *snapshot.Snapshot, cluster string) int {
-	names := of.Names()
+func lostClusters(fleet *snapshot.Snapshot, cluster string) int {
+	names := fleet.Names()
 	if cluster != "" {
 		names = []string{cluster}
 	}
-	return len(slices.DeleteFunc(names, func(name string) bool { return !of.Lost(name) }))
+	return len(slices.DeleteFunc(names, func(name string) bool { return !fleet.Lost(name) }))
 }

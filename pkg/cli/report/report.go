@@ -1,5 +1,5 @@
 // Package report is the verb of kubectl addon that prints the AddOnDependencyReports of a
-// fleet, also where addon-manager does not write them.
+// fleet, even if addon-manager does not write them.
 package report
 
 import (
@@ -20,12 +20,12 @@ type options struct {
 	source        *source.Source
 	flags         *output.Flags
 	allNamespaces bool
-	all           bool
+	satisfied     bool
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide, output.Name)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide, output.Name)}
 	command := &cobra.Command{
 		Use:   "report",
 		Short: "List dependencies that are not satisfied, and their causes, by managed cluster",
@@ -48,29 +48,29 @@ those reports.`,
 		RunE: cmdline.RunE(func([]string) error { return o.flags.Validate() }, o.run),
 	}
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Report on all managed clusters, which is the default without -n.")
-	command.Flags().BoolVar(&o.all, "all", false, "List all dependencies, satisfied ones too.")
+	command.Flags().BoolVar(&o.satisfied, "all", false, "List all dependencies, satisfied ones too.")
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context) error {
 	cluster, scope := o.source.Cluster(o.allNamespaces), dependencyv1alpha1.ReportUnsatisfied
-	if o.all {
+	if o.satisfied {
 		scope = dependencyv1alpha1.ReportAll
 	}
 	fleet, err := o.source.Snapshot(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	found := report.OnClusters(fleet, cluster, scope)
+	reports := report.OnClusters(fleet, cluster, scope)
 	if o.flags.Chosen() && !o.flags.Is(output.Wide) {
 		o.printLost(o.ErrOut, fleet, cluster)
 	}
-	return o.flags.Print(o.Out, found, func() error {
+	return o.flags.Print(o.Out, reports, func() error {
 		if o.flags.Is(output.Name) {
-			return printNames(o.Out, found)
+			return printNames(o.Out, reports)
 		}
-		if err := o.printReports(found, fleet, cluster); err != nil {
+		if err := o.printReports(reports, fleet, cluster); err != nil {
 			return err
 		}
 		o.printLost(o.Out, fleet, cluster)

@@ -16,7 +16,7 @@ import (
 )
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "snapshot [FILE|-]",
 		Short: "Write the state of the fleet to a file",
@@ -35,34 +35,34 @@ replaced: read the file before you pass it on.`,
   kubectl addon why --from fleet.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return run(command.Context(), from, streams, args)
+			return run(command.Context(), src, streams, args)
 		},
 	}
 }
 
-func run(ctx context.Context, from *source.Source, streams genericiooptions.IOStreams, args []string) error {
-	taken, err := from.Snapshot(ctx, *from.Config.Namespace)
+func run(ctx context.Context, src *source.Source, streams genericiooptions.IOStreams, args []string) error {
+	fleet, err := src.Snapshot(ctx, *src.Config.Namespace)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 || args[0] == "-" {
-		return taken.Write(streams.Out)
+		return fleet.Write(streams.Out)
 	}
-	if err := write(taken, args[0]); err != nil {
+	if err := write(fleet, args[0]); err != nil {
 		return err
 	}
 	fmt.Fprintf(streams.ErrOut, "%s has %d add-ons on %s. Read it with --from %s.\n",
-		args[0], len(taken.AddOns), report.ReachOf(taken).TotalString(), args[0])
+		args[0], len(fleet.AddOns), report.ReachOf(fleet).TotalString(), args[0])
 	return nil
 }
 
 // write writes a file that only its owner can read.
-func write(taken *snapshot.Snapshot, path string) error {
+func write(fleet *snapshot.Snapshot, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
-	if err := taken.Write(file); err != nil {
+	if err := fleet.Write(file); err != nil {
 		_ = file.Close() // the first error counts
 		return fmt.Errorf("write %s: %w", path, err)
 	}

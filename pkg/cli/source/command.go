@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// FileNote precedes commands that act on a hub, where a file was read.
+// FileNote is the note before commands that act on a hub if the plugin has read a file.
 const FileNote = "Run the commands on the hub that the file was taken from: add its --context."
 
-// Command returns a command for people to paste, with the flags that named this hub or
-// file. Without them, it would act on the hub of the current context. The command is one
-// line of kubectl, of a verb of the plugin, or of clusteradm; anything else stays.
+// Command returns a command for people to paste, with the flags that select this hub or
+// file. Without them, it would act on the hub of the current context. The command is a
+// line of kubectl, of a verb of the plugin, or of clusteradm. Other lines do not change.
 func (s *Source) Command(line string) string {
 	switch {
 	case !isCommand(line):
@@ -28,8 +28,8 @@ func (s *Source) Command(line string) string {
 	return line
 }
 
-// Note names the flags that Command could not repeat; empty for none. clusteradm takes
-// no other flag that names a hub, and a token is not repeated.
+// Note returns a note about flags that Command could not repeat. It is empty without such
+// flags. clusteradm has no other flags for a hub, and a token is not repeated.
 func (s *Source) Note(line string) string {
 	switch {
 	case !isCommand(line) || s.IsFile() && readsFiles(line):
@@ -37,7 +37,7 @@ func (s *Source) Note(line string) string {
 	case s.IsFile():
 		return FileNote
 	}
-	var given []string
+	var flags []string
 	for _, flag := range []struct {
 		name  string
 		value *string
@@ -50,17 +50,17 @@ func (s *Source) Note(line string) string {
 		{"as", s.Config.Impersonate},
 	} {
 		if flag.value != nil && *flag.value != "" {
-			given = append(given, "--"+flag.name)
+			flags = append(flags, "--"+flag.name)
 		}
 	}
-	if len(given) == 0 {
+	if len(flags) == 0 {
 		return ""
 	}
 	context := "the current context"
 	if *s.Config.Context != "" {
 		context = "that context"
 	}
-	return "The commands act on the hub and as the user of " + context + ", without " + strings.Join(given, ", ") + "."
+	return "The commands act on the hub and as the user of " + context + ", without " + strings.Join(flags, ", ") + "."
 }
 
 func isCommand(line string) bool {
@@ -74,7 +74,7 @@ func readsFiles(line string) bool {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// Quoted is an argument as a POSIX shell reads it.
+// Quoted returns an argument with quotes for a POSIX shell, if it needs them.
 func Quoted(argument string) string {
 	if plain.MatchString(argument) {
 		return argument

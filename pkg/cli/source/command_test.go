@@ -7,16 +7,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
-// A command without the flags would act on another hub.
-func TestCommandsKeepTheHub(t *testing.T) {
-	const why, enable = "kubectl addon why a", "clusteradm addon enable --names a --clusters c1"
+// TestCommandsKeepHub tests that commands have the flags of the hub. Without them, they would act on another hub.
+func TestCommandsKeepHub(t *testing.T) {
+	const whyCommand, enable = "kubectl addon why a", "clusteradm addon enable --names a --clusters c1"
 	for name, test := range map[string]struct {
 		flags            []string
 		line, want, note string
 	}{
 		"the current context": {nil, enable, enable, ""},
 		"a context":           {[]string{"--context", "prod hub"}, enable, enable + " --context 'prod hub'", ""},
-		"a quote":             {[]string{"--context", "it's"}, why, why + ` --context 'it'\''s'`, ""},
+		"a quote":             {[]string{"--context", "it's"}, whyCommand, whyCommand + ` --context 'it'\''s'`, ""},
 		"a kubeconfig": {
 			[]string{"--kubeconfig", "/a/b", "--context", "x"},
 			"kubectl get managedclusters",
@@ -32,7 +32,7 @@ func TestCommandsKeepTheHub(t *testing.T) {
 			enable, enable + " --context x",
 			"The commands act on the hub and as the user of that context, without --as.",
 		},
-		"a file":                        {[]string{"--from", "my fleet.json"}, why, why + " --from 'my fleet.json'", ""},
+		"a file":                        {[]string{"--from", "my fleet.json"}, whyCommand, whyCommand + " --from 'my fleet.json'", ""},
 		"a file, and a hub":             {[]string{"--from", "f"}, enable, enable, FileNote},
 		"a verb that reads a hub only":  {[]string{"--from", "f"}, "kubectl addon doctor", "kubectl addon doctor", FileNote},
 		"what is no command":            {[]string{"--context", "x"}, "docs/install.md", "docs/install.md", ""},

@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A kind that the mapper lacks is never read, as if the hub did not serve it.
-func TestTheMapperHasWhatReadersMayRead(t *testing.T) {
+// TestMapperHasKindsOfReaders tests that the mapper has all kinds that readers may read. The plugin treats a missing kind as if the hub did
+// not serve it.
+func TestMapperHasKindsOfReaders(t *testing.T) {
 	raw, err := os.ReadFile("../../../deploy/plugin-reader/clusterrole.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -20,14 +21,14 @@ func TestTheMapperHasWhatReadersMayRead(t *testing.T) {
 	if err := yaml.Unmarshal(raw, role); err != nil {
 		t.Fatal(err)
 	}
-	known, checked := mapper(), 0
+	restMapper, checked := mapper(), 0
 	for _, rule := range role.Rules {
 		for _, group := range rule.APIGroups {
 			if !strings.HasSuffix(group, "open-cluster-management.io") {
 				continue
 			}
 			for _, resource := range rule.Resources {
-				if _, err := known.KindFor(schema.GroupVersionResource{Group: group, Resource: resource}); err != nil {
+				if _, err := restMapper.KindFor(schema.GroupVersionResource{Group: group, Resource: resource}); err != nil {
 					t.Error(err)
 				}
 				checked++

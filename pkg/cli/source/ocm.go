@@ -19,35 +19,38 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// addToScheme registers the kinds that verdicts depend on, and those that single verbs read.
+// addToScheme registers the kinds that verdicts depend on, and further kinds that single verbs read.
 func addToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(fleet.AddToScheme, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install, eventsv1.AddToScheme,
 		authorizationv1.AddToScheme)
 	return builder.AddToScheme(scheme)
 }
 
-// Templates reads the AddOnTemplates, if one of these add-ons can be deployed from them.
-func (s *Source) Templates(ctx context.Context, of ...addonv1alpha1.ClusterManagementAddOn) ([]addonv1alpha1.AddOnTemplate, error) {
-	if !slices.ContainsFunc(of, func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return declaration.UsesTemplates(&addOn) }) {
+// Templates reads the AddOnTemplates, if any of these add-ons can be deployed from them.
+func (s *Source) Templates(
+	ctx context.Context, registrations ...addonv1alpha1.ClusterManagementAddOn,
+) ([]addonv1alpha1.AddOnTemplate, error) {
+	usesTemplates := func(addOn addonv1alpha1.ClusterManagementAddOn) bool { return declaration.UsesTemplates(&addOn) }
+	if !slices.ContainsFunc(registrations, usesTemplates) {
 		return nil, nil
 	}
 	if s.file != "" {
-		read, err := s.read()
+		fleet, err := s.read()
 		if err != nil {
 			return nil, err
 		}
-		return read.Templates, nil
+		return fleet.Templates, nil
 	}
 	hub, host, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	all, err := snapshot.Templates(ctx, hub)
-	return all, HubError(err, host)
+	templates, err := snapshot.Templates(ctx, hub)
+	return templates, HubError(err, host)
 }
 
-// Reader returns a client of the hub whose errors say what to do, for objects that no snapshot
-// has, and for all of AddOnTemplates.
+// Reader returns a client of the hub whose errors have advice. It reads objects that no snapshot
+// has, and whole AddOnTemplates.
 func (s *Source) Reader() (client.Reader, error) {
 	hub, host, err := s.connect(timeout, fleet.SkipUnreadRegistrations)
 	if err != nil {
@@ -66,7 +69,7 @@ func (r reader) List(ctx context.Context, list client.ObjectList, options ...cli
 	return HubError(r.Reader.List(ctx, list, options...), r.host)
 }
 
-// WholeReader is Reader for clients that read all of registered add-ons too.
+// WholeReader is Reader for clients that also read whole ClusterManagementAddOns.
 func (s *Source) WholeReader() (client.Reader, error) {
 	hub, host, err := s.connect(timeout, func(config *rest.Config) *rest.Config { return config })
 	if err != nil {

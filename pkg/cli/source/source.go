@@ -1,5 +1,5 @@
-// Package source is where the verbs of the plugin read a fleet from: a hub, or a file
-// that `kubectl addon snapshot` wrote.
+// Package source reads a fleet for the verbs of the plugin from a hub, or from a file that
+// `kubectl addon snapshot` wrote.
 package source
 
 import (
@@ -28,23 +28,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Limits of the rate of requests, as kubectl has them: lists of a large fleet do not wait.
+// The rate limits of requests. They are the limits of kubectl, so that lists of a large fleet
+// do not wait.
 const (
 	qps   = 50
 	burst = 300
 )
 
-// timeout of a request, unless --request-timeout names another one: a page of a list takes
-// a second.
+// timeout is the default timeout of a request. --request-timeout overrides it. A page of a
+// list takes a second.
 const timeout = 30 * time.Second
 
-// mapper has all that the plugin reads. Discovery would find the same, with more requests,
-// and is not interrupted by Ctrl-C.
+// mapper returns a mapper with all kinds that the plugin reads. Discovery would need more
+// requests, and Ctrl-C does not interrupt it.
 func mapper() meta.RESTMapper {
 	const addOns, clusters = "addon.open-cluster-management.io/v1alpha1", "cluster.open-cluster-management.io"
 	const rbac = "rbac.authorization.k8s.io/v1"
-	known := meta.NewDefaultRESTMapper(nil)
-	for kind, of := range map[string][]string{
+	kinds := meta.NewDefaultRESTMapper(nil)
+	for kind, version := range map[string][]string{
 		"ClusterManagementAddOn": {addOns, ""}, "AddOnTemplate": {addOns, ""}, "ManagedClusterAddOn": {addOns, "namespaced"},
 		"AddOnDeploymentConfig": {addOns, "namespaced"},
 		"Event":                 {"events.k8s.io/v1", "namespaced"},
@@ -61,31 +62,31 @@ func mapper() meta.RESTMapper {
 		"SelfSubjectAccessReview": {"authorization.k8s.io/v1", ""},
 	} {
 		scope := meta.RESTScopeRoot
-		if of[1] != "" {
+		if version[1] != "" {
 			scope = meta.RESTScopeNamespace
 		}
-		known.Add(schema.FromAPIVersionAndKind(of[0], kind), scope)
+		kinds.Add(schema.FromAPIVersionAndKind(version[0], kind), scope)
 	}
-	// The plural of this one cannot be guessed: it is its singular.
+	// The mapper cannot guess this plural, which is the same as the singular.
 	facts := dependencyv1alpha1.GroupVersion.WithResource("managedclusterfacts")
-	known.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
-	known.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
-	known.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
+	kinds.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
+	kinds.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
+	kinds.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	for _, version := range []string{"v1", "v1beta1"} {
 		policy := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: version, Kind: "MutatingAdmissionPolicy"}
-		known.Add(policy.GroupVersion().WithKind(policy.Kind+"Binding"), meta.RESTScopeRoot)
-		known.AddSpecific(policy, policy.GroupVersion().WithResource("mutatingadmissionpolicies"),
+		kinds.Add(policy.GroupVersion().WithKind(policy.Kind+"Binding"), meta.RESTScopeRoot)
+		kinds.AddSpecific(policy, policy.GroupVersion().WithResource("mutatingadmissionpolicies"),
 			policy.GroupVersion().WithResource("mutatingadmissionpolicy"), meta.RESTScopeRoot)
 	}
-	return known
+	return kinds
 }
 
 // Source is a hub or a file.
 type Source struct {
 	Config *genericclioptions.ConfigFlags
-	// In is standard input, from which the file - is read.
+	// In is standard input. The file - is read from it.
 	In io.Reader
-	// ErrOut is told of what could not be read and may be left out; nil: nobody is.
+	// ErrOut receives warnings about objects that could not be read and are left out. If it is nil, there are no warnings.
 	ErrOut io.Writer
 	file   string
 }
@@ -101,26 +102,26 @@ func (s *Source) IsFile() bool { return s.file != "" }
 // IsStdin reports whether the file is standard input.
 func (s *Source) IsStdin() bool { return s.file == "-" }
 
-// Snapshot reads the fleet, or one managed cluster of it. Its error says what to do, and
-// makes the plugin exit with cmdline.ExitHub where a hub did not respond. also are further
-// registrations, whose inputs are read too.
-func (s *Source) Snapshot(ctx context.Context, cluster string, also ...snapshot.Also) (*snapshot.Snapshot, error) {
-	taken, err := s.take(ctx, cluster, also)
+// Snapshot reads the whole fleet, or a single managed cluster. Its error has advice, and makes
+// the plugin exit with cmdline.ExitHub if the hub did not respond. The additions are changes to
+// try, whose inputs are read, too.
+func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snapshot.Additions) (*snapshot.Snapshot, error) {
+	fleet, err := s.take(ctx, cluster, additions)
 	if err != nil {
 		return nil, err
 	}
-	if taken.PoliciesUnread != "" && s.ErrOut != nil {
+	if fleet.PoliciesUnread != "" && s.ErrOut != nil {
 		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(taken.PoliciesUnread), askForRight("list"))
+			text.OneLine(fleet.PoliciesUnread), askForRight("list"))
 	}
 	// Without an error, a mistyped name would look like a healthy cluster.
-	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
+	if cluster != "" && !slices.Contains(fleet.Names(), cluster) {
 		return nil, NoCluster(cluster)
 	}
-	return taken, nil
+	return fleet, nil
 }
 
-func (s *Source) take(ctx context.Context, cluster string, also []snapshot.Also) (*snapshot.Snapshot, error) {
+func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Additions) (*snapshot.Snapshot, error) {
 	if s.file != "" {
 		return s.read()
 	}
@@ -128,26 +129,26 @@ func (s *Source) take(ctx context.Context, cluster string, also []snapshot.Also)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := snapshot.Take(ctx, hub, cluster, also...)
-	return taken, HubError(err, host)
+	fleet, err := snapshot.Take(ctx, hub, cluster, additions...)
+	return fleet, HubError(err, host)
 }
 
 // read reads the file.
 func (s *Source) read() (*snapshot.Snapshot, error) {
-	read, err := snapshot.Read(s.file, s.In)
+	fleet, err := snapshot.Read(s.file, s.In)
 	if err != nil {
 		return nil, cmdline.UsageError(fmt.Errorf("--from: %w", err))
 	}
-	return read, nil
+	return fleet, nil
 }
 
-// NoCluster is the error for a managed cluster that does not exist.
+// NoCluster returns the error for a managed cluster that does not exist.
 func NoCluster(name string) error {
 	return fmt.Errorf("no managed cluster %q on this hub: kubectl get managedclusters lists them", name)
 }
 
-// HubError says what to do about an error of the hub at that address, and makes the plugin
-// exit with cmdline.ExitHub. It is nil for no error.
+// HubError adds advice to an error of the hub at that address, and makes the plugin exit
+// with cmdline.ExitHub. It returns nil without an error.
 func HubError(err error, host string) error {
 	if err == nil {
 		return nil
@@ -155,63 +156,65 @@ func HubError(err error, host string) error {
 	return cmdline.HubError(fmt.Errorf("%w (%s)", err, advice(err, host)))
 }
 
-// Registrations reads what is registered, and nothing else.
+// Registrations reads only the registered add-ons.
 func (s *Source) Registrations(ctx context.Context) ([]addonv1alpha1.ClusterManagementAddOn, error) {
 	if s.file != "" {
-		read, err := s.read()
+		snapshot, err := s.read()
 		if err != nil {
 			return nil, err
 		}
-		return read.Registrations, nil
+		return snapshot.Registrations, nil
 	}
 	hub, host, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	all, err := fleet.Objects{Reader: hub, Page: page}.AddOns(ctx)
-	return all, HubError(err, host)
+	registrations, err := fleet.Objects{Reader: hub, Page: page}.AddOns(ctx)
+	return registrations, HubError(err, host)
 }
 
-// page is how many registrations are read at once.
+// page is the page size of the list of registrations.
 const page = 100
 
 // Connect returns a client of the hub, and its address.
-func (s *Source) Connect() (hub client.WithWatch, host string, err error) {
+func (s *Source) Connect() (client.WithWatch, string, error) {
 	return s.connect(timeout, fleet.SkipUnread)
 }
 
-// ConnectToWrite is Connect for a client that writes. What the hub warns of, such as that a deletion breaks other add-ons, is
-// shown, unless it is known already; known may be nil.
-func (s *Source) ConnectToWrite(known func(warning string) bool) (hub client.WithWatch, host string, err error) {
+// ConnectToWrite is Connect for a client that writes. It prints the hub's warnings, such as that a deletion breaks other add-ons,
+// unless isKnown reports that people know them already. The function may be nil.
+func (s *Source) ConnectToWrite(isKnown func(warning string) bool) (client.WithWatch, string, error) {
 	return s.connect(timeout, func(config *rest.Config) *rest.Config {
 		config = fleet.SkipUnread(config)
 		if s.ErrOut != nil {
-			config.WarningHandler = unknown{rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true}), known}
+			writer := rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+			config.WarningHandler = newWarnings{writer, isKnown}
 		}
 		return config
 	})
 }
 
-// unknown shows the warnings that are not known.
-type unknown struct {
+// newWarnings handles only warnings that people do not know already.
+type newWarnings struct {
 	rest.WarningHandler
-	known func(warning string) bool
+	isKnown func(warning string) bool
 }
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (u unknown) HandleWarningHeader(code int, agent, text string) {
-	if u.known == nil || !u.known(text) {
-		u.WarningHandler.HandleWarningHeader(code, agent, text)
+func (w newWarnings) HandleWarningHeader(code int, agent, text string) {
+	if w.isKnown == nil || !w.isKnown(text) {
+		w.WarningHandler.HandleWarningHeader(code, agent, text)
 	}
 }
 
-// ConnectToWatch is Connect for requests that last.
-func (s *Source) ConnectToWatch() (hub client.WithWatch, host string, err error) {
+// ConnectToWatch is Connect for requests without a timeout.
+func (s *Source) ConnectToWatch() (client.WithWatch, string, error) {
 	return s.connect(0, fleet.SkipUnread)
 }
 
-// connect limits each request to the time, unless it is zero. skip leaves out what is not read.
-func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Config) (hub client.WithWatch, host string, err error) {
+// connect returns a client with a timeout for requests, unless the limit is zero, and the hub's address. The function skip
+// configures the fields that the client does not read.
+func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Config) (client.WithWatch, string, error) {
 	config, err := s.Config.ToRESTConfig()
 	if err != nil {
 		return nil, "", s.configError(err)
@@ -225,17 +228,20 @@ func (s *Source) connect(limit time.Duration, skip func(*rest.Config) *rest.Conf
 	if config.Timeout == 0 || limit == 0 {
 		config.Timeout = limit
 	}
-	hub, err = client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
+	hub, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
 	if err != nil {
 		return nil, config.Host, cmdline.HubError(fmt.Errorf("reach the hub: %w", err))
 	}
 	return discoverer{hub, config}, config.Host, nil
 }
 
-// configError is a wrong call where a flag chose what cannot be used, else one of the hub.
+// configError returns a usage error if a flag has selected the configuration. Otherwise it returns an error of the hub.
 func (s *Source) configError(err error) error {
 	err = fmt.Errorf("read kubeconfig: %w", err)
-	for _, flag := range []*string{s.Config.KubeConfig, s.Config.Context, s.Config.ClusterName, s.Config.AuthInfoName, s.Config.CertFile, s.Config.KeyFile, s.Config.CAFile} {
+	config := s.Config
+	for _, flag := range []*string{
+		config.KubeConfig, config.Context, config.ClusterName, config.AuthInfoName, config.CertFile, config.KeyFile, config.CAFile,
+	} {
 		if *flag != "" {
 			return cmdline.UsageError(err)
 		}
@@ -246,16 +252,16 @@ func (s *Source) configError(err error) error {
 	return cmdline.HubError(err)
 }
 
-// Cluster returns the managed cluster that -n names; empty for all, as with -A.
-func (s *Source) Cluster(all bool) string {
-	if all {
+// Cluster returns the managed cluster that -n names. It is empty for all clusters, such as with -A.
+func (s *Source) Cluster(allNamespaces bool) string {
+	if allNamespaces {
 		return ""
 	}
 	return *s.Config.Namespace
 }
 
-// AddOn returns the add-on that is the argument of a verb, empty without one. An empty
-// argument, as of a variable that is not set, does not mean all add-ons.
+// AddOn returns the add-on that is the argument of a verb. It is empty without an argument.
+// An empty argument, such as from an unset variable, is an error and does not mean all add-ons.
 func AddOn(args []string) (string, error) {
 	if len(args) == 0 {
 		return "", nil
@@ -266,31 +272,31 @@ func AddOn(args []string) (string, error) {
 	return args[0], nil
 }
 
-// CheckInstalled returns an error unless an add-on is installed on the managed cluster, or
-// on any.
-func CheckInstalled(on *snapshot.Snapshot, addOn, cluster string) error {
-	if on.IsInstalled(addOn, cluster) {
+// CheckInstalled returns an error unless an add-on is installed on the managed cluster. If
+// the cluster is empty, any managed cluster suffices.
+func CheckInstalled(fleet *snapshot.Snapshot, addOn, cluster string) error {
+	if fleet.IsInstalled(addOn, cluster) {
 		return nil
 	}
-	where := "on any managed cluster"
+	place := "on any managed cluster"
 	if cluster != "" {
-		where = "on " + cluster
+		place = "on " + cluster
 	}
-	return fmt.Errorf("add-on %q is not installed %s: kubectl addon status -A lists what is", addOn, where)
+	return fmt.Errorf("add-on %q is not installed %s: kubectl addon status -A lists what is", addOn, place)
 }
 
-// CheckNeeded is CheckInstalled that accepts an add-on, too, that others depend on.
-func CheckNeeded(on *snapshot.Snapshot, addOn, cluster string) error {
-	if len(on.Declared.Dependents(addOn)) > 0 {
+// CheckNeeded is CheckInstalled, but it also accepts an add-on that has dependents.
+func CheckNeeded(fleet *snapshot.Snapshot, addOn, cluster string) error {
+	if len(fleet.Declared.Dependents(addOn)) > 0 {
 		return nil
 	}
-	return CheckInstalled(on, addOn, cluster)
+	return CheckInstalled(fleet, addOn, cluster)
 }
 
 var deniedVerb = regexp.MustCompile(` cannot (get|watch) resource `)
 
-// denied is the verb of the API that an error denies, for advice. Only the message has it: see NewForbidden in
-// pkg/api/errors of apimachinery. The details have a name for get, but also for a list of one name.
+// denied returns the verb that the API server denies, for advice. Only the error's message has it. See NewForbidden in
+// pkg/api/errors of apimachinery. A name in the details does not mean get, because a list of a single name has it, too.
 func denied(err error) string {
 	if verb := deniedVerb.FindStringSubmatch(err.Error()); verb != nil {
 		return verb[1]
@@ -298,11 +304,11 @@ func denied(err error) string {
 	return "list"
 }
 
-func askForRight(to string) string {
-	return "ask for the right to " + to + " that; docs/kubectl-addon.md lists the rights that the plugin needs"
+func askForRight(verb string) string {
+	return "ask for the right to " + verb + " that; docs/kubectl-addon.md lists the rights that the plugin needs"
 }
 
-// advice says what to do about an error of the hub.
+// advice returns the advice about an error of the hub.
 func advice(err error, host string) string {
 	switch {
 	case apierrors.IsUnauthorized(err):

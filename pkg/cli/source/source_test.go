@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func TestAMissingRightIsNamed(t *testing.T) {
+func TestHubErrorNamesMissingRight(t *testing.T) {
 	for denied, want := range map[string]string{
 		`User "me" cannot watch resource "managedclusters" in API group "a" at the cluster scope`: "ask for the right to watch that; ",
 		`User "me" cannot list resource "managedclusters" in API group "a" at the cluster scope`:  "ask for the right to list that; ",
@@ -23,11 +23,11 @@ func TestAMissingRightIsNamed(t *testing.T) {
 	}
 }
 
-// TestKnownWarningsAreNotShown: a plan has them already.
-func TestKnownWarningsAreNotShown(t *testing.T) {
+// TestNewWarnings tests that known warnings are not shown, because a plan has shown them already.
+func TestNewWarnings(t *testing.T) {
 	var shown strings.Builder
 	writer := rest.NewWarningWriter(&shown, rest.WarningWriterOptions{})
-	for _, handler := range []unknown{{writer, func(warning string) bool { return warning == "known" }}, {writer, nil}} {
+	for _, handler := range []newWarnings{{writer, func(warning string) bool { return warning == "known" }}, {writer, nil}} {
 		for _, warning := range []string{"known", "new"} {
 			handler.HandleWarningHeader(299, "-", warning)
 		}

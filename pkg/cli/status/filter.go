@@ -81,18 +81,18 @@ func (f *filter) emptyMessage() string {
 
 // noMatchMessage returns the message if the filter keeps none of the rows.
 func (f *filter) noMatchMessage(rows int) string {
-	var wanted []string
+	var criteria []string
 	if f.failing {
-		wanted = append(wanted, "failing")
+		criteria = append(criteria, "failing")
 	}
 	if f.waiting {
-		wanted = append(wanted, "waiting for dependencies")
+		criteria = append(criteria, "waiting for dependencies")
 	}
 	if len(f.reasons) > 0 {
-		wanted = append(wanted, "of reason "+strings.Join(f.reasons, " or "))
+		criteria = append(criteria, "of reason "+strings.Join(f.reasons, " or "))
 	}
 	if rows == 1 {
-		return fmt.Sprintf("The only add-on is not %s.", strings.Join(wanted, " and "))
+		return fmt.Sprintf("The only add-on is not %s.", strings.Join(criteria, " and "))
 	}
-	return fmt.Sprintf("None of %d add-ons is %s.", rows, strings.Join(wanted, " and "))
+	return fmt.Sprintf("None of %d add-ons is %s.", rows, strings.Join(criteria, " and "))
 }

@@ -22,7 +22,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: fixture.Earlier}
 }
 
-func TestTableShowsWhatMatters(t *testing.T) {
+func TestTableShowsFailingCondition(t *testing.T) {
 	rows := Rows([]addonv1alpha1.ManagedClusterAddOn{
 		addOn("cluster2", "leaf"),
 		addOn("cluster1", "optional-missing",
@@ -54,7 +54,7 @@ cluster2    leaf               -           -          -       -                 
 	}
 }
 
-func TestOnlyRequiredDependenciesFailACheck(t *testing.T) {
+func TestOnlyRequiredDependenciesFailCheck(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		row  Row

@@ -23,7 +23,7 @@ func upgrading(cluster, name, message string) addonv1alpha1.ManagedClusterAddOn 
 		condition("Upgradable", metav1.ConditionFalse, "WaitingForDependencies", message)))
 }
 
-func TestRowsHaveWhatWaits(t *testing.T) {
+func TestRowsHaveWaits(t *testing.T) {
 	gated := addOn("c1", "gated", condition("Installable", metav1.ConditionFalse, "WaitingForDependencies", "for x"))
 	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	undecided := addOn("c1", "undecided")
@@ -45,7 +45,7 @@ func TestRowsHaveWhatWaits(t *testing.T) {
 	}
 }
 
-func TestTheSameWaitsAreOne(t *testing.T) {
+func TestEqualWaitsAreGrouped(t *testing.T) {
 	rows := Rows([]addonv1alpha1.ManagedClusterAddOn{
 		upgrading("c1", "a", "AddOnTemplate 'v2' waits: y"), upgrading("c1", "b", waitsForX), upgrading("c2", "b", waitsForX), addOn("c3", "b"),
 	})
@@ -60,7 +60,7 @@ func TestTheSameWaitsAreOne(t *testing.T) {
 	}
 }
 
-// With --waiting, nothing but waits is printed, and an add-on that does not wait is not.
+// TestOnlyWaits tests --waiting, which prints only waits.
 func TestOnlyWaits(t *testing.T) {
 	for name, test := range map[string]struct {
 		addOns      []addonv1alpha1.ManagedClusterAddOn

@@ -19,7 +19,7 @@ func newWatcher(filter filter) (*watcher, *bytes.Buffer) {
 	return &watcher{options: o, table: table.New(out, Heading), rows: map[string]Row{}}, out
 }
 
-func TestOnlyChangesAreShownAgain(t *testing.T) {
+func TestWatchPrintsOnlyChanges(t *testing.T) {
 	working := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Works"})
 	failing := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionFalse, Reason: "Fails"})
 	otherName, otherCluster := addOn("c1", "other"), addOn("c2", "a")
@@ -56,7 +56,7 @@ func TestOnlyChangesAreShownAgain(t *testing.T) {
 	}
 }
 
-// Changes while the hub did not respond are printed, and nothing is printed twice.
+// TestNextListShowsChanges tests that changes while the hub did not respond are printed once.
 func TestNextListShowsChanges(t *testing.T) {
 	w, out := newWatcher(filter{})
 	firstList := []addonv1alpha1.ManagedClusterAddOn{addOn("c1", "a"), addOn("c1", "gone"), addOn("c1", "same")}

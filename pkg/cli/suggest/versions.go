@@ -37,11 +37,11 @@ type evidenceFinder struct {
 // find returns the images of all registered add-ons without a known version, or of a single add-on.
 func (f *evidenceFinder) find(ctx context.Context, fleet *snapshot.Snapshot, addOn string) ([]suggestion.Evidence, error) {
 	var evidence []suggestion.Evidence
-	wanted := map[string]bool{}
+	selected := map[string]bool{}
 	for _, name := range fleet.Declared.AddOns() {
-		wanted[name] = addOn == "" || addOn == name
+		selected[name] = addOn == "" || addOn == name
 	}
-	reaches := report.VersionReaches(fleet, func(name string) bool { return wanted[name] })
+	reaches := report.VersionReaches(fleet, func(name string) bool { return selected[name] })
 	for _, name := range slices.Sorted(maps.Keys(reaches)) {
 		images, err := f.gapEvidence(ctx, name, reaches[name].Gaps)
 		if err != nil {
@@ -50,7 +50,7 @@ func (f *evidenceFinder) find(ctx context.Context, fleet *snapshot.Snapshot, add
 		evidence = append(evidence, images...)
 	}
 	for i := range fleet.Registrations {
-		if registration := &fleet.Registrations[i]; wanted[registration.Name] && reaches[registration.Name] == nil {
+		if registration := &fleet.Registrations[i]; selected[registration.Name] && reaches[registration.Name] == nil {
 			evidence = append(evidence, f.registrationEvidence(ctx, fleet, registration)...)
 		}
 	}

@@ -19,7 +19,7 @@ type screenOutput struct {
 
 func (o *screenOutput) Screen() terminal.Screen { return o.screen }
 
-func TestATerminalHasColorsAndAWidth(t *testing.T) {
+func TestTerminalHasColorsAndWidth(t *testing.T) {
 	heading := []string{"NAME", "AVAILABLE", "DEGRADED", "MESSAGE"}
 	rows := [][]string{
 		{"one", "True", "False", "all is well with this one"},
@@ -56,7 +56,7 @@ func TestATerminalHasColorsAndAWidth(t *testing.T) {
 	}
 }
 
-func TestRowsThatComeLaterAreAlignedToo(t *testing.T) {
+func TestLaterRowsAreAligned(t *testing.T) {
 	var out bytes.Buffer
 	table := New(&out, []string{"NAME", "AVAILABLE"})
 	for _, name := range []string{"a-long-name", "short"} {
@@ -69,7 +69,7 @@ func TestRowsThatComeLaterAreAlignedToo(t *testing.T) {
 	}
 }
 
-func TestANarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
+func TestNarrowTerminalLeavesSpareColumnsOut(t *testing.T) {
 	heading := []string{"NAME", "SINCE", "REASON", "MESSAGE"}
 	row := []string{"cluster-gateway", "10m", "RequiredDependencyNotSatisfied", strings.Repeat("long ", 20)}
 	for name, test := range map[string]struct {

@@ -42,7 +42,7 @@ func TestLongMessagesAreNotCut(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfTheOutputIsReported(t *testing.T) {
+func TestErrorOfOutputIsReturned(t *testing.T) {
 	if err := Print(closed{}, []string{"NAME"}, [][]string{{"x"}}); err == nil {
 		t.Error("no error")
 	}

@@ -33,7 +33,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// The branches of a tree continue beside all lines of a row.
+// TestTreesAreNotInterrupted tests that the branches of a tree continue beside all lines of a row.
 func TestTreesAreNotInterrupted(t *testing.T) {
 	out := &screenOutput{screen: terminal.Screen{Width: 30}}
 	reason := []string{"RequiredDependencyNotSatisfied"}

@@ -17,8 +17,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// try adds to the plan what the hub would refuse. It writes nothing. On each managed cluster, the first layer shows it: what comes
-// later is required until that is gone.
+// try adds the deletions to the plan that the hub would refuse. It writes nothing. On each managed cluster, it tries only the first
+// layer, because later layers are required until that layer is deleted.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	return o.Try(ctx, plan, first(plan), func(ctx context.Context, key types.NamespacedName) error {
 		if o.force == "" {
@@ -34,23 +34,24 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	})
 }
 
-// first are the first steps on each managed cluster that delete anything.
-func first(plan *steps.Plan) (all steps.Layer) {
+// first returns the first deletions on each managed cluster.
+func first(plan *steps.Plan) steps.Layer {
+	var firstSteps steps.Layer
 	seen := sets.New[string]()
 	for _, layer := range plan.Layers {
-		here := sets.New[string]()
+		clusters := sets.New[string]()
 		for _, step := range layer {
 			if step.Clusters = sets.List(sets.New(step.Clusters...).Difference(seen)); step.ByPlugin() && len(step.Clusters) > 0 {
-				all = append(all, step)
-				here.Insert(step.Clusters...)
+				firstSteps = append(firstSteps, step)
+				clusters.Insert(step.Clusters...)
 			}
 		}
-		seen = seen.Union(here)
+		seen = seen.Union(clusters)
 	}
-	return all
+	return firstSteps
 }
 
-// uninstall deletes what a plan has, layer by layer.
+// uninstall deletes the add-ons of a plan, layer by layer.
 func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 	return o.Write(ctx, plan, planned.Writes{
 		Each: func(ctx context.Context, key types.NamespacedName) error {
@@ -61,12 +62,12 @@ func (o *options) uninstall(ctx context.Context, plan *steps.Plan) error {
 			}
 			return o.delete(ctx, key)
 		},
-		Done: "deleted", Gone: true, Failed: o.left, Recheck: o.recheck,
-		Unfinished: func(left []steps.Layer) string {
-			if len(left) == 0 {
+		Done: "deleted", Gone: true, Failed: o.continueWith, Recheck: o.recheck,
+		Unfinished: func(remaining []steps.Layer) string {
+			if len(remaining) == 0 {
 				return "all deletions have been requested"
 			}
-			return o.left(left)
+			return o.continueWith(remaining)
 		},
 	})
 }
@@ -75,13 +76,13 @@ func addOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }
 
-// recheck returns an error if the hub has changed so that the layers that are left may not be deleted any more.
-func (o *options) recheck(ctx context.Context, left []steps.Layer) error {
-	on, err := o.reread(ctx)
+// recheck returns an error if a change of the hub forbids the deletion of the remaining layers.
+func (o *options) recheck(ctx context.Context, remaining []steps.Layer) error {
+	fleet, err := o.reread(ctx)
 	if err != nil {
 		return err
 	}
-	problems := steps.Recheck(on.Declared, o.removal(), left, on.Clusters)
+	problems := steps.Recheck(fleet.Declared, o.removal(), remaining, fleet.Clusters)
 	if len(problems) == 0 {
 		return nil
 	}
@@ -92,7 +93,8 @@ func (o *options) recheck(ctx context.Context, left []steps.Layer) error {
 	return fmt.Errorf("nothing more was deleted, because the hub has changed since the plan was made: %s", strings.Join(texts, "; "))
 }
 
-// delete deletes an add-on from a managed cluster, unless it is gone. One that was created anew since the plan was made is a conflict.
+// delete deletes an add-on from a managed cluster, unless it is deleted already. It returns a conflict if the add-on was created again
+// after the plan was made.
 func (o *options) delete(ctx context.Context, key types.NamespacedName, options ...client.DeleteOption) error {
 	if uid := o.uids[key]; uid != "" {
 		options = append(options, client.Preconditions{UID: &uid})

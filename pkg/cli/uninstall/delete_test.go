@@ -29,12 +29,15 @@ import (
 )
 
 func plan() *steps.Plan {
-	on := []string{"c1"}
-	return &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: on}}, {{AddOn: "base", Clusters: on, Because: []string{"leaf"}}}}}
+	clusters := []string{"c1"}
+	return &steps.Plan{Layers: []steps.Layer{
+		{{AddOn: "leaf", Clusters: clusters}},
+		{{AddOn: "base", Clusters: clusters, Because: []string{"leaf"}}},
+	}}
 }
 
-// hub is a hub that keeps the writes that are no dry runs. A deletion of leaf fails as given, unless the stored add-on is forced.
-func hub(t *testing.T, fails error, writes *[]string) client.Client {
+// hub returns a hub that records all writes but dry runs. A deletion of leaf fails with the error, unless the stored add-on is forced.
+func hub(t *testing.T, failure error, writes *[]string) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
@@ -45,7 +48,7 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(installed("leaf"), installed("base")).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
-			object.(*authorizationv1.SelfSubjectAccessReview).Status.Allowed = !errors.Is(fails, errNoRight)
+			object.(*authorizationv1.SelfSubjectAccessReview).Status.Allowed = !errors.Is(failure, errNoRight)
 			return nil
 		},
 		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
@@ -54,14 +57,14 @@ func hub(t *testing.T, fails error, writes *[]string) client.Client {
 				return err
 			}
 			forced := stored.Annotations[addonv1alpha1.ForceAnnotation]
-			if object.GetName() == "leaf" && fails != nil && forced == "" {
-				return fails
+			if object.GetName() == "leaf" && failure != nil && forced == "" {
+				return failure
 			}
-			asked := (&client.DeleteOptions{}).ApplyOptions(options)
-			if asked.Preconditions != nil && *asked.Preconditions.UID != stored.UID {
+			request := (&client.DeleteOptions{}).ApplyOptions(options)
+			if request.Preconditions != nil && *request.Preconditions.UID != stored.UID {
 				return apierrors.NewConflict(resource, object.GetName(), errors.New("the UID in the precondition does not match"))
 			}
-			if len(asked.DryRun) == 0 {
+			if len(request.DryRun) == 0 {
 				*writes = append(*writes, strings.TrimSpace("delete "+object.GetName()+" "+forced))
 			}
 			return hub.Delete(ctx, object, options...)
@@ -76,7 +79,7 @@ var (
 	errBroken  = errors.New("connection refused")
 )
 
-// reread is a managed cluster with add-ons: portal requires base.
+// reread returns a managed cluster with these add-ons. portal requires base.
 func reread(t *testing.T, addOns ...string) *planned.Fleet {
 	t.Helper()
 	content := snapshot.Content{Registrations: []addonv1alpha1.ClusterManagementAddOn{
@@ -89,40 +92,42 @@ func reread(t *testing.T, addOns ...string) *planned.Fleet {
 	for _, name := range addOns {
 		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}})
 	}
-	read := snapshot.New(content)
-	return &planned.Fleet{Snapshot: read, Clusters: []steps.Cluster{{Cluster: read.Whole("c1")}}}
+	fleet := snapshot.New(content)
+	return &planned.Fleet{Snapshot: fleet, Clusters: []steps.Cluster{{Cluster: fleet.Whole("c1")}}}
 }
 
 func TestUninstall(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		force string
-		fails error
-		// others are add-ons that were installed meanwhile, and replaced is one that was created anew.
-		others   []string
-		replaced string
-		want     []string
-		err      string
+		name    string
+		force   string
+		failure error
+		// installed has add-ons that were installed meanwhile. replaced is an add-on that was created again.
+		installed []string
+		replaced  string
+		want      []string
+		err       string
 	}{
 		{name: "dependents first", want: []string{"delete leaf", "delete base"}},
 		{
-			name: "no layer that another add-on uses by now", others: []string{"portal"}, want: []string{"delete leaf"},
+			name: "no layer that another add-on requires meanwhile", installed: []string{"portal"}, want: []string{"delete leaf"},
 			err: "layer 2 of 2: nothing more was deleted, because the hub has changed since the plan was made: 'portal', which stays, requires base",
 		},
 		{
-			name: "no add-on that was created anew since", replaced: "base", want: []string{"delete leaf"},
+			name: "no add-on that was created again", replaced: "base", want: []string{"delete leaf"},
 			err: "layer 2 of 2: 1 add-on could not be deleted",
 		},
-		{name: "no layer after one that fails", fails: errDenied, err: "layer 1 of 2: 1 add-on could not be deleted, and no later layer was"},
-		{name: "with the reason first, where it is forced", force: "why", fails: errDenied, want: []string{"delete leaf why", "delete base why"}},
+		{name: "no layer after a failed layer", failure: errDenied, err: "layer 1 of 2: 1 add-on could not be deleted, and no later layer was"},
+		{name: "a forced deletion after its reason", force: "why", failure: errDenied, want: []string{"delete leaf why", "delete base why"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes), Verbs: []string{"delete"}}}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.failure, &writes), Verbs: []string{"delete"}}}
 			o.Source = &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 			o.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
 			o.uids = map[types.NamespacedName]types.UID{{Namespace: "c1", Name: test.replaced}: "before"}
-			o.reread = func(context.Context) (*planned.Fleet, error) { return reread(t, append(test.others, "base")...), nil }
+			o.reread = func(context.Context) (*planned.Fleet, error) {
+				return reread(t, append(test.installed, "base")...), nil
+			}
 			err := o.uninstall(t.Context(), plan())
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("ends with %v", err)
@@ -134,23 +139,23 @@ func TestUninstall(t *testing.T) {
 	}
 }
 
-func TestATrialDeletesNothing(t *testing.T) {
+func TestTrialDeletesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name, force string
-		fails       error
+		failure     error
 		problems    int
 		exit        int
 	}{
 		{"all can be deleted", "", nil, 0, cmdline.ExitOK},
 		{"without the right", "", errNoRight, 1, cmdline.ExitOK},
-		{"what protection refuses", "", errDenied, 1, cmdline.ExitOK},
-		{"what protection lets pass with a reason", "why", errDenied, 0, cmdline.ExitOK},
+		{"refused by protection", "", errDenied, 1, cmdline.ExitOK},
+		{"allowed by protection with a reason", "why", errDenied, 0, cmdline.ExitOK},
 		{"without the right, with a reason", "why", errNoRight, 1, cmdline.ExitOK},
 		{"a hub that does not respond", "", errBroken, 0, cmdline.ExitHub},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var writes []string
-			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.fails, &writes), Verbs: []string{"delete"}}}
+			o := &options{force: test.force, Options: planned.Options{Hub: hub(t, test.failure, &writes), Verbs: []string{"delete"}}}
 			tried := plan()
 			if err := o.try(t.Context(), tried); (err != nil) != (test.exit == cmdline.ExitHub) {
 				t.Errorf("ends with %v", err)
@@ -171,11 +176,11 @@ func TestATrialDeletesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftIsNamed(t *testing.T) {
-	both, one := []string{"c1", "c2"}, []string{"c1"}
-	left := []steps.Layer{
-		{{AddOn: "gone", Clusters: one, Waits: true}, {AddOn: "mid", Clusters: both}},
-		{{AddOn: "base", Clusters: []string{"c3"}}, {AddOn: "base", Clusters: both, Because: []string{"mid"}}},
+func TestRemainingCommandsArePrinted(t *testing.T) {
+	clusters := []string{"c1", "c2"}
+	remaining := []steps.Layer{
+		{{AddOn: "gone", Clusters: clusters[:1], Waits: true}, {AddOn: "mid", Clusters: clusters}},
+		{{AddOn: "base", Clusters: []string{"c3"}}, {AddOn: "base", Clusters: clusters, Because: []string{"mid"}}},
 	}
 	for _, test := range []struct {
 		name  string
@@ -183,15 +188,15 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 		force string
 		flags string
 	}{
-		{"as it was", false, "", ""},
-		{"with the flags that matter", true, "it's replaced", ` --wait --force 'it'\''s replaced'`},
+		{"without flags", false, "", ""},
+		{"with flags", true, "it's replaced", ` --wait --force 'it'\''s replaced'`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 			o := &options{force: test.force, Options: planned.Options{
 				IOStreams: streams, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)}, Wait: test.wait,
 			}}
-			o.printLeft(left)
+			o.printRemaining(remaining)
 			want := "\nLeft to uninstall:\n" +
 				"run  kubectl addon uninstall base --cluster c3" + test.flags + "\n" +
 				"run  kubectl addon uninstall mid base --cluster c1,c2" + test.flags + "\n"
@@ -202,7 +207,7 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheFirstStepOfEachClusterIsTried(t *testing.T) {
+func TestFirst(t *testing.T) {
 	tried := first(&steps.Plan{Layers: []steps.Layer{
 		{{AddOn: "gone", Clusters: []string{"c1"}, Waits: true}, {AddOn: "leaf", Clusters: []string{"c2"}}},
 		{{AddOn: "base", Clusters: []string{"c1", "c2"}}},

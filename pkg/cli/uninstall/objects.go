@@ -13,26 +13,26 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// warnOfObjects adds to the plan the objects that it leaves without an add-on that provides their kinds.
-func (o *options) warnOfObjects(of *planned.Fleet, plan *steps.Plan) {
-	all := protection.Objects{}
+// warnOfObjects adds warnings to the plan about objects whose kinds no add-on provides after it.
+func (o *options) warnOfObjects(fleetState *planned.Fleet, plan *steps.Plan) {
+	fleetObjects := protection.Objects{}
 	for cluster, removed := range removedFrom(plan) {
-		one := protection.Objects{}
-		for _, into := range []protection.Objects{all, one} {
+		clusterObjects := protection.Objects{}
+		for _, objects := range []protection.Objects{fleetObjects, clusterObjects} {
 			for _, addOn := range sets.List(removed) {
-				o.addObjects(of, cluster, addOn, removed, into)
+				o.addObjects(fleetState, cluster, addOn, removed, objects)
 			}
 		}
-		for _, sentence := range one.Sentences() { // as the hub would warn of the deletion there
+		for _, sentence := range clusterObjects.Sentences() { // the hub's warnings about the deletion there
 			o.planned.Insert(sentence.Text)
 		}
 	}
-	for _, sentence := range all.Sentences() {
+	for _, sentence := range fleetObjects.Sentences() {
 		plan.Findings = append(plan.Findings, steps.Finding{Text: sentence.Text, Clusters: sentence.Clusters, Named: true})
 	}
 }
 
-// removedFrom are the add-ons that a plan removes, by managed cluster.
+// removedFrom returns the add-ons that a plan removes, by managed cluster.
 func removedFrom(plan *steps.Plan) map[string]sets.Set[string] {
 	removed := map[string]sets.Set[string]{}
 	for _, step := range slices.Concat(plan.Layers...) {
@@ -46,18 +46,21 @@ func removedFrom(plan *steps.Plan) map[string]sets.Set[string] {
 	return removed
 }
 
-func (o *options) addObjects(of *planned.Fleet, cluster, addOn string, removed sets.Set[string], into protection.Objects) {
-	facts := of.FactsObject(cluster)
+func (o *options) addObjects(
+	fleetState *planned.Fleet, cluster, addOn string, removed sets.Set[string], objects protection.Objects,
+) {
+	facts := fleetState.FactsObject(cluster)
 	if facts == nil {
 		return
 	}
-	on := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: cluster, Name: name} }
-	existing := protection.Existing(of.Declared.Catalog, addOn, facts.Status.Objects)
-	stays := func(other string) bool {
-		installed := of.AddOnOn(on(other))
-		return installed != nil && installed.DeletionTimestamp.IsZero() && !removed.Has(other)
+	key := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: cluster, Name: name} }
+	existing := protection.Existing(fleetState.Declared.Catalog, addOn, facts.Status.Objects)
+	stays := func(name string) bool {
+		installed := fleetState.AddOnOn(key(name))
+		return installed != nil && installed.DeletionTimestamp.IsZero() && !removed.Has(name)
 	}
 	agent := facts.Status.AgentAddOn
-	last := fleet.ClusterStatus(of.Object(cluster)) == metav1.ConditionUnknown || agent != "" && fleet.Ended(agent, of.AddOnOn(on(agent))) != ""
-	into.Add(of.Declared.Catalog, addOn, cluster, existing, stays, last)
+	outdated := fleet.ClusterStatus(fleetState.Object(cluster)) == metav1.ConditionUnknown ||
+		agent != "" && fleet.Ended(agent, fleetState.AddOnOn(key(agent))) != ""
+	objects.Add(fleetState.Declared.Catalog, addOn, cluster, existing, stays, outdated)
 }

@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// widgets are a fleet whose clusters have 5 Widgets each. base and twin provide these.
+// widgets returns a fleet whose clusters have 5 Widgets each. base and twin provide their API.
 func widgets(t *testing.T, clusters ...string) *planned.Fleet {
 	t.Helper()
 	const provides = "provides: [{group: a.io, kind: Widget}]"
@@ -47,56 +47,56 @@ func widgets(t *testing.T, clusters ...string) *planned.Fleet {
 	return &planned.Fleet{Snapshot: snapshot.New(content)}
 }
 
-// TestObjectsArePlanned: the plan has one line for all clusters, and knows those that the hub would print for each.
-func TestObjectsArePlanned(t *testing.T) {
-	const left = ", which add-on 'base' provides: they are lost or left without a controller when it is removed"
+// TestWarnOfObjects tests that the plan has a line for all clusters, and that the hub's warnings for each cluster are not shown again.
+func TestWarnOfObjects(t *testing.T) {
+	const lost = ", which add-on 'base' provides: they are lost or left without a controller when it is removed"
 	removing := func(addOn string, clusters ...string) *steps.Plan {
 		return &steps.Plan{Layers: []steps.Layer{{{AddOn: addOn, Clusters: clusters}}}}
 	}
-	both := removing("base", "twins")
-	both.Layers = append(both.Layers, steps.Layer{{AddOn: "twin", Clusters: []string{"twins"}}})
+	twins := removing("base", "twins")
+	twins.Layers = append(twins.Layers, steps.Layer{{AddOn: "twin", Clusters: []string{"twins"}}})
 	for _, test := range []struct {
-		name        string
-		on          []string
-		plan        *steps.Plan
-		want, known []string
+		name          string
+		clusters      []string
+		plan          *steps.Plan
+		want, planned []string
 	}{
-		{name: "on one", on: []string{"c1"}, plan: removing("base", "c1"), want: []string{"c1 has 5 objects of Widget.a.io" + left}},
+		{name: "on one", clusters: []string{"c1"}, plan: removing("base", "c1"), want: []string{"c1 has 5 objects of Widget.a.io" + lost}},
 		{
-			name: "on several", on: []string{"c1", "c2", "lost", "silent"}, plan: removing("base", "c1", "c2", "lost", "silent"),
-			want: []string{"4 clusters have 20 objects of Widget.a.io (c1, c2 and 2 more; last reported by 2 of them)" + left},
-			known: []string{
-				"c1 has 5 objects of Widget.a.io" + left, "c2 has 5 objects of Widget.a.io" + left,
-				"lost last reported 5 objects of Widget.a.io" + left, "silent last reported 5 objects of Widget.a.io" + left,
+			name: "on several", clusters: []string{"c1", "c2", "lost", "silent"}, plan: removing("base", "c1", "c2", "lost", "silent"),
+			want: []string{"4 clusters have 20 objects of Widget.a.io (c1, c2 and 2 more; last reported by 2 of them)" + lost},
+			planned: []string{
+				"c1 has 5 objects of Widget.a.io" + lost, "c2 has 5 objects of Widget.a.io" + lost,
+				"lost last reported 5 objects of Widget.a.io" + lost, "silent last reported 5 objects of Widget.a.io" + lost,
 			},
 		},
-		{name: "another provider stays", on: []string{"twins"}, plan: removing("base", "twins")},
+		{name: "another provider stays", clusters: []string{"twins"}, plan: removing("base", "twins")},
 		{
-			name: "another provider is removed, too", on: []string{"twins"}, plan: both, want: []string{
-				"twins has 5 objects of Widget.a.io" + left,
+			name: "another provider is removed, too", clusters: []string{"twins"}, plan: twins, want: []string{
+				"twins has 5 objects of Widget.a.io" + lost,
 				"twins has 5 objects of Widget.a.io, which add-on 'twin' provides: they are lost or left without a controller when it is removed",
 			},
 		},
 		{name: "nothing is reported", plan: removing("base", "unreported")},
-		{name: "nothing is removed", on: []string{"c1"}, plan: &steps.Plan{}},
+		{name: "nothing is removed", clusters: []string{"c1"}, plan: &steps.Plan{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &options{planned: sets.New[string]()}
-			o.warnOfObjects(widgets(t, test.on...), test.plan)
+			o.warnOfObjects(widgets(t, test.clusters...), test.plan)
 			var got []string
 			for _, finding := range test.plan.Findings {
 				got = append(got, finding.String())
-				if len(finding.Clusters) != len(test.on) {
+				if len(finding.Clusters) != len(test.clusters) {
 					t.Errorf("on %v", finding.Clusters)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if test.known == nil {
-				test.known = test.want
+			if test.planned == nil {
+				test.planned = test.want
 			}
-			if !o.planned.Equal(sets.New(test.known...)) {
+			if !o.planned.Equal(sets.New(test.planned...)) {
 				t.Errorf("knows %v", sets.List(o.planned))
 			}
 		})

@@ -35,20 +35,20 @@ const (
 type options struct {
 	planned.Options
 	cascade string
-	// force is the reason of a removal although add-ons that stay require it; empty: none.
+	// force is the reason for a removal of add-ons that remaining add-ons require. It is empty without such a removal.
 	force string
-	// planned are warnings that the plan has, so that the hub's are not shown, too.
+	// planned has the warnings of the plan, so that the same warnings of the hub are not shown again.
 	planned sets.Set[string]
-	// uids are those of the ManagedClusterAddOns that the plan was made with. No other one is deleted.
+	// uids has the UIDs of the ManagedClusterAddOns of the plan. Objects with other UIDs are not deleted.
 	uids map[types.NamespacedName]types.UID
-	// reread reads the managed clusters again, before each layer but the first one.
+	// reread reads the managed clusters again, before each layer but the first.
 	reread func(context.Context) (*planned.Fleet, error)
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
-		Options: planned.Options{IOStreams: streams, Source: from, Flags: output.NewFlags(), Verbs: []string{"delete"}}, planned: sets.New[string](),
+		Options: planned.Options{IOStreams: streams, Source: src, Flags: output.NewFlags(), Verbs: []string{"delete"}}, planned: sets.New[string](),
 	}
 	o.reread = func(ctx context.Context) (*planned.Fleet, error) { return o.Fleet(ctx, o.inputs()) }
 	command := &cobra.Command{
@@ -108,30 +108,30 @@ func (o *options) complete(args []string, forced bool) error {
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
 		Texts: texts, Also: o.inputs(), Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
-		Same: func(one, other *steps.Plan) bool { return reflect.DeepEqual(one, other) },
+		Same: func(a, b *steps.Plan) bool { return reflect.DeepEqual(a, b) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})
 }
 
-// inputs returns the inputs of a plan beyond the selections of Placements.
-func (o *options) inputs() snapshot.Also {
-	return snapshot.Also{Objects: true, Writers: o.cascade == unit}
+// inputs returns the inputs of a plan besides the decisions of Placements.
+func (o *options) inputs() snapshot.Additions {
+	return snapshot.Additions{Objects: true, Writers: o.cascade == unit}
 }
 
-func check(on *planned.Fleet, addOn string) error {
-	if !slices.Contains(on.Declared.AddOns(), addOn) && !on.IsInstalled(addOn, "") {
+func check(fleet *planned.Fleet, addOn string) error {
+	if !slices.Contains(fleet.Declared.AddOns(), addOn) && !fleet.IsInstalled(addOn, "") {
 		return fmt.Errorf("add-on %q is neither registered nor installed: kubectl addon status -A lists what is installed", addOn)
 	}
 	return nil
 }
 
-func (o *options) plan(_ context.Context, on *planned.Fleet) (*steps.Plan, error) {
-	plan := steps.Remove(on.Declared, o.removal(), on.Clusters)
-	o.uids = uidsOf(on.Snapshot)
+func (o *options) plan(_ context.Context, fleet *planned.Fleet) (*steps.Plan, error) {
+	plan := steps.Remove(fleet.Declared, o.removal(), fleet.Clusters)
+	o.uids = uidsOf(fleet.Snapshot)
 	if o.cascade == unit && o.Source.IsFile() {
 		o.noteUnread(plan)
 	}
-	o.warnOfObjects(on, plan)
+	o.warnOfObjects(fleet, plan)
 	return plan, nil
 }
 
@@ -139,16 +139,16 @@ func (o *options) removal() steps.Removal {
 	return steps.Removal{AddOns: o.AddOns, Unit: o.cascade == unit, Forced: o.force != "", Wait: o.Wait && !o.Flags.IsData()}
 }
 
-// uidsOf returns the UIDs of the ManagedClusterAddOns that a plan was made with.
-func uidsOf(read *snapshot.Snapshot) map[types.NamespacedName]types.UID {
-	uids := make(map[types.NamespacedName]types.UID, len(read.AddOns))
-	for i := range read.AddOns {
-		uids[client.ObjectKeyFromObject(&read.AddOns[i])] = read.AddOns[i].UID
+// uidsOf returns the UIDs of the ManagedClusterAddOns of a snapshot.
+func uidsOf(fleet *snapshot.Snapshot) map[types.NamespacedName]types.UID {
+	uids := make(map[types.NamespacedName]types.UID, len(fleet.AddOns))
+	for i := range fleet.AddOns {
+		uids[client.ObjectKeyFromObject(&fleet.AddOns[i])] = fleet.AddOns[i].UID
 	}
 	return uids
 }
 
-// noteUnread adds that a file does not have who has written an add-on, where the plan has what was not named.
+// noteUnread adds a note to the plan if it removes add-ons that the user did not name, because a file lacks their field managers.
 func (o *options) noteUnread(plan *steps.Plan) {
 	clusters := sets.New[string]()
 	for _, step := range slices.Concat(plan.Layers...) {
@@ -164,6 +164,6 @@ func (o *options) noteUnread(plan *steps.Plan) {
 	}
 }
 
-func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
-	return o.Flags.Print(o.Out, report.RemovalOf(plan), func() error { return o.Print(on, plan, texts) })
+func (o *options) print(fleet *planned.Fleet, plan *steps.Plan) error {
+	return o.Flags.Print(o.Out, report.RemovalOf(plan), func() error { return o.Print(fleet, plan, texts) })
 }

@@ -8,27 +8,27 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 )
 
-func TestAFileDoesNotHaveWhatIsTakenOver(t *testing.T) {
+func TestNoteUnread(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		named []string
 		want  []string
 	}{
-		{"what was not named may be", []string{"leaf"}, []string{"c1"}},
-		{"what was named is removed anyway", []string{"leaf", "base"}, nil},
+		{"an add-on that was not named", []string{"leaf"}, []string{"c1"}},
+		{"only named add-ons", []string{"leaf", "base"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o, of := &options{Options: planned.Options{AddOns: test.named}}, plan()
-			o.noteUnread(of)
+			o, removal := &options{Options: planned.Options{AddOns: test.named}}, plan()
+			o.noteUnread(removal)
 			var got []string
-			for _, finding := range of.Findings {
+			for _, finding := range removal.Findings {
 				got = append(got, finding.Clusters...)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
-			if !of.Feasible() {
-				t.Errorf("problems %v", of.Problems)
+			if !removal.Feasible() {
+				t.Errorf("problems %v", removal.Problems)
 			}
 		})
 	}

@@ -73,8 +73,8 @@ func cloneWith(values map[string]string, key, value string) map[string]string {
 }
 
 // newObjects returns the registrations and templates of all trials, which a snapshot needs besides the objects on the hub.
-func newObjects(trials map[string]report.Trial) snapshot.Also {
-	var objects snapshot.Also
+func newObjects(trials map[string]report.Trial) snapshot.Additions {
+	var objects snapshot.Additions
 	for _, kind := range slices.Sorted(maps.Keys(trials)) {
 		objects.Registrations = append(objects.Registrations, trials[kind].Registrations...)
 		objects.Templates = append(objects.Templates, trials[kind].Templates...)

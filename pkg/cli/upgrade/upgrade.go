@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ErrBreaks is returned where the new versions would break dependencies.
+// ErrBreaks is returned if the new versions would break dependencies.
 var ErrBreaks = errors.New("dependencies would become unsatisfied")
 
 // maxClusters is the largest number of clusters that a row names.

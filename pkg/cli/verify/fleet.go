@@ -57,9 +57,9 @@ func KindOf(lock *index.Lock, cluster *evaluation.Cluster) *index.LockedKind {
 	return best
 }
 
-// contains reports whether values has all wanted keys with the wanted values.
-func contains(values, wanted map[string]string) bool {
-	for key, want := range wanted {
+// contains reports whether the values include all required keys with their required values.
+func contains(values, required map[string]string) bool {
+	for key, want := range required {
 		if value, ok := values[key]; !ok || value != want {
 			return false
 		}

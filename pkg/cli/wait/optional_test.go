@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// A fleet may lack Optional dependencies.
+// TestOptionalDependenciesCountOnDemand tests that Optional dependencies count only with --optional, because a fleet may lack them.
 func TestOptionalDependenciesCountOnDemand(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {

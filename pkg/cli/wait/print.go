@@ -110,7 +110,7 @@ func (g *group) clusterCell() string {
 	return fmt.Sprintf("%d: %s", len(g.clusters), names)
 }
 
-// nextCommand returns the command that explains the reason. It is empty where a name is not valid for an object: names may come from
+// nextCommand returns the command that explains the reason. It is empty if a name is not valid for an object: names may come from
 // a file, and a shell could run them.
 func (g *group) nextCommand(removal bool) string {
 	for _, name := range append([]string{g.addOn}, g.clusters...) {

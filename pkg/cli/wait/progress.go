@@ -30,7 +30,7 @@ const (
 var goals = []string{goalSatisfied, goalAvailable, goalGone}
 
 const (
-	// unreachableReason is the reason where the state of the managed cluster is not current.
+	// unreachableReason is the reason if the state of the managed cluster is not current.
 	unreachableReason = "the managed cluster cannot be reached"
 	// outdatedReason is the reason where addon-manager has not updated Degraded.
 	outdatedReason = "Degraded is still True although its dependencies are satisfied; kubectl addon doctor checks addon-manager"
@@ -113,7 +113,7 @@ func (p *progress) addExpiry(expiry time.Time) {
 	}
 }
 
-// addOnsOn returns the names of the selected add-ons that are installed on a cluster. Where the target names the cluster, it also
+// addOnsOn returns the names of the selected add-ons that are installed on a cluster. If the target names the cluster, it also
 // returns the selected add-ons that are not installed there yet.
 func (t target) addOnsOn(hub *snapshot.Snapshot, cluster string) []string {
 	if t.addOnsByCluster != nil {

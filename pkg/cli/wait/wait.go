@@ -33,7 +33,7 @@ type options struct {
 	// limit is the time that messages name instead of timeout, unless it is zero.
 	limit  time.Duration
 	target target
-	// show prints a line for each change. It is nil where the output is no terminal.
+	// show prints a line for each change. It is nil if the output is no terminal.
 	show func(line string)
 }
 
@@ -167,7 +167,7 @@ func (o *options) checkNames(hub *snapshot.Snapshot) error {
 
 // wait returns once the goals are reached, or with the error of the context or of a failed watch.
 func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapshot.Snapshot) (progress, error) {
-	watch, err := follow.Start(ctx, hub, follow.What(o.target.cluster, first), 0) // until its time is over
+	watch, err := follow.Start(ctx, hub, follow.Lists(o.target.cluster, first), 0) // until its time is over
 	if err != nil {
 		return progress{}, err
 	}

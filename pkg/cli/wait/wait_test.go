@@ -176,7 +176,7 @@ func TestWaitEndsWithTheTime(t *testing.T) {
 	}
 }
 
-func TestWaitWithoutTheRightToWatch(t *testing.T) {
+func TestWaitWithoutRightToWatch(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	denied := interceptor.Funcs{

@@ -14,25 +14,26 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// notAvailable is for an add-on whose own agent does not work. The hub only shows that: what is
-// to be repaired is on a cluster that the plugin has no access to, so a note says where.
-func notAvailable(of *snapshot.Snapshot, addOn, cluster string) step {
+// notAvailable returns the next step for an add-on whose own agent does not work. The agent has
+// to be repaired on its cluster, which the plugin cannot access. So the step has a note that names
+// the cluster and namespace.
+func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) step {
 	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
-	installed := of.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
+	installed := fleetState.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
 	if installed == nil {
 		return next
 	}
-	where := cmp.Or(installed.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], cluster)
+	host := cmp.Or(installed.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], cluster)
 	namespace := availability.InstallNamespace(installed)
-	if len(validation.IsDNS1123Subdomain(where))+len(validation.IsDNS1123Label(namespace)) > 0 {
+	if len(validation.IsDNS1123Subdomain(host))+len(validation.IsDNS1123Label(namespace)) > 0 {
 		return next
 	}
 	next.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
-		where, namespace, finding(addOn, fleet.Available(installed)))
+		host, namespace, finding(addOn, fleet.Available(installed)))
 	return next
 }
 
-// finding is what Available says of an add-on's agent.
+// finding returns the text about an add-on's agent according to its condition Available.
 func finding(addOn string, available *metav1.Condition) string {
 	switch {
 	case available == nil:

@@ -16,30 +16,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxNames is how many characters of names a command has. It is to be pasted, not read, but
-// a terminal cuts a line off at 4,096.
+// maxNames is the maximum length of the names in a command, in characters. People paste the
+// command and do not read it, but a terminal cuts a line off at 4,096 characters.
 const maxNames = 3000
 
-// doctor checks the parts of Interlock, describe shows an add-on on a managed cluster, and
-// readFacts shows what addon-agent has reported there.
+// Commands for people: doctor checks the parts of Interlock, describe shows an add-on on a
+// managed cluster, and readFacts shows the reports of addon-agent there.
 const (
 	doctor    = "kubectl addon doctor"
 	describe  = "kubectl describe managedclusteraddon %s -n %s"
 	readFacts = "kubectl get managedclusterfacts %s -n %s -o yaml"
 )
 
-// step is what to do about a cause.
+// step is the next step of a person about a cause.
 type step struct {
-	// run are commands that repair the cause, or a command that shows more of it, each on a
-	// line; empty: none.
+	// run has commands that repair the cause, or a command that shows more of it. Each
+	// command is on a line. It is empty if there is no command.
 	run string
-	// note says what a command cannot do.
+	// note explains a step that no command can do.
 	note string
 }
 
-// next is what to do about a cause. It has no command where no object can have one of the
-// names: an author wrote it, and a shell could run it.
-func next(of *snapshot.Snapshot, item *report.RootCause) step {
+// next returns the next step about a cause. It has no command if a name is not a valid name of
+// an object, because an author wrote that name, and a shell could run it.
+func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 	clusters := item.Clusters()
 	for _, name := range slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters) {
 		if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -52,11 +52,11 @@ func next(of *snapshot.Snapshot, item *report.RootCause) step {
 	}
 	switch {
 	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
-		return enable(of, item.AddOn, clusters)
+		return enable(fleetState, item.AddOn, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
-		return notAvailable(of, item.AddOn, first)
+		return notAvailable(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.Conflict:
 		return step{
 			run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first),
@@ -64,25 +64,25 @@ func next(of *snapshot.Snapshot, item *report.RootCause) step {
 		}
 	case item.AddOn != "":
 		return step{run: fmt.Sprintf(describe, item.AddOn, first)}
-	case item.Requirement != "" && of.Object(first) == nil:
+	case item.Requirement != "" && fleetState.Object(first) == nil:
 		return unregistered(clusters)
 	case item.Requirement != "":
 		return step{run: "kubectl describe managedcluster " + first}
 	default:
-		return bring(of, item, clusters, first)
+		return bring(fleetState, item, clusters, first)
 	}
 }
 
-// enable installs an add-on on managed clusters.
-func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
-	if !of.Declared.Registered(addOn) {
+// enable returns the step that installs an add-on on managed clusters.
+func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) step {
+	if !fleetState.Declared.Registered(addOn) {
 		return step{
 			run: "kubectl get clustermanagementaddons",
 			note: fmt.Sprintf("%s has no ClusterManagementAddOn on this hub: install it on the hub first, or correct what %s declares",
-				addOn, strings.Join(of.Declared.Dependents(addOn), " and ")),
+				addOn, strings.Join(fleetState.Declared.Dependents(addOn), " and ")),
 		}
 	}
-	placements, labeled := placementsOf(of, addOn), of.Declared.Labeled(addOn).Placements
+	placements, labeled := placementsOf(fleetState, addOn), fleetState.Declared.Labeled(addOn).Placements
 	if len(labeled) > 0 && len(placements) == len(labeled) { // no other Placement can be changed
 		label := catalog.InstallLabel(addOn)
 		return step{
@@ -98,7 +98,7 @@ func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
 				addOn),
 		}
 	}
-	registered := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return of.Object(cluster) == nil })
+	registered := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return fleetState.Object(cluster) == nil })
 	if len(registered) == 0 {
 		return unregistered(clusters)
 	}
@@ -109,8 +109,9 @@ func enable(of *snapshot.Snapshot, addOn string, clusters []string) step {
 	return step{run: strings.Join(commands, "\n")}
 }
 
-// inCommands joins names with commas, as many as a command has.
-func inCommands(names []string) (joined []string) {
+// inCommands joins names with commas. Each result fits into a command.
+func inCommands(names []string) []string {
+	var joined []string
 	for _, name := range names {
 		last := len(joined) - 1
 		if last < 0 || len(joined[last])+len(",")+len(name) > maxNames {
@@ -122,11 +123,12 @@ func inCommands(names []string) (joined []string) {
 	return joined
 }
 
-// placementsOf are the placements that install an add-on; nil where it is enabled by hand.
-func placementsOf(of *snapshot.Snapshot, addOn string) (valid []ocmv1alpha1.PlacementRef) {
-	for i := range of.Registrations {
-		strategy := &of.Registrations[i].Spec.InstallStrategy
-		if of.Registrations[i].Name != addOn || strategy.Type != ocmv1alpha1.AddonInstallStrategyPlacements {
+// placementsOf returns the placements that install an add-on. It is nil if people enable the add-on by hand.
+func placementsOf(fleetState *snapshot.Snapshot, addOn string) []ocmv1alpha1.PlacementRef {
+	var valid []ocmv1alpha1.PlacementRef
+	for i := range fleetState.Registrations {
+		strategy := &fleetState.Registrations[i].Spec.InstallStrategy
+		if fleetState.Registrations[i].Name != addOn || strategy.Type != ocmv1alpha1.AddonInstallStrategyPlacements {
 			continue
 		}
 		for _, placement := range strategy.Placements {
@@ -138,7 +140,7 @@ func placementsOf(of *snapshot.Snapshot, addOn string) (valid []ocmv1alpha1.Plac
 	return valid
 }
 
-// unregistered is for namespaces with add-ons that are no managed clusters.
+// unregistered returns the step for namespaces that have add-ons but no ManagedCluster.
 func unregistered(clusters []string) step {
 	return step{
 		run:  "kubectl get managedclusters",
@@ -146,7 +148,7 @@ func unregistered(clusters []string) step {
 	}
 }
 
-// bringToHub makes the hub serve an API, or a newer schema of one.
+// bringToHub returns the step that makes the hub serve an API, or a newer schema of it.
 func bringToHub(item *report.RootCause) step {
 	note := "the hub does not serve the API: install what serves it on the hub"
 	if item.Served {
@@ -155,21 +157,21 @@ func bringToHub(item *report.RootCause) step {
 	return step{run: "kubectl get --raw /apis", note: note}
 }
 
-// bring makes managed clusters serve an API, or a newer schema of one.
-func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
+// bring returns the step that makes managed clusters serve an API, or a newer schema of it.
+func bring(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
 	switch {
 	case item.ServedBy == addonv1alpha1.APIServerHub:
 		return bringToHub(item)
-	case item.HostingCluster != "" && of.Object(item.HostingCluster) == nil:
+	case item.HostingCluster != "" && fleetState.Object(item.HostingCluster) == nil:
 		return step{
 			run: "kubectl get managedclusters",
 			note: fmt.Sprintf("the annotation %s of ManagedClusterAddOns names %s, which is no managed cluster: correct it, or register the cluster",
 				ocmv1alpha1.HostingClusterNameAnnotationKey, text.Name(item.HostingCluster)),
 		}
 	case item.HostingCluster != "":
-		on := *item
-		on.HostingCluster = ""
-		return bring(of, &on, []string{item.HostingCluster}, item.HostingCluster)
+		hosted := *item
+		hosted.HostingCluster = ""
+		return bring(fleetState, &hosted, []string{item.HostingCluster}, item.HostingCluster)
 	case item.Unreported && item.Served:
 		return step{
 			run:  fmt.Sprintf(readFacts, first, first),
@@ -179,7 +181,7 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 		return step{run: doctor, note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
 	}
 	for _, provider := range item.Providers {
-		if !of.IsOn(first, provider) {
+		if !fleetState.IsOn(first, provider) {
 			continue
 		}
 		note := " provides the API, and is installed there"
@@ -195,11 +197,11 @@ func bring(of *snapshot.Snapshot, item *report.RootCause, clusters []string, fir
 		}
 	}
 	if len(item.Providers) > 0 {
-		found := enable(of, item.Providers[0], clusters)
-		if found.note == "" {
-			found.note = item.Providers[0] + " provides the API"
+		install := enable(fleetState, item.Providers[0], clusters)
+		if install.note == "" {
+			install.note = item.Providers[0] + " provides the API"
 		}
-		return found
+		return install
 	}
 	return step{
 		run:  fmt.Sprintf(readFacts, first, first),

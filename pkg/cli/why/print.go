@@ -26,47 +26,47 @@ import (
 )
 
 const (
-	// maxShared is how many traits are shown, maxNamed how many names of a list.
+	// The maximum numbers of shown traits, and of names in a list.
 	maxShared = 3
 	maxNamed  = 5
 )
 
-// printer prints what is found of a fleet.
+// printer prints the root causes of a fleet.
 type printer struct {
 	out    io.Writer
 	screen terminal.Screen
 	source *source.Source
 	fleet  *snapshot.Snapshot
-	found  *report.RootCauses
+	causes *report.RootCauses
 	filter report.Filter
-	// wide: nothing is left out.
+	// wide is true if nothing is left out.
 	wide bool
 }
 
-// printCauses prints one paragraph for each cause.
+// printCauses prints a paragraph for each cause.
 func (p *printer) printCauses() error {
-	steps, others := make([]step, len(p.found.Items)), p.others()
-	for i := range p.found.Items {
-		steps[i] = next(p.fleet, &p.found.Items[i])
+	steps, otherSteps := make([]step, len(p.causes.Items)), p.otherSteps()
+	for i := range p.causes.Items {
+		steps[i] = next(p.fleet, &p.causes.Items[i])
 	}
 	lines := []string{p.screen.Wrap(p.summary(), 0)}
-	if note := p.note(slices.Concat(steps, others)); note != "" {
+	if note := p.note(slices.Concat(steps, otherSteps)); note != "" {
 		lines = append(lines, "", p.screen.Wrap(note, 0))
 	}
-	for i := range p.found.Items {
-		lines = append(lines, "", p.paragraph(&p.found.Items[i], steps[i], i+1))
+	for i := range p.causes.Items {
+		lines = append(lines, "", p.paragraph(&p.causes.Items[i], steps[i], i+1))
 	}
-	for _, other := range others {
-		lines = append(lines, "", p.screen.Wrap(other.note, 0))
-		if other.run != "" {
-			lines = append(lines, "run   "+p.source.Command(other.run))
+	for _, todo := range otherSteps {
+		lines = append(lines, "", p.screen.Wrap(todo.note, 0))
+		if todo.run != "" {
+			lines = append(lines, "run   "+p.source.Command(todo.run))
 		}
 	}
 	_, err := fmt.Fprintln(p.out, strings.Join(lines, "\n"))
 	return err
 }
 
-// note names the flags that the commands lack; empty for none.
+// note returns a note about flags that the commands lack. It is empty if they lack none.
 func (p *printer) note(steps []step) string {
 	for _, todo := range steps {
 		if note := p.source.Note(todo.run); note != "" {
@@ -77,80 +77,81 @@ func (p *printer) note(steps []step) string {
 }
 
 func (p *printer) summary() string {
-	what, where := "add-ons", "on "+p.found.Reach.String()
+	subject, place := "add-ons", "on "+p.causes.Reach.String()
 	if p.filter.AddOn != "" {
-		what = text.Name(p.filter.AddOn)
+		subject = text.Name(p.filter.AddOn)
 	}
 	if p.filter.Cluster != "" {
-		where = "on " + text.Name(p.filter.Cluster)
-		if p.found.Lost > 0 {
-			where += ", which cannot be reached"
+		place = "on " + text.Name(p.filter.Cluster)
+		if p.causes.Lost > 0 {
+			place += ", which cannot be reached"
 		}
 	}
 	switch {
-	case p.found.NotInstalled != "" && len(p.found.Items) == 0:
-		return fmt.Sprintf("%s is not installed %s, and no add-on there requires it.", what, where)
-	case p.found.NotInstalled != "":
-		return fmt.Sprintf("%s is not installed %s:", what, where)
-	case len(p.found.Items) > 0:
-		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.found.Items), "root cause"), what, where)
-	case p.found.Clusters == 0 && p.found.Lost > 0, len(p.found.Outdated)+len(p.found.LastKnown)+len(p.found.Unusable) > 0:
-		return fmt.Sprintf("No root cause of %s is known %s.", what, where)
+	case p.causes.NotInstalled != "" && len(p.causes.Items) == 0:
+		return fmt.Sprintf("%s is not installed %s, and no add-on there requires it.", subject, place)
+	case p.causes.NotInstalled != "":
+		return fmt.Sprintf("%s is not installed %s:", subject, place)
+	case len(p.causes.Items) > 0:
+		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.causes.Items), "root cause"), subject, place)
+	case p.causes.Clusters == 0 && p.causes.Lost > 0, len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
+		return fmt.Sprintf("No root cause of %s is known %s.", subject, place)
 	default:
-		return fmt.Sprintf("No Required dependency keeps %s from working %s.", what, where)
+		return fmt.Sprintf("No Required dependency keeps %s from working %s.", subject, place)
 	}
 }
 
-// others are add-ons that may fail for other reasons than a dependency.
-func (p *printer) others() (steps []step) {
-	for _, unusable := range p.found.Unusable {
+// otherSteps returns steps about add-ons that may fail for other reasons than a dependency.
+func (p *printer) otherSteps() []step {
+	var steps []step
+	for _, unusable := range p.causes.Unusable {
 		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
-	for _, failing := range p.found.FailingOptional {
+	for _, failing := range p.causes.FailingOptional {
 		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
 	}
 	for _, group := range []struct {
-		all       []report.Failing
-		says, run string
+		addOns    []report.Failing
+		text, run string
 	}{
-		{p.found.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
+		{p.causes.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
 			"has not updated the condition", doctor},
-		{p.found.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
-		{p.found.FailingThemselves, "not available although no dependency fails", ""},
+		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
+		{p.causes.FailingThemselves, "not available although no dependency fails", ""},
 	} {
-		if len(group.all) > 0 {
-			first := group.all[0]
+		if len(group.addOns) > 0 {
+			first := group.addOns[0]
 			steps = append(steps, step{run: group.run, note: fmt.Sprintf("%s %s, such as %s on %s: %s",
-				isOrAre(len(group.all), "add-on"), group.says, text.Name(first.AddOn), text.Name(first.Cluster), text.OneLine(first.Reason))})
+				isOrAre(len(group.addOns), "add-on"), group.text, text.Name(first.AddOn), text.Name(first.Cluster), text.OneLine(first.Reason))})
 		}
 	}
 	return steps
 }
 
-func isOrAre(n int, what string) string {
+func isOrAre(n int, noun string) string {
 	if n == 1 {
-		return text.Count(n, what) + " is"
+		return text.Count(n, noun) + " is"
 	}
-	return text.Count(n, what) + " are"
+	return text.Count(n, noun) + " are"
 }
 
-// paragraph is all that is shown of a cause.
+// paragraph returns the text about a cause.
 func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
 	clusters, message := item.Clusters(), ""
 	if item.AddOn == "" || item.Stopped || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
 		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
-		message = text.OneLine(item.Message) // only it says what was found
+		message = text.OneLine(item.Message) // only the message has the finding
 	}
 	rows := [][2]string{
 		{"message", message},
-		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.found.Clusters, "managed cluster"),
-			len(item.Victims), text.Count(p.found.AddOns, "add-on"), p.victims(item.Victims))},
-		{"since", since(item.First, p.found.Taken, len(clusters))},
+		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.causes.Clusters, "managed cluster"),
+			len(item.Victims), text.Count(p.causes.AddOns, "add-on"), p.victims(item.Victims))},
+		{"since", since(item.First, p.causes.Taken, len(clusters))},
 	}
 	if p.wide {
 		rows = append(rows, [2]string{"on", text.OneLine(strings.Join(clusters, ", "))})
 	}
-	for _, shared := range item.Shared[:min(len(item.Shared), p.most(maxShared))] {
+	for _, shared := range item.Shared[:min(len(item.Shared), p.limit(maxShared))] {
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
 	}
@@ -162,7 +163,7 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 	lines := []string{p.screen.Paint(terminal.Red, p.screen.Wrap(title, len("1. ")))}
 	for _, row := range rows {
 		content := row[1]
-		if row[0] != "run" { // a command stays one line, to be copied
+		if row[0] != "run" { // a command is not wrapped, so that people can copy it
 			content = p.screen.Wrap(content, len("   in common  "))
 		}
 		if content != "" {
@@ -172,18 +173,18 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 	return strings.Join(lines, "\n")
 }
 
-// most is a limit, unless all is to be shown.
-func (p *printer) most(limit int) int {
+// limit returns the limit, or the maximum number if nothing is left out.
+func (p *printer) limit(limit int) int {
 	if p.wide {
 		return math.MaxInt
 	}
 	return limit
 }
 
-// victims are the add-ons with the number of clusters of each, most first.
-func (p *printer) victims(all []cause.Victim) string {
+// victims returns the affected add-ons with their numbers of clusters, in descending order of the number.
+func (p *printer) victims(victims []cause.Victim) string {
 	clusters := map[string]int{}
-	for _, victim := range all {
+	for _, victim := range victims {
 		clusters[victim.AddOn]++
 	}
 	names := slices.SortedFunc(maps.Keys(clusters), func(a, b string) int {
@@ -193,11 +194,11 @@ func (p *printer) victims(all []cause.Victim) string {
 		return strings.Compare(a, b)
 	})
 	var shown []string
-	for _, name := range names[:min(len(names), p.most(maxNamed))] {
+	for _, name := range names[:min(len(names), p.limit(maxNamed))] {
 		shown = append(shown, fmt.Sprintf("%s (%d)", text.Name(name), clusters[name]))
 	}
-	if more := len(names) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("%d more", more))
+	if rest := len(names) - len(shown); rest > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", rest))
 	}
 	return strings.Join(shown, ", ")
 }
@@ -206,17 +207,18 @@ func since(first cause.Victim, now time.Time, clusters int) string {
 	if first.Since.IsZero() {
 		return ""
 	}
-	where := "first on "
+	place := "first on "
 	if clusters == 1 {
-		where = "on "
+		place = "on "
 	}
-	return fmt.Sprintf("%s, %s ago, %s%s", first.Since.Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(now.Sub(first.Since)), where, text.Name(first.Cluster))
+	return fmt.Sprintf("%s, %s ago, %s%s", first.Since.Format("2006-01-02 15:04:05 MST"),
+		duration.HumanDuration(now.Sub(first.Since)), place, text.Name(first.Cluster))
 }
 
-// printPaths prints the way from the add-on to each cause.
+// printPaths prints the path from the add-on to each cause.
 func (p *printer) printPaths() error {
 	paths := cause.Paths(p.filter.AddOn, p.fleet.Evaluated(p.filter.Cluster))
-	if len(paths) == 0 || len(p.found.Items) == 0 {
+	if len(paths) == 0 || len(p.causes.Items) == 0 {
 		return p.printCauses()
 	}
 	root := text.Name(p.filter.AddOn) + " on " + text.Name(p.filter.Cluster)
@@ -228,33 +230,33 @@ func (p *printer) printPaths() error {
 	branches := map[string]treeprint.Tree{}
 	for _, path := range paths {
 		branch := tree
-		way := ""
+		route := ""
 		for i, step := range path {
-			way += "/" + step.Finding.Name() + " " + step.Finding.Target() // alternatives have the name of their edge
-			if _, drawn := branches[way]; !drawn {
-				branches[way] = branch.AddBranch(p.label(step.Finding, i+1, i == len(path)-1))
+			route += "/" + step.Finding.Name() + " " + step.Finding.Target() // alternatives have the name of their edge
+			if _, drawn := branches[route]; !drawn {
+				branches[route] = branch.AddBranch(p.label(step.Finding, i+1, i == len(path)-1))
 			}
-			branch = branches[way]
+			branch = branches[route]
 		}
 	}
 	if _, err := fmt.Fprint(p.out, tree.String()); err != nil {
 		return err
 	}
 	var steps []step
-	for i := range p.found.Items {
-		if todo := next(p.fleet, &p.found.Items[i]); todo != (step{}) && !slices.Contains(steps, todo) {
+	for i := range p.causes.Items {
+		if todo := next(p.fleet, &p.causes.Items[i]); todo != (step{}) && !slices.Contains(steps, todo) {
 			steps = append(steps, todo)
 		}
 	}
 	if note := p.note(steps); note != "" {
 		steps = slices.Insert(steps, 0, step{note: note})
 	}
-	for i := range p.found.Items {
-		if installation := p.installation(p.found.Items[i].AddOn, []string{p.filter.Cluster}); installation != "" {
+	for i := range p.causes.Items {
+		if installation := p.installation(p.causes.Items[i].AddOn, []string{p.filter.Cluster}); installation != "" {
 			steps = append(steps, step{note: installation})
 		}
 	}
-	return p.printSteps(append(steps, p.others()...))
+	return p.printSteps(append(steps, p.otherSteps()...))
 }
 
 func (p *printer) printSteps(steps []step) error {
@@ -273,7 +275,7 @@ func (p *printer) printSteps(steps []step) error {
 	return nil
 }
 
-// label is an edge with its verdict, at a depth of the tree.
+// label returns the text of an edge with its verdict, for a depth of the tree.
 func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) string {
 	name := text.Name(finding.Name())
 	if finding.Target() != finding.Name() {

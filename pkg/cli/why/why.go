@@ -24,8 +24,8 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: from, flags: output.NewFlags(output.Wide)}
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(output.Wide)}
 	command := &cobra.Command{
 		Use:   "why [ADDON]",
 		Short: "Find the root causes that keep add-ons from working",
@@ -76,10 +76,18 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
-	found := report.FindRootCauses(fleet, o.filter)
-	return o.flags.Print(o.Out, found, func() error { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
-		p := &printer{out: o.Out, screen: terminal.ScreenOf(o.Out), source: o.source, fleet: fleet, found: found, filter: o.filter, wide: o.flags.Is(output.Wide)}
-		if o.filter.AddOn == "" || o.filter.Cluster == "" || found.NotInstalled != "" {
+	causes := report.FindRootCauses(fleet, o.filter)
+	return o.flags.Print(o.Out, causes, func() error { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		p := &printer{
+			out:    o.Out,
+			screen: terminal.ScreenOf(o.Out),
+			source: o.source,
+			fleet:  fleet,
+			causes: causes,
+			filter: o.filter,
+			wide:   o.flags.Is(output.Wide),
+		}
+		if o.filter.AddOn == "" || o.filter.Cluster == "" || causes.NotInstalled != "" {
 			return p.printCauses()
 		}
 		return p.printPaths()

@@ -17,15 +17,14 @@ import (
 
 var widgets = dependencyv1alpha1.API{Group: "a.io", Kind: "Widget"}
 
-// reporting is a cluster whose agent has reported that the API is served, which the add-on
-// "a" needs.
+// reporting returns a cluster that serves the API that add-on "a" needs. Its agent has reported that.
 func reporting(t *testing.T) Content {
 	t.Helper()
 	long := metav1.NewTime(fixture.Now.Add(-time.Hour))
 	available := func(kind string) []metav1.Condition {
 		return []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: "Tested", LastTransitionTime: long}}
 	}
-	on := func(name string) addonv1alpha1.ManagedClusterAddOn {
+	installed := func(name string) addonv1alpha1.ManagedClusterAddOn {
 		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 		addOn.Status.Conditions = available("Available")
 		return addOn
@@ -42,47 +41,47 @@ func reporting(t *testing.T) Content {
 		Registrations: []addonv1alpha1.ClusterManagementAddOn{
 			fixture.Specified(t, "a", `dependencies: [{name: widgets, api: {group: a.io, kind: Widget}}]`),
 		},
-		AddOns:   []addonv1alpha1.ManagedClusterAddOn{on("a"), on("interlock-agent")},
+		AddOns:   []addonv1alpha1.ManagedClusterAddOn{installed("a"), installed("interlock-agent")},
 		Clusters: []clusterv1.ManagedCluster{cluster}, Facts: []dependencyv1alpha1.ManagedClusterFacts{facts},
 	}
 }
 
-// What counts of facts is that of addon-manager: pkg/hub/facts has all cases.
-func TestFactsCountAsLongAsTheirAgentRuns(t *testing.T) {
+// TestFactsNeedRunningAgent tests the use of facts. They are used as in addon-manager, and pkg/hub/facts tests all cases.
+func TestFactsNeedRunningAgent(t *testing.T) {
 	agent := func(c *Content) *metav1.Condition { return &c.AddOns[1].Status.Conditions[0] }
 	for name, test := range map[string]struct {
-		change func(*Content)
-		want   evaluation.Verdict
-		found  string
+		change  func(*Content)
+		want    evaluation.Verdict
+		finding string
 	}{
-		"it runs": {func(*Content) {}, evaluation.Satisfied, ""},
-		"it does not": {
+		"running": {func(*Content) {}, evaluation.Satisfied, ""},
+		"not running": {
 			func(c *Content) { agent(c).Status, agent(c).Reason = "False", "Stopped" }, evaluation.APINotServed,
 			"not known: the managed cluster's addon-agent does not run (interlock-agent: Available=False, Stopped, since 2026-08-01T09:05:00Z)",
 		},
-		"it stopped a moment ago": {
+		"stopped a moment ago": {
 			func(c *Content) { agent(c).Status, agent(c).LastTransitionTime = "False", metav1.NewTime(c.Taken) }, evaluation.Held, "",
 		},
-		"it is held until the leader has seen it for as long": {
+		"held because the leader has led for a moment": {
 			func(c *Content) { agent(c).Status, c.Manager = "False", &Manager{Leads: c.Taken.Add(-time.Second)} }, evaluation.Held, "",
 		},
-		"nothing is held strictly": {
+		"not held with the strict policy": {
 			func(c *Content) {
 				agent(c).Status, agent(c).LastTransitionTime = "False", metav1.NewTime(c.Taken)
 				c.Manager = &Manager{Offline: evaluation.OfflineStrict}
 			}, evaluation.APINotServed, "does not run",
 		},
-		"it was removed": {func(c *Content) { c.AddOns = c.AddOns[:1] }, evaluation.APINotServed, "no addon-agent any more"},
-		"the hub has no such kind": {
+		"removed": {func(c *Content) { c.AddOns = c.AddOns[:1] }, evaluation.APINotServed, "no addon-agent any more"},
+		"facts not served": {
 			func(c *Content) { c.Facts, c.FactsNotServed = nil, true }, evaluation.APINotServed, "the hub does not serve the CRD",
 		},
-		"nothing is requested yet": {func(c *Content) { c.Facts = nil }, evaluation.Held, ""},
-		"more is needed than an object can request": {
+		"not requested yet": {func(c *Content) { c.Facts = nil }, evaluation.Held, ""},
+		"more requests than an object has room for": {
 			func(c *Content) {
 				c.Facts[0].Spec.APIs, c.Facts[0].Status.APIs = nil, nil
 				for i := range dependencyv1alpha1.MaxRequests {
-					one := dependencyv1alpha1.API{Group: "a.io", Kind: "K" + strconv.Itoa(i)}
-					c.Facts[0].Spec.APIs = append(c.Facts[0].Spec.APIs, dependencyv1alpha1.APIRequest{API: one})
+					api := dependencyv1alpha1.API{Group: "a.io", Kind: "K" + strconv.Itoa(i)}
+					c.Facts[0].Spec.APIs = append(c.Facts[0].Spec.APIs, dependencyv1alpha1.APIRequest{API: api})
 				}
 			}, evaluation.APINotServed, "Interlock requests at most 512 APIs of a managed cluster",
 		},
@@ -94,14 +93,14 @@ func TestFactsCountAsLongAsTheirAgentRuns(t *testing.T) {
 			if len(findings) != 1 || findings[0].Verdict != test.want {
 				t.Fatalf("got %+v", findings)
 			}
-			if found := findings[0].Found(); test.found != "" && !strings.Contains(found, test.found) {
-				t.Errorf("found %q", found)
+			if finding := findings[0].Found(); test.finding != "" && !strings.Contains(finding, test.finding) {
+				t.Errorf("found %q", finding)
 			}
 		})
 	}
 }
 
-func TestALostClusterIsEvaluatedByThePolicy(t *testing.T) {
+func TestPolicyAppliesToLostCluster(t *testing.T) {
 	for policy, want := range map[evaluation.OfflinePolicy]evaluation.Verdict{
 		"": evaluation.Held, evaluation.OfflineHold: evaluation.Held, evaluation.OfflineStrict: evaluation.NotAvailable,
 	} {

@@ -13,46 +13,45 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// consents reads by which Placements owners let Interlock install add-ons, and what it has installed. Which installations are read depends
-// on the consents.
-func (t *taking) consents(ctx context.Context, declared *evaluation.Evaluator) error {
-	listed := consentedBy(declared)
+// consents reads the Placements by which owners let Interlock install add-ons, and the AddOnInstallations of these add-ons.
+func (t *taking) consents(ctx context.Context, evaluator *evaluation.Evaluator) error {
+	placements := consentPlacements(evaluator)
 	if t.placements {
-		listed = placementsOf(declared)
+		placements = placementsOf(evaluator)
 	}
-	if len(listed) > 0 {
-		if err := t.listPlacements(ctx, listed); err != nil {
+	if len(placements) > 0 {
+		if err := t.listPlacements(ctx, placements); err != nil {
 			return err
 		}
 	}
-	consented := declared.Consented(catalog.Placements{Items: t.into.Placements, Unread: !t.into.PlacementsRead})
+	consented := evaluator.Consented(catalog.Placements{Items: t.content.Placements, Unread: !t.content.PlacementsRead})
 	return t.installations(ctx, consented)
 }
 
-// consentedBy are the Placements that install add-ons which edges have installed (install: Auto).
-func consentedBy(declared *evaluation.Evaluator) sets.Set[types.NamespacedName] {
+// consentPlacements returns the Placements of add-ons that edges install (install: Auto).
+func consentPlacements(evaluator *evaluation.Evaluator) sets.Set[types.NamespacedName] {
 	placements := sets.New[types.NamespacedName]()
-	for _, dependent := range declared.AddOns() {
-		for _, need := range declared.Needs(dependent) {
+	for _, dependent := range evaluator.AddOns() {
+		for _, need := range evaluator.Needs(dependent) {
 			if need.Inputs.Any(input.Consents) {
-				placements.Insert(declared.Install(need.Name).Placements...)
+				placements.Insert(evaluator.Install(need.Name).Placements...)
 			}
 		}
 	}
 	return placements
 }
 
-// listPlacements reads these Placements. They only explain: it is no error that a user may not read them, or that a hub does not serve
-// them. Consent is unknown then.
-func (t *taking) listPlacements(ctx context.Context, listed sets.Set[types.NamespacedName]) error {
-	var all []clusterv1beta1.Placement
-	for _, namespace := range sets.List(namespacesOf(listed)) {
+// listPlacements reads these Placements. Without the right to read them, or on a hub that does not serve them, consent is unknown.
+// This is no error, because Placements only explain.
+func (t *taking) listPlacements(ctx context.Context, keys sets.Set[types.NamespacedName]) error {
+	var placements []clusterv1beta1.Placement
+	for _, namespace := range sets.List(namespacesOf(keys)) {
 		err := Each(ctx, t.hub, "placements", namespace, func(list *clusterv1beta1.PlacementList) {
 			for i := range list.Items {
 				lean := fleet.LeanPlacement(&list.Items[i])
 				lean.UID, lean.ResourceVersion = "", ""
-				if listed.Has(types.NamespacedName{Namespace: lean.Namespace, Name: lean.Name}) {
-					all = append(all, *lean)
+				if keys.Has(types.NamespacedName{Namespace: lean.Namespace, Name: lean.Name}) {
+					placements = append(placements, *lean)
 				}
 			}
 		})
@@ -60,11 +59,11 @@ func (t *taking) listPlacements(ctx context.Context, listed sets.Set[types.Names
 			return ctx.Err()
 		}
 	}
-	t.into.Placements, t.into.PlacementsRead = all, true
+	t.content.Placements, t.content.PlacementsRead = placements, true
 	return nil
 }
 
-// namespacesOf are the namespaces of Placements.
+// namespacesOf returns the namespaces of Placements.
 func namespacesOf(placements sets.Set[types.NamespacedName]) sets.Set[string] {
 	namespaces := sets.New[string]()
 	for placement := range placements {

@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// Placements are read where an edge has an add-on installed that they install, and only those that its registration lists. They only
-// explain: without them, the snapshot is taken all the same, and consent is unknown. With consent, it has the installations.
+// TestConsents tests that the Placements of an add-on are read if an edge installs the add-on. They only explain: without them, the
+// snapshot is complete, and consent is unknown. With consent, it has the AddOnInstallations.
 func TestConsents(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
@@ -32,59 +32,59 @@ func TestConsents(t *testing.T) {
 	const auto, never = "{dependencies: [{name: keys, install: Auto}]}", "{dependencies: [{name: keys}]}"
 	for name, test := range map[string]struct {
 		dependent string
-		also      Also
-		fails     error
+		additions Additions
+		failure   error
 		want      catalog.Consent
 		read      int // Placements, and installations
 	}{
-		"Needed":    {auto, Also{}, nil, catalog.ByLabel, 1},
-		"NotNeeded": {never, Also{}, nil, catalog.ConsentUnknown, 0},
-		"OfPlans":   {never, Also{Placements: true}, nil, catalog.ByLabel, 1},
+		"Needed":    {auto, Additions{}, nil, catalog.ByLabel, 1},
+		"NotNeeded": {never, Additions{}, nil, catalog.ConsentUnknown, 0},
+		"ForPlans":  {never, Additions{Placements: true}, nil, catalog.ByLabel, 1},
 		"Forbidden": {
-			auto, Also{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0,
+			auto, Additions{}, apierrors.NewForbidden(clusterv1beta1.Resource("placements"), "", errors.New("no right")), catalog.ConsentUnknown, 0,
 		},
-		"NotServed":  {auto, Also{}, &meta.NoKindMatchError{}, catalog.ConsentUnknown, 0},
-		"NotAnswers": {auto, Also{}, errors.New("timeout"), catalog.ConsentUnknown, 0},
+		"NotServed": {auto, Additions{}, &meta.NoKindMatchError{}, catalog.ConsentUnknown, 0},
+		"Timeout":   {auto, Additions{}, errors.New("timeout"), catalog.ConsentUnknown, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys := fixture.Specified(t, "keys", "installStrategy: {type: Placements, placements: [{namespace: places, name: keys}]}")
 			dependent := fixture.Specified(t, "gateway", test.dependent)
-			listed, other := fixture.Consenting("places", "keys", "keys"), fixture.Consenting("places", "other", "keys")
-			listed.Annotations, other.UID = map[string]string{"note": secret}, "other"
+			listed, unlisted := fixture.Consenting("places", "keys", "keys"), fixture.Consenting("places", "other", "keys")
+			listed.Annotations, unlisted.UID = map[string]string{"note": secret}, "other"
 			listed.Spec.Predicates[0].RequiredClusterSelector.CelSelector.CelExpressions = []string{"'" + secret + "' != ''"}
 			installed := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "keys"}}
 			hub := fake.NewClientBuilder().WithScheme(scheme).
-				WithObjects(&keys, &dependent, &listed, &other, installed, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}).
+				WithObjects(&keys, &dependent, &listed, &unlisted, installed, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}).
 				WithInterceptorFuncs(interceptor.Funcs{
 					List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-						if _, placements := list.(*clusterv1beta1.PlacementList); placements && test.fails != nil {
-							return test.fails
+						if _, placements := list.(*clusterv1beta1.PlacementList); placements && test.failure != nil {
+							return test.failure
 						}
 						return hub.List(ctx, list, options...)
 					},
 				}).Build()
-			taken, err := Take(t.Context(), hub, "", test.also)
+			original, err := Take(t.Context(), hub, "", test.additions)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var file strings.Builder
-			if err := taken.Write(&file); err != nil {
+			if err := original.Write(&file); err != nil {
 				t.Fatal(err)
 			}
 			read, err := Read("-", strings.NewReader(file.String()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, of := range []*Snapshot{taken, read} {
-				if got := of.Declared.Consent("keys"); got != test.want {
+			for _, snapshot := range []*Snapshot{original, read} {
+				if got := snapshot.Declared.Consent("keys"); got != test.want {
 					t.Errorf("consent %q, want %q", got, test.want)
 				}
-				if len(of.Placements) != test.read || len(of.Installations) != test.read {
-					t.Errorf("read %v and %v", of.Placements, of.Installations)
+				if len(snapshot.Placements) != test.read || len(snapshot.Installations) != test.read {
+					t.Errorf("read %v and %v", snapshot.Placements, snapshot.Installations)
 				}
 			}
 			if strings.Contains(file.String(), secret) {
-				t.Errorf("the file has what consent does not rest on: %s", file.String())
+				t.Errorf("the file has fields that consent does not depend on: %s", file.String())
 			}
 		})
 	}

@@ -20,8 +20,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// PlacementDecisions are read where a dependency is missing that Placements install, and only
-// those of these Placements. They only explain: without them, the snapshot is taken all the same.
+// TestDecisions tests that the PlacementDecisions of a missing dependency are read. They only explain: without
+// them, the snapshot is complete.
 func TestDecisions(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{fleet.AddToScheme, metav1.AddMetaToScheme} {
@@ -32,53 +32,53 @@ func TestDecisions(t *testing.T) {
 	dependent := fixture.Registration("gateway", fixture.Required("keys"))
 	keys := fixture.Specified(t, "keys", `installStrategy: {type: Placements, placements: [{namespace: places, name: all}]}`)
 	decision := func(name, placement string) *clusterv1beta1.PlacementDecision {
-		made := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		decision := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "places", Name: name, Labels: map[string]string{clusterv1beta1.PlacementLabel: placement},
 		}}
-		made.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "c1"}, {ClusterName: "c2"}}
-		return made
+		decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "c1"}, {ClusterName: "c2"}}
+		return decision
 	}
-	on := func(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
+	installed := func(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
 	const missing = "not installed: none of its Placements selects this cluster"
 	for name, test := range map[string]struct {
 		installed []client.Object
-		fails     error
+		failure   error
 		read      bool
 		want      string // of gateway on c3
 	}{
-		"Missing":   {[]client.Object{on("c3", "gateway")}, nil, true, missing},
-		"Installed": {[]client.Object{on("c3", "gateway"), on("c3", "keys")}, nil, false, "Available not reported yet"},
+		"Missing":   {[]client.Object{installed("c3", "gateway")}, nil, true, missing},
+		"Installed": {[]client.Object{installed("c3", "gateway"), installed("c3", "keys")}, nil, false, "Available not reported yet"},
 		"Forbidden": {
-			[]client.Object{on("c3", "gateway")},
+			[]client.Object{installed("c3", "gateway")},
 			apierrors.NewForbidden(clusterv1beta1.Resource("placementdecisions"), "", errors.New("no right")), false, "not installed",
 		},
-		"Failing": {[]client.Object{on("c3", "gateway")}, errors.New("timeout"), false, "not installed"},
+		"Failing": {[]client.Object{installed("c3", "gateway")}, errors.New("timeout"), false, "not installed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c3"}}
 			hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.installed...).
 				WithObjects(&dependent, &keys, cluster, decision("all-1", "all"), decision("other-1", "other")).WithInterceptorFuncs(interceptor.Funcs{
 				List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-					if _, decisions := list.(*clusterv1beta1.PlacementDecisionList); decisions && test.fails != nil {
-						return test.fails
+					if _, decisions := list.(*clusterv1beta1.PlacementDecisionList); decisions && test.failure != nil {
+						return test.failure
 					}
 					return hub.List(ctx, list, options...)
 				},
 			}).Build()
-			taken, err := Take(t.Context(), hub, "")
+			snapshot, err := Take(t.Context(), hub, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if taken.DecisionsRead != test.read || test.read && (len(taken.Decisions) != 1 || taken.Decisions[0].Name != "all-1") {
-				t.Errorf("read %t: %v", taken.DecisionsRead, taken.Decisions)
+			if snapshot.DecisionsRead != test.read || test.read && (len(snapshot.Decisions) != 1 || snapshot.Decisions[0].Name != "all-1") {
+				t.Errorf("read %t: %v", snapshot.DecisionsRead, snapshot.Decisions)
 			}
-			if found := taken.Evaluated("c3")("gateway")[0]; found.Found() != test.want {
-				t.Errorf("found %q, want %q", found.Found(), test.want)
+			if finding := snapshot.Evaluated("c3")("gateway")[0]; finding.Found() != test.want {
+				t.Errorf("found %q, want %q", finding.Found(), test.want)
 			}
-			if of := slices.Clone(taken.Whole("c1").Unselected); len(of) > 0 {
-				t.Errorf("c1 lacks %q, and has no add-on that needs it", of)
+			if unselected := slices.Clone(snapshot.Whole("c1").Unselected); len(unselected) > 0 {
+				t.Errorf("c1 lacks %q, and has no add-on that needs it", unselected)
 			}
 		})
 	}

@@ -13,13 +13,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Discoverer is a client of a hub that also discovers its APIs. With another client, they are not known.
+// Discoverer is a client of a hub that also discovers its APIs. With any other client, the APIs of the hub are unknown.
 type Discoverer interface {
 	Discovery() (apidiscovery.API, error)
 }
 
 // hubAPIs reads whether the hub serves the APIs that edges require of it.
-func (t *taking) hubAPIs(ctx context.Context, declared *evaluation.Evaluator) error {
+func (t *taking) hubAPIs(ctx context.Context, evaluator *evaluation.Evaluator) error {
 	discoverer, discovers := t.hub.(Discoverer)
 	if !discovers {
 		return nil
@@ -28,32 +28,33 @@ func (t *taking) hubAPIs(ctx context.Context, declared *evaluation.Evaluator) er
 	if err != nil {
 		return err
 	}
-	t.into.HubAPIs = api.Discover(ctx, fleet.APIRequests(declared.HubAPIs()))
+	t.content.HubAPIs = api.Discover(ctx, fleet.APIRequests(evaluator.HubAPIs()))
 	return ctx.Err()
 }
 
-// hosting reads the managed clusters that run agents of the one that the snapshot is of. An annotation may name what is
-// no cluster.
-func (t *taking) hosting(ctx context.Context, declared *evaluation.Evaluator) error {
+// hosting reads the hosting clusters of the add-ons, if the snapshot has a single managed cluster. Annotations with names that
+// no cluster can have are ignored.
+func (t *taking) hosting(ctx context.Context, evaluator *evaluation.Evaluator) error {
 	if t.namespace == "" {
 		return nil // all are read
 	}
 	hosts := sets.New[string]()
-	for i := range t.into.AddOns {
-		addOn := &t.into.AddOns[i]
+	for i := range t.content.AddOns {
+		addOn := &t.content.AddOns[i]
 		host := fleet.HostingCluster(addOn)
-		if fleet.Hosted(addOn) && declared.OwnInputs(addOn.Name).Any(input.Hosting) && len(validation.IsDNS1123Subdomain(host)) == 0 {
+		if fleet.Hosted(addOn) && evaluator.OwnInputs(addOn.Name).Any(input.Hosting) && len(validation.IsDNS1123Subdomain(host)) == 0 {
 			hosts.Insert(host)
 		}
 	}
 	for _, host := range sets.List(hosts) {
-		of := &taking{hub: t.hub, namespace: host, into: &Content{}, unread: t.unread}
-		if err := errors.Join(of.addOns(ctx), of.clusters(ctx), of.facts(ctx)); err != nil {
+		part := &taking{hub: t.hub, namespace: host, content: &Content{}, unread: t.unread}
+		if err := errors.Join(part.addOns(ctx), part.clusters(ctx), part.facts(ctx)); err != nil {
 			return err
 		}
-		into := &t.into.Hosting
-		into.AddOns, into.Clusters = append(into.AddOns, of.into.AddOns...), append(into.Clusters, of.into.Clusters...)
-		into.Facts = append(into.Facts, of.into.Facts...)
+		hosting := &t.content.Hosting
+		hosting.AddOns = append(hosting.AddOns, part.content.AddOns...)
+		hosting.Clusters = append(hosting.Clusters, part.content.Clusters...)
+		hosting.Facts = append(hosting.Facts, part.content.Facts...)
 	}
 	return nil
 }

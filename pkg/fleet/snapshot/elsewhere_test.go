@@ -34,8 +34,8 @@ func (d discovering) Discovery() (apidiscovery.API, error) {
 	return apidiscovery.API{REST: documents.RESTClient(), Client: "the test"}, err
 }
 
-// reader is a fake hub with x on cluster1, whose agent hub-east runs, and more.
-func reader(t *testing.T, spec string, more ...client.Object) client.Reader {
+// reader returns a fake hub with x on cluster1, whose agent runs on hub-east, and with further objects.
+func reader(t *testing.T, spec string, objects ...client.Object) client.Reader {
 	t.Helper()
 	registered := fixture.Specified(t, "x", spec)
 	x := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -45,7 +45,7 @@ func reader(t *testing.T, spec string, more ...client.Object) client.Reader {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(more, &registered, x)...).
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, &registered, x)...).
 		WithIndex(&clusterv1.ManagedCluster{}, metav1.ObjectNameField, func(object client.Object) []string {
 			return []string{object.GetName()}
 		}).Build()
@@ -57,9 +57,9 @@ func joined(name string) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-func verdictOf(t *testing.T, of *Snapshot) (evaluation.Verdict, string) {
+func verdictOf(t *testing.T, snapshot *Snapshot) (evaluation.Verdict, string) {
 	t.Helper()
-	findings := of.Evaluated("cluster1")("x")
+	findings := snapshot.Evaluated("cluster1")("x")
 	if len(findings) != 1 {
 		t.Fatalf("x has %v", findings)
 	}
@@ -69,11 +69,11 @@ func verdictOf(t *testing.T, of *Snapshot) (evaluation.Verdict, string) {
 	return findings[0].Verdict, findings[0].HeldBecause()
 }
 
-// again writes the snapshot to a file and reads that.
-func again(t *testing.T, of *Snapshot) *Snapshot {
+// reread writes the snapshot to a file and reads the file.
+func reread(t *testing.T, snapshot *Snapshot) *Snapshot {
 	t.Helper()
 	var text strings.Builder
-	if err := of.Write(&text); err != nil {
+	if err := snapshot.Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	read, err := Read("-", strings.NewReader(text.String()))
@@ -83,7 +83,7 @@ func again(t *testing.T, of *Snapshot) *Snapshot {
 	return read
 }
 
-func TestAPIsOfTheHubAreTaken(t *testing.T) {
+func TestTakeReadsAPIsOfHub(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
@@ -122,13 +122,13 @@ func TestAPIsOfTheHubAreTaken(t *testing.T) {
 			if test.hub != nil {
 				hub = test.hub(hub)
 			}
-			taken, err := Take(t.Context(), hub, "")
+			original, err := Take(t.Context(), hub, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, of := range []*Snapshot{taken, again(t, taken)} {
-				verdict, because := verdictOf(t, of)
-				if verdict != test.want || !strings.HasPrefix(because, test.because) || strings.Contains(because, "secret") && of != taken {
+			for _, snapshot := range []*Snapshot{original, reread(t, original)} {
+				verdict, because := verdictOf(t, snapshot)
+				if verdict != test.want || !strings.HasPrefix(because, test.because) || strings.Contains(because, "secret") && snapshot != original {
 					t.Errorf("%s: got %s, %q, want %s, %q", test.reason, verdict, because, test.want, test.because)
 				}
 			}
@@ -136,7 +136,7 @@ func TestAPIsOfTheHubAreTaken(t *testing.T) {
 	}
 }
 
-func TestHostingClustersAreTaken(t *testing.T) {
+func TestTakeReadsHostingClusters(t *testing.T) {
 	const spec = "dependencies: [{name: a, api: {kind: Thing, servedBy: HostingCluster}}]"
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "hub-east", Name: "hub-east"}}
 	facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API{Kind: "Thing"}}}
@@ -151,17 +151,17 @@ func TestHostingClustersAreTaken(t *testing.T) {
 		"Awaiting": {"it was not requested yet", []client.Object{joined("cluster1"), joined("hub-east")}, evaluation.Held},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, of := range []string{"", "cluster1"} {
-				taken, err := Take(t.Context(), reader(t, spec, test.hub...), of)
+			for _, cluster := range []string{"", "cluster1"} {
+				original, err := Take(t.Context(), reader(t, spec, test.hub...), cluster)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if of != "" && len(taken.Names()) != 1 {
-					t.Errorf("a snapshot of one cluster has %v", taken.Names())
+				if cluster != "" && len(original.Names()) != 1 {
+					t.Errorf("a snapshot of one cluster has %v", original.Names())
 				}
-				for _, one := range []*Snapshot{taken, again(t, taken)} {
-					if verdict, because := verdictOf(t, one); verdict != test.want {
-						t.Errorf("%s: of cluster %q: got %s (%s), want %s", test.reason, of, verdict, because, test.want)
+				for _, snapshot := range []*Snapshot{original, reread(t, original)} {
+					if verdict, because := verdictOf(t, snapshot); verdict != test.want {
+						t.Errorf("%s: of cluster %q: got %s (%s), want %s", test.reason, cluster, verdict, because, test.want)
 					}
 				}
 			}
@@ -169,8 +169,8 @@ func TestHostingClustersAreTaken(t *testing.T) {
 	}
 }
 
-// An annotation can have any text. Some are no path of an API.
-func TestAnyHostingClusterCanBeNamed(t *testing.T) {
+// TestTakeAcceptsAnyHostingCluster tests annotations with texts that are no names of clusters, and no paths of an API.
+func TestTakeAcceptsAnyHostingCluster(t *testing.T) {
 	for _, name := range []string{"../../apis", "a,b", "Ü", " ", strings.Repeat("a", 300)} {
 		hub := reader(t, "dependencies: [{name: a, api: {kind: Thing, servedBy: HostingCluster}}]", joined("cluster1"))
 		writer := hub.(client.Client)
@@ -182,12 +182,12 @@ func TestAnyHostingClusterCanBeNamed(t *testing.T) {
 		if err := writer.Update(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
-		taken, err := Take(t.Context(), hub, "cluster1")
+		snapshot, err := Take(t.Context(), hub, "cluster1")
 		if err != nil {
 			t.Fatalf("%q: %v", name, err)
 		}
 		long := len(name) > fleet.MaxAnnotation
-		if verdict, because := verdictOf(t, taken); (verdict == evaluation.APINotServed) == long {
+		if verdict, because := verdictOf(t, snapshot); (verdict == evaluation.APINotServed) == long {
 			t.Errorf("%q: %s: %s", name, verdict, because)
 		}
 	}

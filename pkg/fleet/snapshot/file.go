@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/regularfile"
 )
 
-// kind marks a file as a snapshot.
+// kind identifies a file as a snapshot.
 var kind = metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: "FleetSnapshot"}
 
 type document struct {
@@ -26,7 +26,7 @@ type document struct {
 	Content
 }
 
-// members are the members of a file, in the order in which they are written.
+// members returns the members of a file, in the order in which they are written.
 func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
@@ -45,16 +45,16 @@ func (d *document) members() []member {
 	}
 }
 
-// LeanCluster keeps of a managed cluster what verdicts and Placements rest on.
+// LeanCluster returns the parts of a managed cluster that verdicts and Placements depend on.
 func LeanCluster(full *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	lean := fleet.LeanCluster(full)
 	lean.Spec.Taints = full.Spec.Taints
 	return lean
 }
 
-// Write writes the content as JSON, without what looks like a credential.
-func (c Content) Write(to io.Writer) error {
-	out := bufio.NewWriter(to)
+// Write writes the content as JSON, without strings that look like credentials.
+func (c Content) Write(writer io.Writer) error {
+	out := bufio.NewWriter(writer)
 	written := document{TypeMeta: kind, Content: c.redacted()}
 	if err := encode(out, written.members()); err != nil {
 		return err
@@ -62,18 +62,19 @@ func (c Content) Write(to io.Writer) error {
 	return out.Flush()
 }
 
-// Read reads a file that Write wrote, or the same as YAML; of the path -, it reads in.
-func Read(path string, in io.Reader) (*Snapshot, error) {
+// Read reads a file that Write wrote, or the same content as YAML. If the path is -, it reads stdin.
+func Read(path string, stdin io.Reader) (*Snapshot, error) {
+	reader := stdin
 	if path != "-" {
 		file, err := regularfile.Open(path)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		in = file
+		reader = file
 	}
 	var read document
-	if err := decode(bufio.NewReader(in), &read); err != nil {
+	if err := decode(bufio.NewReader(reader), &read); err != nil {
 		return nil, fmt.Errorf("%s is no snapshot: %w", path, err)
 	}
 	if read.TypeMeta != kind {
@@ -82,11 +83,11 @@ func Read(path string, in io.Reader) (*Snapshot, error) {
 	return New(read.Content), nil
 }
 
-// decode reads JSON as it comes. YAML takes several times its size in memory.
-func decode(from *bufio.Reader, into *document) error {
-	if first, err := from.Peek(1); err == nil && first[0] == '{' {
-		decoder := json.NewDecoder(from)
-		if err := decodeMembers(decoder, into.members()); err != nil {
+// decode reads JSON as a stream. YAML takes several times its size in memory.
+func decode(reader *bufio.Reader, target *document) error {
+	if first, err := reader.Peek(1); err == nil && first[0] == '{' {
+		decoder := json.NewDecoder(reader)
+		if err := decodeMembers(decoder, target.members()); err != nil {
 			return err
 		}
 		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -94,12 +95,12 @@ func decode(from *bufio.Reader, into *document) error {
 		}
 		return nil
 	}
-	documents := utilyaml.NewYAMLReader(from)
+	documents := utilyaml.NewYAMLReader(reader)
 	raw, err := documents.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if more, err := documents.Read(); err == nil && len(bytes.TrimSpace(more)) > 0 {
+	if second, err := documents.Read(); err == nil && len(bytes.TrimSpace(second)) > 0 {
 		return errors.New("there is more after its end: it has several YAML documents")
 	}
 	converted, err := yaml.YAMLToJSON(raw)
@@ -109,5 +110,5 @@ func decode(from *bufio.Reader, into *document) error {
 	if string(converted) == "null" {
 		return nil
 	}
-	return decodeMembers(json.NewDecoder(bytes.NewReader(converted)), into.members())
+	return decodeMembers(json.NewDecoder(bytes.NewReader(converted)), target.members())
 }

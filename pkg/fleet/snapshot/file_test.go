@@ -29,7 +29,7 @@ func written(t *testing.T, text string) string {
 	return path
 }
 
-func TestFileReadsAsItWasWritten(t *testing.T) {
+func TestWriteAndRead(t *testing.T) {
 	content := Content{
 		Taken: fixture.Now.Time, OCMVersion: "1.2.1", Registrations: fixture.Registrations("a: b, b"),
 		AddOns:     []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
@@ -76,13 +76,13 @@ func TestFileReadsAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestStandardInputIsRead(t *testing.T) {
+func TestReadStandardInput(t *testing.T) {
 	if read, err := Read("-", strings.NewReader(whole)); err != nil || len(read.Clusters) != 0 {
 		t.Errorf("got %v, %v", read, err)
 	}
 }
 
-func TestFileThatIsNone(t *testing.T) {
+func TestReadInvalidFile(t *testing.T) {
 	for name, test := range map[string]struct{ text, failure string }{
 		"empty":         {"", `is no snapshot: it has kind "" and apiVersion ""`},
 		"another kind":  {`{"apiVersion":"v1","kind":"List"}`, `is no snapshot: it has kind "List" and apiVersion "v1"; kubectl addon`},

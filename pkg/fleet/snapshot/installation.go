@@ -16,20 +16,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// refused is the reason of the condition Installed where the hub refuses what Interlock does.
+// refused is the reason of the condition Installed if the hub refuses a request of Interlock.
 const refused = "Refused"
 
-// installations reads what Interlock has installed. It only explains: it is no error that a user may not read it, or that a hub does not
-// serve it.
-func (t *taking) installations(ctx context.Context, declared *catalog.Catalog) error {
-	if !slices.ContainsFunc(declared.AddOns(), declared.Consents) {
+// installations reads the AddOnInstallations. It is no error that a user may not read them, or that a hub does not serve them, because
+// they only explain.
+func (t *taking) installations(ctx context.Context, declarations *catalog.Catalog) error {
+	if !slices.ContainsFunc(declarations.AddOns(), declarations.Consents) {
 		return nil
 	}
 	err := Each(ctx, t.hub, "addoninstallations", t.namespace, func(list *dependencyv1alpha1.AddOnInstallationList) {
 		for i := range list.Items {
-			one := &list.Items[i]
-			one.ManagedFields, one.UID, one.ResourceVersion = nil, "", ""
-			t.into.Installations = append(t.into.Installations, *one)
+			installation := &list.Items[i]
+			installation.ManagedFields, installation.UID, installation.ResourceVersion = nil, "", ""
+			t.content.Installations = append(t.content.Installations, *installation)
 		}
 	})
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
@@ -38,25 +38,25 @@ func (t *taking) installations(ctx context.Context, declared *catalog.Catalog) e
 	return err
 }
 
-func (s *Snapshot) addInstallation(one *dependencyv1alpha1.AddOnInstallation) {
-	on := s.objects[one.Namespace]
-	if on == nil {
-		on = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
-		s.objects[one.Namespace] = on
+func (s *Snapshot) addInstallation(installation *dependencyv1alpha1.AddOnInstallation) {
+	target := s.objects[installation.Namespace]
+	if target == nil {
+		target = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+		s.objects[installation.Namespace] = target
 	}
-	if on.installations == nil {
-		on.installations = map[string]*dependencyv1alpha1.AddOnInstallation{}
+	if target.installations == nil {
+		target.installations = map[string]*dependencyv1alpha1.AddOnInstallation{}
 	}
-	on.installations[one.Name] = one
+	target.installations[installation.Name] = installation
 }
 
-// InstallationOf returns the AddOnInstallation of an add-on; nil: there is none.
+// InstallationOf returns the AddOnInstallation of an add-on. It is nil if there is none.
 func (s *Snapshot) InstallationOf(addOn types.NamespacedName) *dependencyv1alpha1.AddOnInstallation {
-	return s.has(addOn.Namespace).installations[addOn.Name]
+	return s.cluster(addOn.Namespace).installations[addOn.Name]
 }
 
-// Installation implements fleet.Reader, by the AddOnInstallation. Other waits are in no object, so the messages of dependents are all that
-// shows them. They are read for people only: the plugin shows it, and nothing is decided on it.
+// Installation implements fleet.Reader. It reads the AddOnInstallation. Other reasons to wait are in no object, only in the messages of
+// dependents. The plugin shows them to people, and no decision depends on them.
 func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
 	if stored := s.InstallationOf(addOn); stored != nil {
 		switch {
@@ -66,7 +66,7 @@ func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (
 			return evaluation.WaitRefused, nil
 		}
 	}
-	for _, dependent := range s.has(addOn.Namespace).addOns {
+	for _, dependent := range s.cluster(addOn.Namespace).addOns {
 		degraded := fleet.Degraded(dependent)
 		if degraded == nil {
 			continue
@@ -83,7 +83,7 @@ func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (
 	return evaluation.NoWait, nil
 }
 
-// InstallationReason returns why an installation is in its phase, or what its next step waits for.
+// InstallationReason returns the reason why an installation is in its phase, or why its next step waits.
 func InstallationReason(stored *dependencyv1alpha1.AddOnInstallation) string {
 	if installed := meta.FindStatusCondition(stored.Status.Conditions, dependencyv1alpha1.ConditionInstalled); installed != nil {
 		return installed.Reason

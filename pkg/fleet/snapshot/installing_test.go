@@ -16,9 +16,9 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// Where add-ons may be installed or removed, it matters what installs them: the label of those that are there, the template that
-// one would run, and what its Placements select although nothing needs it. Who has written them matters where they may be removed.
-func TestWhatInstallsIsRead(t *testing.T) {
+// TestTakeReadsInputsOfPlans tests the inputs of plans to install or remove add-ons: the label of installed add-ons, the template of a new
+// add-on, and the decisions of Placements that no edge needs. A plan to remove add-ons also needs their field managers.
+func TestTakeReadsInputsOfPlans(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{fleet.AddToScheme, metav1.AddMetaToScheme} {
 		if err := add(scheme); err != nil {
@@ -41,26 +41,26 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		also     Also
-		selected bool
-		writers  int
-	}{{Also{}, false, 0}, {Also{Placements: true}, true, 0}, {Also{Writers: true}, false, 1}} {
-		taken, err := Take(t.Context(), hub, "", test.also)
+		additions Additions
+		selected  bool
+		writers   int
+	}{{Additions{}, false, 0}, {Additions{Placements: true}, true, 0}, {Additions{Writers: true}, false, 1}} {
+		snapshot, err := Take(t.Context(), hub, "", test.additions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		placements := taken.Declared.Install("base").Placements
-		if selected, read, _ := taken.Selected(t.Context(), placements, "c1"); selected != test.selected || read != test.selected {
-			t.Errorf("%v: selected %t, read %t", test.also, selected, read)
+		placements := snapshot.Declared.Install("base").Placements
+		if selected, read, _ := snapshot.Selected(t.Context(), placements, "c1"); selected != test.selected || read != test.selected {
+			t.Errorf("%v: selected %t, read %t", test.additions, selected, read)
 		}
-		if got := fleet.DefaultTemplate(&taken.Registrations[0]); got != "base-2" {
+		if got := fleet.DefaultTemplate(&snapshot.Registrations[0]); got != "base-2" {
 			t.Errorf("the template is %q", got)
 		}
-		read := taken.AddOnOn(types.NamespacedName{Namespace: "c1", Name: "leaf"})
-		if len(read.ManagedFields) != test.writers {
-			t.Errorf("%v: managed fields %v", test.also, read.ManagedFields)
+		addOn := snapshot.AddOnOn(types.NamespacedName{Namespace: "c1", Name: "leaf"})
+		if len(addOn.ManagedFields) != test.writers {
+			t.Errorf("%v: managed fields %v", test.additions, addOn.ManagedFields)
 		}
-		labels := read.Labels
+		labels := addOn.Labels
 		if len(labels) != 1 || labels[addonv1alpha1.InstalledByLabel] != addonv1alpha1.InstalledByPlugin {
 			t.Errorf("labels %v", labels)
 		}

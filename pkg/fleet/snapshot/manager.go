@@ -15,22 +15,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Manager is what addon-manager shows of itself on the lease of its leader.
+// Manager is the state of addon-manager, from the lease of its leader.
 type Manager struct {
-	// Offline is what becomes of verdicts on clusters that are lost; empty: it is not known.
+	// Offline is the policy for verdicts on lost clusters. It is empty if it is unknown.
 	Offline evaluation.OfflinePolicy `json:"offline,omitempty"`
-	// Leads is since when its leader leads.
+	// Leads is the time at which its leader began to lead.
 	Leads time.Time `json:"leads,omitzero"`
-	// Unread is why it is not known what becomes of these verdicts.
+	// Unread is the reason why Offline is unknown.
 	Unread string `json:"unread,omitempty"`
 	// Lifecycle is true if its leader runs with --lifecycle.
 	Lifecycle bool `json:"lifecycle,omitempty"`
 }
 
-// RunsLifecycle reports whether an addon-manager leads that runs with --lifecycle.
+// RunsLifecycle reports whether the leader of addon-manager runs with --lifecycle.
 func (c *Content) RunsLifecycle() bool { return c.Manager != nil && c.Manager.Lifecycle }
 
-// leads is since when a leader leads, zero where that is not known.
+// leads returns the time at which the leader began to lead. It is zero if it is unknown.
 func (m *Manager) leads() time.Time {
 	if m == nil {
 		return time.Time{}
@@ -38,8 +38,8 @@ func (m *Manager) leads() time.Time {
 	return m.Leads
 }
 
-// Policy is what becomes of verdicts on clusters that are lost. Where addon-manager does
-// not show it, its default is assumed.
+// Policy returns the policy for verdicts on lost clusters. It is the default of
+// addon-manager if its lease does not show another one.
 func (c *Content) Policy() evaluation.OfflinePolicy {
 	if c.Manager == nil || c.Manager.Offline == "" {
 		return evaluation.OfflineHold
@@ -47,8 +47,8 @@ func (c *Content) Policy() evaluation.OfflinePolicy {
 	return c.Manager.Offline
 }
 
-// readManager reads the lease of the leader in whatever namespace it is. It is no error
-// that it cannot be read: users need no right to, unless the policy is another than by default.
+// readManager reads the lease of the leader in any namespace. A failure is no error,
+// because users need the right to read it only if the policy is not the default.
 func readManager(ctx context.Context, hub client.Reader, now time.Time) *Manager {
 	leases := &unstructured.UnstructuredList{}
 	leases.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("LeaseList"))
@@ -64,16 +64,16 @@ func readManager(ctx context.Context, hub client.Reader, now time.Time) *Manager
 	if newest == nil {
 		return &Manager{Unread: "there is no lease of its leader"}
 	}
-	found := &Manager{Leads: timeIn(newest, "acquireTime"), Lifecycle: runsLifecycle(newest, now)}
+	manager := &Manager{Leads: timeIn(newest, "acquireTime"), Lifecycle: runsLifecycle(newest, now)}
 	switch policy := evaluation.OfflinePolicy(newest.GetAnnotations()[names.OfflinePolicy]); policy {
 	case evaluation.OfflineHold, evaluation.OfflineStrict:
-		found.Offline = policy
+		manager.Offline = policy
 	case "":
-		found.Unread = "the lease of its leader has no annotation " + names.OfflinePolicy
+		manager.Unread = "the lease of its leader has no annotation " + names.OfflinePolicy
 	default:
-		found.Unread = fmt.Sprintf("the annotation %s on the lease of its leader is %q", names.OfflinePolicy, policy)
+		manager.Unread = fmt.Sprintf("the annotation %s on the lease of its leader is %q", names.OfflinePolicy, policy)
 	}
-	return found
+	return manager
 }
 
 func runsLifecycle(stored *unstructured.Unstructured, now time.Time) bool {
@@ -84,9 +84,9 @@ func runsLifecycle(stored *unstructured.Unstructured, now time.Time) bool {
 
 func timeIn(lease *unstructured.Unstructured, field string) time.Time {
 	text, _, _ := unstructured.NestedString(lease.Object, "spec", field)
-	at, err := time.Parse(time.RFC3339Nano, text)
+	parsed, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return time.Time{}
 	}
-	return at
+	return parsed
 }

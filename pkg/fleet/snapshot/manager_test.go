@@ -19,18 +19,18 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// elected is the lease of a leader that leads since then.
+// elected returns the lease of a leader that leads since this time.
 func elected(namespace, policy string, since time.Time) *coordinationv1.Lease {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: names.AddonManager}}
 	if policy != "" {
 		lease.Annotations = map[string]string{names.OfflinePolicy: policy}
 	}
-	at := metav1.NewMicroTime(since)
-	lease.Spec.AcquireTime, lease.Spec.RenewTime = &at, &at
+	acquired := metav1.NewMicroTime(since)
+	lease.Spec.AcquireTime, lease.Spec.RenewTime = &acquired, &acquired
 	return lease
 }
 
-func TestThePolicyIsThatOfAddonManager(t *testing.T) {
+func TestReadManagerReadsPolicy(t *testing.T) {
 	now := fixture.Now.Time
 	for name, test := range map[string]struct {
 		leases  []client.Object
@@ -40,7 +40,7 @@ func TestThePolicyIsThatOfAddonManager(t *testing.T) {
 	}{
 		"hold":   {leases: []client.Object{elected("a", "hold", now)}, want: evaluation.OfflineHold},
 		"strict": {leases: []client.Object{elected("a", "strict", now)}, want: evaluation.OfflineStrict},
-		"an earlier one": {
+		"a former leader": {
 			leases: []client.Object{elected("a", "strict", now), elected("b", "hold", now.Add(-time.Hour))}, want: evaluation.OfflineStrict,
 		},
 		"no leader": {want: evaluation.OfflineHold, unread: "there is no lease of its leader"},
@@ -80,6 +80,6 @@ func TestThePolicyIsThatOfAddonManager(t *testing.T) {
 		})
 	}
 	if policy := new(Content).Policy(); policy != evaluation.OfflineHold {
-		t.Errorf("of a file of before: %q", policy)
+		t.Errorf("policy of a file of an earlier version: %q", policy)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// memory is what addon-manager remembers, as far as objects show it: the times of
-// conditions, but none before its leader began to lead.
+// memory derives the past state that addon-manager keeps from the times of conditions.
+// No time is before its leader began to lead.
 type memory struct{ *Snapshot }
 
 var (
@@ -38,18 +38,18 @@ func (m memory) Back(name string, status metav1.ConditionStatus) time.Time {
 
 // Found implements fleet.Memory.
 func (m memory) Found(key types.NamespacedName) time.Time {
-	found := m.Manager.leads()
+	since := m.Manager.leads()
 	if addOn := m.AddOnOn(key); addOn != nil && fleet.Available(addOn) != nil {
-		found = evaluation.Later(found, fleet.Available(addOn).LastTransitionTime.Time)
+		since = evaluation.Later(since, fleet.Available(addOn).LastTransitionTime.Time)
 	}
-	return found
+	return since
 }
 
 // RunningTemplate implements fleet.Memory. OCM removes it from the status of an add-on when
 // a rollout begins, and addon-manager keeps it in memory only.
 func (m memory) RunningTemplate(types.NamespacedName) string { return "" }
 
-// Lapse implements fleet.Memory, by the time of the condition. A leader that began to lead
+// Lapse implements fleet.Memory with the time of the condition. A leader that began to lead
 // later has not witnessed the beginning.
 func (m memory) Lapse(_ types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse {
 	since := lapsed(observed)
@@ -59,8 +59,8 @@ func (m memory) Lapse(_ types.NamespacedName, observed *evaluation.Observation) 
 	return evaluation.Lapse{Since: since}
 }
 
-// lapsed is the time of the condition for which an add-on does not work; zero: it works, or
-// nothing was reported.
+// lapsed returns the time of the condition by which an add-on does not work. It is zero if
+// the add-on works, or if nothing was reported.
 func lapsed(observed *evaluation.Observation) time.Time {
 	switch {
 	case !observed.Installed || observed.Works():
@@ -74,15 +74,15 @@ func lapsed(observed *evaluation.Observation) time.Time {
 	}
 }
 
-// Silent implements fleet.AgentMemory. Since when an agent's add-on is not installed any
-// more is not known: for long.
+// Silent implements fleet.AgentMemory. The time of the removal of an agent's add-on is
+// unknown, so it counts as long ago.
 func (m memory) Silent(agent types.NamespacedName) time.Time { return m.Found(agent) }
 
 // Alive implements fleet.AgentMemory.
 func (m memory) Alive(types.NamespacedName) {}
 
-// Awaited implements fleet.AgentMemory: addon-manager requests at once what is needed, so
-// what is not requested yet became needed a moment ago.
+// Awaited implements fleet.AgentMemory. addon-manager requests needed facts at once, so
+// facts that are not requested yet became needed a moment ago.
 func (m memory) Awaited(string) time.Time { return m.Taken }
 
 // Requested implements fleet.AgentMemory.

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// slowHub serves a list of two pages, for whose second one only a renewed token is accepted.
+// slowHub serves a list of two pages. It accepts only a renewed token for the second page.
 type slowHub struct {
 	client.Reader
 	renews string
@@ -34,15 +34,15 @@ func (h slowHub) List(_ context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-func TestEachOfAListThatTakesLong(t *testing.T) {
+func TestEachContinuesExpiredList(t *testing.T) {
 	for name, test := range map[string]struct {
 		renews string
 		want   []string
 		fails  bool
 	}{
-		"goes on with a renewed token": {renews: "renewed", want: []string{"cluster1", "cluster2"}},
-		"without one":                  {want: []string{"cluster1"}, fails: true},
-		"with the same one":            {renews: "old", want: []string{"cluster1"}, fails: true},
+		"renewed token": {renews: "renewed", want: []string{"cluster1", "cluster2"}},
+		"no token":      {want: []string{"cluster1"}, fails: true},
+		"same token":    {renews: "old", want: []string{"cluster1"}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -17,29 +17,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// unread removes from a snapshot what no declaration on the hub reads. It may be secret, such
-// as a password in a variable, and it takes memory.
+// unread removes labels, annotations and variables from a snapshot that no declaration on the
+// hub reads. They may be secret, such as a password in a variable, and they take memory.
 type unread struct {
-	declared *evaluation.Evaluator
-	keys     map[string]expression.Keys
-	// variables are those that conditions read, by the AddOnDeploymentConfig.
+	evaluator *evaluation.Evaluator
+	keys      map[string]expression.Keys
+	// variables has the variables that conditions read, by AddOnDeploymentConfig.
 	variables map[types.NamespacedName]expression.Keys
 }
 
-func newUnread(declared *evaluation.Evaluator) *unread {
-	return &unread{declared: declared, keys: map[string]expression.Keys{}, variables: map[types.NamespacedName]expression.Keys{}}
+func newUnread(evaluator *evaluation.Evaluator) *unread {
+	return &unread{evaluator: evaluator, keys: map[string]expression.Keys{}, variables: map[types.NamespacedName]expression.Keys{}}
 }
 
-// removeFrom reduces an add-on to its conditions, references, versions and where its agent runs,
-// what installed it, and the labels and annotations that conditions of its dependencies read.
+// removeFrom removes all labels and annotations from an add-on but these: its versions, its hosting
+// cluster, its installer, and those that conditions of its dependencies read.
 func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
-	keys, known := u.keys[addOn.Name]
-	if !known {
-		keys = u.declared.Keys(addOn.Name)
+	keys, ok := u.keys[addOn.Name]
+	if !ok {
+		keys = u.evaluator.Keys(addOn.Name)
 		u.keys[addOn.Name] = keys
 	}
 	addOn.UID, addOn.ResourceVersion = "", ""
-	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool { return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel })
+	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool {
+		return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel
+	})
 	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
 	})
@@ -48,9 +50,9 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	}
 }
 
-// removeFromConfig reduces a config to the variables that conditions read, and reports whether
-// there is any. The add-ons come first.
-func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) (isRead bool) {
+// removeFromConfig removes all variables from a config but those that conditions read, and reports
+// whether there are any. Call removeFrom for all add-ons before.
+func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) bool {
 	keys := u.variables[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}]
 	config.UID, config.ResourceVersion = "", ""
 	config.Spec.CustomizedVariables = slices.DeleteFunc(slices.Clone(config.Spec.CustomizedVariables),
@@ -58,14 +60,14 @@ func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) (
 	return keys.Config.Any()
 }
 
-// Removed stands for what looked like a credential in a file.
+// Removed replaces a string that looks like a credential in a file.
 const Removed = "REMOVED"
 
-// credentials are the forms in which texts of other components carry credentials: the user of
-// a URL, what follows a name such as password, a JSON Web Token, and a private key.
+// credentials has the forms in which texts of other components contain credentials: the user of
+// a URL, the value after a name such as password, a JSON Web Token, and a private key.
 var credentials = []struct {
-	form *regexp.Regexp
-	by   string
+	form        *regexp.Regexp
+	replacement string
 }{
 	{regexp.MustCompile(`://[^/\s@"']+@`), "://" + Removed + "@"},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9+/_.~=-]{8,}`), "$1 " + Removed},
@@ -81,47 +83,47 @@ func (r redaction) text(text string) string {
 	if text == "" {
 		return ""
 	}
-	replaced, known := r[text]
-	if !known {
+	replaced, ok := r[text]
+	if !ok {
 		replaced = text
-		for _, one := range credentials {
-			replaced = one.form.ReplaceAllString(replaced, one.by)
+		for _, credential := range credentials {
+			replaced = credential.form.ReplaceAllString(replaced, credential.replacement)
 		}
 		r[text] = replaced
 	}
 	return replaced
 }
 
-// conditions returns conditions with other messages; the same where nothing was replaced.
-func (r redaction) conditions(all []metav1.Condition) []metav1.Condition {
-	replaced := all
-	for i := range all {
-		message := r.text(all[i].Message)
-		if message == all[i].Message {
+// conditions returns the conditions with redacted messages. It returns the same slice if no message changes.
+func (r redaction) conditions(conditions []metav1.Condition) []metav1.Condition {
+	replaced := conditions
+	for i := range conditions {
+		message := r.text(conditions[i].Message)
+		if message == conditions[i].Message {
 			continue
 		}
-		if &replaced[0] == &all[0] {
-			replaced = slices.Clone(all)
+		if &replaced[0] == &conditions[0] {
+			replaced = slices.Clone(conditions)
 		}
 		replaced[i].Message = message
 	}
 	return replaced
 }
 
-// redacted is the content without credentials in the texts that other components wrote:
-// messages of conditions, claims, what agents report of APIs and versions, and the reasons of waivers.
+// redacted returns the content without credentials in the texts that other components wrote.
+// These are messages of conditions, claims, messages in facts, and the reasons of waivers.
 func (c Content) redacted() Content {
 	r := redaction{}
 	c.Clusters, c.AddOns, c.Facts = r.clusters(c.Clusters), r.addOns(c.AddOns), r.facts(c.Facts)
 	c.Hosting = Hosting{r.clusters(c.Hosting.Clusters), r.addOns(c.Hosting.AddOns), r.facts(c.Hosting.Facts)}
 	c.HubAPIs = r.apis(c.HubAPIs)
-	c.Installations = changed(c.Installations, func(one *dependencyv1alpha1.AddOnInstallation) {
-		one.Status.Conditions = r.conditions(one.Status.Conditions)
+	c.Installations = changed(c.Installations, func(installation *dependencyv1alpha1.AddOnInstallation) {
+		installation.Status.Conditions = r.conditions(installation.Status.Conditions)
 	})
 	c.PoliciesUnread = r.text(c.PoliciesUnread)
-	c.Policies = changed(c.Policies, func(one *dependencyv1alpha1.AddOnDependencyPolicy) {
-		one.Spec = *one.Spec.DeepCopy()
-		for _, override := range one.Spec.Overrides {
+	c.Policies = changed(c.Policies, func(policy *dependencyv1alpha1.AddOnDependencyPolicy) {
+		policy.Spec = *policy.Spec.DeepCopy()
+		for _, override := range policy.Spec.Overrides {
 			if override.Waive != nil {
 				override.Waive.Reason = r.text(override.Waive.Reason)
 			}
@@ -130,36 +132,38 @@ func (c Content) redacted() Content {
 	return c
 }
 
-func (r redaction) addOns(all []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
-	return changed(all, func(one *addonv1alpha1.ManagedClusterAddOn) {
-		one.Status.Conditions = r.conditions(one.Status.Conditions)
+func (r redaction) addOns(addOns []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
+	return changed(addOns, func(addOn *addonv1alpha1.ManagedClusterAddOn) {
+		addOn.Status.Conditions = r.conditions(addOn.Status.Conditions)
 	})
 }
 
-func (r redaction) clusters(all []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
-	return changed(all, func(one *clusterv1.ManagedCluster) {
-		one.Status.Conditions = r.conditions(one.Status.Conditions)
-		one.Status.ClusterClaims = changed(one.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) { claim.Value = r.text(claim.Value) })
+func (r redaction) clusters(clusters []clusterv1.ManagedCluster) []clusterv1.ManagedCluster {
+	return changed(clusters, func(cluster *clusterv1.ManagedCluster) {
+		cluster.Status.Conditions = r.conditions(cluster.Status.Conditions)
+		cluster.Status.ClusterClaims = changed(cluster.Status.ClusterClaims, func(claim *clusterv1.ManagedClusterClaim) {
+			claim.Value = r.text(claim.Value)
+		})
 	})
 }
 
-func (r redaction) facts(all []dependencyv1alpha1.ManagedClusterFacts) []dependencyv1alpha1.ManagedClusterFacts {
-	return changed(all, func(one *dependencyv1alpha1.ManagedClusterFacts) {
-		one.Status.APIs = r.apis(one.Status.APIs)
-		one.Status.AddOns = changed(one.Status.AddOns, func(fact *dependencyv1alpha1.AddOnFact) { fact.Message = r.text(fact.Message) })
-		one.Status.Objects = changed(one.Status.Objects, func(fact *dependencyv1alpha1.ObjectsFact) { fact.Message = r.text(fact.Message) })
+func (r redaction) facts(objects []dependencyv1alpha1.ManagedClusterFacts) []dependencyv1alpha1.ManagedClusterFacts {
+	return changed(objects, func(facts *dependencyv1alpha1.ManagedClusterFacts) {
+		facts.Status.APIs = r.apis(facts.Status.APIs)
+		facts.Status.AddOns = changed(facts.Status.AddOns, func(fact *dependencyv1alpha1.AddOnFact) { fact.Message = r.text(fact.Message) })
+		facts.Status.Objects = changed(facts.Status.Objects, func(fact *dependencyv1alpha1.ObjectsFact) { fact.Message = r.text(fact.Message) })
 	})
 }
 
-func (r redaction) apis(all []dependencyv1alpha1.APIFact) []dependencyv1alpha1.APIFact {
-	return changed(all, func(one *dependencyv1alpha1.APIFact) { one.Message = r.text(one.Message) })
+func (r redaction) apis(facts []dependencyv1alpha1.APIFact) []dependencyv1alpha1.APIFact {
+	return changed(facts, func(fact *dependencyv1alpha1.APIFact) { fact.Message = r.text(fact.Message) })
 }
 
-// changed returns a copy with each one changed.
-func changed[T any](all []T, change func(*T)) []T {
-	all = slices.Clone(all)
-	for i := range all {
-		change(&all[i])
+// changed returns a copy of the slice with each element changed.
+func changed[T any](elements []T, change func(*T)) []T {
+	elements = slices.Clone(elements)
+	for i := range elements {
+		change(&elements[i])
 	}
-	return all
+	return elements
 }

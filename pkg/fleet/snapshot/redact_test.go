@@ -17,10 +17,10 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// secret is in whatever a file must not have, kept in what it must have.
+// secret is in all texts that a file must not have. kept is in the texts that it must have.
 const secret, kept = "hunter2", "needed"
 
-// secretHub is a hub with a secret at each place that no declaration reads. gateway reads the
+// secretHub returns a hub with a secret in all fields that no declaration reads. gateway reads the
 // variable mode, the annotation tier and the label zone of its own add-on.
 func secretHub(t *testing.T) client.Reader {
 	t.Helper()
@@ -34,16 +34,16 @@ func secretHub(t *testing.T) client.Reader {
 	proxy.Annotations = map[string]string{"note": secret}
 
 	config := func(name string) *addonv1alpha1.AddOnDeploymentConfig {
-		made := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{
+		result := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "configs", Name: name, Annotations: map[string]string{"note": secret},
 		}}
-		made.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: kept}, {Name: "password", Value: secret}}
-		made.Spec.ProxyConfig.HTTPSProxy = "https://admin:" + secret + "@proxy.example.com"
-		return made
+		result.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: kept}, {Name: "password", Value: secret}}
+		result.Spec.ProxyConfig.HTTPSProxy = "https://admin:" + secret + "@proxy.example.com"
+		return result
 	}
-	other := config("other")
-	other.Spec.CustomizedVariables[0].Value = secret // no add-on that reads it refers to this one
-	objects := []client.Object{&gateway, &proxy, config("gateway"), other}
+	unread := config("other")
+	unread.Spec.CustomizedVariables[0].Value = secret // no add-on that reads the variable refers to this config
+	objects := []client.Object{&gateway, &proxy, config("gateway"), unread}
 	for _, name := range []string{"gateway", "proxy"} {
 		objects = append(objects, secretAddOn(name))
 	}
@@ -79,17 +79,17 @@ func secretAddOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return addOn
 }
 
-func TestNoSecretIsWritten(t *testing.T) {
-	taken, err := Take(t.Context(), secretHub(t), "")
+func TestWriteRemovesSecrets(t *testing.T) {
+	snapshot, err := Take(t.Context(), secretHub(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file strings.Builder
-	if err := taken.Write(&file); err != nil {
+	if err := snapshot.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if at := strings.Index(file.String(), secret); at >= 0 {
-		t.Errorf("the file has …%s", file.String()[max(0, at-200):at+len(secret)])
+	if position := strings.Index(file.String(), secret); position >= 0 {
+		t.Errorf("the file has …%s", file.String()[max(0, position-200):position+len(secret)])
 	}
 	for _, part := range []string{
 		`"name":"mode","value":"needed"`, `"tier":"needed"`, `"zone":"a"`, "cannot reach https://REMOVED@proxy.example.com: refused",
@@ -100,22 +100,22 @@ func TestNoSecretIsWritten(t *testing.T) {
 	}
 }
 
-// What is removed changes no verdict.
-func TestTheFileHasTheSameVerdicts(t *testing.T) {
-	taken, err := Take(t.Context(), secretHub(t), "")
+// TestWriteKeepsVerdicts tests that the removal of secrets changes no verdict.
+func TestWriteKeepsVerdicts(t *testing.T) {
+	original, err := Take(t.Context(), secretHub(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file strings.Builder
-	if err := taken.Write(&file); err != nil {
+	if err := original.Write(&file); err != nil {
 		t.Fatal(err)
 	}
 	read, err := Read("-", strings.NewReader(file.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, of := range map[string]*Snapshot{"taken": taken, "read": read} {
-		findings := of.Evaluated("cluster1")("gateway")
+	for name, snapshot := range map[string]*Snapshot{"taken": original, "read": read} {
+		findings := snapshot.Evaluated("cluster1")("gateway")
 		if len(findings) != 1 || findings[0].Verdict != "NotAvailable" || findings[0].Detail != nil {
 			t.Errorf("%s: got %+v", name, findings)
 		}
@@ -141,8 +141,8 @@ func TestCredentialsInTexts(t *testing.T) {
 	}
 }
 
-// What an AddOnTemplate declares decides what else is read.
-func TestWhatTemplatesDeclareIsRead(t *testing.T) {
+// TestTakeReadsInputsOfTemplates tests that the inputs of the declarations of AddOnTemplates are read.
+func TestTakeReadsInputsOfTemplates(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -154,15 +154,15 @@ func TestWhatTemplatesDeclareIsRead(t *testing.T) {
 	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: kept}, {Name: "password", Value: secret}}
 	facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&gateway, &proxy, &template, config, facts, secretAddOn("gateway")).Build()
-	taken, err := Take(t.Context(), hub, "")
+	snapshot, err := Take(t.Context(), hub, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(taken.Templates) != 1 || len(taken.Content.Facts) != 1 || len(taken.Configs) != 1 ||
-		len(taken.Configs[0].Spec.CustomizedVariables) != 1 {
-		t.Errorf("read %d templates, %d facts, configs %v", len(taken.Templates), len(taken.Content.Facts), taken.Configs)
+	if len(snapshot.Templates) != 1 || len(snapshot.Content.Facts) != 1 || len(snapshot.Configs) != 1 ||
+		len(snapshot.Configs[0].Spec.CustomizedVariables) != 1 {
+		t.Errorf("read %d templates, %d facts, configs %v", len(snapshot.Templates), len(snapshot.Content.Facts), snapshot.Configs)
 	}
-	if labels := taken.AddOns[0].Labels; labels["zone"] != "a" || len(labels) != 1 {
+	if labels := snapshot.AddOns[0].Labels; labels["zone"] != "a" || len(labels) != 1 {
 		t.Errorf("labels %v", labels)
 	}
 }

@@ -1,5 +1,5 @@
-// Package snapshot holds all of a hub that verdicts rest on, read once: to evaluate a
-// whole fleet without a cache, here or from a file elsewhere.
+// Package snapshot reads all objects of a hub that verdicts depend on, once. A snapshot
+// evaluates a whole fleet without a cache, at once or later from a file.
 package snapshot
 
 import (
@@ -26,86 +26,84 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Content is what a snapshot consists of: objects as the hub has them, without what no
-// verdict rests on.
+// Content is the content of a snapshot: the objects of the hub, without fields that no
+// verdict depends on.
 type Content struct {
-	// Taken is when it was read.
+	// Taken is the time at which the snapshot was read.
 	Taken time.Time `json:"taken"`
-	// OCMVersion is that of Open Cluster Management on the hub.
+	// OCMVersion is the version of Open Cluster Management on the hub.
 	OCMVersion string `json:"ocmVersion,omitempty"`
-	// Manager is what addon-manager shows of itself; nil in files of before.
+	// Manager is the state of addon-manager. It is nil in files of earlier versions.
 	Manager *Manager `json:"addonManager,omitempty"`
 	// Registrations are all ClusterManagementAddOns.
 	Registrations []addonv1alpha1.ClusterManagementAddOn `json:"clusterManagementAddOns"`
-	// AddOns are the ManagedClusterAddOns of all managed clusters, or of one.
+	// AddOns are the ManagedClusterAddOns of all managed clusters, or of a single one.
 	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns"`
 	Clusters []clusterv1.ManagedCluster               `json:"managedClusters"`
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
-	// FactsNotServed: the hub does not serve their CRD, and declarations need them.
+	// FactsNotServed is true if declarations need facts, and the hub does not serve their CRD.
 	FactsNotServed bool `json:"managedClusterFactsNotServed,omitempty"`
 	// Configs are the AddOnDeploymentConfigs that conditions of dependencies read.
 	Configs []addonv1alpha1.AddOnDeploymentConfig `json:"addOnDeploymentConfigs,omitempty"`
-	// Templates are the AddOnTemplates, with their versions, what they declare and their
-	// add-ons.
+	// Templates are the AddOnTemplates, with only their versions, declarations and add-ons.
 	Templates []addonv1alpha1.AddOnTemplate `json:"addOnTemplates,omitempty"`
-	// Decisions are the PlacementDecisions, where an add-on is not installed that Placements install and
-	// others depend on.
+	// Decisions are the PlacementDecisions. They are read if a dependency that Placements install is missing on a cluster.
 	Decisions []clusterv1beta1.PlacementDecision `json:"placementDecisions,omitempty"`
-	// DecisionsRead: they were needed, and could be read.
+	// DecisionsRead is true if decisions were needed, and could be read.
 	DecisionsRead bool `json:"placementDecisionsRead,omitempty"`
-	// Placements are those that install add-ons which edges have installed (install: Auto). With them, owners consent.
+	// Placements are the Placements of add-ons that edges install (install: Auto). By them, owners consent to it.
 	Placements []clusterv1beta1.Placement `json:"placements,omitempty"`
-	// PlacementsRead: they were needed, and could be read.
+	// PlacementsRead is true if Placements were needed, and could be read.
 	PlacementsRead bool `json:"placementsRead,omitempty"`
 	// Policies are all AddOnDependencyPolicies.
 	Policies []dependencyv1alpha1.AddOnDependencyPolicy `json:"addOnDependencyPolicies,omitempty"`
-	// Installations are the AddOnInstallations, where the owner of an add-on lets Interlock install it.
+	// Installations are the AddOnInstallations. They are read if an owner lets Interlock install an add-on.
 	Installations []dependencyv1alpha1.AddOnInstallation `json:"addOnInstallations,omitempty"`
-	// HubAPIs are those that edges require of the hub, as far as the hub responded.
+	// HubAPIs are the facts about APIs that edges require of the hub, as far as the hub responded.
 	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
-	// Hosting is set where the snapshot is of one managed cluster, and others run agents of its add-ons.
+	// Hosting has the hosting clusters of a snapshot of a single managed cluster.
 	Hosting Hosting `json:"hostingClusters,omitzero"`
-	// PoliciesUnread is why the policies could not be read: what they override is not known.
+	// PoliciesUnread is the error with which the policies could not be read. Their overrides are unknown then.
 	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
 }
 
-// Hosting is what the facts rest on of managed clusters that run agents of another one.
+// Hosting has the objects of managed clusters that run agents of another managed cluster.
 type Hosting struct {
 	Clusters []clusterv1.ManagedCluster               `json:"managedClusters,omitempty"`
 	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns,omitempty"`
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
 }
 
-// Evaluator evaluates add-ons as registrations declare, under the AddOnTemplates, policies and Placements of the content.
+// Evaluator returns an evaluator for these registrations with the AddOnTemplates, policies and Placements of the content.
 func (c *Content) Evaluator(registrations []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
-	declared := catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies))
-	return evaluation.New(declared.Consented(catalog.Placements{Items: c.Placements, Unread: !c.PlacementsRead}))
+	declarations := catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies))
+	return evaluation.New(declarations.Consented(catalog.Placements{Items: c.Placements, Unread: !c.PlacementsRead}))
 }
 
-// Snapshot is a content, and all that is found in it by name. It must not be changed.
+// Snapshot is a content with its objects indexed by name. It must not be changed.
 type Snapshot struct {
 	Content
-	// Declared evaluates the add-ons.
+	// Declared evaluates the add-ons by their declarations.
 	Declared *evaluation.Evaluator
 
 	settled  *whatif.Evaluation
 	objects  map[string]*cluster
 	configs  map[types.NamespacedName]map[string]string
 	versions map[string]string
-	// selected are the clusters that Placements select.
+	// selected has the clusters that each Placement selects.
 	selected map[types.NamespacedName]sets.Set[string]
-	// hosts are the managed clusters of Hosting, and hosted the add-ons of others whose agents a cluster runs.
+	// hosts has the managed clusters of Hosting. hosted has the add-ons of other clusters that a hosting cluster runs.
 	hosts   map[string]*cluster
 	hosted  map[string][]*addonv1alpha1.ManagedClusterAddOn
 	hubAPIs evaluation.APIFacts
 }
 
-// cluster is what a snapshot has of a managed cluster.
+// cluster has the objects of a managed cluster.
 type cluster struct {
 	object *clusterv1.ManagedCluster
 	addOns map[string]*addonv1alpha1.ManagedClusterAddOn
 	facts  *dependencyv1alpha1.ManagedClusterFacts
-	// installations are by the names of the add-ons.
+	// installations has the AddOnInstallations by the names of the add-ons.
 	installations map[string]*dependencyv1alpha1.AddOnInstallation
 }
 
@@ -113,14 +111,18 @@ var _ fleet.Reader = &Snapshot{}
 
 // New prepares a content for evaluation.
 func New(content Content) *Snapshot {
-	content.Taken = content.Taken.UTC() // the same in all reports, wherever it was taken
+	content.Taken = content.Taken.UTC() // so that reports do not depend on the local time zone
 	s := &Snapshot{
-		Content: content, Declared: content.Evaluator(content.Registrations), objects: map[string]*cluster{},
-		configs: map[types.NamespacedName]map[string]string{}, versions: map[string]string{},
+		Content:  content,
+		Declared: content.Evaluator(content.Registrations),
+		objects:  map[string]*cluster{},
+		configs:  map[types.NamespacedName]map[string]string{},
+		versions: map[string]string{},
 		selected: map[types.NamespacedName]sets.Set[string]{},
+		hosts:    map[string]*cluster{},
+		hosted:   map[string][]*addonv1alpha1.ManagedClusterAddOn{},
 	}
 	s.settled = whatif.New(s.Declared)
-	s.hosts, s.hosted = map[string]*cluster{}, map[string][]*addonv1alpha1.ManagedClusterAddOn{}
 	s.addClusters(s.objects, content.Clusters, content.AddOns, content.Facts)
 	s.addClusters(s.hosts, content.Hosting.Clusters, content.Hosting.AddOns, content.Hosting.Facts)
 	for i := range content.Installations {
@@ -140,45 +142,45 @@ func New(content Content) *Snapshot {
 		if s.selected[placement] == nil {
 			s.selected[placement] = sets.New[string]()
 		}
-		for _, one := range content.Decisions[i].Status.Decisions {
-			s.selected[placement].Insert(one.ClusterName)
+		for _, decision := range content.Decisions[i].Status.Decisions {
+			s.selected[placement].Insert(decision.ClusterName)
 		}
 	}
 	return s
 }
 
-// addClusters adds what there is of managed clusters.
+// addClusters indexes the objects of managed clusters in the target.
 func (s *Snapshot) addClusters(
-	to map[string]*cluster, clusters []clusterv1.ManagedCluster, addOns []addonv1alpha1.ManagedClusterAddOn,
+	target map[string]*cluster, clusters []clusterv1.ManagedCluster, addOns []addonv1alpha1.ManagedClusterAddOn,
 	facts []dependencyv1alpha1.ManagedClusterFacts,
 ) {
-	at := func(name string) *cluster {
-		if to[name] == nil {
-			to[name] = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+	ensure := func(name string) *cluster {
+		if target[name] == nil {
+			target[name] = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
 		}
-		return to[name]
+		return target[name]
 	}
 	for i := range clusters {
-		at(clusters[i].Name).object = &clusters[i]
+		ensure(clusters[i].Name).object = &clusters[i]
 	}
 	for i := range addOns {
 		addOn := &addOns[i]
-		at(addOn.Namespace).addOns[addOn.Name] = addOn
+		ensure(addOn.Namespace).addOns[addOn.Name] = addOn
 		if host := fleet.HostingCluster(addOn); host != addOn.Namespace {
 			s.hosted[host] = append(s.hosted[host], addOn)
 		}
 	}
 	for i := range facts {
-		if one := &facts[i]; factsobject.Key(one.Namespace).Name == one.Name {
-			at(one.Namespace).facts = one
+		if object := &facts[i]; factsobject.Key(object.Namespace).Name == object.Name {
+			ensure(object.Namespace).facts = object
 		}
 	}
 }
 
-// has returns what there is of a cluster, empty for an unknown one.
-func (s *Snapshot) has(name string) cluster {
-	if found := cmp.Or(s.objects[name], s.hosts[name]); found != nil {
-		return *found
+// cluster returns the objects of a managed cluster. It is empty for an unknown cluster.
+func (s *Snapshot) cluster(name string) cluster {
+	if objects := cmp.Or(s.objects[name], s.hosts[name]); objects != nil {
+		return *objects
 	}
 	return cluster{}
 }
@@ -190,47 +192,49 @@ func (s *Snapshot) AddOn(_ context.Context, key types.NamespacedName) (*addonv1a
 
 // Cluster implements fleet.Reader.
 func (s *Snapshot) Cluster(_ context.Context, name string) (*clusterv1.ManagedCluster, error) {
-	return s.has(name).object, nil
+	return s.cluster(name).object, nil
 }
 
 // Config implements fleet.Reader.
-func (s *Snapshot) Config(_ context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
+func (s *Snapshot) Config(_ context.Context, key types.NamespacedName) (map[string]string, bool, error) {
 	return s.configs[key], true, nil
 }
 
 // TemplateVersion implements fleet.Reader.
-func (s *Snapshot) TemplateVersion(_ context.Context, name string) (version string, read bool, err error) {
+func (s *Snapshot) TemplateVersion(_ context.Context, name string) (string, bool, error) {
 	return s.versions[name], true, nil
 }
 
 // OCMVersion implements fleet.Reader.
-func (s *Snapshot) OCMVersion(context.Context) (version string, read bool, err error) {
+func (s *Snapshot) OCMVersion(context.Context) (string, bool, error) {
 	return s.Content.OCMVersion, true, nil
 }
 
 // Selected implements fleet.Reader.
-func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
-	selected = slices.ContainsFunc(placements, func(placement types.NamespacedName) bool { return s.selected[placement].Has(cluster) })
+func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName, cluster string) (bool, bool, error) {
+	selected := slices.ContainsFunc(placements, func(placement types.NamespacedName) bool { return s.selected[placement].Has(cluster) })
 	return selected, s.DecisionsRead || len(placements) == 0, nil
 }
 
 // Facts implements fleet.Reader.
-func (s *Snapshot) Facts(ctx context.Context, declared *catalog.Catalog, name string) (evaluation.Facts, error) {
-	on := s.has(name)
+func (s *Snapshot) Facts(ctx context.Context, declarations *catalog.Catalog, name string) (evaluation.Facts, error) {
+	objects := s.cluster(name)
 	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
-		Object: on.facts, NotServed: s.FactsNotServed,
-		Needed: fleet.Requestable(declared.RequestsOf(s.placed(name))),
+		Object:    objects.facts,
+		NotServed: s.FactsNotServed,
+		Needed:    fleet.Requestable(declarations.RequestsOf(s.placed(name))),
 	})
 }
 
-// FactsObject is what the agent of a managed cluster has reported; nil: nothing is requested of it, or was read.
+// FactsObject returns the ManagedClusterFacts of a managed cluster. It is nil if there is none, or if it was not read.
 func (s *Snapshot) FactsObject(name string) *dependencyv1alpha1.ManagedClusterFacts {
-	return s.has(name).facts
+	return s.cluster(name).facts
 }
 
-// placed are the add-ons that may need to know something of a managed cluster.
-func (s *Snapshot) placed(name string) (placed catalog.Installed) {
-	for _, addOn := range s.has(name).addOns {
+// placed returns the add-ons that may need facts of a managed cluster.
+func (s *Snapshot) placed(name string) catalog.Installed {
+	var placed catalog.Installed
+	for _, addOn := range s.cluster(name).addOns {
 		fleet.Place(addOn, name, &placed)
 	}
 	for _, addOn := range s.hosted[name] {
@@ -239,7 +243,7 @@ func (s *Snapshot) placed(name string) (placed catalog.Installed) {
 	return placed
 }
 
-// Requests are what the agent of a managed cluster is requested to report.
+// Requests returns the facts that the agent of a managed cluster has to report.
 func (s *Snapshot) Requests(name string) catalog.Requests {
 	return s.Declared.RequestsOf(s.placed(name))
 }
@@ -248,39 +252,38 @@ func (s *Snapshot) Requests(name string) catalog.Requests {
 func (s *Snapshot) HubAPIs(context.Context) (evaluation.APIFacts, error) { return s.hubAPIs, nil }
 
 // Lost reports whether verdicts on a managed cluster are held because it cannot be reached.
-// A cluster without an object can.
+// A cluster without an object counts as reachable.
 func (s *Snapshot) Lost(name string) bool {
 	object := s.Object(name)
 	return object != nil && s.Policy() == evaluation.OfflineHold && fleet.ClusterStatus(object) == metav1.ConditionUnknown
 }
 
-// Object returns a managed cluster, nil where there is none.
-func (s *Snapshot) Object(name string) *clusterv1.ManagedCluster { return s.has(name).object }
+// Object returns a managed cluster. It is nil if there is none.
+func (s *Snapshot) Object(name string) *clusterv1.ManagedCluster { return s.cluster(name).object }
 
-// AddOnOn returns an add-on on a managed cluster, nil where there is none.
+// AddOnOn returns an add-on on a managed cluster. It is nil if there is none.
 func (s *Snapshot) AddOnOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
-	return s.has(key.Namespace).addOns[key.Name]
+	return s.cluster(key.Namespace).addOns[key.Name]
 }
 
 // IsOn reports whether an add-on is installed on a managed cluster.
-func (s *Snapshot) IsOn(cluster, addOn string) bool { return s.has(cluster).addOns[addOn] != nil }
+func (s *Snapshot) IsOn(cluster, addOn string) bool { return s.cluster(cluster).addOns[addOn] != nil }
 
-// IsInstalled reports whether an add-on is on the managed cluster, or with an empty cluster
-// on any.
+// IsInstalled reports whether an add-on is on the managed cluster. If the cluster is empty,
+// it reports whether the add-on is on any.
 func (s *Snapshot) IsInstalled(addOn, cluster string) bool {
 	if cluster != "" {
 		return s.IsOn(cluster, addOn)
 	}
-	return slices.ContainsFunc(s.AddOns, func(one addonv1alpha1.ManagedClusterAddOn) bool { return one.Name == addOn })
+	return slices.ContainsFunc(s.AddOns, func(installed addonv1alpha1.ManagedClusterAddOn) bool { return installed.Name == addOn })
 }
 
-// Names returns the names of all managed clusters, ascending: those with an object or
-// with add-ons.
+// Names returns the sorted names of all managed clusters that have an object or add-ons.
 func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.objects)) }
 
 // Installed returns the add-ons of a managed cluster, ascending by name.
 func (s *Snapshot) Installed(name string) []*addonv1alpha1.ManagedClusterAddOn {
-	addOns := s.has(name).addOns
+	addOns := s.cluster(name).addOns
 	installed := make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(addOns))
 	for _, addOn := range slices.Sorted(maps.Keys(addOns)) {
 		installed = append(installed, addOns[addOn])
@@ -288,30 +291,30 @@ func (s *Snapshot) Installed(name string) []*addonv1alpha1.ManagedClusterAddOn {
 	return installed
 }
 
-// Evaluated returns a function that returns the verdicts on the edges of an add-on on a
-// managed cluster, as addon-manager finds them once all conditions have followed: none
-// for an add-on that is not installed or declares nothing.
+// Evaluated returns a function that returns the findings on the edges of an add-on on a
+// managed cluster. They are the findings of addon-manager after all conditions are updated.
+// There are none for an add-on that is not installed or declares nothing.
 func (s *Snapshot) Evaluated(name string) func(addOn string) []evaluation.Finding {
 	findings := s.settled.Findings(s.Whole(name))
 	return func(addOn string) []evaluation.Finding { return findings[addOn] }
 }
 
-// Evaluation evaluates whole clusters of the snapshot.
+// Evaluation returns the evaluation of whole clusters.
 func (s *Snapshot) Evaluation() *whatif.Evaluation { return s.settled }
 
-// Waiting returns the installations and upgrades that wait on a managed cluster.
+// Waiting returns the waiting installations and upgrades on a managed cluster.
 func (s *Snapshot) Waiting(name string) []fleet.Waiting {
-	waiting, err := fleet.Loader{Reader: s}.Waiting(context.Background(), name, slices.Collect(maps.Keys(s.has(name).addOns)))
+	waiting, err := fleet.Loader{Reader: s}.Waiting(context.Background(), name, slices.Collect(maps.Keys(s.cluster(name).addOns)))
 	if err != nil {
 		return nil // this reader has no errors
 	}
 	return waiting
 }
 
-// Whole returns all that is known of a managed cluster, for changes to be tried on.
+// Whole returns the whole state of a managed cluster, as the base for changes to try.
 func (s *Snapshot) Whole(name string) whatif.Cluster {
 	var names []string
-	for addOn := range s.has(name).addOns {
+	for addOn := range s.cluster(name).addOns {
 		names = append(names, addOn)
 	}
 	loader := fleet.Loader{Reader: s, Memory: memory{s}, Offline: s.Policy()}

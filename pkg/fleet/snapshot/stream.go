@@ -9,67 +9,67 @@ import (
 	"reflect"
 )
 
-// member is one member of a JSON object. A list is read and written element by element:
-// the text of a whole fleet would take more memory than the fleet.
+// member is a member of a JSON object. A list is read and written element by element,
+// because the text of a whole fleet would take more memory than the fleet.
 type member struct {
 	name  string
 	read  func(*json.Decoder) error
 	write func(*bufio.Writer) error
-	// absent reports whether it is left out.
+	// absent reports whether the member is left out.
 	absent func() bool
 }
 
-func value[T any](name string, of *T) member {
+func value[T any](name string, target *T) member {
 	return member{
 		name:   name,
-		read:   func(decoder *json.Decoder) error { return decoder.Decode(of) },
-		write:  func(to *bufio.Writer) error { return json.NewEncoder(to).Encode(of) },
+		read:   func(decoder *json.Decoder) error { return decoder.Decode(target) },
+		write:  func(out *bufio.Writer) error { return json.NewEncoder(out).Encode(target) },
 		absent: func() bool { return false },
 	}
 }
 
-// optional is a value that is left out where it is empty.
-func optional[T any](name string, of *T) member {
-	made := value(name, of)
-	made.absent = func() bool { return reflect.ValueOf(of).Elem().IsZero() }
-	return made
+// optional returns a value that is left out if it is empty.
+func optional[T any](name string, target *T) member {
+	m := value(name, target)
+	m.absent = func() bool { return reflect.ValueOf(target).Elem().IsZero() }
+	return m
 }
 
-// unreduced does not reduce an element of a list.
+// unreduced returns the element of a list unchanged.
 func unreduced[T any](element *T) *T { return element }
 
-// list is a list whose elements are reduced as they are read.
-func list[T any](name string, of *[]T, lean func(*T) *T) member {
+// list returns a list whose elements are reduced as they are read.
+func list[T any](name string, target *[]T, lean func(*T) *T) member {
 	return member{
 		name: name,
 		read: func(decoder *json.Decoder) error {
-			*of = nil
+			*target = nil
 			return elements(decoder, func() error {
 				element := new(T)
 				if err := decoder.Decode(element); err != nil {
 					return err
 				}
-				*of = append(*of, *lean(element))
+				*target = append(*target, *lean(element))
 				return nil
 			})
 		},
-		write: func(to *bufio.Writer) error {
-			_ = to.WriteByte('[') // Flush returns the error
-			for i := range *of {
+		write: func(out *bufio.Writer) error {
+			_ = out.WriteByte('[') // Flush returns the error
+			for i := range *target {
 				if i > 0 {
-					_ = to.WriteByte(',')
+					_ = out.WriteByte(',')
 				}
-				if err := json.NewEncoder(to).Encode(&(*of)[i]); err != nil {
+				if err := json.NewEncoder(out).Encode(&(*target)[i]); err != nil {
 					return err
 				}
 			}
-			return to.WriteByte(']')
+			return out.WriteByte(']')
 		},
 		absent: func() bool { return false },
 	}
 }
 
-// elements calls a function for each element of a list, which has to decode it.
+// elements calls a function for each element of a list. The function has to decode the element.
 func elements(decoder *json.Decoder, read func() error) error {
 	switch begin, err := decoder.Token(); {
 	case err != nil:
@@ -88,9 +88,9 @@ func elements(decoder *json.Decoder, read func() error) error {
 	return err
 }
 
-// decodeMembers reads an object. It skips members that it does not know, as those of a
-// newer plugin.
-func decodeMembers(decoder *json.Decoder, known []member) error {
+// decodeMembers reads an object. It skips unknown members, which a newer plugin may have
+// written.
+func decodeMembers(decoder *json.Decoder, members []member) error {
 	begin, err := decoder.Token()
 	if err != nil {
 		return cutOff(err)
@@ -104,9 +104,9 @@ func decodeMembers(decoder *json.Decoder, known []member) error {
 			return cutOff(err)
 		}
 		read := func(decoder *json.Decoder) error { return decoder.Decode(new(json.RawMessage)) }
-		for _, one := range known {
-			if one.name == name {
-				read = one.read
+		for _, m := range members {
+			if m.name == name {
+				read = m.read
 			}
 		}
 		if err := read(decoder); err != nil {
@@ -120,7 +120,7 @@ func decodeMembers(decoder *json.Decoder, known []member) error {
 	return cutOff(err)
 }
 
-// cutOff is the error for a text that may have been cut off.
+// cutOff returns io.ErrUnexpectedEOF if the text ends too early, and any other error unchanged.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -129,20 +129,20 @@ func cutOff(err error) error {
 }
 
 // encode writes an object.
-func encode(to *bufio.Writer, all []member) error {
+func encode(out *bufio.Writer, members []member) error {
 	separator := "{"
-	for _, one := range all {
-		if one.absent() {
+	for _, m := range members {
+		if m.absent() {
 			continue
 		}
-		if _, err := fmt.Fprintf(to, "%s%q:", separator, one.name); err != nil {
+		if _, err := fmt.Fprintf(out, "%s%q:", separator, m.name); err != nil {
 			return err
 		}
-		if err := one.write(to); err != nil {
+		if err := m.write(out); err != nil {
 			return err
 		}
 		separator = ","
 	}
-	_, err := to.WriteString("}\n")
+	_, err := out.WriteString("}\n")
 	return err
 }

@@ -25,10 +25,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Take reads a hub with a live client. Without a cluster it reads the add-ons of all
-// managed clusters. It only reads configs, templates and facts when a dependency needs
-// them, so that users need no rights beyond that; what also has is to be tried.
-func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) (*Snapshot, error) {
+// Take reads a hub with a live client. If the cluster is empty, it reads the add-ons of all
+// managed clusters. It reads configs, templates and facts only if a dependency needs them, so
+// that users need no other rights. The additions are changes to try on the snapshot.
+func Take(ctx context.Context, hub client.Reader, cluster string, additions ...Additions) (*Snapshot, error) {
 	content := Content{Taken: time.Now()}
 	var err error
 	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
@@ -36,43 +36,46 @@ func Take(ctx context.Context, hub client.Reader, cluster string, also ...Also) 
 	}
 	for i := range content.Registrations {
 		lean := fleet.LeanRegistration(&content.Registrations[i])
-		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // what installs it
+		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // reports show it
 		fleet.KeepTakenConfigs(lean, &content.Registrations[i])
 		content.Registrations[i] = *lean
 	}
 	t := &taking{
-		hub: hub, namespace: cluster, into: &content, placements: slices.ContainsFunc(also, func(one Also) bool { return one.Placements }),
-		objects: slices.ContainsFunc(also, func(one Also) bool { return one.Objects }),
-		writers: slices.ContainsFunc(also, func(one Also) bool { return one.Writers }),
+		hub:        hub,
+		namespace:  cluster,
+		content:    &content,
+		placements: slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Placements }),
+		objects:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Objects }),
+		writers:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Writers }),
 	}
-	declared, err := t.declared(ctx, also)
+	evaluator, err := t.declarations(ctx, additions)
 	if err != nil {
 		return nil, err
 	}
-	t.unread = newUnread(declared)
+	t.unread = newUnread(evaluator)
 	if err := errors.Join(t.addOns(ctx), t.clusters(ctx)); err != nil {
 		return nil, err
 	}
-	if err := t.inputs(ctx, declared); err != nil {
+	if err := t.inputs(ctx, evaluator); err != nil {
 		return nil, err
 	}
 	content.Manager = readManager(ctx, hub, content.Taken)
 	return New(content), nil
 }
 
-// Also is what is to be tried on a snapshot, and may need more to be read.
-type Also struct {
+// Additions has changes to try on a snapshot. They may require more objects to be read.
+type Additions struct {
 	Registrations []addonv1alpha1.ClusterManagementAddOn
 	Policies      []dependencyv1alpha1.AddOnDependencyPolicy
-	// Templates replace those of their names, or are new.
+	// Templates are new, or replace templates of the same name.
 	Templates []addonv1alpha1.AddOnTemplate
-	// AllTemplates: an add-on may run any of its AddOnTemplates, so all matter.
+	// AllTemplates requires all AddOnTemplates, because an add-on may run any of its AddOnTemplates.
 	AllTemplates bool
-	// Placements: any add-on may be installed or removed, so what all of their Placements select matters.
+	// Placements requires the decisions of all Placements, because any add-on may be installed or removed.
 	Placements bool
-	// Objects: add-ons may be removed that provide APIs, so it matters how many objects of these exist.
+	// Objects requires the number of objects of provided APIs, because add-ons that provide APIs may be removed.
 	Objects bool
-	// Writers: what was installed for others may be removed, so it matters who has written it since.
+	// Writers requires the field managers of add-ons that were installed as dependencies, because they may be removed.
 	Writers bool
 }
 
@@ -80,59 +83,60 @@ type Also struct {
 type taking struct {
 	hub       client.Reader
 	namespace string
-	into      *Content
+	content   *Content
 	unread    *unread
-	// placements: what all Placements of add-ons select is read.
+	// placements is true if the decisions of all Placements of add-ons are read.
 	placements bool
-	// objects: how many objects exist of APIs that add-ons provide is read.
+	// objects is true if the number of objects of provided APIs is read.
 	objects bool
-	// writers: the managed fields are kept of what Interlock or the plugin has installed.
+	// writers is true if the managed fields of add-ons that Interlock or the plugin installed are kept.
 	writers bool
 }
 
-// declared returns what is declared. Policies and AddOnTemplates come first, because what else is read may
-// depend on what they declare.
-func (t *taking) declared(ctx context.Context, also []Also) (*evaluation.Evaluator, error) {
+// declarations reads policies and AddOnTemplates, and returns the evaluator for all declarations. It comes first, because the
+// other objects to read depend on the declarations.
+func (t *taking) declarations(ctx context.Context, additions []Additions) (*evaluation.Evaluator, error) {
 	if err := t.policies(ctx); err != nil {
 		return nil, err
 	}
-	tried := Content{Policies: slices.Clone(t.into.Policies)}
-	registered := slices.Clone(t.into.Registrations)
-	for _, one := range also {
-		registered, tried.Policies = append(registered, one.Registrations...), append(tried.Policies, one.Policies...)
-		tried.Templates = append(tried.Templates, one.Templates...)
+	changed := Content{Policies: slices.Clone(t.content.Policies)}
+	registrations := slices.Clone(t.content.Registrations)
+	for _, addition := range additions {
+		registrations = append(registrations, addition.Registrations...)
+		changed.Policies = append(changed.Policies, addition.Policies...)
+		changed.Templates = append(changed.Templates, addition.Templates...)
 	}
-	declared := tried.Evaluator(registered)
-	allTemplates := slices.ContainsFunc(also, func(one Also) bool { return one.AllTemplates })
-	if !declared.ReadsTemplates() && !allTemplates {
-		return declared, nil
+	evaluator := changed.Evaluator(registrations)
+	allTemplates := slices.ContainsFunc(additions, func(addition Additions) bool { return addition.AllTemplates })
+	if !evaluator.ReadsTemplates() && !allTemplates {
+		return evaluator, nil
 	}
 	var err error
-	t.into.Templates, err = Templates(ctx, t.hub)
-	tried.Templates = Replaced(t.into.Templates, tried.Templates)
-	return tried.Evaluator(registered), err
+	t.content.Templates, err = Templates(ctx, t.hub)
+	changed.Templates = Replaced(t.content.Templates, changed.Templates)
+	return changed.Evaluator(registrations), err
 }
 
-// Replaced returns templates, with others in place of those of their names.
-func Replaced(templates, others []addonv1alpha1.AddOnTemplate) []addonv1alpha1.AddOnTemplate {
-	return append(slices.DeleteFunc(slices.Clone(templates), func(one addonv1alpha1.AddOnTemplate) bool {
-		return slices.ContainsFunc(others, func(other addonv1alpha1.AddOnTemplate) bool { return other.Name == one.Name })
-	}), others...)
+// Replaced returns the templates and the replacements, without templates that a replacement of the same name replaces.
+func Replaced(templates, replacements []addonv1alpha1.AddOnTemplate) []addonv1alpha1.AddOnTemplate {
+	return append(slices.DeleteFunc(slices.Clone(templates), func(template addonv1alpha1.AddOnTemplate) bool {
+		return slices.ContainsFunc(replacements, func(r addonv1alpha1.AddOnTemplate) bool { return r.Name == template.Name })
+	}), replacements...)
 }
 
-// policies reads what administrators override. A hub of an earlier Interlock has no such kind, and a user who could
-// read everything there may have no right to this one.
+// policies reads the AddOnDependencyPolicies. A hub with an earlier Interlock has no such kind, and users may lack the right to
+// read them.
 func (t *taking) policies(ctx context.Context) error {
 	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
 		for i := range list.Items {
-			t.into.Policies = append(t.into.Policies, *fleet.LeanPolicy(&list.Items[i]))
+			t.content.Policies = append(t.content.Policies, *fleet.LeanPolicy(&list.Items[i]))
 		}
 	})
 	switch {
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		t.into.PoliciesUnread = err.Error()
+		t.content.PoliciesUnread = err.Error()
 		return nil
 	}
 	return err
@@ -140,8 +144,8 @@ func (t *taking) policies(ctx context.Context) error {
 
 func (t *taking) addOns(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
-		if more := list.GetRemainingItemCount(); more != nil && t.into.AddOns == nil {
-			t.into.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*more)) // to grow, it would be copied
+		if remaining := list.GetRemainingItemCount(); remaining != nil && t.content.AddOns == nil {
+			t.content.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*remaining)) // saves copies when it grows
 		}
 		for i := range list.Items {
 			lean := withNamespace(&list.Items[i])
@@ -149,13 +153,13 @@ func (t *taking) addOns(ctx context.Context) error {
 			if t.writers && lean.Labels[addonv1alpha1.InstalledByLabel] != "" {
 				lean.ManagedFields = list.Items[i].ManagedFields
 			}
-			t.into.AddOns = append(t.into.AddOns, *lean)
+			t.content.AddOns = append(t.content.AddOns, *lean)
 		}
 	})
 }
 
-// withNamespace keeps where the add-on's agent runs, too: people are sent there. That of most
-// add-ons is the default, which takes no memory.
+// withNamespace returns a lean add-on that also has the namespace of its agent, for messages.
+// Most add-ons have the default namespace, which takes no memory.
 func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := fleet.LeanAddOn(full)
 	if availability.InstallNamespace(full) != availability.InstallNamespace(lean) {
@@ -165,149 +169,150 @@ func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.Manag
 	return lean
 }
 
-// clusters reads the managed clusters: all, or the one. One right, to list, suffices for all
-// verbs, so the one is a list too, which the hub filters.
+// clusters reads all managed clusters, or a single one. It lists a single one, too, and lets the
+// hub filter, so that users need only the right to list.
 func (t *taking) clusters(ctx context.Context) error {
 	return Each(ctx, t.hub, "managedclusters", "", func(list *clusterv1.ManagedClusterList) {
 		for i := range list.Items {
 			lean := LeanCluster(&list.Items[i])
 			lean.UID, lean.ResourceVersion = "", ""
-			t.into.Clusters = append(t.into.Clusters, *lean)
+			t.content.Clusters = append(t.content.Clusters, *lean)
 		}
 	}, Named(t.namespace)...)
 }
 
-// inputs reads what only some declarations need.
-func (t *taking) inputs(ctx context.Context, declared *evaluation.Evaluator) error {
-	for _, needed := range []struct {
-		of   input.Set
-		read func(context.Context) error
+// inputs reads the objects that only some declarations need.
+func (t *taking) inputs(ctx context.Context, evaluator *evaluation.Evaluator) error {
+	for _, loader := range []struct {
+		inputs input.Set
+		read   func(context.Context) error
 	}{
 		{input.OCM, t.ocm},
 		{input.Facts, t.facts},
 		{input.Variables, t.configs},
-		{input.HubAPIs, func(ctx context.Context) error { return t.hubAPIs(ctx, declared) }},
-		{input.Hosting, func(ctx context.Context) error { return t.hosting(ctx, declared) }},
+		{input.HubAPIs, func(ctx context.Context) error { return t.hubAPIs(ctx, evaluator) }},
+		{input.Hosting, func(ctx context.Context) error { return t.hosting(ctx, evaluator) }},
 	} {
-		if !declared.AnyInput(needed.of) {
+		if !evaluator.AnyInput(loader.inputs) {
 			continue
 		}
-		if err := needed.read(ctx); err != nil {
+		if err := loader.read(ctx); err != nil {
 			return err
 		}
 	}
-	if t.objects && !declared.AnyInput(input.Facts) && len(declared.Provided(declared.AddOns()...)) > 0 {
+	if t.objects && !evaluator.AnyInput(input.Facts) && len(evaluator.Provided(evaluator.AddOns()...)) > 0 {
 		if err := t.facts(ctx); err != nil && !apierrors.IsForbidden(err) { // they only warn
 			return err
 		}
 	}
-	if err := t.consents(ctx, declared); err != nil {
+	if err := t.consents(ctx, evaluator); err != nil {
 		return err
 	}
-	missing := t.missing(declared)
+	missing := t.missing(evaluator)
 	if t.placements {
-		missing = placementsOf(declared)
+		missing = placementsOf(evaluator)
 	}
 	if len(missing) > 0 {
 		if err := t.decisions(ctx, missing); err != nil {
 			return err
 		}
 	}
-	if !declared.AnyInput(input.OCM) && declared.AnyInput(input.Versions|input.Version) && t.namesOCM() {
+	if !evaluator.AnyInput(input.OCM) && evaluator.AnyInput(input.Versions|input.Version) && t.namesOCM() {
 		return t.ocm(ctx)
 	}
 	return nil
 }
 
-// missing are the Placements that install a dependency where it is not installed.
-func (t *taking) missing(declared *evaluation.Evaluator) sets.Set[types.NamespacedName] {
-	there := make(map[types.NamespacedName]bool, len(t.into.AddOns))
-	for i := range t.into.AddOns {
-		there[client.ObjectKeyFromObject(&t.into.AddOns[i])] = true
+// missing returns the Placements of dependencies that are missing on a cluster.
+func (t *taking) missing(evaluator *evaluation.Evaluator) sets.Set[types.NamespacedName] {
+	installed := make(map[types.NamespacedName]bool, len(t.content.AddOns))
+	for i := range t.content.AddOns {
+		installed[client.ObjectKeyFromObject(&t.content.AddOns[i])] = true
 	}
 	placements := sets.New[types.NamespacedName]()
-	for i := range t.into.AddOns {
-		dependent := &t.into.AddOns[i]
-		for _, need := range declared.Needs(dependent.Name) {
-			if need.Inputs.Any(input.Placements) && !there[types.NamespacedName{Namespace: dependent.Namespace, Name: need.Name}] {
-				placements.Insert(declared.Install(need.Name).Placements...)
+	for i := range t.content.AddOns {
+		dependent := &t.content.AddOns[i]
+		for _, need := range evaluator.Needs(dependent.Name) {
+			if need.Inputs.Any(input.Placements) && !installed[types.NamespacedName{Namespace: dependent.Namespace, Name: need.Name}] {
+				placements.Insert(evaluator.Install(need.Name).Placements...)
 			}
 		}
 	}
 	return placements
 }
 
-// placementsOf are the Placements that install any add-on.
-func placementsOf(declared *evaluation.Evaluator) sets.Set[types.NamespacedName] {
+// placementsOf returns the Placements that install any add-on.
+func placementsOf(evaluator *evaluation.Evaluator) sets.Set[types.NamespacedName] {
 	placements := sets.New[types.NamespacedName]()
-	for _, addOn := range declared.AddOns() {
-		placements.Insert(declared.Install(addOn).Placements...)
+	for _, addOn := range evaluator.AddOns() {
+		placements.Insert(evaluator.Install(addOn).Placements...)
 	}
 	return placements
 }
 
-// decisions reads which clusters these Placements select. They only explain: it is no error that a
-// user may not read them, or that a hub does not serve them.
-func (t *taking) decisions(ctx context.Context, of sets.Set[types.NamespacedName]) error {
-	for _, namespace := range sets.List(namespacesOf(of)) {
+// decisions reads the PlacementDecisions of these Placements. It is no error that a user may not
+// read them, or that a hub does not serve them, because they only explain.
+func (t *taking) decisions(ctx context.Context, placements sets.Set[types.NamespacedName]) error {
+	for _, namespace := range sets.List(namespacesOf(placements)) {
 		err := Each(ctx, t.hub, "placementdecisions", namespace, func(list *clusterv1beta1.PlacementDecisionList) {
 			for i := range list.Items {
-				if lean := t.leanDecision(&list.Items[i]); of.Has(fleet.PlacementOf(lean)) {
-					t.into.Decisions = append(t.into.Decisions, *lean)
+				if lean := t.leanDecision(&list.Items[i]); placements.Has(fleet.PlacementOf(lean)) {
+					t.content.Decisions = append(t.content.Decisions, *lean)
 				}
 			}
 		})
 		if err != nil {
-			t.into.Decisions = nil
+			t.content.Decisions = nil
 			return ctx.Err()
 		}
 	}
-	t.into.DecisionsRead = true
+	t.content.DecisionsRead = true
 	return nil
 }
 
-// leanDecision keeps the clusters that the snapshot is of.
+// leanDecision returns a lean decision with only the clusters of the snapshot.
 func (t *taking) leanDecision(full *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
 	lean := fleet.LeanDecision(full)
 	lean.UID, lean.ResourceVersion = "", ""
-	lean.Status.Decisions = slices.DeleteFunc(lean.Status.Decisions, func(one clusterv1beta1.ClusterDecision) bool {
-		return t.namespace != "" && one.ClusterName != t.namespace
+	lean.Status.Decisions = slices.DeleteFunc(lean.Status.Decisions, func(decision clusterv1beta1.ClusterDecision) bool {
+		return t.namespace != "" && decision.ClusterName != t.namespace
 	})
 	return lean
 }
 
-// namesOCM reports whether the version of any add-on is that of Open Cluster Management.
+// namesOCM reports whether any add-on declares the version of Open Cluster Management as its own version.
 func (t *taking) namesOCM() bool {
 	named := func(annotations map[string]string) bool {
 		version := versions.In(annotations)
 		return versions.Sources{AddOn: version}.UseOCM()
 	}
-	return slices.ContainsFunc(t.into.Registrations, func(o addonv1alpha1.ClusterManagementAddOn) bool { return named(o.Annotations) }) ||
-		slices.ContainsFunc(t.into.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
-		slices.ContainsFunc(t.into.Templates, func(o addonv1alpha1.AddOnTemplate) bool { return named(o.Annotations) }) ||
-		slices.ContainsFunc(t.into.Facts, func(o dependencyv1alpha1.ManagedClusterFacts) bool {
+	return slices.ContainsFunc(t.content.Registrations, func(o addonv1alpha1.ClusterManagementAddOn) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.content.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.content.Templates, func(o addonv1alpha1.AddOnTemplate) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.content.Facts, func(o dependencyv1alpha1.ManagedClusterFacts) bool {
 			return slices.ContainsFunc(o.Status.AddOns, func(reported dependencyv1alpha1.AddOnFact) bool {
 				return strings.TrimSpace(reported.Version) == versions.OCM
 			})
 		})
 }
 
-func (t *taking) ocm(ctx context.Context) (err error) {
-	t.into.OCMVersion, _, err = fleet.Objects{Reader: t.hub}.OCMVersion(ctx)
+func (t *taking) ocm(ctx context.Context) error {
+	version, _, err := fleet.Objects{Reader: t.hub}.OCMVersion(ctx)
+	t.content.OCMVersion = version
 	return err
 }
 
-// facts reads what agents report. A hub without Interlock's CRD has no such kind.
+// facts reads the reports of agents. A hub without Interlock's CRD has no such kind.
 func (t *taking) facts(ctx context.Context) error {
 	err := Each(ctx, t.hub, "managedclusterfacts", t.namespace, func(list *dependencyv1alpha1.ManagedClusterFactsList) {
 		for i := range list.Items {
 			facts := &list.Items[i]
 			facts.CreationTimestamp, facts.ManagedFields = metav1.NewTime(fleet.RequestedAt(facts)), nil
 		}
-		t.into.Facts = append(t.into.Facts, list.Items...)
+		t.content.Facts = append(t.content.Facts, list.Items...)
 	})
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		t.into.FactsNotServed = true
+		t.content.FactsNotServed = true
 		return nil
 	}
 	return err
@@ -317,23 +322,24 @@ func (t *taking) configs(ctx context.Context) error {
 	return Each(ctx, t.hub, "addondeploymentconfigs", "", func(list *addonv1alpha1.AddOnDeploymentConfigList) {
 		for i := range list.Items {
 			if lean := fleet.LeanConfig(&list.Items[i]); t.unread.removeFromConfig(lean) {
-				t.into.Configs = append(t.into.Configs, *lean)
+				t.content.Configs = append(t.content.Configs, *lean)
 			}
 		}
 	})
 }
 
-// Templates reads the AddOnTemplates of a hub. That of an early OCM has no such kind.
-func Templates(ctx context.Context, hub client.Reader) (all []addonv1alpha1.AddOnTemplate, err error) {
-	err = Each(ctx, hub, "addontemplates", "", func(list *addonv1alpha1.AddOnTemplateList) {
+// Templates reads the AddOnTemplates of a hub. A hub with an early OCM has no such kind.
+func Templates(ctx context.Context, hub client.Reader) ([]addonv1alpha1.AddOnTemplate, error) {
+	var templates []addonv1alpha1.AddOnTemplate
+	err := Each(ctx, hub, "addontemplates", "", func(list *addonv1alpha1.AddOnTemplateList) {
 		for i := range list.Items {
 			lean := fleet.LeanTemplate(&list.Items[i])
 			lean.UID, lean.ResourceVersion = "", ""
-			all = append(all, *lean)
+			templates = append(templates, *lean)
 		}
 	}, client.Limit(pageOfTemplates))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-	return all, err
+	return templates, err
 }

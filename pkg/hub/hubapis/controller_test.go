@@ -116,15 +116,15 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 	}
 	b.served(t, "")
 
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	b.expect(t, "the hub serves neither", "c1/x", "c1/y", "c2/x", "c2/y")
 	b.expect(t, "nothing has changed")
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}, "More": {"v1"}}}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}, "More": {"v1"}}}
 	b.expect(t, "one is served", "c1/x", "c2/x")
 	b.served(t, "True")
 
 	b.failure = errors.New("away")
-	b.groups["a.io"] = apidiscovery.Group{Known: true}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true}
 	if err := b.reconcile(t); err == nil || len(b.evaluated()) > 0 {
 		t.Errorf("the error of the list is lost: %v", err)
 	}
@@ -142,17 +142,17 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 func TestWhatIsNotKnownAtTheMoment(t *testing.T) {
 	b := newBench(t, "x")
 	b.declare(fixture.Specified(t, "x", `dependencies: [{name: a, api: {group: a.io, kind: Thing, servedBy: Hub}}]`))
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 	b.expect(t, "it is served", "c1/x", "c2/x")
 	b.groups["a.io"] = apidiscovery.Group{}
 	b.expect(t, "the watch begins anew")
 	b.served(t, "True")
 
 	b.declare(fixture.Specified(t, "x", `dependencies: [{name: a, api: {group: a.io, kind: Thing, servedBy: Hub, fields: [spec.a]}}]`))
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Kinds: map[string][]string{"Thing": {"v1"}}}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Kinds: map[string][]string{"Thing": {"v1"}}}
 	b.expect(t, "a field is not looked up yet")
 	b.served(t, "True")
-	b.groups["a.io"] = apidiscovery.Group{Known: true, Forbidden: "addon-manager may not list and watch customresourcedefinitions"}
+	b.groups["a.io"] = apidiscovery.Group{Discovered: true, Forbidden: "addon-manager may not list and watch customresourcedefinitions"}
 	b.expect(t, "a right was taken away", "c1/x", "c2/x")
 	b.served(t, "Unknown")
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A field that is missing from the list would be pruned by the CRD, and lost
-// in conversion.
-func TestGraftedSpecFieldsAreAllThatTheTypesAdd(t *testing.T) {
+// TestGraftedSpecFields tests that the list has all fields that the types add. The
+// CRD would prune a missing field, and the conversion would lose it.
+func TestGraftedSpecFields(t *testing.T) {
 	var added []string
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[ClusterManagementAddOnSpec]()) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && len(field.Index) == 1 {

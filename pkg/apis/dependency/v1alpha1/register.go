@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is Interlock's own.
+// GroupVersion is Interlock's own group and version.
 var GroupVersion = schema.GroupVersion{Group: "dependency.addon.open-cluster-management.io", Version: "v1alpha1"}
 
 // Kind is the kind of ManagedClusterFacts.
 var Kind = GroupVersion.WithKind("ManagedClusterFacts")
 
-// Resource is where ManagedClusterFacts are: its name is singular and plural.
+// Resource is the resource of ManagedClusterFacts. Its name is singular and plural.
 var Resource = GroupVersion.WithResource("managedclusterfacts")
 
 // CRDName is the name of the CustomResourceDefinition of ManagedClusterFacts.
@@ -27,7 +27,7 @@ const ReportCRDName = "addondependencyreports.dependency.addon.open-cluster-mana
 // PolicyKind is the kind of AddOnDependencyPolicy.
 var PolicyKind = GroupVersion.WithKind("AddOnDependencyPolicy")
 
-// PolicyResource is where AddOnDependencyPolicies are.
+// PolicyResource is the resource of AddOnDependencyPolicies.
 var PolicyResource = GroupVersion.WithResource("addondependencypolicies")
 
 // PolicyCRDName is the name of the CustomResourceDefinition of AddOnDependencyPolicy.

@@ -10,15 +10,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/steps"
 )
 
-// left prints what is left to uninstall, and returns what continues. The same command may not do: the unit of an add-on that is gone
-// is not known any more.
-func (o *options) left(layers []steps.Layer) string {
-	o.printLeft(layers)
+// continueWith prints the remaining uninstallations, and returns a text about how to continue. The same command may not continue them,
+// because the unit of a deleted add-on is no longer known.
+func (o *options) continueWith(layers []steps.Layer) string {
+	o.printRemaining(layers)
 	return "what continues is printed under 'Left to uninstall'"
 }
 
-// printLeft prints what is left to uninstall, as commands. Each is for the managed clusters with the same add-ons left.
-func (o *options) printLeft(layers []steps.Layer) {
+// printRemaining prints the remaining uninstallations as commands. Managed clusters with the same remaining add-ons share a command.
+func (o *options) printRemaining(layers []steps.Layer) {
 	addOns := map[string][]string{}
 	for _, step := range slices.Concat(layers...) {
 		for _, cluster := range step.Clusters {
@@ -29,12 +29,12 @@ func (o *options) printLeft(layers []steps.Layer) {
 	}
 	clusters := map[string][]string{}
 	for _, cluster := range slices.Sorted(maps.Keys(addOns)) {
-		named := strings.Join(addOns[cluster], " ")
-		clusters[named] = append(clusters[named], cluster)
+		names := strings.Join(addOns[cluster], " ")
+		clusters[names] = append(clusters[names], cluster)
 	}
 	fmt.Fprintln(o.ErrOut, "\nLeft to uninstall:")
-	for n, named := range slices.Sorted(maps.Keys(clusters)) {
-		line := "kubectl addon uninstall " + named + " --cluster " + strings.Join(clusters[named], ",")
+	for n, names := range slices.Sorted(maps.Keys(clusters)) {
+		line := "kubectl addon uninstall " + names + " --cluster " + strings.Join(clusters[names], ",")
 		if o.Wait {
 			line += " --wait"
 		}
