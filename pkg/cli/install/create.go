@@ -28,7 +28,7 @@ func (o *options) create(ctx context.Context, key types.NamespacedName, options 
 	return err
 }
 
-// try adds to the plan what the hub would refuse. It writes nothing.
+// try adds the refusals of the hub to the plan. It writes nothing.
 func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	return o.Try(ctx, plan, slices.Concat(plan.Layers...), func(ctx context.Context, key types.NamespacedName) error {
 		if err := o.applyVariables(ctx, key, client.DryRunAll); err != nil {
@@ -38,7 +38,7 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 	})
 }
 
-// install creates what a plan has, layer by layer. Variables are written before the add-on that refers to them: if the command is interrupted
+// install creates the add-ons of a plan, layer by layer. Variables are written before the add-on that refers to them: if the command is interrupted
 // between the two, the same command continues.
 func (o *options) install(ctx context.Context, on *planned.Fleet, plan *steps.Plan) error {
 	const continues = "the same command continues"

@@ -101,23 +101,23 @@ func (o *options) Complete(args []string) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts,
-		Also:  snapshot.Additions{AllTemplates: o.addOn != ""},
-		Known: o.has,
-		Check: o.check,
-		Plan:  o.plan,
-		Try:   o.try,
-		Print: o.print,
-		Same:  same,
-		Do:    o.install,
+		Texts:     texts,
+		Additions: snapshot.Additions{AllTemplates: o.addOn != ""},
+		IsPlanned: o.isPlanned,
+		Check:     o.check,
+		Plan:      o.plan,
+		Try:       o.try,
+		Print:     o.print,
+		Same:      same,
+		Do:        o.install,
 	})
 }
 
-func (o *options) check(on *planned.Fleet, addOn string) error {
-	if !slices.Contains(on.Declared.AddOns(), addOn) {
+func (o *options) check(fleet *planned.Fleet, addOn string) error {
+	if !slices.Contains(fleet.Declared.AddOns(), addOn) {
 		return fmt.Errorf("add-on %q has no ClusterManagementAddOn: kubectl get clustermanagementaddons lists what is registered", addOn)
 	}
-	return o.resolve(on)
+	return o.resolve(fleet)
 }
 
 func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
@@ -142,8 +142,8 @@ func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, err
 	return plan, nil
 }
 
-// has reports whether the plan has a warning of the hub: that an add-on waits, where it waits for what the plan installs.
-func (o *options) has(warning string) bool {
+// isPlanned reports whether the plan contains a warning of the hub: an add-on waits for add-ons that the plan installs.
+func (o *options) isPlanned(warning string) bool {
 	for cluster, addOns := range o.waitsForPlan {
 		if !strings.Contains(warning, cluster) {
 			continue
@@ -164,8 +164,7 @@ func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
 	return o.Print(on, plan, texts)
 }
 
-// templatesToRun are the AddOnTemplates that add-ons run once they are installed: the one that a user has chosen, and the defaults of their
-// registrations.
+// templatesToRun returns the AddOnTemplates of add-ons that are installed: the chosen one, and the defaults of registrations.
 func (o *options) templatesToRun(ctx context.Context, of *snapshot.Snapshot) map[string]versions.Templates {
 	all := map[string]versions.Templates{}
 	for i := range of.Registrations {
@@ -183,13 +182,13 @@ func (o *options) templatesToRun(ctx context.Context, of *snapshot.Snapshot) map
 	return all
 }
 
-// same reports whether two plans install the same. What they wait for does not count: that becomes ready while a person reads.
-func same(one, other *steps.Plan) bool {
-	return reflect.DeepEqual(installed(one), installed(other)) &&
-		reflect.DeepEqual(one.Problems, other.Problems) && reflect.DeepEqual(one.Findings, other.Findings)
+// same reports whether two plans install the same add-ons. Steps that only wait do not count: they become ready while a person reads.
+func same(a, b *steps.Plan) bool {
+	return reflect.DeepEqual(installed(a), installed(b)) &&
+		reflect.DeepEqual(a.Problems, b.Problems) && reflect.DeepEqual(a.Findings, b.Findings)
 }
 
-// installed are the add-ons that a plan installs by their managed clusters, and whether OCM does.
+// installed returns the add-ons that a plan installs. The value is true if OCM installs the add-on.
 func installed(plan *steps.Plan) map[types.NamespacedName]bool {
 	all := map[types.NamespacedName]bool{}
 	for _, step := range slices.Concat(plan.Layers...) {

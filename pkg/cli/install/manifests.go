@@ -22,23 +22,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// List is a plan as kubectl apply reads it.
+// List is a plan in the format of kubectl apply.
 type List struct {
 	metav1.TypeMeta `json:",inline"`
 	// Items are in the order of the layers.
 	Items []Manifest `json:"items"`
 }
 
-// Manifest is a ManagedClusterAddOn, or the AddOnDeploymentConfig with its variables, without what only the hub sets.
+// Manifest is a ManagedClusterAddOn, or the AddOnDeploymentConfig with its variables. It has no fields that only the hub sets.
 type Manifest struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Metadata   Metadata `json:"metadata"`
-	// Spec has all defaults, apart from what the plan chooses.
+	// Spec has the choices of the plan. All else is a default.
 	Spec map[string]any `json:"spec"`
 }
 
-// Metadata is that of a Manifest.
+// Metadata is the metadata of a Manifest.
 type Metadata struct {
 	Name      string            `json:"name"`
 	Namespace string            `json:"namespace"`
@@ -53,7 +53,7 @@ type Config struct {
 	Name      string `json:"name"`
 }
 
-// printManifests prints the plan as data. What it cannot express goes to standard error.
+// printManifests prints the plan as data. It prints findings and problems to standard error.
 func (o *options) printManifests(plan *steps.Plan) error {
 	for _, one := range plan.Findings {
 		fmt.Fprintln(o.ErrOut, text.OneLine(one.String()))
@@ -75,7 +75,7 @@ func (o *options) printManifests(plan *steps.Plan) error {
 	return o.Flags.Print(o.Out, list, nil)
 }
 
-// manifests are those of a layer, by add-on and managed cluster: what was installed meanwhile is in the same place.
+// manifests returns the manifests of a layer, ordered by add-on and managed cluster. Add-ons that were installed meanwhile keep their place.
 func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 	for _, step := range layer {
 		for _, cluster := range step.Clusters {
@@ -99,8 +99,7 @@ func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 	return all
 }
 
-// again gives the clusters what was installed by such a list, or by the plugin, so that the same command prints the same list
-// once it was applied.
+// again adds the add-ons of an applied list, or of the plugin, to the clusters. So the same command prints the same list once more.
 func (o *options) again(ctx context.Context, on []steps.Cluster) error {
 	var all addonv1alpha1.ManagedClusterAddOnList
 	if err := o.Hub.List(ctx, &all, client.MatchingLabels{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin}); err != nil {
@@ -123,8 +122,8 @@ func (o *options) again(ctx context.Context, on []steps.Cluster) error {
 	return nil
 }
 
-// staysTheSame reports whether kubectl apply of the manifest changes nothing of an add-on that exists: it removes what was
-// applied before and is not in the manifest.
+// staysTheSame reports whether kubectl apply of the manifest changes nothing of an existing add-on. It would remove fields that were applied
+// before and are not in the manifest.
 func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	stored, applied := addOn.Annotations[corev1.LastAppliedConfigAnnotation]
 	if !applied {

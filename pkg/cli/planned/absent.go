@@ -8,12 +8,12 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// absent reports whether a Placement is known not to exist. That only explains a plan, so it is no error that it could not be read.
+// absent reports whether a Placement certainly does not exist. This only explains a plan, so a failed read is no error.
 func (o *Options) absent(ctx context.Context, placement types.NamespacedName) bool {
 	if o.Hub == nil { // a file has no Placements
 		return false
 	}
-	if absent, asked := o.absences[placement]; asked { // for another managed cluster
+	if absent, ok := o.absences[placement]; ok { // for another managed cluster
 		return absent
 	}
 	if o.absences == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrDeclined is returned where a person does not want it.
+// ErrDeclined is the error for a person who does not answer yes.
 var ErrDeclined = errors.New("nothing was done, because you did not answer yes")
 
 // Confirm asks a person, and returns an error unless the answer is yes.

@@ -16,19 +16,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// Fleet are the managed clusters of a plan, as they are.
+// Fleet has the current state of the managed clusters of a plan.
 type Fleet struct {
 	*snapshot.Snapshot
 	Clusters []steps.Cluster
 }
 
 // fleet reads the managed clusters that the flags name.
-func (o *Options) fleet(ctx context.Context, also snapshot.Additions) (*Fleet, error) {
-	one := ""
+func (o *Options) fleet(ctx context.Context, additions snapshot.Additions) (*Fleet, error) {
+	only := ""
 	if len(o.clusters) == 1 {
-		one = o.clusters[0]
+		only = o.clusters[0]
 	}
-	read, err := o.Source.Snapshot(ctx, one, also)
+	read, err := o.Source.Snapshot(ctx, only, additions)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (o *Options) fleet(ctx context.Context, also snapshot.Additions) (*Fleet, e
 	return fleet, nil
 }
 
-// cluster is what a plan needs to know of a managed cluster.
+// cluster returns the input of a plan on a managed cluster.
 func (o *Options) cluster(ctx context.Context, read *snapshot.Snapshot, name string) steps.Cluster {
 	owned, taken := sets.New[string](), sets.New[string]()
 	for _, addOn := range read.Installed(name) {

@@ -16,11 +16,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// atOnce is how many requests are sent at the same time.
+// atOnce is the number of requests that are sent at the same time.
 const atOnce = 16
 
-// each calls a function for each add-on on a managed cluster of a layer that is a step of the plugin, several at the same time,
-// and returns the errors by add-on.
+// each calls a function for each step of the plugin in a layer, on each managed cluster. It makes several calls at the same time, and returns
+// the errors by add-on.
 func each(ctx context.Context, layer steps.Layer, call func(context.Context, types.NamespacedName) error) map[types.NamespacedName]error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -46,7 +46,7 @@ func each(ctx context.Context, layer steps.Layer, call func(context.Context, typ
 	return failed
 }
 
-// Await waits until all add-ons of a layer, and of OCM, are done. name is that of the layer.
+// Await waits until all add-ons of a layer are complete, also those that OCM installs or removes. name is the name of the layer.
 func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gone bool) error {
 	addOns := map[string][]string{}
 	for _, step := range layer {
@@ -57,15 +57,15 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 	if o.ends.IsZero() {
 		o.ends = time.Now().Add(o.timeout)
 	}
-	left := o.timeout
-	if left >= 0 {
-		left = max(time.Until(o.ends), 0).Round(time.Millisecond)
+	remaining := o.timeout
+	if remaining >= 0 {
+		remaining = max(time.Until(o.ends), 0).Round(time.Millisecond)
 	}
 	progress := terminal.NewProgress(o.Out)
 	streams := o.IOStreams
 	streams.Out = progress.Below()
 	err := wait.Waiter{
-		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: gone, Timeout: left, Limit: o.timeout,
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: gone, Timeout: remaining, Limit: o.timeout,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
 	progress.Finish()
@@ -75,11 +75,11 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 	return nil
 }
 
-// Named are the named add-ons on the managed clusters, as one layer.
-func (o *Options) Named(of *Fleet) steps.Layer {
+// Named returns the named add-ons on the managed clusters as one layer.
+func (o *Options) Named(fleet *Fleet) steps.Layer {
 	var clusters []string
-	for i := range of.Clusters {
-		clusters = append(clusters, of.Clusters[i].Name)
+	for i := range fleet.Clusters {
+		clusters = append(clusters, fleet.Clusters[i].Name)
 	}
 	var layer steps.Layer
 	for _, name := range o.AddOns {
@@ -88,7 +88,7 @@ func (o *Options) Named(of *Fleet) steps.Layer {
 	return layer
 }
 
-// print prints what was done in a layer.
+// print prints the completed steps of a layer.
 func (o *Options) print(name string, layer steps.Layer, done string) {
 	for _, step := range layer {
 		if step.ByPlugin() {

@@ -1,5 +1,5 @@
-// Package planned is what the verbs of kubectl addon share that change something: on which managed clusters, what is printed of
-// their plan, the question before it is done, and the wait for each of its layers.
+// Package planned has the common parts of the verbs of kubectl addon that write: the managed clusters, the output of the plan, the question
+// before it is carried out, and the wait for each layer.
 package planned
 
 import (
@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// FieldManager is that of the plugin's writes. By it, what the plugin has installed differs from what another writer has taken over.
+// FieldManager is the field manager of the plugin. It distinguishes add-ons of the plugin from those that another writer has taken over.
 const FieldManager = addonv1alpha1.InstalledByPlugin
 
 // Options are the flags and arguments of such a verb.
@@ -30,13 +30,13 @@ type Options struct {
 	Flags  *output.Flags
 	// Hub writes, once a plan has been made.
 	Hub client.Client
-	// Verbs are what the user has to be allowed to do with ManagedClusterAddOns, such as create.
+	// Verbs are the required rights to ManagedClusterAddOns, such as create.
 	Verbs []string
 	// AddOns are the arguments, each once.
 	AddOns []string
-	// Only: the plan is printed, and nothing is done.
+	// Only is true if the plan is only printed.
 	Only bool
-	// Wait: until each layer is done.
+	// Wait is true if each layer waits for the one before.
 	Wait bool
 
 	clusters []string
@@ -47,11 +47,11 @@ type Options struct {
 	timeout  time.Duration
 	ends     time.Time
 	warnings *warnings
-	// absences are whether Placements that were asked for do not exist.
+	// absences caches whether Placements do not exist.
 	absences map[types.NamespacedName]bool
 }
 
-// AddFlags adds the flags. does is what the verb does, as "install".
+// AddFlags adds the flags. does is the name of the verb, such as "install".
 func (o *Options) AddFlags(command *cobra.Command, does string) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.clusters, "cluster", nil, "The managed cluster to "+does+" on. Can be repeated. Here, this is no cluster of the kubeconfig.")
@@ -64,7 +64,7 @@ func (o *Options) AddFlags(command *cobra.Command, does string) {
 	_ = flags.MarkHidden("no-headers") // it has no effect here
 }
 
-// Complete reads the arguments. Its error is one of how the verb was called.
+// Complete reads the arguments. Its error is a usage error.
 func (o *Options) Complete(args []string) (err error) {
 	for _, name := range args {
 		if name == "" {

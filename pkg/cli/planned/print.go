@@ -12,28 +12,28 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// maxClusters is how many managed clusters a row names.
+// maxClusters is the maximal number of managed clusters that a row names.
 const maxClusters = 3
 
 // Texts are the words of a verb.
 type Texts struct {
-	// Does is as "install", Done as "installed".
+	// Does is a verb such as "install", and Done its participle.
 	Does, Done string
-	// Writes is as "Create".
+	// Writes is the verb of the question, such as "Create".
 	Writes string
 	// Because is the heading of the add-ons that are the reason of a step.
 	Because string
-	// Waits is shown where others have what does it.
+	// Waits describes a step that only waits.
 	Waits string
 }
 
 // Print prints a plan for people.
-func (o *Options) Print(of *Fleet, plan *steps.Plan, texts Texts) error {
+func (o *Options) Print(fleet *Fleet, plan *steps.Plan, texts Texts) error {
 	screen := terminal.ScreenOf(o.Out)
 	if len(plan.Layers) == 0 {
-		fmt.Fprintf(o.Out, "There is nothing to %s on %s.\n", texts.Does, text.Count(len(of.Clusters), "managed cluster"))
+		fmt.Fprintf(o.Out, "There is nothing to %s on %s.\n", texts.Does, text.Count(len(fleet.Clusters), "managed cluster"))
 	} else {
-		fmt.Fprintf(o.Out, "To %s on %s, in %s:\n", texts.Does, text.Count(len(of.Clusters), "managed cluster"), text.Count(len(plan.Layers), "layer"))
+		fmt.Fprintf(o.Out, "To %s on %s, in %s:\n", texts.Does, text.Count(len(fleet.Clusters), "managed cluster"), text.Count(len(plan.Layers), "layer"))
 		var rows [][]string
 		for i, layer := range plan.Layers {
 			for s := range layer {
@@ -50,12 +50,12 @@ func (o *Options) Print(of *Fleet, plan *steps.Plan, texts Texts) error {
 }
 
 func row(layer int, step *steps.Step, texts Texts) []string {
-	by, because := "kubectl addon", "-"
+	installer, because := "kubectl addon", "-"
 	switch {
 	case step.Waits:
-		by = texts.Waits
+		installer = texts.Waits
 	case step.ByOCM:
-		by = "OCM"
+		installer = "OCM"
 	}
 	if len(step.Because) > 0 {
 		because = strings.Join(step.Because, ", ")
@@ -64,7 +64,7 @@ func row(layer int, step *steps.Step, texts Texts) []string {
 	if len(step.Clusters) > maxClusters {
 		clusters += ", …"
 	}
-	return []string{strconv.Itoa(layer + 1), step.AddOn, by, because, fmt.Sprintf("%d: %s", len(step.Clusters), clusters)}
+	return []string{strconv.Itoa(layer + 1), step.AddOn, installer, because, fmt.Sprintf("%d: %s", len(step.Clusters), clusters)}
 }
 
 func printFindings(out io.Writer, screen terminal.Screen, heading string, findings []steps.Finding) {
@@ -72,18 +72,19 @@ func printFindings(out io.Writer, screen terminal.Screen, heading string, findin
 		return
 	}
 	fmt.Fprintln(out, "\n"+heading)
-	for _, one := range findings {
-		fmt.Fprintln(out, "- "+screen.Wrap(text.OneLine(one.String()), len("- ")))
+	for _, finding := range findings {
+		fmt.Fprintln(out, "- "+screen.Wrap(text.OneLine(finding.String()), len("- ")))
 	}
 }
 
-// Infeasible is the error of a plan that cannot be done.
+// Infeasible returns the error for a plan that cannot be carried out.
 func Infeasible(plan *steps.Plan, texts Texts) error {
 	return fmt.Errorf("nothing was %s: of the plan, %s cannot be done", texts.Done, text.Count(len(plan.Problems), "part"))
 }
 
 // size counts the steps of the plugin: add-ons on managed clusters.
-func size(plan *steps.Plan) (count int) {
+func size(plan *steps.Plan) int {
+	count := 0
 	for _, layer := range plan.Layers {
 		for _, step := range layer {
 			if step.ByPlugin() {

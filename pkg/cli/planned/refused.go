@@ -25,15 +25,15 @@ const Role = "interlock-plugin-installer"
 
 const lacksRight = "you lack the right to do that: ask for the ClusterRole " + Role
 
-// Refused reports whether a hub has responded that it does not do something. Else it could not be asked.
+// Refused reports whether an error is a refusal of the hub. Other errors mean that the hub did not respond properly.
 func Refused(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && !apierrors.IsUnauthorized(err) && !apierrors.IsTooManyRequests(err) &&
 		status.Status().Code >= 400 && status.Status().Code < 500
 }
 
-// LacksRight reports whether an error is that the user may not do something with an add-on. Admission forbids, too, so the API server is
-// asked. Where it does not respond, the error counts as one of admission, whose words say what it is.
+// LacksRight reports whether an error means that the user lacks a right. Admission returns forbidden, too, so it requests a review of the
+// access. Without a response, the error counts as a refusal of admission, whose message explains it.
 func (o *Options) LacksRight(ctx context.Context, key types.NamespacedName, err error) bool {
 	if !apierrors.IsForbidden(err) {
 		return false
@@ -51,34 +51,33 @@ func (o *Options) LacksRight(ctx context.Context, key types.NamespacedName, err 
 	return false
 }
 
-// maxTried is how many writes are tried: the hub takes about 50 a second.
+// maxTried is the maximal number of writes that are tried. The hub accepts about 50 a second.
 const maxTried = 300
 
-// Try tries writes that a plan has, so that what the hub refuses is in the plan. Of very many, it tries some of each add-on.
+// Try tries the writes of a plan, and adds the refusals of the hub to the plan. Of a large plan, it tries some writes of each add-on.
 func (o *Options) Try(
 	ctx context.Context, plan *steps.Plan, writes steps.Layer, call func(context.Context, types.NamespacedName) error,
 ) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	most, left := max(1, maxTried/len(writes)), sets.New[string]()
-	some := slices.Clone(writes)
-	for i := range some {
-		tried := min(most, len(some[i].Clusters))
-		left.Insert(some[i].Clusters[tried:]...)
-		some[i].Clusters = some[i].Clusters[:tried]
+	limit, untried := max(1, maxTried/len(writes)), sets.New[string]()
+	trials := slices.Clone(writes)
+	for i := range trials {
+		count := min(limit, len(trials[i].Clusters))
+		untried.Insert(trials[i].Clusters[count:]...)
+		trials[i].Clusters = trials[i].Clusters[:count]
 	}
-	if len(left) > 0 {
+	if len(untried) > 0 {
 		plan.Findings = append(plan.Findings, steps.Finding{
-			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(left),
+			Text: "whether the hub refuses anything was not tried, because the plan is large", Clusters: sets.List(untried),
 		})
 	}
-	return o.tried(ctx, plan, each(ctx, some, call))
+	return o.addRefusals(ctx, plan, each(ctx, trials, call))
 }
 
-// tried adds to a plan what the hub refused when its writes were tried. Without the right to do it, a plan is still worth
-// something.
-func (o *Options) tried(ctx context.Context, plan *steps.Plan, failed map[types.NamespacedName]error) error {
+// addRefusals adds the refusals of trials to a plan. If the user only wants the plan, a missing right is no problem.
+func (o *Options) addRefusals(ctx context.Context, plan *steps.Plan, failed map[types.NamespacedName]error) error {
 	sentences := map[string][]string{}
 	for _, key := range sorted(failed) {
 		sentence := lacksRight
@@ -104,8 +103,7 @@ func (o *Options) tried(ctx context.Context, plan *steps.Plan, failed map[types.
 	return nil
 }
 
-// failed is the error where add-ons of a layer could not be created or deleted, as done says. next says what
-// continues.
+// failed returns the error for add-ons of a layer that could not be created or deleted. done is the participle, and next says how to continue.
 func (o *Options) failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: interrupted; %s", layer, next)
@@ -119,7 +117,7 @@ func (o *Options) failed(ctx context.Context, layer, done, next string, failed m
 	return source.HubError(err, o.host)
 }
 
-// sorted are the add-ons by managed cluster and name.
+// sorted returns the add-ons, ordered by managed cluster and name.
 func sorted(failed map[types.NamespacedName]error) []types.NamespacedName {
 	return slices.SortedFunc(maps.Keys(failed), func(a, b types.NamespacedName) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))

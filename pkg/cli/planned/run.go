@@ -14,33 +14,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Verb is what a verb does in its own way.
+// Verb has the functions that differ between the verbs.
 type Verb struct {
 	Texts
-	// Also is what the plan needs to know beyond what Placements select.
-	Also snapshot.Additions
-	// Known reports whether the plan has a warning of the hub, which is then not shown again; nil: it has none.
-	Known func(warning string) bool
+	// Additions are the parts of the hub that the plan reads besides Placements.
+	Additions snapshot.Additions
+	// IsPlanned reports whether the plan contains a warning of the hub. Such a warning is not shown again. The function may be nil.
+	IsPlanned func(warning string) bool
 	// Check returns an error for an add-on that cannot be named.
-	Check func(on *Fleet, addOn string) error
-	// Plan plans on the managed clusters as they are, and Try adds what the hub would refuse.
-	Plan func(ctx context.Context, on *Fleet) (*steps.Plan, error)
+	Check func(fleet *Fleet, addOn string) error
+	// Plan makes the plan for the current state of the managed clusters. Try adds the writes that the hub would refuse.
+	Plan func(ctx context.Context, fleet *Fleet) (*steps.Plan, error)
 	Try  func(ctx context.Context, plan *steps.Plan) error
 	// Print prints a plan.
-	Print func(on *Fleet, plan *steps.Plan) error
-	// Same reports whether two plans do the same.
-	Same func(one, other *steps.Plan) bool
-	// Do does what a plan has.
-	Do func(ctx context.Context, on *Fleet, plan *steps.Plan) error
+	Print func(fleet *Fleet, plan *steps.Plan) error
+	// Same reports whether two plans have the same steps.
+	Same func(a, b *steps.Plan) bool
+	// Do carries out a plan.
+	Do func(ctx context.Context, fleet *Fleet, plan *steps.Plan) error
 }
 
-// Run shows a plan, asks, and does what it has.
+// Run shows a plan, asks for a confirmation, and carries the plan out.
 func (o *Options) Run(ctx context.Context, verb Verb) error {
-	on, plan, err := o.plan(ctx, verb)
+	fleet, plan, err := o.plan(ctx, verb)
 	if err != nil {
 		return err
 	}
-	if err := verb.Print(on, plan); err != nil {
+	if err := verb.Print(fleet, plan); err != nil {
 		return err
 	}
 	switch {
@@ -53,70 +53,70 @@ func (o *Options) Run(ctx context.Context, verb Verb) error {
 		if err := o.Confirm(ctx, fmt.Sprintf("\n%s %s?", verb.Writes, text.Count(size, "ManagedClusterAddOn"))); err != nil {
 			return err
 		}
-		_, again, err := o.plan(ctx, verb) // the hub may have changed meanwhile
+		_, current, err := o.plan(ctx, verb) // the hub may have changed meanwhile
 		if err != nil {
 			return err
 		}
-		if !verb.Same(plan, again) {
+		if !verb.Same(plan, current) {
 			return fmt.Errorf("nothing was %s: the hub has changed since the plan was made, so look at a new one", verb.Done)
 		}
-		plan = again
+		plan = current
 	}
-	return verb.Do(ctx, on, plan)
+	return verb.Do(ctx, fleet, plan)
 }
 
-// Fleet reads the managed clusters again, while a plan is carried out.
-func (o *Options) Fleet(ctx context.Context, also snapshot.Additions) (*Fleet, error) {
-	also.Placements = true
-	return o.fleet(ctx, also)
+// Fleet reads the managed clusters once more, while a plan is being carried out.
+func (o *Options) Fleet(ctx context.Context, additions snapshot.Additions) (*Fleet, error) {
+	additions.Placements = true
+	return o.fleet(ctx, additions)
 }
 
-// plan reads the hub and plans. Where it can be, each write is tried, so that what the hub refuses is in the plan.
+// plan reads the hub and makes a plan. It tries each write as a dry run, so that the plan contains the refusals of the hub. A file accepts no
+// dry runs.
 func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, error) {
-	verb.Also.Placements = true
-	on, err := o.fleet(ctx, verb.Also)
+	verb.Additions.Placements = true
+	fleet, err := o.fleet(ctx, verb.Additions)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range o.AddOns {
-		if err := verb.Check(on, name); err != nil {
+		if err := verb.Check(fleet, name); err != nil {
 			return nil, nil, err
 		}
 	}
 	if o.Hub == nil && !o.Source.IsFile() {
-		o.warnings = &warnings{known: verb.Known, shown: sets.New[string]()}
-		if o.Hub, o.host, err = o.Source.ConnectToWrite(o.warnings.has); err != nil {
+		o.warnings = &warnings{isPlanned: verb.IsPlanned, shown: sets.New[string]()}
+		if o.Hub, o.host, err = o.Source.ConnectToWrite(o.warnings.handle); err != nil {
 			return nil, nil, err
 		}
 	}
-	plan, err := verb.Plan(ctx, on)
+	plan, err := verb.Plan(ctx, fleet)
 	if err != nil {
 		return nil, nil, source.HubError(err, o.host)
 	}
 	if o.Source.IsFile() {
-		return on, plan, nil
+		return fleet, plan, nil
 	}
-	o.warnings.collect(on)
+	o.warnings.collect(fleet)
 	defer o.warnings.show(o.ErrOut)
-	return on, plan, verb.Try(ctx, plan)
+	return fleet, plan, verb.Try(ctx, plan)
 }
 
-// Writes are what is done to each add-on of a plan on each managed cluster.
+// Writes are the writes of a plan, one for each add-on on each managed cluster.
 type Writes struct {
 	Each func(context.Context, types.NamespacedName) error
-	// Done is as "created".
+	// Done is a participle for messages, such as "created".
 	Done string
-	// Gone: a layer is done once its add-ons are gone.
+	// Gone is true if a layer is complete once its add-ons are gone.
 	Gone bool
-	// Recheck returns an error if the layers that are left may not be written any more; nil: they always may. It is called before each layer
-	// but the first one.
-	Recheck func(ctx context.Context, left []steps.Layer) error
-	// Failed and Unfinished get the layers that are left where one could not be written, or was not done in time. They return what
-	// continues.
-	Failed, Unfinished func(left []steps.Layer) string
+	// Recheck returns an error if the remaining layers may not be written any more. It is called before each layer but the first one. It may
+	// be nil.
+	Recheck func(ctx context.Context, remaining []steps.Layer) error
+	// Failed and Unfinished return how to continue after a layer that could not be written, or that was not complete in time.
+	Failed, Unfinished func(remaining []steps.Layer) string
 }
 
-// Write writes what a plan has, layer by layer.
+// Write writes the layers of a plan, one after the other.
 func (o *Options) Write(ctx context.Context, plan *steps.Plan, writes Writes) error {
 	for i, layer := range plan.Layers {
 		name := fmt.Sprintf("layer %d of %d", i+1, len(plan.Layers))
@@ -139,7 +139,7 @@ func (o *Options) Write(ctx context.Context, plan *steps.Plan, writes Writes) er
 	return nil
 }
 
-// validate returns an error where an output is chosen that cannot be had.
+// validate returns an error if the chosen output is impossible.
 func (o *Options) validate() error {
 	if o.Flags.Chosen() && !o.Only {
 		return errors.New("--output needs --plan")

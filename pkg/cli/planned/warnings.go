@@ -14,28 +14,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// warnings are those of the hub. The same one for many managed clusters is shown once.
+// warnings shows the warnings of the hub. An equal warning for many managed clusters is shown once.
 type warnings struct {
 	lock sync.Mutex
-	// known reports whether the plan has one; nil: it has none.
-	known func(warning string) bool
+	// isPlanned reports whether the plan contains a warning. It may be nil.
+	isPlanned func(warning string) bool
 	// clusters are the names of the managed clusters of the plan, ascending.
 	clusters []string
-	// shown are what is the same for all managed clusters, of the warnings that were shown.
+	// shown are the warnings that were shown, without their managed cluster.
 	shown sets.Set[string]
-	// collected are the warnings that wait for the same ones for other managed clusters, by what is the same; nil: none waits.
+	// collected are the warnings that wait for equal ones for other managed clusters. The keys are warnings without their managed cluster. The
+	// map is nil while warnings are shown at once.
 	collected map[string]*repeated
 }
 
-// repeated is a warning for some managed clusters.
+// repeated is an equal warning for some managed clusters.
 type repeated struct {
 	text     string
 	clusters sets.Set[string]
 }
 
-// has reports whether a warning is not to be shown now: the plan has it, or it was shown, or is collected.
-func (w *warnings) has(warning string) bool {
-	if w.known != nil && w.known(warning) {
+// handle reports whether a warning must not be shown now: the plan contains it, or it was shown, or it is collected.
+func (w *warnings) handle(warning string) bool {
+	if w.isPlanned != nil && w.isPlanned(warning) {
 		return true
 	}
 	w.lock.Lock()
@@ -50,10 +51,10 @@ func (w *warnings) has(warning string) bool {
 	case w.collected[general] == nil:
 		w.collected[general] = &repeated{text: warning, clusters: sets.New[string]()}
 	}
-	one := w.collected[general]
-	one.text = min(one.text, warning)
+	collected := w.collected[general]
+	collected.text = min(collected.text, warning)
 	if cluster != "" {
-		one.clusters.Insert(cluster)
+		collected.clusters.Insert(cluster)
 	}
 	return true
 }
@@ -63,7 +64,7 @@ func (w *warnings) general(warning string) (general, cluster string) {
 	words := strings.Split(warning, " ")
 	for i, word := range words {
 		name := strings.Trim(word, `'",.:;()`)
-		if at, found := slices.BinarySearch(w.clusters, name); found {
+		if at, ok := slices.BinarySearch(w.clusters, name); ok {
 			cluster = w.clusters[at]
 			words[i] = strings.Replace(word, name, "*", 1)
 		}
@@ -71,26 +72,26 @@ func (w *warnings) general(warning string) (general, cluster string) {
 	return strings.Join(words, " "), cluster
 }
 
-// collect keeps warnings until show shows them.
-func (w *warnings) collect(on *Fleet) {
+// collect keeps warnings until the call of show.
+func (w *warnings) collect(fleet *Fleet) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.clusters, w.collected = nil, map[string]*repeated{}
-	for i := range on.Clusters {
-		w.clusters = append(w.clusters, on.Clusters[i].Name)
+	for i := range fleet.Clusters {
+		w.clusters = append(w.clusters, fleet.Clusters[i].Name)
 	}
 	slices.Sort(w.clusters)
 }
 
-// show shows the warnings that were collected, each once.
+// show prints each collected warning once.
 func (w *warnings) show(out io.Writer) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for _, general := range slices.Sorted(maps.Keys(w.collected)) {
-		one := w.collected[general]
-		line := text.OneLine(one.text)
-		if len(one.clusters) > 1 {
-			line = fmt.Sprintf("%s (the same %s)", line, steps.On(sets.List(one.clusters)))
+		collected := w.collected[general]
+		line := text.OneLine(collected.text)
+		if len(collected.clusters) > 1 {
+			line = fmt.Sprintf("%s (the same %s)", line, steps.On(sets.List(collected.clusters)))
 		}
 		fmt.Fprintln(out, "Warning: "+line)
 		w.shown.Insert(general)

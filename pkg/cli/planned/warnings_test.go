@@ -18,12 +18,12 @@ func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
 	for _, name := range []string{"f4", "f3", "f2", "f1"} {
 		on.Clusters = append(on.Clusters, steps.Cluster{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: name}}})
 	}
-	w := &warnings{known: func(warning string) bool { return strings.HasPrefix(warning, "known") }, shown: sets.New[string]()}
+	w := &warnings{isPlanned: func(warning string) bool { return strings.HasPrefix(warning, "known") }, shown: sets.New[string]()}
 	tries := func(sent ...string) []string {
 		var shown strings.Builder
 		w.collect(on)
 		for _, one := range sent {
-			if !w.has(one) {
+			if !w.handle(one) {
 				t.Errorf("shown at once: %s", one)
 			}
 		}
@@ -45,11 +45,11 @@ func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
 		t.Errorf("once more: -want, +got:\n%s", diff)
 	}
 	for _, one := range []string{"'w2' is not installed on f3" + waits, "known later"} {
-		if !w.has(one) {
+		if !w.handle(one) {
 			t.Errorf("shown again when it is done: %s", one)
 		}
 	}
-	if w.has("later on f1") || !w.has("later on f2") {
+	if w.handle("later on f1") || !w.has("later on f2") {
 		t.Error("what is new when it is done is not shown once")
 	}
 }

@@ -107,7 +107,7 @@ func (o *options) complete(args []string, forced bool) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Also: o.inputs(), Known: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Texts: texts, Additions: o.inputs(), IsPlanned: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
 		Same: func(a, b *steps.Plan) bool { return reflect.DeepEqual(a, b) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	manual   = "{type: Manual}"
-	onDemand = addonv1alpha1.InstallOnDemandAnnotation + `: "true"`
+	manual = "{type: Manual}"
+	// approved lets Interlock install an add-on on the managed clusters of all runs.
+	approved = addonv1alpha1.ApproveInstallAnnotation + `: "1000", ` + addonv1alpha1.ApproveRemovalAnnotation + `: "1000"`
+	onDemand = approved + ", " + addonv1alpha1.InstallOnDemandAnnotation + `: "true"`
 )
 
 // addOn returns the manifest of an add-on on a managed cluster, with further metadata.
@@ -47,7 +49,7 @@ func consenting(name string) []string {
 			{labelSelector: {matchExpressions: [{key: `+catalog.InstallLabel(name)+`, operator: Exists}]}}}]}}`)
 		listed = append(listed, "{namespace: places, name: "+placement+"}")
 	}
-	return append(manifests, registration(name, "", "{type: Placements, placements: ["+strings.Join(listed, ", ")+"]}", "dependencies: []"))
+	return append(manifests, registration(name, approved, "{type: Placements, placements: ["+strings.Join(listed, ", ")+"]}", "dependencies: []"))
 }
 
 // auto is a Required edge on an add-on that Interlock installs, and removes with its last dependent.
