@@ -12,24 +12,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// addOnRule is that of an edge on an add-on, in any version: the proposal's.
+// addOnRule is the rule of an edge on an add-on in any version. It is the rule of the proposal.
 var addOnRule = rule{sentence: addOnSentence, found: addOnFound}
 
 func evaluateAddOn(g *given, f *Finding) {
 	evaluateInstalled(g, f, g.state.AddOns.Named(g.edge.AddOn))
 }
 
-// evaluateInstalled decides by the state of the add-on.
+// evaluateInstalled sets the verdict by the observed state of the add-on.
 func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 	ifInstalled := g.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
-	case ifInstalled: // it works without the add-on, and beside one that is down
+	case ifInstalled: // the dependent also works without the add-on, and beside an unavailable one
 		f.Verdict = Satisfied
 	case !observed.Installed:
 		absent(g, f)
 	case availability.RequiredFails(observed.Degraded):
-		// Available follows this condition. Because this one comes first, the
-		// finding does not change then.
+		// Available follows this condition a moment later. The finding does not change when Available changes.
 		f.Verdict, f.Degraded = NotAvailable, observed.Degraded
 	case observed.Available == nil:
 		f.Verdict = NotAvailable
@@ -50,9 +49,9 @@ func addOnSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Type(), text.Name(declaration.Target(f.Dependency)))
 }
 
-// ownDependencyFails is what Degraded and Available of the dependency both report.
-// One of them changes after the other. The text stays the same, because another
-// one would be written to each add-on of a chain, on its way down and up.
+// ownDependencyFails describes a dependency whose Degraded or Available reports a failing Required dependency. One
+// condition changes after the other. The text is the same for both, because each new text is written to every add-on of a
+// chain.
 const ownDependencyFails = "a Required dependency of its own is not satisfied"
 
 func addOnFound(f *Finding) string {
@@ -70,7 +69,7 @@ func addOnFound(f *Finding) string {
 	}
 }
 
-// conditionText describes a condition Available.
+// conditionText returns a description of the condition Available.
 func conditionText(condition *metav1.Condition) string {
 	described := addonv1alpha1.ManagedClusterAddOnConditionAvailable + "=" + string(condition.Status)
 	if condition.Reason != "" {

@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// apiRule is that of an edge on an API of the managed cluster.
+// apiRule is the rule of an edge on an API of the managed cluster.
 var apiRule = rule{inputs: input.Facts, sentence: apiSentence, found: apiFound}
 
 func apiSentence(f *Finding) string {
@@ -38,8 +38,7 @@ func apiFound(f *Finding) string {
 	return described
 }
 
-// server names the cluster that must serve the API, after a preposition; empty where it is the
-// managed cluster itself.
+// server returns the cluster that must serve the API, after a preposition. It is empty for the managed cluster itself.
 func (f *Finding) server(preposition string) string {
 	switch {
 	case declaration.ServedBy(f.Dependency) == addonv1alpha1.APIServerHub:
@@ -51,13 +50,13 @@ func (f *Finding) server(preposition string) string {
 	}
 }
 
-// evaluateAPI looks up what the agent of the cluster reports of the API.
+// evaluateAPI evaluates the report on the API by the agent of the managed cluster.
 func evaluateAPI(g *given, f *Finding) {
 	evaluateReported(g, f, g.cluster, notReported)
 }
 
-// evaluateReported looks up what the agent of a cluster reports of the API. silent is why it is not known where it
-// has not reported it.
+// evaluateReported evaluates the report on the API by the agent of a cluster. unreported is the reason for the message if
+// the agent has not reported the API.
 func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
 	if until, held := on.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
@@ -79,7 +78,7 @@ func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
 	}
 }
 
-// unsatisfy sets that the API is not served, or not with its fields, and why.
+// unsatisfy sets the verdict APINotServed with its reason: the API, or some of its fields, are missing or unknown.
 func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, silent string) {
 	f.Verdict = APINotServed
 	f.detail().Because = notServed(*fact, silent)
@@ -89,7 +88,7 @@ func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fie
 	f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
 }
 
-// notServed explains why an API counts as not served.
+// notServed returns the reason why an API counts as not served.
 func notServed(fact APIFact, silent string) string {
 	switch {
 	case fact.Served == "":
@@ -103,7 +102,7 @@ func notServed(fact APIFact, silent string) string {
 	}
 }
 
-// API names the API that the edge is on, as messages do; empty where it is on none.
+// API returns the name of the edge's API for messages. It is empty if the edge is not on an API.
 func (f Finding) API() string {
 	if f.Dependency == nil || f.Dependency.API == nil {
 		return ""
@@ -111,7 +110,8 @@ func (f Finding) API() string {
 	return shown(apiName(f.Dependency.API.AddonAPI))
 }
 
-// apiTarget names an API, and the cluster that must serve it where that is not the managed cluster.
+// apiTarget returns the name of the API. It includes the cluster that must serve the API, unless that is the managed
+// cluster.
 func (f Finding) apiTarget() string { return f.API() + f.onServer() }
 
 func (f Finding) onServer() string {
@@ -125,7 +125,7 @@ func (f Finding) onServer() string {
 	}
 }
 
-// apiName is Kind.group/version, as far as they are given.
+// apiName returns Kind.group/version. Group and version are optional.
 func apiName(api addonv1alpha1.AddonAPI) string {
 	name := api.Kind
 	if api.Group != "" {

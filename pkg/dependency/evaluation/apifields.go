@@ -9,22 +9,22 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// apiFields is what is known of the fields that an edge requires of an API that is served.
+// apiFields is the state of the fields that an edge requires of a served API.
 type apiFields struct {
-	// awaited: the agent has not reported all of them.
+	// pending is true until the agent has reported all fields.
 	awaited bool
-	// unknown says why it could not find out.
+	// unknownReason is the agent's reason for a field that it could not look up.
 	unknown string
-	// missing are those that the schema of version does not have, ascending. Of several
-	// versions it is the one with the fewest.
+	// missing has the fields that the schema of version lacks, in ascending order. Of several versions, version is the one
+	// that lacks the fewest fields.
 	missing []string
 	version string
 }
 
-// satisfied reports whether one version is known to have all fields.
+// satisfied reports whether one version certainly has all fields.
 func (f *apiFields) satisfied() bool { return !f.awaited && f.unknown == "" && len(f.missing) == 0 }
 
-// lookUpFields looks up what the agent of the cluster reports of the fields.
+// lookUpFields returns the reported state of the required fields.
 func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 	var found apiFields
 	if len(api.Fields) == 0 || fact.Served != metav1.ConditionTrue {
@@ -51,8 +51,7 @@ func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 	return found
 }
 
-// missingIn returns, ascending, the fields that the schema of a version is known not to
-// have.
+// missingIn returns the fields that the schema of a version certainly lacks, in ascending order.
 func (f *APIFact) missingIn(version string, paths []string) []string {
 	var missing []string
 	for _, path := range paths {
@@ -65,7 +64,8 @@ func (f *APIFact) missingIn(version string, paths []string) []string {
 	return slices.Compact(missing)
 }
 
-// explain says why the fields of an API that is served do not satisfy the edge; see evaluateReported.
+// explain returns the reason why the fields of a served API do not satisfy the edge. evaluateReported describes
+// unreported.
 func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, silent string) string {
 	none := "no field "
 	if len(f.missing) > 1 {

@@ -9,15 +9,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
-// circles has which add-ons wait for the evaluated one on the cluster, by Required edges or alternatives. It is nil for an
-// add-on that no alternative can connect with itself.
+// waiters has the add-ons that wait for the evaluated add-on on the cluster, through Required edges or alternatives. It is
+// nil if no alternative can connect the add-on with itself.
 type circles struct {
 	addOn string
-	// certain are the ways by edges that are known to apply, possible also those by edges that may.
+	// certain has paths of edges that certainly apply. possible also has paths of edges that may apply.
 	certain, possible *graph.WayBack
 }
 
-// circlesOn finds which add-ons wait for the named one.
+// findWaiters returns the add-ons that wait for the named add-on.
 func circlesOn(c *catalog.Catalog, addOn string, state *State, s *search) *circles {
 	circular := c.Circular(addOn)
 	if circular == nil {
@@ -39,12 +39,13 @@ func circlesOn(c *catalog.Catalog, addOn string, state *State, s *search) *circl
 	return found
 }
 
-// leads reports whether an alternative of the edge waits for the add-on. One of an Optional edge may.
+// waits reports whether an alternative of the edge certainly waits for the add-on. Alternatives of Optional edges may do
+// that.
 func (c *circles) leads(edge *declaration.Edge, i int) bool {
 	return c != nil && edge.Dependency.Type == addonv1alpha1.DependencyTypeRequired && c.certain.Leads(edge.Alternatives[i].AddOn)
 }
 
-// mayLead reports whether it is not known that it does not.
+// mayWait reports whether an alternative of the edge possibly waits for the add-on.
 func (c *circles) mayLead(edge *declaration.Edge, i int) bool {
 	return c != nil && edge.Dependency.Type == addonv1alpha1.DependencyTypeRequired && c.possible.Leads(edge.Alternatives[i].AddOn)
 }

@@ -9,15 +9,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The rules of an edge that names an add-on beside which the dependent does not work: in
-// any version, or in a range of versions.
+// These are the rules of an edge on a conflicting add-on: in any version, or in a range of versions.
 var (
 	conflictRule           = rule{sentence: conflictSentence, found: conflictFound}
 	conflictingVersionRule = rule{inputs: input.Versions | input.Facts, sentence: conflictSentence, found: conflictFound}
 )
 
-// evaluateConflict decides by whether the add-on is installed: it may be in the way also
-// while it is not available.
+// evaluateConflict fails the edge if the add-on is installed. An unavailable add-on conflicts too.
 func evaluateConflict(g *given, f *Finding) {
 	f.Verdict = Satisfied
 	if g.state.AddOns.Named(g.edge.AddOn).Installed {
@@ -25,8 +23,8 @@ func evaluateConflict(g *given, f *Finding) {
 	}
 }
 
-// evaluateConflictingVersion decides by the version of the add-on where it is installed.
-// One that is not known may be in the range, so it does not satisfy the edge.
+// evaluateConflictingVersion fails the edge if the installed add-on is in the range. An unknown version may be in the
+// range, so it does not satisfy the edge.
 func evaluateConflictingVersion(g *given, f *Finding) {
 	observed := g.state.AddOns.Named(g.edge.AddOn)
 	if !observed.Installed {
@@ -42,7 +40,7 @@ func evaluateConflictingVersion(g *given, f *Finding) {
 	if f.Verdict != Satisfied {
 		return
 	}
-	// The agent may still report another version than that of the other sources.
+	// The agent may still report a version that replaces the other sources.
 	_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
 	if due, pending := g.cluster.answerDue(); pending && !reported {
 		f.awaitReport(due)

@@ -12,14 +12,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/policy"
 )
 
-// cycleRule is that of a Required edge that is on a cycle of such edges, whatever
-// kind it is else.
+// cycleRule is the rule of Required edges, of any kind, that are on a cycle.
 var cycleRule = rule{
 	sentence: addOnSentence,
 	found:    func(f *Finding) string { return catalog.CycleText(f.Cycle) },
 }
 
-// cycleInputs are what decides whether the edges of a conditional cycle apply.
+// cycleInputs returns the inputs of the conditions of the add-on's conditional cycle.
 func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
 	if tied := c.Tied(addOn); tied != nil {
 		return tied.Inputs()
@@ -27,14 +26,15 @@ func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
 	return 0
 }
 
-// search is the progress of one search for the cycles of an add-on.
+// search is the state of one search for the cycles of an add-on.
 type search struct {
 	budget budget
-	// closes is when the first waiver ends of those without which the add-on might be on a cycle. It is zero without one.
+	// nextChange is the end of the first waiver that keeps the add-on from being on a cycle. It is zero without such a
+	// waiver.
 	closes time.Time
 }
 
-// earliest returns the earlier of two moments. Zero is no moment.
+// earliest returns the earlier of two times. A zero time does not count.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -42,8 +42,8 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// cyclesOn returns the cycles of the add-on on the cluster, by dependency: with
-// the conditional edges that are known to apply there.
+// findCycles returns the cycles of the add-on on the cluster, by dependency. It includes conditional edges that certainly
+// apply there.
 func cyclesOn(c *catalog.Catalog, addOn string, state *State, s *search) map[string][]string {
 	conditional := c.Conditional(addOn)
 	if conditional == nil {
@@ -55,8 +55,8 @@ func cyclesOn(c *catalog.Catalog, addOn string, state *State, s *search) map[str
 	})
 }
 
-// waitsWhere reports whether an edge of the dependent with this condition is waited for on the cluster. Where that is not
-// known yet it may be, with errUnread. Else the error is that of the condition.
+// isWaitedFor reports whether the dependent waits for an edge with this condition on the cluster. If an input is unread,
+// the result is true with errUnread. Other errors come from the condition.
 func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Condition, state *State, s *search) (bool, error) {
 	var unread error
 	if condition.Templated {
@@ -84,8 +84,8 @@ func waitsWhere(c *catalog.Catalog, dependent string, condition catalog.Conditio
 	return does, cmp.Or(unread, err)
 }
 
-// waitsUnder reports whether an edge that policies override is waited for on the cluster, and whether it is known what
-// they want. It keeps when the first waiver ends.
+// isWaitedForUnderPolicies reports whether an overridden edge is waited for on the cluster. The second result is false if
+// the effect of the policies is unknown. The search keeps the end of the first waiver.
 func waitsUnder(edge *declaration.Edge, state *State, s *search) (waits, known bool) {
 	effect := policy.Together(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
 	if effect.Waived {
@@ -94,7 +94,7 @@ func waitsUnder(edge *declaration.Edge, state *State, s *search) (waits, known b
 	return !effect.Waived && edge.Under(&effect).Dependency.Type == addonv1alpha1.DependencyTypeRequired, effect.Unknown == ""
 }
 
-// evaluateCycle reports whether the edge is on one of the cycles.
+// evaluateCycle sets the verdict and returns true if the edge is on one of the cycles.
 func evaluateCycle(edge *declaration.Edge, cycles map[string][]string, f *Finding) bool {
 	cycle := cycles[edge.AddOn]
 	if len(cycle) == 0 || !edge.Waits() {

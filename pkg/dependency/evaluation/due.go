@@ -7,7 +7,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// dueRule describes an edge whose verdict a report of addon-agent, or the template that OCM chooses, has still to decide.
+// dueRule describes an edge that waits for a report of addon-agent, or for OCM's choice of an AddOnTemplate.
 var dueRule = rule{sentence: dueSentence, found: dueFound}
 
 func dueSentence(f *Finding) string { return "Whether " + f.openQuestion() + " is not known yet." }
@@ -19,7 +19,7 @@ func dueFound(f *Finding) string {
 	return "addon-agent has not reported it yet"
 }
 
-// openQuestion names the fact that the report decides, as "API 'Tunnel.example.com' is served".
+// openQuestion returns the fact that the report decides, such as "API 'Tunnel.example.com' is served".
 func (f *Finding) openQuestion() string {
 	switch {
 	case f.Dependency == nil:

@@ -1,6 +1,5 @@
-// Package evaluation finds the verdicts on the edges and requirements of an add-on
-// on one managed cluster, from the catalog and the state of the cluster. Each kind of
-// edge has its own file.
+// Package evaluation finds the verdicts on the edges and requirements of an add-on on one managed cluster. Its inputs are
+// the catalog and the state of the cluster. Each kind of edge has its own file.
 package evaluation
 
 import (
@@ -18,26 +17,25 @@ type Evaluator struct {
 	*catalog.Catalog
 	addOns map[string]prepared
 	inputs input.Set // of all add-ons together
-	// tolerated are the add-ons that may be unavailable for a while.
+	// tolerated has the add-ons that an edge tolerates as unavailable for a while.
 	tolerated map[string]bool
-	// settings has the edges that check the settings of an add-on, by its name.
+	// settings has the readers of the settings of each add-on.
 	settings map[string][]checkedSetting
 }
 
-// prepared has the part of the evaluation of an add-on that is equal on all clusters, or on all clusters with the same
-// AddOnTemplate.
+// plan is the part of an evaluation that is equal on all clusters, or on all clusters with the same AddOnTemplate.
 type prepared struct {
 	// unusable is true for an invalid declaration.
 	unusable bool
-	// templated is true if the declaration depends on the running AddOnTemplate. variants has the declarations of the
-	// templates. Inputs and needs include all of them.
+	// templated is true if the declaration depends on the running AddOnTemplate. variants has a plan for each template.
+	// Inputs and needs include all of them.
 	templated bool
 	variants  map[string]prepared
 	subjects  []subject
-	// own has the inputs of its edges. all also has the inputs of conditional cycles.
+	// ownInputs has the inputs of its edges. allInputs also has the inputs of conditional cycles.
 	own, all input.Set
 	needs    []Need
-	// satisfied are the findings if everything is satisfied, which is the usual result.
+	// satisfied has the findings for the usual result, that everything is satisfied.
 	satisfied []Finding
 }
 
@@ -89,7 +87,7 @@ func prepare(declared declaration.Declaration) prepared {
 	return p
 }
 
-// addVariants prepares the declarations of the add-on's AddOnTemplates.
+// addVariants adds the plans for the add-on's AddOnTemplates.
 func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
 	if p.templated = declared.Templated(addOn); !p.templated {
 		return
@@ -104,39 +102,39 @@ func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
 	}
 }
 
-// counting returns the declaration that counts on a cluster. known is false if it is invalid, or if the running
-// AddOnTemplate is unknown.
-func (e *Evaluator) counting(addOn string, state *State) (p prepared, known bool) {
-	p = e.addOns[addOn]
+// activePlan returns the plan for the declaration that is in force on a cluster. The result is false if the declaration is
+// invalid, or if the running AddOnTemplate is unknown.
+func (e *Evaluator) counting(addOn string, state *State) (prepared, bool) {
+	p := e.addOns[addOn]
 	if !p.templated {
 		return p, !p.unusable
 	}
 	if state.Cluster.Lost() {
 		return p, false // the running template is unknown
 	}
-	template, known := variantOf(e.Catalog, addOn, state)
-	if v, ofTemplate := p.variants[template]; ofTemplate {
+	template, ok := variantOf(e.Catalog, addOn, state)
+	if v, exists := p.variants[template]; exists {
 		v.all = p.all
-		return v, known && !v.unusable
+		return v, ok && !v.unusable
 	}
-	return p, known && !p.unusable
+	return p, ok && !p.unusable
 }
 
-// variantOf returns the AddOnTemplate whose declaration of the add-on counts on the cluster. It is
-// empty if the declaration of the registration counts.
-func variantOf(c *catalog.Catalog, addOn string, state *State) (template string, known bool) {
-	runs := &state.AddOns.Named(addOn).Template
-	return c.Counting(addOn, runs.Name, runs.Unknown && runs.Name == "")
+// activeVariant returns the AddOnTemplate whose declaration of the add-on is in force on the cluster. It is empty if the
+// declaration of the registration is in force. The second result is false if the template is unknown.
+func variantOf(c *catalog.Catalog, addOn string, state *State) (string, bool) {
+	running := &state.AddOns.Named(addOn).Template
+	return c.Counting(addOn, running.Name, running.Unknown && running.Name == "")
 }
 
-// Variant returns the AddOnTemplate whose declaration of the add-on counts in a state. It is empty if the
-// declaration of the registration counts.
+// Variant returns the AddOnTemplate whose declaration of the add-on is in force in a state. It is empty if the declaration
+// of the registration is in force.
 func (e *Evaluator) Variant(addOn string, state State) string {
 	template, _ := variantOf(e.Catalog, addOn, &state)
 	return template
 }
 
-// Declares reports whether the add-on declares anything on any cluster.
+// Declares reports whether the add-on declares an edge or a requirement on any cluster.
 func (e *Evaluator) Declares(addOn string) bool {
 	p := e.addOns[addOn]
 	return p.templated || len(p.subjects) > 0 && !p.unusable
@@ -157,11 +155,14 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	if state.Cluster.Lost() {
 		return p.held(&state.Cluster)
 	}
-	// The declarations of other add-ons have their own budgets.
+	// The edges of other add-ons have budgets of their own.
 	var straight, circular search
 	cycles := cyclesOn(e.Catalog, addOn, &state, &straight)
 	g := given{
-		catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state,
+		catalog: e.Catalog,
+		addOn:   addOn,
+		cluster: &state.Cluster,
+		state:   &state,
 		circles: circlesOn(e.Catalog, addOn, &state, &circular),
 	}
 	findings, shared := p.satisfied, true
@@ -181,8 +182,8 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	return waiting(findings, shared, earliest(straight.closes, circular.closes))
 }
 
-// waiting returns the findings with a time for the next evaluation. At the end of a waiver, a cycle may begin. The time
-// is zero without such a waiver.
+// withNextChange returns the findings with the time of the next evaluation: a cycle may begin when a waiver ends. The
+// findings do not change if the time is zero.
 func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	if until.IsZero() {
 		return findings
@@ -194,7 +195,7 @@ func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	return findings
 }
 
-// held returns the findings for a lost cluster. Overrides of types count.
+// held returns the findings for a lost cluster. Their types are those after overrides.
 func (p *prepared) held(cluster *Cluster) []Finding {
 	findings := slices.Clone(p.satisfied)
 	for i := range findings {
@@ -211,7 +212,7 @@ func (p *prepared) held(cluster *Cluster) []Finding {
 func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
 	counts, effect := s.under(g.cluster)
 	if counts != s {
-		f.Dependency = &counts.edge.Dependency // for a held verdict too, because its type decides on the condition
+		f.Dependency = &counts.edge.Dependency // also for a held verdict, because the type of a held edge decides on the condition
 	}
 	if s.edge != nil && s.edge.When != nil {
 		doesApply, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)

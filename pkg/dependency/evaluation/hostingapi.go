@@ -10,7 +10,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// hostingAPIRule is that of an edge on an API of the managed cluster that runs the add-on's agent.
+// hostingAPIRule is the rule of an edge on an API of the managed cluster that runs the add-on's agent.
 var hostingAPIRule = rule{inputs: input.Facts | input.Hosting, sentence: apiSentence, found: apiFound}
 
 const (
@@ -20,20 +20,20 @@ const (
 		"addon.open-cluster-management.io/hosting-cluster-name of the ManagedClusterAddOn has"
 )
 
-// HostingCluster is what the hub knows of another managed cluster, which runs agents of add-ons.
+// HostingCluster is the state of another managed cluster that runs agents of add-ons.
 type HostingCluster struct {
-	// Missing: the hub has no such managed cluster.
+	// Missing is true if the hub has no such managed cluster.
 	Missing bool `json:"missing,omitempty"`
 	// Available, Back and Returned are as in Cluster.
 	Available metav1.ConditionStatus `json:"available,omitempty"`
 	Back      time.Time              `json:"back,omitzero"`
 	Returned  time.Time              `json:"returned,omitzero"`
-	// Facts is what the agent of that cluster has reported.
+	// Facts has the reports of the agent of that cluster.
 	Facts Facts `json:"facts,omitzero"`
 }
 
-// evaluateHostingAPI looks up what the agent of the hosting cluster reports of the API. Without hosted mode, that
-// is the managed cluster itself.
+// evaluateHostingAPI evaluates the report on the API by the agent of the hosting cluster. Without hosted mode, that is the
+// managed cluster itself.
 func evaluateHostingAPI(g *given, f *Finding) {
 	name := g.state.AddOns.Named(g.addOn).HostingCluster
 	if name == "" {
@@ -41,9 +41,13 @@ func evaluateHostingAPI(g *given, f *Finding) {
 		return
 	}
 	host, read := g.cluster.Hosts[name]
-	on := Cluster{
-		Available: host.Available, Back: host.Back, Returned: host.Returned,
-		Facts: host.Facts, Now: g.cluster.Now, Offline: g.cluster.Offline,
+	cluster := Cluster{
+		Available: host.Available,
+		Back:      host.Back,
+		Returned:  host.Returned,
+		Facts:     host.Facts,
+		Now:       g.cluster.Now,
+		Offline:   g.cluster.Offline,
 	}
 	switch {
 	case !read:
@@ -52,11 +56,11 @@ func evaluateHostingAPI(g *given, f *Finding) {
 	case host.Missing:
 		f.Verdict = APINotServed
 		f.detail().Because, f.Detail.Unreported, f.Detail.HostingCluster = noSuchHost, true, name
-	case on.Lost():
+	case cluster.Lost():
 		f.Verdict = Held
 		f.detail().Because = fmt.Sprintf("hosting cluster '%s' cannot be reached", text.Name(name))
 	default:
-		if evaluateReported(g, f, &on, hostNotReported); f.Verdict == APINotServed {
+		if evaluateReported(g, f, &cluster, hostNotReported); f.Verdict == APINotServed {
 			f.detail().HostingCluster = name
 		}
 	}

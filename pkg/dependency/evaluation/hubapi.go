@@ -6,12 +6,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// hubAPIRule is that of an edge on an API of the hub. It names no provider: add-ons provide APIs on
+// hubAPIRule is the rule of an edge on an API of the hub. Its messages name no provider, because add-ons provide APIs on
 // managed clusters.
 var hubAPIRule = rule{inputs: input.HubAPIs, sentence: apiSentence, found: apiFound}
 
-// evaluateHubAPI looks up what is known of the API on the hub. What is not known may be known soon, without
-// anything that changes on the managed cluster, so it is held.
+// evaluateHubAPI evaluates the state of the API on the hub. An unknown state is held, because it may become known without
+// a change on the managed cluster.
 func evaluateHubAPI(g *given, f *Finding) {
 	api := g.edge.Dependency.API
 	fact := g.cluster.HubAPIs[api.AddonAPI]

@@ -13,10 +13,10 @@ import (
 // Need is an add-on whose state on the same cluster is an input of a verdict.
 type Need struct {
 	Name string
-	// Inputs are the inputs of that add-on beyond its conditions: input.Versions, input.Lapses, and
-	// input.Placements and input.Installations if it is not installed; for the conditions of its own edges
-	// input.AddOn, input.Config and input.Version; input.Template for the choice of its
-	// declaration; and input.Hosting for the cluster that runs its agent.
+	// Inputs are the inputs of that add-on in addition to its conditions. For a dependency they are input.Versions,
+	// input.Lapses and, if it is not installed, input.Placements and input.Installations. For the conditions of its own
+	// edges they are input.AddOn, input.Config and input.Version. input.Template chooses its declaration, and input.Hosting
+	// the cluster that runs its agent.
 	Inputs input.Set
 }
 
@@ -51,7 +51,7 @@ func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
 	return needs
 }
 
-// ofItself are the inputs from the add-on's own ManagedClusterAddOn.
+// ownAddOnInputs are the inputs from the add-on's own ManagedClusterAddOn.
 const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
 // readTargets adds the inputs from the add-ons of edges.
@@ -101,8 +101,8 @@ func (e *Evaluator) Tolerates(addOn string) bool { return e.tolerated[addOn] }
 // OwnInputs returns the inputs of the edges of an add-on.
 func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
 
-// Inputs returns the inputs of the verdicts of an add-on beyond its dependencies: the inputs of its edges, and of the
-// conditions of all edges that can make a cycle with it.
+// Inputs returns the inputs of the verdicts of an add-on in addition to its dependencies. They are the inputs of its
+// edges, and of the conditions of all edges that can make a cycle with it.
 func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
 
 // AnyInput reports whether the verdicts of any add-on have one of these inputs.

@@ -13,14 +13,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Why an add-on is not installed on a managed cluster, where the hub shows it.
+// Reasons that the hub shows for an add-on that is not installed.
 const (
 	unregistered = "it has no ClusterManagementAddOn on this hub"
 	manual       = "its install strategy is Manual"
 	unselected   = "none of its Placements selects this cluster"
 )
 
-// absent decides on an add-on that is not installed, and why it is not.
+// evaluateAbsent sets the finding on an add-on that is not installed, with its reason.
 func absent(g *given, f *Finding) {
 	f.Verdict = NotInstalled
 	install, byInterlock := g.catalog.Install(g.edge.AddOn), false
@@ -54,29 +54,30 @@ func absent(g *given, f *Finding) {
 	}
 }
 
-// Wait is what the installation of an add-on on a managed cluster waits for.
+// Wait is the reason why the installation of an add-on on a managed cluster waits.
 type Wait string
 
 const (
-	// NoWait is that Interlock installs nothing.
+	// NoWait means that Interlock does not install the add-on.
 	NoWait Wait = ""
-	// WaitUnknown is that the installation has not been planned yet, or that only addon-manager knows the plan.
+	// WaitUnknown means that the installation is not planned yet, or that only addon-manager knows the plan.
 	WaitUnknown Wait = "Unknown"
-	// WaitForInterlock is that Interlock is about to install it.
+	// WaitForInterlock means that Interlock is about to install the add-on.
 	WaitForInterlock Wait = "Interlock"
-	// WaitForApproval is that a change would install it on too many managed clusters.
+	// WaitForApproval means that a change would install the add-on on too many managed clusters.
 	WaitForApproval Wait = "Approval"
-	// WaitGivenUp is that it was removed again and again.
+	// WaitGivenUp means that the add-on was removed again and again.
 	WaitGivenUp Wait = "GivenUp"
-	// WaitContradiction is that it would contradict or break other add-ons on the managed cluster.
+	// WaitContradiction means that the add-on would contradict or break other add-ons on the managed cluster.
 	WaitContradiction Wait = "Contradiction"
-	// WaitForPlacement is that its owner lists one Placement, which selects no more managed clusters.
+	// WaitForPlacement means that its owner lists one Placement, which selects no more managed clusters.
 	WaitForPlacement Wait = "Placement"
-	// WaitRefused is that the API server refuses to create it.
+	// WaitRefused means that the API server refuses to create the add-on.
 	WaitRefused Wait = "Refused"
 )
 
-// Explanation is what a message says of it. It has no number, which could change from one message to the next.
+// Explanation returns the text about the wait for messages. It contains no number, because a number could change from one
+// message to the next.
 func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
 	switch w {
@@ -99,7 +100,7 @@ func (w Wait) Explanation(addOn string) string {
 	}
 }
 
-// wronglyApproved says why an approval is none; empty: there is none.
+// wrongApproval returns the text about an approval that is not a number. It is empty without such an approval.
 func wronglyApproved(waits Wait, install catalog.Install) string {
 	if waits != WaitForApproval || install.WrongApproval == "" {
 		return ""
@@ -107,21 +108,22 @@ func wronglyApproved(waits Wait, install catalog.Install) string {
 	return fmt.Sprintf("; it says '%s', which is not a number", text.Name(install.WrongApproval))
 }
 
-// explain adds to why an add-on is not installed.
+// explain appends to the reason why an add-on is not installed.
 func (f *Finding) explain(more string) {
 	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
 }
 
-// stop sets why Interlock does not install the add-on, although the edge asks for it.
+// stop appends the reason why Interlock does not install the add-on although the edge requests it.
 func (f *Finding) stop(because string) {
 	f.explain(because)
 	f.Detail.Stopped = true
 }
 
-// Stopped reports whether Interlock does not install the add-on, although the edge asks for it.
+// Stopped reports whether Interlock does not install the add-on although the edge requests it.
 func (f Finding) Stopped() bool { return f.Detail != nil && f.Detail.Stopped }
 
-// withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.
+// consentAdvice returns the step that the owner of the add-on has to take before an edge with install Auto has an effect.
+// It is empty if no step is needed.
 func withoutConsent(g *given) string {
 	addOn := g.edge.AddOn
 	if !declaration.Installs(&g.edge.Dependency) || !g.catalog.Registered(addOn) || g.catalog.Consent(addOn) != catalog.NoConsent {
@@ -141,8 +143,8 @@ func withoutConsent(g *given) string {
 	return "install: Auto has no effect, because another component installs it"
 }
 
-// denied names the policies that keep an edge with install Auto from having its add-on installed; empty: none does, or Interlock would
-// not install it anyway.
+// denial returns the text about policies that deny the installation of the add-on to an edge with install Auto. It is
+// empty without such a policy, and if Interlock would not install the add-on anyway.
 func denied(g *given) string {
 	addOn := g.edge.AddOn
 	install := g.catalog.Install(addOn)
@@ -156,12 +158,13 @@ func denied(g *given) string {
 	return fmt.Sprintf("install: Auto has no effect, because installations on this cluster are denied by %s", text.Cut(policy.Named(policies...), maxReason))
 }
 
-// Unexplained reports whether it is not known yet why the dependency is not installed. The message of a condition then stays as it is.
+// Unexplained reports whether the reason why the dependency is not installed is still unknown. The message of a condition
+// then does not change.
 func (f Finding) Unexplained() bool {
 	return f.Detail != nil && (f.Detail.Unexplained || slices.ContainsFunc(f.Detail.Alternatives, Finding.Unexplained))
 }
 
-// progress adds since when an add-on that is not available is being installed or removed.
+// setProgress sets the time since when an unavailable add-on is being installed or removed.
 func progress(f *Finding, observed *Observation) {
 	if !observed.Removed.IsZero() {
 		f.detail().Removing = observed.Removed
@@ -171,7 +174,7 @@ func progress(f *Finding, observed *Observation) {
 	}
 }
 
-// withProgress adds to what was found of an add-on that it is being removed.
+// withProgress appends the time since when the add-on is being removed.
 func withProgress(f *Finding, found string) string {
 	if f.Detail == nil || f.Detail.Removing.IsZero() {
 		return found
@@ -179,7 +182,7 @@ func withProgress(f *Finding, found string) string {
 	return found + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
 }
 
-// notReportedYet describes an add-on that has no condition Available.
+// describeUnreported describes an add-on that has no condition Available.
 func notReportedYet(f *Finding) string {
 	if f.Detail == nil || f.Detail.Installing.IsZero() {
 		return "Available not reported yet"
@@ -187,8 +190,7 @@ func notReportedYet(f *Finding) string {
 	return "being installed since " + f.Detail.Installing.Format(time.RFC3339)
 }
 
-// Pending reports whether an add-on waits for its dependency to be installed, or removed and
-// installed again.
+// Pending reports whether the add-on waits for the installation or the reinstallation of its dependency.
 func (f Finding) Pending() bool {
 	if !f.Blocks() || f.Dependency == nil {
 		return false

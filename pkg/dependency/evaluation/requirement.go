@@ -10,8 +10,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// The rules of requirements on the Kubernetes version of the cluster, on the hub's
-// version of Open Cluster Management, and on a claim of the cluster.
+// These are the rules of requirements on the cluster's Kubernetes version, on the hub's version of Open Cluster
+// Management, and on a claim of the cluster.
 var (
 	kubernetesRule = rule{inputs: input.Kubernetes, sentence: requirementSentence, found: requirementFound}
 	ocmRule        = rule{inputs: input.OCM, sentence: requirementSentence, found: requirementFound}
@@ -69,7 +69,7 @@ func comparePlatform(required *declaration.Requirement, f *Finding, value string
 	f.Verdict = Satisfied
 }
 
-// notMet is the finding on a requirement that is not met.
+// setNotMet sets the verdict on a requirement that is not met, with the reported value.
 func (f *Finding) notMet(verdict Verdict, found, because string) {
 	f.Verdict = verdict
 	f.detail().Version.Number, f.Detail.Because = found, because

@@ -11,9 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// kind is a kind of edge or requirement. The rule of a kind and its evaluation are in a
-// file of its name. A new kind needs such a file, an entry in the three lists below, and a table
-// of tests.
+// kind is a kind of edge or requirement. A file named after the kind has its rule and its evaluation. A new kind needs
+// such a file, an entry in the three lists below, and a table of tests.
 type kind int
 
 const (
@@ -33,7 +32,7 @@ const (
 
 // rule has the inputs of a kind, and the functions that describe an unsatisfied finding.
 type rule struct {
-	// inputs are the inputs of its evaluation beyond the add-on of the edge.
+	// inputs are the inputs of its evaluation in addition to the add-on of the edge.
 	inputs          input.Set
 	sentence, found func(*Finding) string
 }
@@ -79,9 +78,8 @@ func dependencyKind(dependency *addonv1alpha1.AddonDependency) kind {
 	}
 }
 
-// evaluate finds the verdict and its reasons by the rule of the kind, except for alternatives. The functions are
-// called here instead of by rules, because the arguments of a dynamic call would be allocated in each
-// evaluation.
+// evaluate sets the verdict and its reasons by the rule of the kind, except for alternatives. The functions are called
+// here instead of by rules, because a dynamic call would allocate its arguments in each evaluation.
 func (k kind) evaluate(g *given, f *Finding) {
 	switch k {
 	case kindVersion:
@@ -107,7 +105,7 @@ func (k kind) evaluate(g *given, f *Finding) {
 	}
 }
 
-// given has the inputs of a verdict.
+// grounds are the inputs of a verdict.
 type given struct {
 	catalog *catalog.Catalog
 	// addOn is the dependent.
@@ -118,7 +116,7 @@ type given struct {
 	state       *State
 	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
-	// circles are the circles with alternatives of the add-on, or nil.
+	// waiters are the add-ons that wait for the dependent. It is nil without alternatives that can wait for it.
 	circles *circles
 }
 
@@ -144,7 +142,7 @@ func withDocs(sentence, docs string) string {
 	}
 }
 
-// Found describes the reason for which an edge is not satisfied.
+// Found returns a description of the reason why an edge is not satisfied.
 func (f *Finding) Found() string {
 	description := f.overruled(f.tolerated(f.rule().found(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
@@ -158,7 +156,7 @@ func (f *Finding) rule() rule {
 		return dueRule
 	}
 	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
-		// It is not in rules, because each alternative is described by the rule of its kind.
+		// Alternatives are not in rules, because the rule of its kind describes each of them.
 		return rule{sentence: anyOfSentence, found: anyOfFound}
 	}
 	switch f.Verdict {
@@ -183,7 +181,7 @@ const (
 
 func shown(value string) string { return text.Cut(text.OneLine(value), maxShown) }
 
-// joined adds an explanation to a description. DoesNotMatch would add nothing.
+// join appends an explanation to a description. It leaves out DoesNotMatch, which would add nothing.
 func joined(description, because string) string {
 	if because == "" || because == versions.DoesNotMatch {
 		return description

@@ -11,12 +11,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// settingRule is that of an edge whose add-on has other settings than it must have. All else
-// satisfies the edge.
+// settingRule is the rule of an edge on an add-on with unsuitable settings. The edge is satisfied in all other respects.
 var settingRule = rule{sentence: settingSentence, found: func(f *Finding) string { return f.detail().Because }}
 
-// evaluateSetting checks the settings of an add-on that satisfies the edge otherwise, where
-// it is installed.
+// evaluateSetting checks the settings of an installed add-on that satisfies the edge in all other respects.
 func evaluateSetting(g *given, f *Finding) {
 	if g.edge == nil || g.edge.Config == nil || f.Verdict != Satisfied {
 		return
@@ -46,7 +44,12 @@ func evaluateSetting(g *given, f *Finding) {
 }
 
 func variablesOf(cluster *Cluster) expression.Cluster {
-	return expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion}
+	return expression.Cluster{
+		Name:    cluster.Name,
+		Labels:  cluster.Labels,
+		Claims:  cluster.Claims,
+		Version: cluster.KubernetesVersion,
+	}
 }
 
 func settingSentence(f *Finding) string {
@@ -57,13 +60,13 @@ func settingSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed with the settings that are needed.", f.Type(), name)
 }
 
-// checkedSetting is an edge that reads the settings of an add-on that the dependent has an edge on.
+// settingReader is an add-on with an edge that reads the settings of another add-on.
 type checkedSetting struct {
 	dependent string
 	keys      expression.Keys
 }
 
-// addSettings adds the edges that check or read settings, by the add-on whose settings they are.
+// addSettingReaders adds the readers in the declarations of the dependent, by the add-on whose settings they read.
 func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
 	all := expression.Keys{Config: expression.Names{All: true}}
 	if tied := c.Tied(dependent); tied != nil {

@@ -10,15 +10,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// errUnread: what an expression needs is not known yet.
+// errUnread means that an input of an expression is not known yet.
 var errUnread = errors.New("what the expression reads could not be read yet")
 
-// errTooMany: the conditions of an add-on share what one expression may cost.
+// errTooMany means that the conditions of an add-on together exceed the budget.
 var errTooMany = errors.New("when was not evaluated: the conditions of the add-on together take too many steps")
 
-// applies reports whether an edge of the named add-on applies on the cluster.
-// Where the expression fails it does, and the error says why; errUnread
-// alone says that it is not known.
+// applies reports whether an edge of the named add-on applies on the cluster. The result is true with an error if the
+// expression fails, and with errUnread if an input is not known yet.
 func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State, left *budget) (bool, error) {
 	if !left.begin() {
 		return true, errTooMany

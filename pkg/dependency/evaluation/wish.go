@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// evaluateWishes finds the settings that an edge requests for its add-on. It changes no verdict.
+// requestSettings sets the settings that an edge requests for its add-on. It does not change the verdict.
 func evaluateWishes(addOn string, g *given, f *Finding) {
 	if g.edge == nil || len(g.edge.Settings) == 0 {
 		return
@@ -21,7 +21,12 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 	wished := make([]settings.Variable, 0, len(g.edge.Settings))
 	for i := range g.edge.Settings {
 		setting := &g.edge.Settings[i]
-		variable := settings.Variable{Name: setting.Name, Value: setting.Value, Sealed: setting.Sealed, Required: setting.Required}
+		variable := settings.Variable{
+			Name:     setting.Name,
+			Value:    setting.Value,
+			Sealed:   setting.Sealed,
+			Required: setting.Required,
+		}
 		if setting.From != nil {
 			value, err := valueOf(addOn, g, setting)
 			if errors.Is(err, errUnread) {
@@ -48,7 +53,7 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 
 var errNoValue = errors.New("has no value: valueFrom has none on this cluster")
 
-// valueOf evaluates the expression for a value.
+// valueOf evaluates the expression of a setting.
 func valueOf(addOn string, g *given, setting *declaration.Setting) (string, error) {
 	from := setting.From
 	if !g.budget.begin() {
@@ -71,8 +76,8 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 	return value, nil
 }
 
-// variablesFor returns the variables of an expression of an edge of an add-on. reads are the add-ons whose settings the expression reads.
-// The error is errUnread if an input could not be read yet.
+// variablesFor returns the variables of an expression in an edge of an add-on. reads has the add-ons whose settings the
+// expression reads. The error is errUnread if an input could not be read yet.
 func variablesFor(
 	declared *catalog.Catalog, reader *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
 ) (expression.Variables, error) {
@@ -105,11 +110,11 @@ func variablesFor(
 	return variables, nil
 }
 
-// wishInputs returns the inputs of the settings of an edge.
+// settingInputs returns the inputs of the settings of an edge.
 func wishInputs(edge *declaration.Edge) input.Set {
 	var inputs input.Set
 	for i := range edge.Settings {
-		inputs |= input.Settings // for the AddOnDeploymentConfig that has them
+		inputs |= input.Settings // the AddOnDeploymentConfig has them
 		if from := edge.Settings[i].From; from != nil {
 			inputs |= from.Inputs()
 		}
@@ -117,8 +122,9 @@ func wishInputs(edge *declaration.Edge) input.Set {
 	return inputs
 }
 
-// Settings returns the settings that the edge requests for its add-on. known is false if they could not be computed yet.
-func (f Finding) Settings() (wished []settings.Variable, known bool) {
+// Settings returns the settings that the edge requests for its add-on. The second result is false if they could not be
+// computed yet.
+func (f Finding) Settings() ([]settings.Variable, bool) {
 	if f.Detail == nil {
 		return nil, true
 	}
