@@ -10,11 +10,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Changed returns the add-ons, ascending, whose evaluation can differ between
-// the two catalogs for equal add-ons on a cluster: what they declare or the
-// cycles they are on have changed, or the versions and providers of what they
-// depend on, or it became known, or unknown, what they declare, or
-// Interlock acts on them in another way: they are bundles now, or no longer, or other AddOnTemplates of theirs wait.
+// Changed returns the add-ons whose evaluation can differ between the two catalogs, in ascending order. These differences
+// count: their declarations, and whether these are known; their cycles; the versions and providers of their dependencies;
+// and the way in which Interlock acts on them, such as bundles and the AddOnTemplates that wait.
 func (c *Catalog) Changed(before *Catalog) []string {
 	var changed []string
 	for addOn := range c.declarations {
@@ -31,8 +29,7 @@ func (c *Catalog) Changed(before *Catalog) []string {
 	return changed
 }
 
-// equal compares what is meant, not how it is written: an empty list of
-// identifiers is none.
+// equal compares the meaning of declarations instead of their text. An empty list of identifiers equals a missing list.
 func (c *Catalog) equal(before *Catalog, addOn string) bool {
 	return before.Registered(addOn) && c.actsAlike(before, addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
 		c.equalDeclaration(before, c.declarations[addOn], before.declarations[addOn]) &&
@@ -46,7 +43,7 @@ func (c *Catalog) actsAlike(before *Catalog, addOn string) bool {
 		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(is.Templates, was.Templates))
 }
 
-// equalDeclaration compares what is declared, and the versions and providers of what it is on.
+// equalDeclaration compares two declarations, with the versions and providers of their dependencies.
 func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
 	return is.Invalid == was.Invalid && is.Ordering == was.Ordering && declaration.SameOverrides(is, was) &&
 		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
@@ -54,8 +51,7 @@ func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declarat
 		!slices.ContainsFunc(is.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })
 }
 
-// differs reports whether the provider or the version of what an edge is on has
-// changed.
+// differs reports whether the provider or the version of the edge's dependency differs.
 func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
 	for end := range edge.Ends() {
 		switch api := end.Dependency.API; declaration.ServedBy(&end.Dependency) {
@@ -63,7 +59,7 @@ func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
 			if end.MayCompareVersion() && c.versions[end.AddOn] != before.versions[end.AddOn] {
 				return true
 			}
-		case addonv1alpha1.APIServerHub: // nothing provides it
+		case addonv1alpha1.APIServerHub: // no add-on provides it
 		default:
 			if !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI)) {
 				return true

@@ -8,25 +8,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
-// An alternative that waits for its dependent, through Required edges or alternatives, never satisfies it: two add-ons
-// that are each other's alternative would else keep each other up, or down, by which of them came first. Without such
-// alternatives, what is waited for has no cycles but those of Required edges, which are reported. So there is one
-// result, whatever came first.
+// An alternative that waits for its dependent, through Required edges or alternatives, never satisfies the edge.
+// Otherwise, two add-ons that are alternatives of each other would keep each other up or down, depending on their order.
+// Without such alternatives, the only cycles are reported cycles of Required edges. So the result does not depend on the
+// order of events.
 
-// Circular has the add-ons that could wait for the named one, and for which it could wait, where alternatives are waited
-// for as Required edges are. It is nil where no alternative connects them.
+// Circular returns the add-ons that can wait for the named add-on and that it can wait for, if alternatives wait like
+// Required edges. It is nil if no alternative connects them.
 func (c *Catalog) Circular(addOn string) *ConditionalCycle { return c.circular[addOn] }
 
-// Tied has the add-ons whose conditions can decide whether edges of the named one are on a cycle, or alternatives of
-// it wait for itself; nil: there are none.
+// Tied returns the add-ons whose conditions decide whether edges of the named add-on are on a cycle, or whether its
+// alternatives wait for itself. It is nil without such add-ons.
 func (c *Catalog) Tied(addOn string) *ConditionalCycle {
 	if circular := c.circular[addOn]; circular != nil {
-		return circular // it has the members and conditions of the conditional cycle too
+		return circular // it also has the members and conditions of the conditional cycle
 	}
 	return c.conditional[addOn]
 }
 
-// findCircular returns, for each add-on that alternatives can connect into a cycle, all that are connected.
+// findCircular returns the connected add-ons for each add-on that alternatives can connect into a cycle.
 func findCircular(declarations map[string][]variant) map[string]*ConditionalCycle {
 	if !anyAlternatives(declarations) {
 		return nil
@@ -60,7 +60,7 @@ func anyAlternatives(declarations map[string][]variant) bool {
 	return false
 }
 
-// findWays makes the ways back that are the same on all clusters.
+// findWays prepares the paths back to each member that are equal on all clusters.
 func (k *ConditionalCycle) findWays() {
 	if len(k.conditions) > 0 {
 		return
@@ -73,8 +73,8 @@ func (k *ConditionalCycle) findWays() {
 	}
 }
 
-// WayBack has the ways by which other members wait for the named one, with the edges that apply on one managed cluster. It
-// calls applies as Cycles does.
+// WayBack returns the paths by which other members wait for the named add-on, through edges that apply on one managed
+// cluster. It calls applies like Cycles.
 func (k *ConditionalCycle) WayBack(addOn string, applies func(dependent string, condition Condition) bool) *graph.WayBack {
 	if way := k.ways[addOn]; way != nil {
 		return way()
@@ -83,8 +83,8 @@ func (k *ConditionalCycle) WayBack(addOn string, applies func(dependent string, 
 	return k.graph.WayBackWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
 }
 
-// circularEdges calls a function with each edge of a declaration that waits for alternatives, all of which wait for the
-// add-on on every cluster, and with the cycle of the first.
+// circularEdges calls a function with each edge whose alternatives all wait for the add-on on every cluster. cycle is the
+// cycle through the first alternative.
 func (c *Catalog) circularEdges(addOn string, declared declaration.Declaration, call func(edge int, cycle []string)) {
 	k := c.circular[addOn]
 	if k == nil {

@@ -10,16 +10,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
-// Outline is what all ClusterManagementAddOns of a hub declare, as far as another
-// declaration is judged by it. A hub with 500 add-ons of 256 edges each, 16 of them with
-// an expression, takes 144 MiB as a catalog, and 29 MiB as an outline. It does
-// not change once built.
+// Outline has the parts of all declarations of a hub that are needed to check another declaration. A hub with 500 add-ons
+// of 256 edges each, 16 of them with an expression, takes 144 MiB as a catalog, and 29 MiB as an outline. It does not
+// change once built.
 type Outline struct {
 	registrations
 	edges *graph.Graph
-	// depths are the lengths of the longest chains of Required edges, by add-on.
+	// depths has the lengths of the longest chains of Required edges, by add-on.
 	depths map[string]int
-	// next are the add-ons that come next on these chains.
+	// next has the next add-on on each of these chains.
 	next   map[string]string
 	wanted map[string][]Wanted
 }
@@ -30,9 +29,9 @@ type Wanted struct {
 	Edge      *declaration.Edge
 }
 
-// Renew returns the outline of all add-ons registered on a hub. It reads only those
-// declarations that this one, which may be nil, has not, and returns this one if nothing
-// has changed. It keeps what it is given: that must not be changed afterwards.
+// Renew returns the outline of all add-ons registered on a hub. It reads only those declarations that the old outline,
+// which may be nil, does not have. Without a change, it returns the old outline. It keeps its arguments, which must not be
+// changed afterwards.
 func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline {
 	if o == nil {
 		o = &Outline{}
@@ -55,8 +54,9 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 	return renewed
 }
 
-// waitsFor are the add-ons that Required edges are on, with a condition or without.
-func waitsFor(declared declaration.Declaration) (addOns []string) {
+// waitsFor returns the dependencies of Required edges, with a condition or without.
+func waitsFor(declared declaration.Declaration) []string {
+	var addOns []string
 	for i := range declared.Edges {
 		if declared.Edges[i].Waits() {
 			addOns = append(addOns, declared.Edges[i].AddOn)
@@ -65,10 +65,9 @@ func waitsFor(declared declaration.Declaration) (addOns []string) {
 	return addOns
 }
 
-// Chain is the longest chain of Required edges that begins at an add-on with this declaration: the
-// add-ons on it, beginning with itself. Of add-ons that require each other it has one. It is nil where
-// there is no such edge, and where a chain leads back to the add-on: what is stored of it is about to be
-// replaced.
+// Chain returns the longest chain of Required edges from an add-on with this declaration. It begins with the add-on
+// itself. Add-ons that require each other count once. The result is nil without such edges. It is also nil if a chain
+// leads back to the add-on, because its stored declaration is about to be replaced.
 func (o *Outline) Chain(addOn string, declared declaration.Declaration) []string {
 	required := waitsFor(declared)
 	if len(required) == 0 || len(o.edges.Between(required, addOn)) > 0 {
@@ -82,11 +81,11 @@ func (o *Outline) Chain(addOn string, declared declaration.Declaration) []string
 	return chain
 }
 
-// WantingVersions are the edges on an add-on that only some of its versions satisfy: by the
-// name of the add-on that declares them, ascending, and in the order declared.
+// WantingVersions returns the edges on an add-on that only some of its versions satisfy. They are in the order of the
+// dependents' names, and then in the declared order.
 func (o *Outline) WantingVersions(of string) []Wanted { return o.wanted[of] }
 
-// findWanted finds the edges that only some versions of their add-on satisfy.
+// findWanted returns the edges that only some versions of their add-on satisfy.
 func (o *Outline) findWanted() map[string][]Wanted {
 	wanted := map[string][]Wanted{}
 	for _, dependent := range slices.Sorted(maps.Keys(o.declarations)) {
@@ -100,8 +99,8 @@ func (o *Outline) findWanted() map[string][]Wanted {
 	return wanted
 }
 
-// With returns a catalog by which to judge an add-on among the others. It has only the
-// add-ons that could be on a cycle with it: usually none.
+// With returns a catalog that checks the add-on among the others. It has only the add-ons that can be on a cycle with it.
+// Usually there are none.
 func (o *Outline) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
 	declared := declaration.Read(addOn)
 	with := &Catalog{registrations: registrations{declarations: map[string]declaration.Declaration{}}, others: o}
