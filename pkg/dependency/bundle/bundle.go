@@ -1,5 +1,5 @@
-// Package bundle decides the condition Available of a bundle: an add-on without an agent, which is available where all that
-// it requires is.
+// Package bundle decides the condition Available of a bundle. A bundle is an add-on without an agent, which is available
+// if all its dependencies are satisfied.
 package bundle
 
 import (
@@ -13,16 +13,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The reasons of Available that only a bundle has. Where a Required dependency fails, the reason is that of Degraded.
+// The reasons of Available that only a bundle has. If a Required dependency fails, the reason is the reason of Degraded.
 const (
 	ReasonAvailable = "BundleAvailable"
-	// ReasonUnknown: what a bundle requires is not known yet.
+	// ReasonUnknown means that the state of the dependencies is not known yet.
 	ReasonUnknown = "BundleUnknown"
-	// ReasonReleased: the add-on is no bundle any more.
+	// ReasonReleased means that the add-on is no longer a bundle.
 	ReasonReleased = "BundleReleased"
 )
 
-// Reasons are all of them.
+// Reasons lists all these reasons.
 var Reasons = []string{ReasonAvailable, ReasonUnknown, ReasonReleased}
 
 // The messages with these reasons.
@@ -32,31 +32,31 @@ const (
 	messageReleased  = "The add-on is no bundle any more; waiting for its own health check."
 )
 
-// Input is what the decision is made on.
+// Input is the input of a decision.
 type Input struct {
-	// Bundle: the registration of the add-on says that it is one.
+	// Bundle is true if the registration declares the add-on as a bundle.
 	Bundle bool
-	// Former is true where the add-on was a bundle, and OCM's agent still leaves its health to Interlock.
+	// Former is true if the add-on was a bundle, and OCM's agent still leaves its health to Interlock.
 	Former bool
-	// Lost: nothing new can be known of the managed cluster.
+	// Lost is true if the managed cluster cannot report.
 	Lost     bool
 	Findings []evaluation.Finding
-	// Stored is Available, and Degraded the other condition; nil: there is none.
+	// Stored and Degraded are the stored conditions Available and Degraded. Each is nil if it does not exist.
 	Stored, Degraded *metav1.Condition
 	Now              metav1.Time
 }
 
-// Decision is what Available becomes, with the mode of the health check that keeps OCM's agent from writing it, or gives it
-// back to that.
+// Decision is the new Available, with the mode of the health check. The mode makes OCM's agent leave Available alone, or
+// gives it back to that agent.
 type Decision struct {
 	Write     bool
 	Condition metav1.Condition
 	Mode      ocmv1alpha1.HealthCheckMode
 }
 
-// Decide decides on Available of an add-on. The report of a lost cluster stays, and so does what is stored while an edge is held.
-// What Degraded says of a failing dependency counts word for word: the guard and addon-agent set the same, so no writer
-// changes what another one has set.
+// Decide decides on Available of an add-on. The report of a lost cluster stays. The stored condition stays while an edge
+// is held. The message of Degraded about a failing dependency is copied word for word: the guard and addon-agent do the
+// same, so the writers do not undo each other's changes.
 func Decide(in Input) Decision {
 	switch {
 	case !in.Bundle:
@@ -71,12 +71,12 @@ func Decide(in Input) Decision {
 	return in.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
 }
 
-// any reports whether that is true of an edge without which the bundle is not available.
+// any reports whether match is true for a finding on an edge that the bundle needs.
 func (in Input) any(is func(evaluation.Finding) bool) bool {
 	return slices.ContainsFunc(in.Findings, func(f evaluation.Finding) bool { return f.Blocks() && is(f) })
 }
 
-// unknown leaves what is stored, apart from what OCM's agent sets because a bundle has no lease.
+// unknown keeps the stored condition, unless OCM's agent set it because a bundle has no lease.
 func (in Input) unknown() Decision {
 	if in.Stored != nil && in.Stored.Reason != availability.ReasonLeaseNotFound {
 		return Decision{}
@@ -84,8 +84,8 @@ func (in Input) unknown() Decision {
 	return in.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
 }
 
-// release gives Available of a former bundle to OCM's agent, once its cluster can be reached. While a Required dependency fails, Available
-// stays False, as of any add-on.
+// release gives Available of a former bundle back to OCM's agent after its cluster can be reached. While a Required
+// dependency fails, Available stays False, like the Available of any add-on.
 func (in Input) release() Decision {
 	isOwned := Owned(in.Stored) && in.Stored.Reason != ReasonReleased
 	if !in.Former && !isOwned || in.Former && in.Lost {
@@ -110,7 +110,11 @@ func Owned(available *metav1.Condition) bool {
 
 func (in Input) become(status metav1.ConditionStatus, reason, message string) Decision {
 	desired := metav1.Condition{
-		Type: availability.ConditionAvailable, Status: status, Reason: reason, Message: message, LastTransitionTime: in.Now,
+		Type:               availability.ConditionAvailable,
+		Status:             status,
+		Reason:             reason,
+		Message:            message,
+		LastTransitionTime: in.Now,
 	}
 	if in.Stored != nil && in.Stored.Status == status {
 		desired.LastTransitionTime = in.Stored.LastTransitionTime

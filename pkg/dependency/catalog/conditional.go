@@ -148,7 +148,7 @@ func newConditionalCycle(members []string, declarations map[string][]variant, se
 		}
 	}
 	if len(k.conditions) == 0 {
-		k.conditions = nil // without the room for those that were deleted
+		k.conditions = nil // frees the memory of deleted entries
 	}
 	k.graph = graph.New(required)
 	k.reads = sync.OnceValue(k.findReads)

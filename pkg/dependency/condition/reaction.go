@@ -10,25 +10,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Reaction is what a new status of Degraded reacts to.
+// Reaction is the kind of change that a new status of Degraded follows.
 type Reaction string
 
 // The reactions.
 const (
 	ReactionNone Reaction = ""
-	// ReactionNoticed: Available of a dependency is no longer True.
+	// ReactionNoticed means that Available of a dependency is no longer True.
 	ReactionNoticed Reaction = "noticed"
-	// ReactionPropagated: a Required dependency of a dependency fails.
+	// ReactionPropagated means that a Required dependency of a dependency fails.
 	ReactionPropagated Reaction = "propagated"
-	// ReactionRecovered: all dependencies are satisfied again.
+	// ReactionRecovered means that all dependencies are satisfied again.
 	ReactionRecovered Reaction = "recovered"
 )
 
-// maxReaction bounds how long a reaction takes. With an older transition of the
-// dependency something else is new, such as a label of the cluster.
+// maxReaction is the maximum duration of a reaction. If the transition of the dependency is older, another change came
+// first, such as a label of the cluster.
 const maxReaction = time.Hour
 
-// ends are the findings on one add-on, API or requirement each.
+// ends yields the findings on single add-ons, APIs and requirements.
 func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
 	return func(yield func(*evaluation.Finding) bool) {
 		for i := range findings {
@@ -41,9 +41,9 @@ func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
 	}
 }
 
-// ReactionTo returns to what Degraded, written now, reacts, and how long that took. There
-// is none where the status stays, or where no condition of a dependency is newer than
-// what is stored: another dependency is not installed, or the platform changed.
+// ReactionTo returns the reaction of a Degraded that is written now, and its duration. There is no reaction if the status
+// does not change, or if no condition of a dependency is newer than the stored condition. Then another dependency is not
+// installed, or the platform changed.
 func ReactionTo(
 	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, on evaluation.AddOns, now time.Time,
 ) (Reaction, time.Duration) {
@@ -63,7 +63,7 @@ func ReactionTo(
 	}
 	for f := range ends(findings) {
 		switch {
-		case f.Dependency != nil && f.Dependency.Tolerate != "": // what was tolerated is no delay
+		case f.Dependency != nil && f.Dependency.Tolerate != "": // a tolerated time is no delay
 		case f.Follows():
 			consider(ReactionPropagated, f.Degraded)
 			consider(ReactionPropagated, f.Available)

@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The functions for versions. They take strings, so that an expression has no values of
-// another type. Ranges have the syntax of spec.dependencies[].version.
+// Names of the functions for versions. Their arguments are strings, so an expression has no values of another type. Ranges
+// have the syntax of spec.dependencies[].version.
 const (
 	functionIsSemver = "isSemver"
 	functionMatches  = "semverMatches"

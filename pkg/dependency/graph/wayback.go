@@ -24,8 +24,8 @@ func (g *Graph) WayBackWhere(node string, applies func(dependent, dependency str
 	return g.wayBack(id, nil, func(dependent, dependency int) bool { return applies(g.names[dependent], g.names[dependency]) })
 }
 
-// wayBack finds the shortest paths from the wanted nodes, and from all nodes nearer than the farthest of
-// them. If wanted is nil, it finds all paths.
+// wayBack finds the shortest paths from the sources, and from all nodes that are nearer than the farthest source. If
+// sources is nil, it finds all paths.
 func (g *Graph) wayBack(target int, wanted map[int]bool, applies func(dependent, dependency int) bool) *WayBack {
 	back := &WayBack{graph: g, target: target, next: slices.Repeat([]int{nowhere}, len(g.names))}
 	remaining := len(wanted)
@@ -48,7 +48,7 @@ func (g *Graph) wayBack(target int, wanted map[int]bool, applies func(dependent,
 				}
 			}
 		}
-		slices.Sort(farther) // so that the first by name is the next node of a path
+		slices.Sort(farther) // so that the first node by name is the next node of a path
 		level = farther
 	}
 	return back

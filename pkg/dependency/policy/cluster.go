@@ -39,17 +39,17 @@ func (s *statements[T]) add(policy string, selector labels.Selector, value T) {
 	slices.SortFunc(*s, func(a, b statement[T]) int { return cmp.Compare(a.policy, b.policy) })
 }
 
-// Agreed is the value of a field by all policies together, on one managed cluster.
+// Agreed is the value of a field that results from all policies, on one managed cluster.
 type Agreed[T ~string] struct {
-	// Is is the strictest value. It is empty if no policy has one.
+	// Value is the strictest value. It is empty if no policy has a value.
 	Is T
-	// Policies have a value, in ascending order.
+	// Policies has the policies with a value, in ascending order.
 	Policies []string
 	// Conflicting is true if two policies have different values.
 	Conflicting bool
 }
 
-// on returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
+// agree returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
 func (s statements[T]) on(clusterLabels map[string]string, strictness []T) Agreed[T] {
 	var agreed Agreed[T]
 	for _, statement := range s {
@@ -65,8 +65,8 @@ func (s statements[T]) on(clusterLabels map[string]string, strictness []T) Agree
 	return agreed
 }
 
-// addStatements adds the fields of a policy that concern all add-ons of a managed cluster. An unusable protection is ignored. An unusable
-// install denies installations everywhere, because nothing may be installed on doubt.
+// addStatements adds the fields of a policy that concern all add-ons of a managed cluster. An unusable protection is
+// ignored. An unusable install denies installations everywhere, because an uncertain policy must not allow them.
 func (s *Set) addStatements(policy *dependencyv1alpha1.AddOnDependencyPolicy) {
 	selector, problem := readSelector(policy)
 	if policy.Spec.ClusterSelector == nil {

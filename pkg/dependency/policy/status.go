@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxNamed is the number of managed clusters in a message.
+	// maxNamed is the maximum number of managed clusters in a message.
 	maxNamed = 3
 	// maxMessage is the length of a message in the schema of the status, in characters.
 	maxMessage = 1024
@@ -98,8 +98,8 @@ func add[K comparable](clusters map[string]map[K]map[string]bool, policy string,
 	clusters[policy][subject][cluster] = true
 }
 
-// Status returns the status of a policy once all clusters are counted. A condition that stays keeps its
-// transition time. whyWithout returns why an override has no effect on any cluster, or an empty string.
+// Status returns the status of a policy after all clusters are counted. An unchanged condition keeps its transition time.
+// whyWithout returns the reason why an override has no effect on any cluster, or an empty string.
 func (t *Tally) Status(
 	policy *dependencyv1alpha1.AddOnDependencyPolicy, whyWithout func(*dependencyv1alpha1.DependencyOverride, *Override) string,
 ) dependencyv1alpha1.AddOnDependencyPolicyStatus {
@@ -188,7 +188,7 @@ func (c conflict) subject() string {
 	return fmt.Sprintf("%s → %s", text.Name(c.addOn), text.Name(c.dependency))
 }
 
-// clustersText counts managed clusters, and names the first of them.
+// clustersText returns the number of managed clusters, and the names of the first of them.
 func clustersText(clusters map[string]bool) string {
 	names := slices.Sorted(maps.Keys(clusters))
 	shown := names[:min(len(names), maxNamed)]
@@ -227,7 +227,7 @@ func Ended(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 	return messages
 }
 
-// Wrong returns the problem of an override that cannot be used at a time, or an empty string.
+// Wrong returns the problem of an override that is unusable at a time, or an empty string.
 func (o *Override) Wrong(now time.Time) string {
 	if o.Invalid == "" && o.TooLong(now) {
 		return fmt.Sprintf("%s: %s is more than %d days from now", o.path.Child("waive", "until"), o.Until.Format(time.RFC3339), int(LongestWaiver.Hours()/24))
