@@ -17,12 +17,12 @@ type Changes struct {
 	Changed *trigger.Trigger
 
 	mutex sync.Mutex
-	// copied are the add-ons that have a copy, by what is copied; of is the reverse.
+	// copies has the add-ons with a copy of an AddOnDeploymentConfig. sources has the copied one of each add-on.
 	copied map[types.NamespacedName]sets.Set[types.NamespacedName]
 	of     map[types.NamespacedName]types.NamespacedName
 }
 
-// Config is called with each AddOnDeploymentConfig that has changed.
+// Config enqueues the add-ons that a changed AddOnDeploymentConfig concerns.
 func (c *Changes) Config(config types.NamespacedName) {
 	if addOn, kept := strings.CutPrefix(config.Name, addonv1alpha1.SettingsConfigPrefix); kept {
 		c.Changed.Enqueue(types.NamespacedName{Namespace: config.Namespace, Name: addOn})
@@ -33,7 +33,7 @@ func (c *Changes) Config(config types.NamespacedName) {
 	c.Changed.Enqueue(concerned...)
 }
 
-// displaces remembers what the AddOnDeploymentConfig of an add-on is a copy of; zero: of none.
+// setDisplaced stores the AddOnDeploymentConfig that the add-on's own is a copy of. A zero key removes the entry.
 func (c *Changes) displaces(config, addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

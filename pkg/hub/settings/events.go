@@ -19,27 +19,28 @@ import (
 
 // The reasons of events on settings, all on ManagedClusterAddOns.
 const (
-	// EventConflict: dependents wish different values for a variable. It is on each of them.
+	// EventConflict is emitted if dependents request different values for a variable. It is on each of them.
 	EventConflict = "SettingConflict"
-	// EventUnset: a setting that a dependent wishes is not set. It is on the dependent.
+	// EventUnset is emitted if a requested setting is not set. It is on the dependent.
 	EventUnset = "SettingUnset"
-	// EventGivenUp: another writer has changed settings again and again. It is on the add-on whose settings they are.
+	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
+	// settings.
 	EventGivenUp = "SettingGivenUp"
-	// EventUnsteady: what the dependents wish changes again and again. It is on the add-on whose settings they are.
+	// EventUnsteady is emitted if the requests change again and again. It is on the add-on with these settings.
 	EventUnsteady = "SettingUnsteady"
 )
 
 const actionSet = "Set"
 
-// emitted remembers what events have said of an add-on, by reason, dependent, variable and note, so that each says it once.
+// emitted has the content of emitted events by add-on: reason, dependent, variable and note. Each event is emitted once.
 type emitted struct {
 	of map[types.NamespacedName]map[[4]string]bool
 }
 
 func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
 
-// report emits events on conflicts of the settings of an add-on, and on what is not set. The problem is why none is; empty: there is
-// none.
+// report emits events on conflicts and missing settings of an add-on. The problem is the reason why no setting is set, or
+// empty.
 func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Request, agreed settings.Agreed, problem string) {
 	is := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
@@ -76,7 +77,7 @@ func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Reques
 	r.emitted.of[addOn] = is
 }
 
-// reportUnsteady emits an event where settings wait long for their next change, once for each pause.
+// reportUnsteady emits an event about settings whose next change waits long, once for each pause.
 func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
 	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
 		return

@@ -20,14 +20,16 @@ import (
 
 const fieldOwner = client.FieldOwner(names.AddonManager)
 
-// kept is an AddOnDeploymentConfig that Interlock keeps, with its add-on and what it displaces; nil: that does not exist.
+// managedConfig is an AddOnDeploymentConfig that Interlock keeps, with its add-on and the config that it displaces. config
+// and displaced are nil if they do not exist.
 type kept struct {
 	addOn             *addonv1alpha1.ManagedClusterAddOn
 	config, displaced *unstructured.Unstructured
 }
 
-// state is what its content is decided from.
-func (k *kept) state() (state settings.State) {
+// state returns the inputs of the decision on its content.
+func (k *kept) state() settings.State {
+	var state settings.State
 	if k.displaced != nil {
 		state.Displaced = specOf(k.displaced)
 	}
@@ -47,12 +49,12 @@ func specOf(config *unstructured.Unstructured) map[string]any {
 	return spec
 }
 
-// owned reports whether it is deleted with its add-on.
+// owned reports whether the API server deletes it with its add-on.
 func (k *kept) owned() bool {
 	return k.config != nil && slices.ContainsFunc(k.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == k.addOn.UID })
 }
 
-// desired is what is written. What was read, if anything, must not have changed since.
+// desired returns the object to write. The write fails if the object has changed since it was read.
 func (k *kept) desired(content settings.Content) *unstructured.Unstructured {
 	config := &unstructured.Unstructured{Object: map[string]any{"spec": content.Spec}}
 	config.SetGroupVersionKind(configKind)
@@ -73,8 +75,9 @@ func madeByInterlock(config *unstructured.Unstructured) bool {
 	return config.GetLabels()[names.ManagedBy] == names.AddonManager
 }
 
-// referenced are the AddOnDeploymentConfigs that an add-on itself refers to.
-func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) (configs []types.NamespacedName) {
+// referenced returns the AddOnDeploymentConfigs that an add-on itself refers to.
+func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) []types.NamespacedName {
+	var configs []types.NamespacedName
 	for _, one := range addOn.Spec.Configs {
 		if one.Group == addonv1alpha1.GroupVersion.Group && one.Resource == fleet.ResourceConfig {
 			configs = append(configs, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
@@ -83,9 +86,9 @@ func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) (configs []types.Names
 	return configs
 }
 
-// Configs returns what a new add-on that Interlock creates refers to: the AddOnDeploymentConfig that this controller keeps, where an
-// edge that is declared wishes settings for it and it can have one. The catalog is the one of now: what needs the add-on may be newer than
-// the one that its installation began with.
+// Configs returns the configs that a new add-on of Interlock refers to: the AddOnDeploymentConfig that this controller
+// keeps. There is none if no declared edge requests settings for the add-on, or if it supports none. The catalog must be
+// the current one, because a dependent may be newer than the catalog with which its installation began.
 func Configs(
 	ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn types.NamespacedName,
 ) ([]ocmv1alpha1.AddOnConfig, error) {

@@ -27,7 +27,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// clusters: a managed cluster is reached again.
+// clusters enqueues the add-ons of a managed cluster that is available again.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
@@ -42,7 +42,7 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// configured: an add-on that may have settings refers to another AddOnDeploymentConfig now, or is deleted.
+// configured selects the events of add-ons with settings that refer to another AddOnDeploymentConfig now, or are deleted.
 func configured() predicate.TypedPredicate[addOn] {
 	return predicate.TypedFuncs[addOn]{
 		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return concerns(e.Object) },

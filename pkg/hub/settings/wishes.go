@@ -16,37 +16,37 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// gather is how long changes are gathered before settings are written.
+// gather is the time for which changes are collected before settings are written.
 const gather = time.Second
 
-// Wishes remembers what add-ons wish for the settings of others on their managed clusters, as they were evaluated last. It is safe for
-// concurrent use.
+// RequestStore has the settings that add-ons request for others on their managed clusters, by their last evaluation. It is
+// safe for concurrent use.
 type Wishes struct {
 	// Changed triggers the controller of settings.
 	Changed *trigger.Trigger
 
 	mutex sync.Mutex
-	// of are the wishes, by managed cluster and dependent.
+	// requests has the requests by managed cluster and dependent.
 	of map[string]map[string]wished
 }
 
-// wished is what a dependent wishes, by the add-on.
+// requests are the settings that a dependent requests, by add-on.
 type wished struct {
 	by map[string][]settings.Variable
-	// held are the add-ons of which that is not known. unknown: it is not known of any.
+	// held has the add-ons with unknown requests. unknown is true if all requests are unknown.
 	held    sets.Set[string]
 	unknown bool
 }
 
-// Found remembers what an add-on wishes by its findings. Without findings, it wishes nothing. What is not known stays as it was.
+// Update stores the requests in the findings of an add-on. Without findings, it has none. Unknown requests do not change.
 func (w *Wishes) Found(addOn types.NamespacedName, findings []evaluation.Finding) {
 	for name := range w.remember(addOn, wishedBy(findings)) {
 		w.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
 }
 
-// remember returns the add-ons on the managed cluster whose settings this concerns.
-func (w *Wishes) remember(addOn types.NamespacedName, is wished) (concerned sets.Set[string]) {
+// remember returns the add-ons on the managed cluster whose settings may change.
+func (w *Wishes) remember(addOn types.NamespacedName, is wished) sets.Set[string] {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	before := w.of[addOn.Namespace][addOn.Name]
@@ -61,7 +61,7 @@ func (w *Wishes) remember(addOn types.NamespacedName, is wished) (concerned sets
 	if reflect.DeepEqual(before, is) {
 		return nil
 	}
-	concerned = sets.KeySet(before.by).Union(sets.KeySet(is.by)).Union(before.held)
+	concerned := sets.KeySet(before.by).Union(sets.KeySet(is.by)).Union(before.held)
 	if before.unknown && !is.unknown {
 		concerned = concerned.Union(w.wished(addOn.Namespace))
 	}
@@ -69,7 +69,7 @@ func (w *Wishes) remember(addOn types.NamespacedName, is wished) (concerned sets
 	return concerned
 }
 
-// wished are the add-ons on a managed cluster of which dependents wish something.
+// requested returns the add-ons on a managed cluster for which there are requests.
 func (w *Wishes) wished(cluster string) sets.Set[string] {
 	all := sets.New[string]()
 	for _, of := range w.of[cluster] {
@@ -95,12 +95,13 @@ func (w *Wishes) set(addOn types.NamespacedName, is wished) {
 	w.of[addOn.Namespace][addOn.Name] = is
 }
 
-// wishedBy returns what the findings of an add-on wish. What is held is not known.
-func wishedBy(findings []evaluation.Finding) (is wished) {
+// requestsIn returns the requests in the findings of an add-on. Requests of held edges are unknown.
+func wishedBy(findings []evaluation.Finding) wished {
+	var is wished
 	for i := range findings {
 		found := &findings[i]
 		if found.Dependency == nil {
-			is.unknown = is.unknown || found.Requirement == nil // it is not known what the add-on declares
+			is.unknown = is.unknown || found.Requirement == nil // the declaration of the add-on is unknown
 			continue
 		}
 		if found.Dependency.Settings == nil {
@@ -114,26 +115,26 @@ func wishedBy(findings []evaluation.Finding) (is wished) {
 		switch {
 		case !read, found.Verdict == evaluation.Held && variables == nil:
 			is.held.Insert(on)
-		case len(variables) > 0: // else, the edge does not apply, or is waived
+		case len(variables) > 0: // otherwise, the edge does not apply, or is waived
 			is.by[on] = append(is.by[on], variables...)
 		}
 	}
 	return is
 }
 
-// On returns what the dependents of an add-on on a managed cluster wish, ascending by dependent. read is false where that is not known of a
-// dependent, and complete where another add-on there may be one, because it is not known what that declares.
-func (w *Wishes) On(addOn types.NamespacedName) (wishes []settings.Request, read, complete bool) {
+// Get returns the requests for an add-on on a managed cluster, ordered by dependent. known is false if the requests of a
+// dependent are unknown. complete is false if another add-on there may be a dependent, because its declaration is unknown.
+func (w *Wishes) On(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	read, complete = true, true
+	known, complete = true, true
 	dependents := w.of[addOn.Namespace]
 	for _, name := range slices.Sorted(maps.Keys(dependents)) {
-		of := dependents[name]
-		read, complete = read && !of.held.Has(addOn.Name), complete && !of.unknown
-		if variables := of.by[addOn.Name]; len(variables) > 0 {
-			wishes = append(wishes, settings.Request{Dependent: name, Variables: variables})
+		requested := dependents[name]
+		known, complete = known && !requested.held.Has(addOn.Name), complete && !requested.unknown
+		if variables := requested.by[addOn.Name]; len(variables) > 0 {
+			list = append(list, settings.Request{Dependent: name, Variables: variables})
 		}
 	}
-	return wishes, read, complete
+	return list, known, complete
 }

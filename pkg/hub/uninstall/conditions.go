@@ -26,29 +26,28 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// passes bounds the passes over all add-ons. The last pass finds nothing to
-// clean. A conflict with another writer is resolved by the next pass.
+// passes bounds the passes over all add-ons. The last pass changes nothing. A conflict with another writer is resolved by
+// the next pass.
 const passes = 10
 
 // removeConditions removes Interlock's conditions from every add-on on every cluster.
-//
-// It removes Degraded with a reason of Interlock, and Available where a Required
-// dependency fails or addon-agent waits for the add-on's own check. The add-on's
-// other writer of Available then sets it again. All other conditions stay, also
-// an Available that addon-agent set from a lease with OCM's reasons, which OCM's
-// agent keeps current. Interlock's entry in managedFields stays with such a
-// condition until OCM's agent changes it. Removing the entry would take one more
-// write to most add-ons of a fleet.
+// It removes Degraded with a reason of Interlock. It also removes Available if a Required dependency fails or addon-agent
+// waits for the add-on's own check. The other writer of Available then sets it again. All other conditions stay. An
+// Available that addon-agent set from a lease with OCM's reasons stays too, because OCM's agent keeps it current.
+// Interlock's entry in managedFields stays with such a condition until OCM's agent changes it. Removing the entry would
+// take one more write to most add-ons of a fleet.
 func (u *uninstallation) removeConditions(ctx context.Context) (string, error) {
 	cleaned, seen, err := u.cleanAll(ctx, "conditions", u.removeFrom)
 	return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, seen), err
 }
 
-// cleaner cleans one add-on. It returns whether there was anything to clean.
+// cleaner cleans one add-on. It returns false if there is nothing to clean.
 type cleaner func(ctx context.Context, addOn *unstructured.Unstructured) (bool, error)
 
-// cleanAll cleans every add-on on every cluster, until a pass finds nothing to clean.
-func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (cleaned int64, seen int, err error) {
+// cleanAll cleans every add-on on every cluster, until a pass changes nothing. It returns the number of writes, and of the
+// add-ons in the last pass.
+func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (int64, int, error) {
+	var cleaned int64
 	for range passes {
 		var done counts
 		err := u.pass(ctx, step, clean, &done)
@@ -63,7 +62,7 @@ func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleane
 	return cleaned, 0, errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
 }
 
-// counts are of what one pass over all add-ons did.
+// counts are the results of one pass over all add-ons.
 type counts struct {
 	seen               int
 	cleaned, conflicts atomic.Int64
@@ -125,9 +124,8 @@ func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner,
 	return nil
 }
 
-// statusPatch returns a merge patch that removes conditions, nil where
-// there are none of them. It applies only to the resourceVersion that was read, and keeps
-// fields of a newer OCM.
+// statusPatch returns a merge patch that removes conditions. It is nil if the add-on has none of them. It applies only to
+// the resourceVersion that was read, and keeps fields of a newer OCM.
 func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]byte, error) {
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {
@@ -157,9 +155,9 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	})
 }
 
-// othersRelated returns the related objects of a status without the AddOnTemplate that waits, or did; nil: there are no others. named is
-// false where none is there, or it is to stay.
-func othersRelated(status map[string]any, without bool) (related any, named bool) {
+// othersRelated returns the related objects of a status without its AddOnTemplates, or nil if there are no others. The
+// second result is false if the related objects do not change.
+func othersRelated(status map[string]any, without bool) (any, bool) {
 	all, _ := status["relatedObjects"].([]any)
 	kept := slices.DeleteFunc(slices.Clone(all), func(one any) bool {
 		object, _ := one.(map[string]any)
@@ -174,15 +172,16 @@ func othersRelated(status map[string]any, without bool) (related any, named bool
 	return kept, true
 }
 
-// isBundle reports whether Interlock set the mode of the add-on's health check, which OCM's agent then leaves alone.
+// isBundle reports whether Interlock set the mode of the add-on's health check, so that OCM's agent leaves its health
+// alone.
 func isBundle(addOn *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(addOn.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == names.AddonManager && entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:healthCheck"`))
 	})
 }
 
-// statusWith returns the merge patch of a status with these conditions. An empty
-// status is removed, as an add-on without reports has none.
+// statusWith returns the merge patch of a status with these conditions. An empty status is removed, because an add-on
+// without reports has no status.
 func statusWith(status map[string]any, conditions []any) any {
 	switch {
 	case len(conditions) > 0:
@@ -204,7 +203,7 @@ func isReplaced(entry any) bool {
 	return stored["type"] == addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded
 }
 
-// is reports whether a condition is of a type, with one of these reasons.
+// hasReason reports whether a condition has this type and one of these reasons.
 func is(entry any, kind string, reasons ...string) bool {
 	stored, _ := entry.(map[string]any)
 	reason, _ := stored["reason"].(string)

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// eventSelectors find the events of addon-manager, its webhook and addon-agent by their reporter,
-// and those of the leader election by the lease.
+// eventSelectors returns selectors for the events of addon-manager, its webhook and addon-agent by their reporter, and for
+// the events of the leader election by the lease.
 func (u *uninstallation) eventSelectors() []client.ListOptions {
 	var selectors []client.ListOptions
 	for _, controller := range []string{names.AddonManager, names.AddonAgentEvents, names.Webhook} {

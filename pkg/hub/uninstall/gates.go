@@ -10,8 +10,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// removeGates removes the gate of every add-on that has one, with its condition Installable, and every condition Upgradable. The gate
-// rule is removed before, so that Open Cluster Management then installs what waited.
+// removeGates removes the gate of every add-on with its condition Installable, and every condition Upgradable. The gate
+// rule is removed before, so OCM then installs the add-ons that waited.
 func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
 	cleaned, seen, err := u.cleanAll(ctx, "gates", u.removeGate)
 	return fmt.Sprintf("%d opened and removed, none is left on any of %d ManagedClusterAddOns", cleaned, seen), err
@@ -29,8 +29,8 @@ func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Uns
 	}})
 }
 
-// isUpgradable reports whether a condition lets AddOnTemplates wait. Without it, none does.
+// isUpgradable reports whether a condition can make AddOnTemplates wait. Without it, no template waits.
 func isUpgradable(entry any) bool { return is(entry, gate.ConditionUpgradable, gate.UpgradeReasons...) }
 
-// isInstallable reports whether a condition is that of a gate. Without a gate, the add-on's own manager may have set it.
+// isInstallable reports whether a condition belongs to a gate. Without a gate, the add-on's own manager may have set it.
 func isInstallable(entry any) bool { return is(entry, gate.ConditionInstallable, gate.Reasons...) }

@@ -19,8 +19,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// carryOut stores a decision, and then does what it says. Where that is refused, the object says why, and the bounds of the fleet do not count
-// it.
+// carryOut stores a decision and then takes its step. If the API server refuses the step, the object has the reason, and
+// the bounds of the fleet do not count the step.
 func (r *Reconciler) carryOut(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision installation.Decision,
 ) error {
@@ -34,7 +34,7 @@ func (r *Reconciler) carryOut(
 	return err
 }
 
-// act takes the step of a decision, and stores what was created.
+// act takes the step of a decision, and stores the created add-on.
 func (r *Reconciler) act(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision *installation.Decision,
 ) error {
@@ -58,26 +58,29 @@ func (r *Reconciler) act(
 	return r.store(ctx, of, &created, conditionOf(installation.Decision{Desired: &created}, now))
 }
 
-// isRefusal reports whether the API server does not do what is requested of it: by its rights, a quota or an admission rule, because there
-// is no such namespace, or because another writer has set the label to another value.
+// isRefusal reports whether the API server refused a request: because of permissions, a quota, an admission rule or a
+// missing namespace, or because another writer has set the label to another value.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 }
 
-// install creates the ManagedClusterAddOn. One that exists is never changed. The gate of an ordered one is closed from the start, so it waits
-// for its dependencies also while the webhook that closes gates is away.
-func (r *Reconciler) install(ctx context.Context, declared *evaluation.Evaluator, of *subject) (uid types.UID, err error) {
+// install creates the ManagedClusterAddOn. It never changes an existing one. The gate of an ordered add-on is closed from
+// the start. So it waits for its dependencies even if the webhook that closes gates is unavailable.
+func (r *Reconciler) install(ctx context.Context, declared *evaluation.Evaluator, of *subject) (types.UID, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: of.key.Namespace, Name: of.key.Name,
-		Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+		Namespace: of.key.Namespace,
+		Name:      of.key.Name,
+		Labels:    map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
 	if gate.Ordered(declared.Declaration(of.key.Name)) {
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	}
-	if addOn.Spec.Configs, err = settings.Configs(ctx, r.Live, declared, of.key); err != nil {
+	configs, err := settings.Configs(ctx, r.Live, declared, of.key)
+	if err != nil {
 		return "", err
 	}
+	addOn.Spec.Configs = configs
 	if err := r.Writer.Create(ctx, addOn, client.FieldOwner(names.AddonManager)); err != nil {
 		return "", fmt.Errorf("create ManagedClusterAddOn %s: %w", of.key, err)
 	}
@@ -87,7 +90,7 @@ func (r *Reconciler) install(ctx context.Context, declared *evaluation.Evaluator
 	return addOn.UID, nil
 }
 
-// remove deletes the ManagedClusterAddOn in the state that was confirmed.
+// remove deletes the ManagedClusterAddOn in the confirmed state.
 func (r *Reconciler) remove(ctx context.Context, of *subject) error {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
 	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &of.AddOn.UID, ResourceVersion: &of.version})

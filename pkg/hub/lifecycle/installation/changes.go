@@ -15,23 +15,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// oneChange is within which time installations of an add-on on many managed clusters are one change.
+// oneChange is the time within which installations of an add-on on many managed clusters count as one change.
 const oneChange = time.Hour
 
-// recounted is how long numbers of the fleet are used. They are the same for each of its clusters, and counting takes each of them.
+// recounted is the time after which numbers of the fleet are counted again. They are equal for all clusters, and counting
+// reads all of them.
 const recounted = time.Second
 
-// changes are on how many managed clusters one change installs an add-on, and removes it.
+// changes are the numbers of managed clusters on which one change installs and removes an add-on.
 type changes struct{ installations, removals int }
 
-// counts are numbers of the fleet that were counted within the last second.
+// counts are numbers of the fleet that are at most a second old.
 type counts struct {
 	clusters int
 	at       time.Time
 	changes  map[string]countedChanges
 }
 
-// countedChanges are those of an add-on. growth is how many times the add-on was missing on one more cluster until then.
+// countedChanges are the changes of an add-on. growth is the value of missing.growth at that time.
 type countedChanges struct {
 	changes
 
@@ -39,7 +40,7 @@ type countedChanges struct {
 	growth int
 }
 
-// loadApproval reads whether a change of so many managed clusters is approved.
+// loadApproval sets whether a change of this number of managed clusters is approved.
 func (r *Reconciler) loadApproval(ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time) error {
 	clusters, err := r.clusterCount(ctx, now)
 	if err != nil {
@@ -68,8 +69,8 @@ func (r *Reconciler) clusterCount(ctx context.Context, now time.Time) (int, erro
 	return r.counts.clusters, nil
 }
 
-// changes counts what began within the last hour, and what is about to begin: what is unused now, too, because all of it is removed once it
-// was for long enough. A change that reaches the fleet little by little is one.
+// changes counts the installations of the last hour, and those that are about to begin. It also counts unused add-ons,
+// because all of them are removed after the delay. A change that reaches the fleet slowly counts as one change.
 func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (changes, error) {
 	wanted, growth := r.wanted.clusters(addOn)
 	if last := r.counts.changes[addOn]; !last.at.IsZero() && now.Sub(last.at) < recounted && last.growth == growth {
@@ -89,7 +90,7 @@ func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (
 			}
 		case dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving:
 			removals++
-		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing is done there
+		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing changes there
 		}
 	}
 	if r.counts.changes == nil {

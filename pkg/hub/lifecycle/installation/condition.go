@@ -12,13 +12,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ReasonRefused is the reason of the condition Installed where the API server refuses what Interlock does.
+// ReasonRefused is the reason of the condition Installed if the API server refuses Interlock's requests.
 const ReasonRefused = "Refused"
 
-// maxRefusal is how long the answer of an API server can be in a message, in characters.
+// maxRefusal is the maximum length of an API server's response in a message, in characters.
 const maxRefusal = 1024
 
-// messages of the condition Installed, by its reason.
+// messages has the messages of the condition Installed, by reason.
 var messages = map[string]string{
 	string(dependencyv1alpha1.PhaseInstalling): "Interlock installs the add-on.",
 	string(dependencyv1alpha1.PhaseInstalled):  "The add-on is installed.",
@@ -35,10 +35,12 @@ var messages = map[string]string{
 	string(installation.GivenUpForAWhile):      "Another writer has removed the add-on again and again.",
 }
 
-// conditionOf is the condition Installed by a decision.
+// conditionOf returns the condition Installed for a decision.
 func conditionOf(decision installation.Decision, now time.Time) metav1.Condition {
 	condition := metav1.Condition{
-		Type: dependencyv1alpha1.ConditionInstalled, Status: metav1.ConditionFalse, Reason: string(decision.Blocker),
+		Type:               dependencyv1alpha1.ConditionInstalled,
+		Status:             metav1.ConditionFalse,
+		Reason:             string(decision.Blocker),
 		LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
 	}
 	if decision.Desired == nil {
@@ -56,13 +58,13 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 	return condition
 }
 
-// isRefused reports whether the last step was refused, as it is stored.
+// isRefused reports whether the stored condition shows that the last step was refused.
 func isRefused(of *subject) bool {
 	last := lastCondition(of)
 	return last != nil && last.Reason == ReasonRefused
 }
 
-// lastCondition is the condition Installed as it is stored; nil: there is none.
+// lastCondition returns the stored condition Installed. It is nil if there is none.
 func lastCondition(of *subject) *metav1.Condition {
 	if of.object == nil {
 		return nil
@@ -70,8 +72,8 @@ func lastCondition(of *subject) *metav1.Condition {
 	return meta.FindStatusCondition(of.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
 }
 
-// before is the condition Installed before a step is taken. What was refused stays so until it succeeds, so a refusal is not written again with
-// each try.
+// before returns the condition Installed before a step. A refusal stays until the step succeeds, so it is not written
+// again after each attempt.
 func before(of *subject, decision installation.Decision, now time.Time) metav1.Condition {
 	if last := lastCondition(of); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
 		return *last
@@ -79,7 +81,7 @@ func before(of *subject, decision installation.Decision, now time.Time) metav1.C
 	return conditionOf(decision, now)
 }
 
-// refused is the condition Installed where the API server has refused what was decided.
+// refused returns the condition Installed after the API server has refused a step.
 func refused(decision installation.Decision, err error, now time.Time) metav1.Condition {
 	condition := conditionOf(decision, now)
 	condition.Reason = ReasonRefused

@@ -20,14 +20,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// behind is after how long a decision is made again by a cache that is behind.
+// behind is the time after which a decision is repeated because the cache was behind.
 const behind = time.Second
 
-// reviewed is after how long a contradiction is looked for again: what it is about can change without an assessment that differs.
+// reviewed is the time after which a contradiction is reviewed again. It can change without a different assessment.
 const reviewed = time.Minute
 
-// decide decides on an installation. What costs more to find is only read where something would be done: first from caches, and at last,
-// within the bounds of the fleet, from the API server.
+// decide decides on an installation. It reads expensive inputs only if a step follows: first from caches, and then, within
+// the bounds of the fleet, from the API server.
 func (r *Reconciler) decide(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
 ) (installation.Decision, error) {
@@ -51,8 +51,8 @@ func (r *Reconciler) decide(
 	return installation.Decide(of.Facts, now), nil
 }
 
-// confirmForgotten decides again by the API server before an AddOnInstallation is deleted: a label or an add-on that the cache does not have yet
-// would never be removed. Where something is to be done instead, the cache is behind.
+// confirmForgotten decides again by the API server before an AddOnInstallation is deleted. Otherwise, a label or an add-on
+// that the cache does not have yet would never be removed. If another step follows, the cache is behind.
 func (r *Reconciler) confirmForgotten(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
 ) (installation.Decision, error) {
@@ -66,7 +66,7 @@ func (r *Reconciler) confirmForgotten(
 	return decision, nil
 }
 
-// confirm reads from the API server what a step rests on, because caches may be behind.
+// confirm reads the inputs of a step from the API server, because caches may be behind.
 func (r *Reconciler) confirm(ctx context.Context, declared *evaluation.Evaluator, of *subject, step installation.Step) error {
 	if err := r.confirmStored(ctx, of); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (r *Reconciler) confirm(ctx context.Context, declared *evaluation.Evaluator
 	return r.confirmCluster(ctx, declared, of)
 }
 
-// confirmStored reads the AddOnInstallation. A user may have deleted it to take the add-on over.
+// confirmStored reads the AddOnInstallation. A user may have deleted it to take over the add-on.
 func (r *Reconciler) confirmStored(ctx context.Context, of *subject) error {
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	switch err := r.Live.Get(ctx, of.key, object); {
@@ -98,7 +98,7 @@ func (r *Reconciler) confirmStored(ctx context.Context, of *subject) error {
 	return nil
 }
 
-// preview decides on an installation by what is cached, without the bounds of the fleet.
+// preview decides on an installation by the caches, without the bounds of the fleet.
 func (r *Reconciler) preview(
 	ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time,
 ) (installation.Decision, error) {
@@ -128,7 +128,8 @@ func (r *Reconciler) preview(
 	return decision, nil
 }
 
-// confirmConsent reads whether the owner still consents. If not, the catalog follows, and enqueues what it changes.
+// confirmConsent reads whether the owner still consents. A new catalog follows a change of the consent, and enqueues the
+// affected add-ons.
 func (r *Reconciler) confirmConsent(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
 	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Name}, registered); {
@@ -142,7 +143,8 @@ func (r *Reconciler) confirmConsent(ctx context.Context, declared *evaluation.Ev
 	return nil
 }
 
-// confirmInstallation reads whether the add-ons that request the installation still do, and whether another writer was first.
+// confirmInstallation reads whether the dependents still request the installation, and whether another writer has
+// installed the add-on.
 func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	for _, request := range of.Requests {
 		current, err := declarations.Current(ctx, r.Live, declared, request.AddOn)
@@ -156,7 +158,7 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, declared *evaluati
 	return r.confirmAddOn(ctx, of)
 }
 
-// stillConsents reports whether the owner of an add-on consents by its registration as it is stored.
+// stillConsents reports whether the owner of an add-on consents in its stored registration.
 func stillConsents(declared *evaluation.Evaluator, registered *addonv1alpha1.ClusterManagementAddOn, byLabel bool) bool {
 	install := catalog.InstallOf(registered)
 	if !byLabel {
@@ -167,7 +169,7 @@ func stillConsents(declared *evaluation.Evaluator, registered *addonv1alpha1.Clu
 	})
 }
 
-// confirmCluster reads the managed cluster: whether it can be reached, a policy denies the step there, and it has the label.
+// confirmCluster reads the managed cluster: its availability, the policies for it, and its label.
 func (r *Reconciler) confirmCluster(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	cluster := &clusterv1.ManagedCluster{}
 	switch err := r.Live.Get(ctx, types.NamespacedName{Name: of.key.Namespace}, cluster); {
@@ -180,7 +182,7 @@ func (r *Reconciler) confirmCluster(ctx context.Context, declared *evaluation.Ev
 	return nil
 }
 
-// confirmAddOn reads the add-on, which the cache may not have yet, or still have.
+// confirmAddOn reads the add-on. The cache may not have it yet, or may still have it.
 func (r *Reconciler) confirmAddOn(ctx context.Context, of *subject) error {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	switch err := r.Live.Get(ctx, of.key, addOn); {
@@ -193,7 +195,8 @@ func (r *Reconciler) confirmAddOn(ctx context.Context, of *subject) error {
 	return nil
 }
 
-// confirmRemoval reads from the API server what is on a managed cluster, what it declares, and who has written the add-on.
+// confirmRemoval reads the add-ons on a managed cluster, their declarations, and the writers of the add-on from the API
+// server.
 func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	var all addonv1alpha1.ManagedClusterAddOnList
 	if err := r.Live.List(ctx, &all, client.InNamespace(of.key.Namespace)); err != nil {
@@ -216,8 +219,8 @@ func (r *Reconciler) confirmRemoval(ctx context.Context, declared *evaluation.Ev
 	return nil
 }
 
-// takenOver reports whether another writer has taken over an add-on. What Open Cluster Management has installed is taken over by its
-// configuration: others than Interlock have written its labels all along.
+// takenOver reports whether another writer has taken over an add-on. For an add-on that OCM installed, only its
+// configuration counts, because other writers than Interlock have always written its labels.
 func takenOver(addOn *addonv1alpha1.ManagedClusterAddOn, byLabel bool) bool {
 	if byLabel {
 		return installation.Configured(addOn.ManagedFields)
@@ -225,7 +228,7 @@ func takenOver(addOn *addonv1alpha1.ManagedClusterAddOn, byLabel bool) bool {
 	return installation.TakenOver(addOn.ManagedFields, addonv1alpha1.InstalledByInterlock)
 }
 
-// currentUse returns whether an add-on that is on the managed cluster uses another one, by what it declares at this moment.
+// currentUse returns the use of an add-on by another add-on on the managed cluster, by its current declaration.
 func (r *Reconciler) currentUse(
 	ctx context.Context, declared *evaluation.Evaluator, user types.NamespacedName, addOn string,
 ) (installation.Use, error) {

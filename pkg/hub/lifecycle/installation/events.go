@@ -15,12 +15,13 @@ import (
 
 // The reasons of events on installations.
 const (
-	// EventInstalls: Interlock has a dependency installed. It is on the dependent's ManagedClusterAddOn.
+	// EventInstalls is emitted when Interlock installs a dependency. It is on the dependent's ManagedClusterAddOn.
 	EventInstalls = "InstallsDependency"
-	// EventRemoves: Interlock has removed what it had installed, because no add-on needs it any more. It is on the ManagedClusterAddOn
-	// that is removed.
+	// EventRemoves is emitted when Interlock removes an add-on that it installed, because no add-on needs it any more. It
+	// is on the removed ManagedClusterAddOn.
 	EventRemoves = "RemovesDependency"
-	// EventGivenUp: what Interlock installed was removed again and again. It is on the add-on's ClusterManagementAddOn.
+	// EventGivenUp is emitted when an add-on that Interlock installed was removed again and again. It is on its
+	// ClusterManagementAddOn.
 	EventGivenUp = "InstallationGivenUp"
 )
 
@@ -33,7 +34,7 @@ const (
 // emitInstalls emits an event on each dependent.
 func (r *Reconciler) emitInstalls(of *subject) {
 	for _, dependent := range of.dependents {
-		// Without the other add-on, events on several of them would be counted as one.
+		// Without the other add-on, events on several of them would be counted as one event.
 		r.Recorder.Eventf(onCluster(dependent), onCluster(of.key), corev1.EventTypeNormal, EventInstalls, actionInstall, "%s",
 			events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", of.key.Name, dependent.Name)))
 	}
@@ -45,7 +46,7 @@ func (r *Reconciler) emitRemoves(of *subject) {
 		events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", of.key.Name)))
 }
 
-// emitGivenUp emits an event on the registration of an add-on that is given up by a decision.
+// emitGivenUp emits an event on the registration of an add-on whose installation a decision gives up.
 func (r *Reconciler) emitGivenUp(of *subject, decision installation.Decision) {
 	if decision.Desired == nil || decision.Desired.Phase != dependencyv1alpha1.PhaseGivenUp ||
 		of.Stored != nil && of.Stored.Phase == dependencyv1alpha1.PhaseGivenUp {

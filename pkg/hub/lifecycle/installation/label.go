@@ -14,22 +14,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// loadLimit reads whether the label is on as many managed clusters as the owner's Placement can select.
+// loadLimit sets whether as many managed clusters have the label as the owner's Placement can select.
 func (r *Reconciler) loadLimit(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	limit := declared.Labeled(of.key.Name).Limit()
 	if !of.ByLabel || of.Labeled || limit <= 0 {
 		return nil
 	}
-	var on clusterv1.ManagedClusterList
+	var labeled clusterv1.ManagedClusterList
 	label := client.HasLabels{catalog.InstallLabel(of.key.Name)}
-	if err := r.Inputs.List(ctx, &on, label, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Inputs.List(ctx, &labeled, label, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list managed clusters with the label of %s: %w", of.key.Name, err)
 	}
-	of.Full = len(on.Items) >= limit
+	of.Full = len(labeled.Items) >= limit
 	return nil
 }
 
-// label sets the label of the managed cluster, or withdraws it. Where another writer sets it, too, it stays, and so does the add-on.
+// label sets or withdraws the label of the managed cluster. If another writer sets it too, the label and the add-on stay.
 func (r *Reconciler) label(ctx context.Context, of *subject, decision *installation.Decision) error {
 	stays, err := r.applyLabel(ctx, of, decision.Step == installation.Install)
 	if err != nil {
@@ -54,9 +54,9 @@ func (r *Reconciler) label(ctx context.Context, of *subject, decision *installat
 	return nil
 }
 
-// applyLabel applies the label, or withdraws it, on the managed cluster with the UID that was decided on. It returns whether the managed
-// cluster has the label then.
-func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labeled bool, err error) {
+// applyLabel applies or withdraws the label on the managed cluster with the UID of the decision. It returns whether the
+// managed cluster has the label afterwards.
+func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (bool, error) {
 	cluster := fleet.Unlabeled(of.key.Namespace, of.ClusterUID)
 	if set {
 		cluster = fleet.Labeled(of.key.Namespace, of.ClusterUID, of.key.Name)

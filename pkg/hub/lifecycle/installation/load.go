@@ -17,20 +17,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// subject is an add-on on a managed cluster, with what its installation is decided on.
+// subject is an add-on on a managed cluster with the inputs of its decision.
 type subject struct {
 	installation.Facts
 
 	key types.NamespacedName
-	// object is the AddOnInstallation; nil: there is none.
+	// object is the AddOnInstallation. It is nil if there is none.
 	object *dependencyv1alpha1.AddOnInstallation
-	// dependents are the add-ons on the cluster that ask for it.
+	// dependents are the add-ons on the cluster that request it.
 	dependents []types.NamespacedName
 	// version is the resource version of the ManagedClusterAddOn, once its removal is confirmed.
 	version string
 }
 
-// load reads what an installation is decided on from the caches.
+// load reads the inputs of a decision from the caches.
 func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
 	of := &subject{key: key}
 	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consents(key.Name), installation.Keeps(declared.Catalog, key.Name)
@@ -46,7 +46,7 @@ func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, k
 		return of, err
 	}
 	of.AddOn = present(addOn)
-	if of.Stored != nil && of.AddOn == nil { // that it was removed must not be a cache that is behind
+	if of.Stored != nil && of.AddOn == nil { // the cache may be behind, so the removal is confirmed
 		if err := r.confirmAddOn(ctx, of); err != nil {
 			return of, err
 		}
@@ -57,13 +57,16 @@ func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, k
 	return of, r.loadUsers(ctx, declared, of)
 }
 
-// present describes a ManagedClusterAddOn; nil: there is none.
+// present describes a ManagedClusterAddOn, which may be nil.
 func present(addOn *addonv1alpha1.ManagedClusterAddOn) *installation.Present {
 	if addOn == nil {
 		return nil
 	}
 	return &installation.Present{
-		UID: addOn.UID, Generation: addOn.Generation, Ours: fleet.InstalledByInterlock(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
+		UID:        addOn.UID,
+		Generation: addOn.Generation,
+		Ours:       fleet.InstalledByInterlock(addOn),
+		Deleted:    !addOn.DeletionTimestamp.IsZero(),
 	}
 }
 
@@ -76,8 +79,7 @@ func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evalu
 	return nil
 }
 
-// describeCluster sets whether a managed cluster is one on which Interlock acts, and whether it has the label. cluster is nil
-// where there is none.
+// describeCluster sets the state of the managed cluster and its label. cluster is nil if it does not exist.
 func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject, cluster *clusterv1.ManagedCluster) {
 	switch {
 	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
@@ -94,7 +96,7 @@ func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject
 	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labeled
 }
 
-// loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.
+// loadUsers reads the add-ons on the managed cluster that use the add-on, and those that request its installation.
 func (r *Reconciler) loadUsers(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
 	of.Use = installation.Unused
 	for _, user := range installation.Users(declared.Catalog, of.key.Name) {
@@ -124,7 +126,7 @@ func (r *Reconciler) loadUsers(ctx context.Context, declared *evaluation.Evaluat
 	return nil
 }
 
-// use adds how one add-on uses it.
+// use combines the use by one add-on with the use by the others.
 func (s *subject) use(one installation.Use) {
 	switch {
 	case s.Use == installation.Used || one == installation.Used:

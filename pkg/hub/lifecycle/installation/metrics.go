@@ -41,7 +41,7 @@ const (
 	forRefused       = "refused"
 )
 
-// Metrics are those of installations and of removals.
+// Metrics are the metrics of installations and removals.
 type Metrics struct {
 	installed, removed *prometheus.CounterVec
 	waiting, kept      *waiting
@@ -66,20 +66,20 @@ func (m *Metrics) Installed(addOn string) { m.installed.WithLabelValues(addOn).I
 // Removed counts a removal.
 func (m *Metrics) Removed(addOn string) { m.removed.WithLabelValues(addOn).Inc() }
 
-// series are the labels of a gauge.
+// series are the label values of a gauge.
 type series struct{ addOn, waitsFor string }
 
-// waiting is a gauge of what waits. It is safe for concurrent use.
+// waiting is a gauge of changes that wait. It is safe for concurrent use.
 type waiting struct {
 	gauge *prometheus.GaugeVec
 
 	mutex sync.Mutex
-	// by is what each add-on on a managed cluster waits for, and counts is their number.
+	// reasons has the reason for which each add-on on a managed cluster waits. counts has the numbers of such add-ons.
 	by     map[types.NamespacedName]string
 	counts map[series]int
 }
 
-// set replaces what an add-on on a managed cluster waits for; empty: nothing.
+// set replaces the reason for which an add-on on a managed cluster waits. It is empty if the add-on does not wait.
 func (w *waiting) set(addOn types.NamespacedName, waitsFor string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -27,10 +27,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// gather is how long changes are gathered before an installation is decided on.
+// gather is the time for which changes are collected before a decision on an installation.
 const gather = time.Second
 
-// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet are counted.
+// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet count all
+// of them.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "addoninstallations", r, 1, controllers.RetryOnHub,
 		r.Changed.Source(Everything),
@@ -39,7 +40,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// Assessed follows the assessments of add-ons.
+// Assessed stores the missing add-ons of an assessment, and enqueues the affected installations.
 func (r *Reconciler) Assessed(change assess.Change) {
 	if change.After == nil {
 		r.wanted.set(change.AddOn, nil)
@@ -51,7 +52,7 @@ func (r *Reconciler) Assessed(change assess.Change) {
 	}
 }
 
-// enqueueUsed enqueues what an add-on may use on its managed cluster, as far as Interlock installs it.
+// enqueueUsed enqueues the add-ons that an add-on may use on its managed cluster and that Interlock installs.
 func (r *Reconciler) enqueueUsed(addOn types.NamespacedName) {
 	declared := r.Declarations.Current()
 	if declared == nil {
@@ -62,7 +63,7 @@ func (r *Reconciler) enqueueUsed(addOn types.NamespacedName) {
 	}
 }
 
-// addOns: one appears, is taken over, or goes.
+// addOns enqueues for an add-on that is created, taken over or deleted.
 func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
 	changed := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		key := client.ObjectKeyFromObject(addOn)
@@ -86,7 +87,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 	}
 }
 
-// clusters: a managed cluster becomes available or lost, policies select it by its labels, or it goes.
+// clusters enqueues for a managed cluster that becomes available or lost, gets other labels, or is deleted.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	changed := func(ctx context.Context, cluster string) {
 		keys, err := r.Inputs.OnCluster(ctx, cluster)
@@ -115,7 +116,8 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// enqueueAll enqueues all that is installed, and all that may be. The first time, it finds what each of them waits for.
+// enqueueAll enqueues all installed add-ons, and all that may be installed. The first time, it finds the waits of all of
+// them.
 func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator, now time.Time) error {
 	keys, err := r.keys(ctx, declared)
 	if err != nil {
@@ -135,7 +137,7 @@ func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evalua
 	return nil
 }
 
-// findWait sets what an installation waits for, without doing anything.
+// findWait sets the wait of an installation, without taking a step.
 func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
 	of, err := r.load(ctx, declared, key)
 	if err != nil {
@@ -149,7 +151,7 @@ func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluato
 	return nil
 }
 
-// keys returns all that is installed, and all that may be.
+// keys returns all installed add-ons, and all that may be installed.
 func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
 	var stored dependencyv1alpha1.AddOnInstallationList
 	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {

@@ -15,12 +15,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// storedIn is what a decision reads of an AddOnInstallation.
+// storedIn returns the part of an AddOnInstallation that decisions depend on.
 func storedIn(object *dependencyv1alpha1.AddOnInstallation) *installation.Installation {
 	status := &object.Status
 	stored := &installation.Installation{
-		Requests: object.Spec.RequestedBy, Phase: status.Phase, UID: status.UID, Generation: status.Generation, ClusterUID: status.ClusterUID,
-		Since: timeOf(status.Since), UnusedSince: timeOf(status.UnusedSince),
+		Requests:    object.Spec.RequestedBy,
+		Phase:       status.Phase,
+		UID:         status.UID,
+		Generation:  status.Generation,
+		ClusterUID:  status.ClusterUID,
+		Since:       timeOf(status.Since),
+		UnusedSince: timeOf(status.UnusedSince),
 	}
 	if status.Undone != nil {
 		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Again: status.Undone.Again.Time}
@@ -43,7 +48,7 @@ func moment(at time.Time) *metav1.Time {
 	return &rounded
 }
 
-// write sets what is stored of an installation.
+// write sets the stored state of an installation.
 func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.Installation, condition metav1.Condition) {
 	object.Spec.RequestedBy = desired.Requests
 	status := &object.Status
@@ -58,7 +63,8 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	meta.SetStatusCondition(&status.Conditions, condition)
 }
 
-// store stores a decision, and reads what is stored then into the subject. Nothing is written if it is stored already.
+// store stores a decision, and updates the subject with the stored object. It writes nothing if the object does not
+// change.
 func (r *Reconciler) store(ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition) error {
 	switch {
 	case of.object == nil && desired == nil:

@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 )
 
-// follow sets what an add-on waits for, for the messages of its dependents, for the metrics, and for the events on approvals. refused is true
-// where the API server has refused the last step.
+// follow publishes the wait of an add-on for messages of its dependents, for metrics, and for events about approvals.
+// refused is true if the API server has refused the last step.
 func (r *Reconciler) follow(of *subject, decision installation.Decision, refused bool) {
 	installs, removes := waitsFor(of, decision, refused)
 	if r.Inputs.Installations.Set(of.key, waits[installs]) {
@@ -29,17 +29,23 @@ func (r *Reconciler) follow(of *subject, decision installation.Decision, refused
 	}
 }
 
-// waits are those that messages of dependents explain, by the label of the metric. All else follows at once.
+// waits has the waits that messages of dependents explain, by the label value of the metric. Other waits are short.
 var waits = map[string]evaluation.Wait{
-	forApproval: evaluation.WaitForApproval, forContradiction: evaluation.WaitContradiction, forGivenUp: evaluation.WaitGivenUp,
-	forRefused: evaluation.WaitRefused, forPlacement: evaluation.WaitForPlacement,
+	forApproval:      evaluation.WaitForApproval,
+	forContradiction: evaluation.WaitContradiction,
+	forGivenUp:       evaluation.WaitGivenUp,
+	forRefused:       evaluation.WaitRefused,
+	forPlacement:     evaluation.WaitForPlacement,
 }
 
-// waitsFor returns what the installation of an add-on waits for, or its removal.
+// waitsFor returns the reason for which the installation of an add-on waits, and the reason for its removal.
 func waitsFor(of *subject, decision installation.Decision, refused bool) (installs, removes string) {
 	wait := map[installation.Blocker]string{
-		installation.NeedsApproval: forApproval, installation.Delayed: forBudget, installation.Contradiction: forContradiction,
-		installation.GivenUpForAWhile: forGivenUp, installation.NeedsPlacement: forPlacement,
+		installation.NeedsApproval:    forApproval,
+		installation.Delayed:          forBudget,
+		installation.Contradiction:    forContradiction,
+		installation.GivenUpForAWhile: forGivenUp,
+		installation.NeedsPlacement:   forPlacement,
 	}[decision.Blocker]
 	if refused {
 		wait = forRefused
@@ -53,7 +59,7 @@ func waitsFor(of *subject, decision installation.Decision, refused bool) (instal
 	return "", wait
 }
 
-// reportApprovals emits the events on approvals of an add-on, and returns when to do so again.
+// reportApprovals emits the events about approvals of an add-on. It returns the time of the next report.
 func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
 	var waiting changes
 	if r.installations.has(addOn) || r.removals.has(addOn) {
@@ -78,14 +84,14 @@ func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.E
 		r.RemovalEvents.Report(addOn, waiting.removals, clusters, install)), nil
 }
 
-// clustersByAddOn are managed clusters by add-on. It is safe for concurrent use.
+// clustersByAddOn has managed clusters by add-on. It is safe for concurrent use.
 type clustersByAddOn struct {
 	mutex sync.Mutex
 	by    map[string]sets.Set[string]
 }
 
-// set adds or removes a managed cluster, and reports whether that is a change.
-func (c *clustersByAddOn) set(of types.NamespacedName, is bool) (changed bool) {
+// set adds or removes a managed cluster. It returns false without a change.
+func (c *clustersByAddOn) set(of types.NamespacedName, is bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	clusters := c.by[of.Name]

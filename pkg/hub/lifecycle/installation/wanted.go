@@ -8,18 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// wanted counts on which managed clusters an add-on is missing, by the last assessments. It is safe for concurrent use.
+// missing counts the managed clusters on which an add-on is missing, by the last assessments. It is safe for concurrent
+// use.
 type wanted struct {
 	mutex sync.Mutex
-	// by is what each add-on on a managed cluster misses.
+	// byDependent has the missing dependencies of each add-on on a managed cluster.
 	by map[types.NamespacedName][]string
-	// dependents is how many add-ons on each managed cluster miss an add-on.
+	// dependents has the number of add-ons on each managed cluster that need a missing add-on.
 	dependents map[string]map[string]int
-	// growth is how many times each add-on was missing on one more managed cluster.
+	// growth counts how often each add-on became missing on another managed cluster.
 	growth map[string]int
 }
 
-// set replaces what an add-on misses.
+// set replaces the missing dependencies of an add-on.
 func (w *wanted) set(dependent types.NamespacedName, missing []string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -58,14 +59,14 @@ func (w *wanted) add(cluster string, addOns []string, count int) {
 	}
 }
 
-// clusters returns where an add-on is missing, and how many times it was missing on one more managed cluster.
-func (w *wanted) clusters(addOn string) (clusters []string, growth int) {
+// clusters returns the clusters on which an add-on is missing, and the growth of their number.
+func (w *wanted) clusters(addOn string) ([]string, int) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return slices.Collect(maps.Keys(w.dependents[addOn])), w.growth[addOn]
 }
 
-// all returns the add-ons on managed clusters that miss another one.
+// all returns the add-ons on managed clusters that need a missing add-on.
 func (w *wanted) all() []types.NamespacedName {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
