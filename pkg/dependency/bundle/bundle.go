@@ -57,50 +57,50 @@ type Decision struct {
 // Decide decides on Available of an add-on. The report of a lost cluster stays. The stored condition stays while an edge
 // is held. The message of Degraded about a failing dependency is copied word for word: the guard and addon-agent do the
 // same, so the writers do not undo each other's changes.
-func Decide(in Input) Decision {
+func Decide(input Input) Decision {
 	switch {
-	case !in.Bundle:
-		return in.release()
-	case in.Stored != nil && (in.Lost || availability.ClusterLost(in.Stored) && in.any(evaluation.Finding.Held)):
+	case !input.Bundle:
+		return input.release()
+	case input.Stored != nil && (input.Lost || availability.ClusterLost(input.Stored) && input.any(evaluation.Finding.Held)):
 		return Decision{}
-	case availability.RequiredFails(in.Degraded):
-		return in.become(metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
-	case in.Lost, in.any(evaluation.Finding.Held), in.any(evaluation.Finding.Unsatisfied):
-		return in.unknown()
+	case availability.RequiredFails(input.Degraded):
+		return input.become(metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, input.Degraded.Message)
+	case input.Lost, input.any(evaluation.Finding.Held), input.any(evaluation.Finding.Unsatisfied):
+		return input.unknown()
 	}
-	return in.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
+	return input.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
 }
 
 // any reports whether match is true for a finding on an edge that the bundle needs.
-func (in Input) any(is func(evaluation.Finding) bool) bool {
-	return slices.ContainsFunc(in.Findings, func(f evaluation.Finding) bool { return f.Blocks() && is(f) })
+func (input Input) any(match func(evaluation.Finding) bool) bool {
+	return slices.ContainsFunc(input.Findings, func(f evaluation.Finding) bool { return f.Blocks() && match(f) })
 }
 
 // unknown keeps the stored condition, unless OCM's agent set it because a bundle has no lease.
-func (in Input) unknown() Decision {
-	if in.Stored != nil && in.Stored.Reason != availability.ReasonLeaseNotFound {
+func (input Input) unknown() Decision {
+	if input.Stored != nil && input.Stored.Reason != availability.ReasonLeaseNotFound {
 		return Decision{}
 	}
-	return in.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
+	return input.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
 }
 
 // release gives Available of a former bundle back to OCM's agent after its cluster can be reached. While a Required
 // dependency fails, Available stays False, like the Available of any add-on.
-func (in Input) release() Decision {
-	isOwned := Owned(in.Stored) && in.Stored.Reason != ReasonReleased
-	if !in.Former && !isOwned || in.Former && in.Lost {
+func (input Input) release() Decision {
+	isOwned := Owned(input.Stored) && input.Stored.Reason != ReasonReleased
+	if !input.Former && !isOwned || input.Former && input.Lost {
 		return Decision{}
 	}
 	status, reason, message := metav1.ConditionUnknown, ReasonReleased, text.Final(messageReleased)
-	if availability.RequiredFails(in.Degraded) {
-		status, reason, message = metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, in.Degraded.Message
+	if availability.RequiredFails(input.Degraded) {
+		status, reason, message = metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, input.Degraded.Message
 	}
-	released := in.become(status, reason, message)
-	released.Write, released.Mode = released.Write || in.Former, ocmv1alpha1.HealthCheckModeLease
-	if released.Condition.Type == "" { // only the mode changes
-		released.Condition = *in.Stored
+	decision := input.become(status, reason, message)
+	decision.Write, decision.Mode = decision.Write || input.Former, ocmv1alpha1.HealthCheckModeLease
+	if decision.Condition.Type == "" { // only the mode changes
+		decision.Condition = *input.Stored
 	}
-	return released
+	return decision
 }
 
 // Owned reports whether Available, which may be nil, has a reason that only a bundle has.
@@ -108,17 +108,17 @@ func Owned(available *metav1.Condition) bool {
 	return available != nil && slices.Contains(Reasons, available.Reason)
 }
 
-func (in Input) become(status metav1.ConditionStatus, reason, message string) Decision {
+func (input Input) become(status metav1.ConditionStatus, reason, message string) Decision {
 	desired := metav1.Condition{
 		Type:               availability.ConditionAvailable,
 		Status:             status,
 		Reason:             reason,
 		Message:            message,
-		LastTransitionTime: in.Now,
+		LastTransitionTime: input.Now,
 	}
-	if in.Stored != nil && in.Stored.Status == status {
-		desired.LastTransitionTime = in.Stored.LastTransitionTime
-		if in.Stored.Reason == reason && in.Stored.Message == message {
+	if input.Stored != nil && input.Stored.Status == status {
+		desired.LastTransitionTime = input.Stored.LastTransitionTime
+		if input.Stored.Reason == reason && input.Stored.Message == message {
 			return Decision{}
 		}
 	}

@@ -23,7 +23,7 @@ type Catalog struct {
 	installs  map[string]Install
 	providers map[providedKind][]provider
 	// comparedVersions has the add-ons whose versions an edge compares.
-	compared map[string]bool
+	comparedVersions map[string]bool
 	// edges has the edges on add-ons. required has the Required edges that apply on all clusters.
 	edges, required *graph.Graph
 	conditional     map[string]*ConditionalCycle
@@ -44,7 +44,7 @@ type Catalog struct {
 	// partial is true if other add-ons may be registered.
 	partial bool
 	// outline has the add-ons that this catalog leaves out. It is nil if it leaves out none.
-	others *Outline
+	outline *Outline
 }
 
 // New builds the catalog of all add-ons registered on a hub, with its AddOnTemplates.
@@ -54,9 +54,9 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alph
 
 // Some builds a catalog of some add-ons. Other add-ons may be registered.
 func Some(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
-	some := New(addOns, templates...)
-	some.partial = true
-	return some
+	c := New(addOns, templates...)
+	c.partial = true
+	return c
 }
 
 // Renew builds the catalog of all add-ons registered on a hub. It compiles only those declarations that the old catalog,
@@ -81,14 +81,14 @@ func (c *Catalog) Renew(addOns []addonv1alpha1.ClusterManagementAddOn, templates
 // connect finds the edges, cycles and providers that the declarations make together.
 func (c *Catalog) connect() {
 	edges, required := make(map[string][]string, len(c.declarations)), make(map[string][]string, len(c.declarations))
-	declared := make(map[string][]variant, len(c.declarations))
+	variants := make(map[string][]variant, len(c.declarations))
 	for addOn := range c.declarations {
-		declared[addOn] = c.variants(addOn)
+		variants[addOn] = c.variants(addOn)
 		edges[addOn], required[addOn] = c.targetsOf(addOn)
 	}
 	c.edges, c.required = graph.New(edges), graph.New(required)
-	c.conditional, c.circular = findConditionalCycles(declared), findCircular(declared)
-	c.providers, c.compared = findProviders(declared), findCompared(declared)
+	c.conditional, c.circular = findConditionalCycles(variants), findCircular(variants)
+	c.providers, c.comparedVersions = findProviders(variants), findCompared(variants)
 }
 
 // registrations has declarations with their sources, by add-on.
@@ -109,8 +109,8 @@ func (r registrations) renew(
 	changed := len(addOns) != len(r.sources)
 	for i := range addOns {
 		name, source := addOns[i].Name, declaration.SourceOf(&addOns[i])
-		if known, ok := r.sources[name]; ok && known.Equal(source) {
-			renewed.declarations[name], renewed.sources[name] = r.declarations[name], known
+		if stored, ok := r.sources[name]; ok && stored.Equal(source) {
+			renewed.declarations[name], renewed.sources[name] = r.declarations[name], stored
 			continue
 		}
 		renewed.declarations[name], renewed.sources[name] = read(&addOns[i]), source
@@ -121,19 +121,19 @@ func (r registrations) renew(
 
 // targets returns the add-ons that edges are on. required has those that the dependent waits for on all clusters. An edge
 // with a condition or an override does not apply everywhere, and an alternative need not be waited for.
-func targets(declared declaration.Declaration) (all, required []string) {
-	for i := range declared.Edges {
-		edge := &declared.Edges[i]
+func targets(d declaration.Declaration) (dependencies, required []string) {
+	for i := range d.Edges {
+		edge := &d.Edges[i]
 		for end := range edge.Ends() {
 			if end.AddOn != "" {
-				all = append(all, end.AddOn)
+				dependencies = append(dependencies, end.AddOn)
 			}
 		}
 		if edge.Waits() && edge.When == nil && len(edge.Overrides) == 0 {
 			required = append(required, edge.AddOn)
 		}
 	}
-	return all, required
+	return dependencies, required
 }
 
 // Declaration returns the declaration of the named add-on. It is the zero value for an unregistered add-on.
@@ -152,8 +152,8 @@ func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Inval
 
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {
-	_, registered := c.declarations[addOn]
-	return registered || c.others.registered(addOn)
+	_, ok := c.declarations[addOn]
+	return ok || c.outline.registered(addOn)
 }
 
 // Unregistered reports whether the hub certainly has no ClusterManagementAddOn of the name.

@@ -38,17 +38,17 @@ func (c *Catalog) equal(before *Catalog, addOn string) bool {
 }
 
 func (c *Catalog) actsAlike(before *Catalog, addOn string) bool {
-	is, was := c.installs[addOn], before.installs[addOn]
-	return is.Bundle == was.Bundle &&
-		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(is.Templates, was.Templates))
+	current, previous := c.installs[addOn], before.installs[addOn]
+	return current.Bundle == previous.Bundle &&
+		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(current.Templates, previous.Templates))
 }
 
 // equalDeclaration compares two declarations, with the versions and providers of their dependencies.
-func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
-	return is.Invalid == was.Invalid && is.Ordering == was.Ordering && declaration.SameOverrides(is, was) &&
-		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
-		equality.Semantic.DeepEqual(is.Requirements, was.Requirements) &&
-		!slices.ContainsFunc(is.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })
+func (c *Catalog) equalDeclaration(before *Catalog, current, previous declaration.Declaration) bool {
+	return current.Invalid == previous.Invalid && current.Ordering == previous.Ordering && declaration.SameOverrides(current, previous) &&
+		equality.Semantic.DeepEqual(current.Dependencies, previous.Dependencies) &&
+		equality.Semantic.DeepEqual(current.Requirements, previous.Requirements) &&
+		!slices.ContainsFunc(current.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })
 }
 
 // differs reports whether the provider or the version of the edge's dependency differs.

@@ -32,10 +32,10 @@ func findCircular(declarations map[string][]variant) map[string]*ConditionalCycl
 		return nil
 	}
 	waits := make(map[string][]string, len(declarations))
-	for addOn, all := range declarations {
-		eachWaiting(all, requiredAndAlternatives, func(on string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], on) })
+	for addOn, variants := range declarations {
+		eachWaiting(variants, requiredAndAlternatives, func(target string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], target) })
 	}
-	found := map[string]*ConditionalCycle{}
+	cycles := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(waits).Cyclic() {
 		k := newConditionalCycle(members, declarations, requiredAndAlternatives)
 		if !k.alternatives {
@@ -43,15 +43,15 @@ func findCircular(declarations map[string][]variant) map[string]*ConditionalCycl
 		}
 		k.findWays()
 		for _, member := range members {
-			found[member] = k
+			cycles[member] = k
 		}
 	}
-	return found
+	return cycles
 }
 
 func anyAlternatives(declarations map[string][]variant) bool {
-	for _, all := range declarations {
-		for _, v := range all {
+	for _, variants := range declarations {
+		for _, v := range variants {
 			if slices.ContainsFunc(v.declared.Edges, func(edge declaration.Edge) bool { return edge.MayWaitForAny() }) {
 				return true
 			}
@@ -79,22 +79,22 @@ func (k *ConditionalCycle) WayBack(addOn string, applies func(dependent string, 
 	if way := k.ways[addOn]; way != nil {
 		return way()
 	}
-	known := map[[2]string]bool{}
-	return k.graph.WayBackWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
+	results := map[[2]string]bool{}
+	return k.graph.WayBackWhere(addOn, func(dependent, target string) bool { return k.applies(results, dependent, target, applies) })
 }
 
 // circularEdges calls a function with each edge whose alternatives all wait for the add-on on every cluster. cycle is the
 // cycle through the first alternative.
-func (c *Catalog) circularEdges(addOn string, declared declaration.Declaration, call func(edge int, cycle []string)) {
+func (c *Catalog) circularEdges(addOn string, d declaration.Declaration, call func(edge int, cycle []string)) {
 	k := c.circular[addOn]
 	if k == nil {
 		return
 	}
 	way := k.WayBack(addOn, func(string, Condition) bool { return false })
-	for i := range declared.Edges {
-		edge := &declared.Edges[i]
+	for i := range d.Edges {
+		edge := &d.Edges[i]
 		if edge.MayWaitForAny() && edge.When == nil && len(edge.Overrides) == 0 &&
-			!slices.ContainsFunc(edge.Alternatives, func(one declaration.Edge) bool { return !way.Leads(one.AddOn) }) {
+			!slices.ContainsFunc(edge.Alternatives, func(alternative declaration.Edge) bool { return !way.Leads(alternative.AddOn) }) {
 			call(i, way.Cycle(edge.Alternatives[0].AddOn))
 		}
 	}

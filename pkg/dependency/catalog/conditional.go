@@ -76,7 +76,7 @@ func requiredAndAlternatives(edge *declaration.Edge) bool {
 }
 
 // eachWaiting calls a function with each selected edge between add-ons, its dependency, and its condition.
-func eachWaiting(declarations []variant, selects edgeSelector, call func(on string, edge *declaration.Edge, condition Condition)) {
+func eachWaiting(declarations []variant, selects edgeSelector, call func(target string, edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
@@ -103,39 +103,39 @@ func (c *Catalog) Conditional(addOn string) *ConditionalCycle { return c.conditi
 func findConditionalCycles(declarations map[string][]variant) map[string]*ConditionalCycle {
 	required := map[string][]string{}
 	uncertain := false
-	for addOn, all := range declarations {
-		eachWaiting(all, requiredEdges, func(on string, _ *declaration.Edge, condition Condition) {
-			required[addOn] = append(required[addOn], on)
+	for addOn, variants := range declarations {
+		eachWaiting(variants, requiredEdges, func(target string, _ *declaration.Edge, condition Condition) {
+			required[addOn] = append(required[addOn], target)
 			uncertain = uncertain || condition != (Condition{})
 		})
 	}
 	if !uncertain {
 		return nil
 	}
-	found := map[string]*ConditionalCycle{}
+	cycles := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(required).Cyclic() {
 		k := newConditionalCycle(members, declarations, requiredEdges)
 		if len(k.conditions) == 0 {
 			continue // this cycle is not conditional
 		}
 		for _, member := range members {
-			found[member] = k
+			cycles[member] = k
 		}
 	}
-	return found
+	return cycles
 }
 
 func newConditionalCycle(members []string, declarations map[string][]variant, selects edgeSelector) *ConditionalCycle {
 	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, selects: selects}
 	required := make(map[string][]string, len(members))
-	for _, from := range members {
-		eachWaiting(declarations[from], selects, func(on string, edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(members, on); !within {
+	for _, dependent := range members {
+		eachWaiting(declarations[dependent], selects, func(target string, edge *declaration.Edge, condition Condition) {
+			if _, ok := slices.BinarySearch(members, target); !ok {
 				return
 			}
 			k.alternatives = k.alternatives || len(edge.Alternatives) > 0
-			required[from] = append(required[from], on)
-			ends := [2]string{from, on}
+			required[dependent] = append(required[dependent], target)
+			ends := [2]string{dependent, target}
 			k.conditions[ends] = append(k.conditions[ends], condition)
 		})
 	}
@@ -152,30 +152,30 @@ func newConditionalCycle(members []string, declarations map[string][]variant, se
 	}
 	k.graph = graph.New(required)
 	k.reads = sync.OnceValue(k.findReads)
-	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
+	k.statement = sync.OnceValue(func() string { return k.describe(declarations) })
 	return k
 }
 
 // certain reports whether an edge with these conditions always applies: each declaration of the add-on has the edge
 // without a condition of its own.
 func certain(conditions []Condition, declarations int) bool {
-	by := map[string]bool{}
+	templates := map[string]bool{}
 	for _, condition := range conditions {
 		if condition.When == nil && condition.Overridden == nil {
-			by[condition.Template] = true
+			templates[condition.Template] = true
 		}
 	}
-	return len(by) == declarations
+	return len(templates) == declarations
 }
 
-func (k *ConditionalCycle) state(declarations map[string][]variant) string {
+func (k *ConditionalCycle) describe(declarations map[string][]variant) string {
 	var statement strings.Builder
-	for _, from := range k.members {
-		eachWaiting(declarations[from], k.selects, func(on string, edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(k.members, on); !within {
+	for _, dependent := range k.members {
+		eachWaiting(declarations[dependent], k.selects, func(target string, edge *declaration.Edge, condition Condition) {
+			if _, ok := slices.BinarySearch(k.members, target); !ok {
 				return
 			}
-			fmt.Fprintf(&statement, "%q→%q", from, on)
+			fmt.Fprintf(&statement, "%q→%q", dependent, target)
 			if condition.Templated {
 				fmt.Fprintf(&statement, " in %q", condition.Template)
 			}
@@ -210,8 +210,8 @@ func (k *ConditionalCycle) findReads() []string {
 			if condition.When == nil {
 				continue
 			}
-			for _, read := range condition.When.Reads {
-				addOns = append(addOns, read.AddOn)
+			for _, source := range condition.When.Reads {
+				addOns = append(addOns, source.AddOn)
 			}
 		}
 	}
@@ -222,20 +222,20 @@ func (k *ConditionalCycle) findReads() []string {
 // Cycles returns the cycles of a member, like Catalog.Cycles, with the edges that apply on one managed cluster. It calls
 // applies with a condition of the named dependent only when the search reaches its edge, and at most once.
 func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, condition Condition) bool) map[string][]string {
-	known := map[[2]string]bool{}
-	return k.graph.CyclesWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
+	results := map[[2]string]bool{}
+	return k.graph.CyclesWhere(addOn, func(dependent, target string) bool { return k.applies(results, dependent, target, applies) })
 }
 
 // applies reports whether an edge applies, and keeps the result in results. It evaluates each condition at most once.
-func (k *ConditionalCycle) does(known map[[2]string]bool, from, to string, applies func(dependent string, condition Condition) bool) bool {
-	ends := [2]string{from, to}
-	does, evaluated := known[ends]
+func (k *ConditionalCycle) applies(results map[[2]string]bool, dependent, target string, applies func(dependent string, condition Condition) bool) bool {
+	ends := [2]string{dependent, target}
+	result, evaluated := results[ends]
 	if !evaluated {
 		conditions, conditional := k.conditions[ends]
-		does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
-		known[ends] = does
+		result = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(dependent, condition) })
+		results[ends] = result
 	}
-	return does
+	return result
 }
 
 // possible returns the cycles of the member that exist only if all conditions hold.
@@ -243,14 +243,14 @@ func (k *ConditionalCycle) possible(addOn string, certain map[string][]string) [
 	if k == nil {
 		return nil
 	}
-	all := k.graph.Cycles(addOn)
-	var cycles [][]string
-	for _, dependency := range slices.Sorted(maps.Keys(all)) {
-		if _, anyway := certain[dependency]; !anyway {
-			cycles = append(cycles, all[dependency])
+	cycles := k.graph.Cycles(addOn)
+	var found [][]string
+	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
+		if _, ok := certain[dependency]; !ok {
+			found = append(found, cycles[dependency])
 		}
 	}
-	return cycles
+	return found
 }
 
 // text returns the statement of the conditional cycle. It is empty without a conditional cycle.

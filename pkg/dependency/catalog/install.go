@@ -90,8 +90,8 @@ func (c *Catalog) IsSet(addOn string) bool {
 			return true
 		}
 		return slices.ContainsFunc(c.Variants(dependent), func(template string) bool {
-			_, of, _ := c.Template(template)
-			return slices.ContainsFunc(of.Edges, sets)
+			_, d, _ := c.Template(template)
+			return slices.ContainsFunc(d.Edges, sets)
 		})
 	})
 }
@@ -148,20 +148,20 @@ func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) (i
 // installed it before, OCM removes it from clusters that only removed Placements select. Otherwise, OCM removes it from
 // all clusters that no Placement selects.
 func (i Install) Drops(before Install) bool {
-	return i.Placed && (!before.Placed || slices.ContainsFunc(before.Placements, func(one types.NamespacedName) bool {
-		return !slices.Contains(i.Placements, one)
+	return i.Placed && (!before.Placed || slices.ContainsFunc(before.Placements, func(placement types.NamespacedName) bool {
+		return !slices.Contains(i.Placements, placement)
 	}))
 }
 
-func (i Install) equal(other Install) bool {
-	return i.alike(other) && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates)
+func (i Install) equal(b Install) bool {
+	return i.alike(b) && i.Bundle == b.Bundle && slices.Equal(i.Templates, b.Templates)
 }
 
 // alike reports whether OCM installs the add-on in the same way.
-func (i Install) alike(other Install) bool {
-	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.RemovalApproved == other.RemovalApproved && i.WrongApproval == other.WrongApproval &&
-		i.WrongRemovalApproval == other.WrongRemovalApproval && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+func (i Install) alike(b Install) bool {
+	return i.Manual == b.Manual && i.OnDemand == b.OnDemand && i.Approved == b.Approved &&
+		i.RemovalApproved == b.RemovalApproved && i.WrongApproval == b.WrongApproval &&
+		i.WrongRemovalApproval == b.WrongRemovalApproval && i.Placed == b.Placed && slices.Equal(i.Placements, b.Placements)
 }
 
 // Install returns the way in which OCM installs a registered add-on.

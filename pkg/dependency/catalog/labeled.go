@@ -41,11 +41,11 @@ func (c *Catalog) Consented(placements Placements) *Catalog {
 		if !install.Placed {
 			continue
 		}
-		listed := func(one *clusterv1beta1.Placement) bool {
-			return slices.Contains(install.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+		listed := func(placement *clusterv1beta1.Placement) bool {
+			return slices.Contains(install.Placements, types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
 		}
-		if by := labeledBy(placements.Items, listed, addOn); len(by.Placements) > 0 || by.Problem != "" {
-			consented.labeled[addOn] = by
+		if labeled := labeledBy(placements.Items, listed, addOn); len(labeled.Placements) > 0 || labeled.Problem != "" {
+			consented.labeled[addOn] = labeled
 		}
 	}
 	return &consented
@@ -74,8 +74,8 @@ func labeledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta
 	return labeled
 }
 
-func (l Labeled) equal(other Labeled) bool {
-	return l.Problem == other.Problem && slices.Equal(l.Placements, other.Placements)
+func (l Labeled) equal(b Labeled) bool {
+	return l.Problem == b.Problem && slices.Equal(l.Placements, b.Placements)
 }
 
 // Limit returns the number of managed clusters on which the label may install the add-on. It is -1 without a limit: with

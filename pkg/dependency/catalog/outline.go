@@ -19,8 +19,8 @@ type Outline struct {
 	// depths has the lengths of the longest chains of Required edges, by add-on.
 	depths map[string]int
 	// next has the next add-on on each of these chains.
-	next   map[string]string
-	wanted map[string][]Wanted
+	next         map[string]string
+	versionEdges map[string][]Wanted
 }
 
 // Wanted is an edge with the add-on that declares it.
@@ -39,27 +39,27 @@ func (o *Outline) Renew(addOns []addonv1alpha1.ClusterManagementAddOn) *Outline 
 	read := func(addOn *addonv1alpha1.ClusterManagementAddOn) declaration.Declaration {
 		return declaration.Read(addOn).Outline()
 	}
-	all, changed := o.renew(addOns, read)
+	registered, changed := o.renew(addOns, read)
 	if !changed && o.edges != nil {
 		return o
 	}
-	renewed := &Outline{registrations: all}
+	renewed := &Outline{registrations: registered}
 	edges, waits := make(map[string][]string, len(addOns)), make(map[string][]string, len(addOns))
-	for name, declared := range renewed.declarations {
-		edges[name], _ = targets(declared)
-		waits[name] = waitsFor(declared)
+	for name, d := range renewed.declarations {
+		edges[name], _ = targets(d)
+		waits[name] = waitsFor(d)
 	}
-	renewed.edges, renewed.wanted = graph.New(edges), renewed.findWanted()
+	renewed.edges, renewed.versionEdges = graph.New(edges), renewed.findVersionEdges()
 	renewed.depths, renewed.next = graph.New(waits).Deepest()
 	return renewed
 }
 
 // waitsFor returns the dependencies of Required edges, with a condition or without.
-func waitsFor(declared declaration.Declaration) []string {
+func waitsFor(d declaration.Declaration) []string {
 	var addOns []string
-	for i := range declared.Edges {
-		if declared.Edges[i].Waits() {
-			addOns = append(addOns, declared.Edges[i].AddOn)
+	for i := range d.Edges {
+		if d.Edges[i].Waits() {
+			addOns = append(addOns, d.Edges[i].AddOn)
 		}
 	}
 	return addOns
@@ -68,55 +68,55 @@ func waitsFor(declared declaration.Declaration) []string {
 // Chain returns the longest chain of Required edges from an add-on with this declaration. It begins with the add-on
 // itself. Add-ons that require each other count once. The result is nil without such edges. It is also nil if a chain
 // leads back to the add-on, because its stored declaration is about to be replaced.
-func (o *Outline) Chain(addOn string, declared declaration.Declaration) []string {
-	required := waitsFor(declared)
+func (o *Outline) Chain(addOn string, d declaration.Declaration) []string {
+	required := waitsFor(d)
 	if len(required) == 0 || len(o.edges.Between(required, addOn)) > 0 {
 		return nil
 	}
 	deepest := slices.MaxFunc(required, func(a, b string) int { return cmp.Or(cmp.Compare(o.depths[a], o.depths[b]), cmp.Compare(b, a)) })
 	chain := []string{addOn}
-	for at := deepest; at != ""; at = o.next[at] {
-		chain = append(chain, at)
+	for addOn := deepest; addOn != ""; addOn = o.next[addOn] {
+		chain = append(chain, addOn)
 	}
 	return chain
 }
 
 // WantingVersions returns the edges on an add-on that only some of its versions satisfy. They are in the order of the
 // dependents' names, and then in the declared order.
-func (o *Outline) WantingVersions(of string) []Wanted { return o.wanted[of] }
+func (o *Outline) WantingVersions(addOn string) []Wanted { return o.versionEdges[addOn] }
 
 // findWanted returns the edges that only some versions of their add-on satisfy.
-func (o *Outline) findWanted() map[string][]Wanted {
-	wanted := map[string][]Wanted{}
+func (o *Outline) findVersionEdges() map[string][]Wanted {
+	found := map[string][]Wanted{}
 	for _, dependent := range slices.Sorted(maps.Keys(o.declarations)) {
 		edges := o.declarations[dependent].Edges
 		for i := range edges {
 			if edges[i].WantsVersion() {
-				wanted[edges[i].AddOn] = append(wanted[edges[i].AddOn], Wanted{dependent, &edges[i]})
+				found[edges[i].AddOn] = append(found[edges[i].AddOn], Wanted{dependent, &edges[i]})
 			}
 		}
 	}
-	return wanted
+	return found
 }
 
 // With returns a catalog that checks the add-on among the others. It has only the add-ons that can be on a cycle with it.
 // Usually there are none.
 func (o *Outline) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
-	declared := declaration.Read(addOn)
-	with := &Catalog{registrations: registrations{declarations: map[string]declaration.Declaration{}}, others: o}
-	dependencies, _ := targets(declared)
+	d := declaration.Read(addOn)
+	c := &Catalog{registrations: registrations{declarations: map[string]declaration.Declaration{}}, outline: o}
+	dependencies, _ := targets(d)
 	for _, name := range o.edges.Between(dependencies, addOn.Name) {
-		with.declarations[name] = o.declarations[name]
+		c.declarations[name] = o.declarations[name]
 	}
-	with.declarations[addOn.Name] = declared
-	with.connect()
-	return with
+	c.declarations[addOn.Name] = d
+	c.connect()
+	return c
 }
 
 func (o *Outline) registered(addOn string) bool {
 	if o == nil {
 		return false
 	}
-	_, registered := o.declarations[addOn]
-	return registered
+	_, ok := o.declarations[addOn]
+	return ok
 }

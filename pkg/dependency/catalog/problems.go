@@ -42,18 +42,18 @@ func (c *Catalog) TemplateProblems(template string) []declaration.Problem {
 }
 
 // ownProblems returns the problems of the declaration alone, and its unregistered dependencies.
-func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Problem {
-	problems := slices.Clone(declared.Problems)
-	for i := range declared.Dependencies {
-		if of := &declared.Dependencies[i]; of.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(of) {
+func (c *Catalog) ownProblems(d declaration.Declaration) []declaration.Problem {
+	problems := slices.Clone(d.Problems)
+	for i := range d.Dependencies {
+		if dependency := &d.Dependencies[i]; dependency.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(dependency) {
 			continue // the dependency may be absent
 		}
-		if problem, found := c.unregistered(declared, i); found {
+		if problem, ok := c.unregistered(d, i); ok {
 			problems = append(problems, problem)
 		}
-		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
-			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered, declared.PathOf(target),
-				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
+		if target := declaration.Target(&d.Dependencies[i]); target != "" && !c.Registered(target) {
+			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered, d.PathOf(target),
+				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", d.Path, text.Name(target)),
 				"register it or correct the name"))
 		}
 	}

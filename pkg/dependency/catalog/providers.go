@@ -14,8 +14,8 @@ type provider struct{ addOn, version string }
 
 func findProviders(declarations map[string][]variant) map[providedKind][]provider {
 	providers := map[providedKind][]provider{}
-	for addOn, all := range declarations {
-		for _, v := range all {
+	for addOn, variants := range declarations {
+		for _, v := range variants {
 			for _, api := range v.declared.Provides {
 				kind := providedKind{api.Group, api.Kind}
 				providers[kind] = append(providers[kind], provider{addOn, api.Version})

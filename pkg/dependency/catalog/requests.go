@@ -40,23 +40,23 @@ func (c *Catalog) Requests(installed ...string) Requests {
 // RequestsOf returns the facts of one managed cluster that add-ons need. It includes edges that do not apply there,
 // templates that do not run there, and dependencies that are not installed. So the report is there before it is needed.
 func (c *Catalog) RequestsOf(installed Installed) Requests {
-	r := requesting{apis: map[addonv1alpha1.AddonAPI][]string{}, addOns: map[string]bool{}}
-	const here, onHost = addonv1alpha1.APIServerManagedCluster, addonv1alpha1.APIServerHostingCluster
+	r := requestSet{apis: map[addonv1alpha1.AddonAPI][]string{}, addOns: map[string]bool{}}
+	const managed, hosting = addonv1alpha1.APIServerManagedCluster, addonv1alpha1.APIServerHostingCluster
 	for _, addOn := range installed.Own {
-		r.add(c.variants(addOn), addOn, here, onHost)
+		r.add(c.variants(addOn), addOn, managed, hosting)
 	}
 	for _, addOn := range installed.Hosted {
-		r.add(c.variants(addOn), addOn, here)
+		r.add(c.variants(addOn), addOn, managed)
 	}
 	for _, addOn := range installed.Hosting {
-		r.addAPIs(c.variants(addOn), onHost)
+		r.addAPIs(c.variants(addOn), hosting)
 	}
 	return Requests{APIs: UniteAPIs(r.apis), AddOns: slices.Sorted(maps.Keys(r.addOns))}
 }
 
 // Compared reports whether an edge of any registered add-on compares the version of the add-on. Its version is requested
 // wherever it is installed, because an installation or a change is reviewed against the report at once.
-func (c *Catalog) Compared(addOn string) bool { return c.compared[addOn] }
+func (c *Catalog) Compared(addOn string) bool { return c.comparedVersions[addOn] }
 
 func findCompared(declared map[string][]variant) map[string]bool {
 	compared := map[string]bool{}
@@ -80,7 +80,7 @@ func (c *Catalog) HubAPIs(addOns ...string) []addonv1alpha1.DependencyAPI {
 	if len(addOns) == 0 {
 		addOns = c.AddOns()
 	}
-	r := requesting{apis: map[addonv1alpha1.AddonAPI][]string{}}
+	r := requestSet{apis: map[addonv1alpha1.AddonAPI][]string{}}
 	for _, addOn := range addOns {
 		r.addAPIs(c.variants(addOn), addonv1alpha1.APIServerHub)
 	}
@@ -88,13 +88,13 @@ func (c *Catalog) HubAPIs(addOns ...string) []addonv1alpha1.DependencyAPI {
 }
 
 // requestSet collects requests in any order.
-type requesting struct {
+type requestSet struct {
 	apis   map[addonv1alpha1.AddonAPI][]string
 	addOns map[string]bool
 }
 
 // add adds the requests that the edges of an add-on need on the cluster where it is installed.
-func (r requesting) add(variants []variant, addOn string, servedBy ...addonv1alpha1.APIServer) {
+func (r requestSet) add(variants []variant, addOn string, servedBy ...addonv1alpha1.APIServer) {
 	r.addAPIs(variants, servedBy...)
 	for _, v := range variants {
 		for i := range v.declared.Edges {
@@ -112,7 +112,7 @@ func (r requesting) add(variants []variant, addOn string, servedBy ...addonv1alp
 }
 
 // addAPIs adds the APIs that one of these API servers must serve.
-func (r requesting) addAPIs(variants []variant, servedBy ...addonv1alpha1.APIServer) {
+func (r requestSet) addAPIs(variants []variant, servedBy ...addonv1alpha1.APIServer) {
 	for _, v := range variants {
 		for i := range v.declared.Edges {
 			for end := range v.declared.Edges[i].Ends() {

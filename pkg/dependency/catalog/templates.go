@@ -32,24 +32,24 @@ type variant struct {
 }
 
 // addTemplates adds the templates with a declaration. It reuses the declarations that the catalog before has.
-func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, all Templates, before *Catalog) {
+func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, templates Templates, before *Catalog) {
 	c.templates, c.variantsOf, c.usesTemplates = map[string]templated{}, map[string][]string{}, map[string]bool{}
-	c.templatesUnread = all.Unread
+	c.templatesUnread = templates.Unread
 	for i := range addOns {
 		if declaration.UsesTemplates(&addOns[i]) {
 			c.usesTemplates[addOns[i].Name] = true
 		}
 	}
-	for i := range all.Items {
-		template := &all.Items[i]
+	for i := range templates.Items {
+		template := &templates.Items[i]
 		text := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
-		entry, known := before.templates[template.Name]
-		if !known || entry.text != text {
-			read, declares := declaration.ReadTemplate(template)
+		entry, ok := before.templates[template.Name]
+		if !ok || entry.text != text {
+			parsed, declares := declaration.ReadTemplate(template)
 			if !declares {
 				continue
 			}
-			entry.text, entry.declaration = text, read
+			entry.text, entry.declaration = text, parsed
 		}
 		entry.addOn = template.Spec.AddonName
 		c.templates[template.Name] = entry
@@ -92,9 +92,9 @@ func (c *Catalog) HasTemplate(template *addonv1alpha1.AddOnTemplate) bool {
 	if !c.usesTemplates[template.Spec.AddonName] {
 		return true
 	}
-	entry, known := c.templates[template.Name]
-	if _, declares := declaration.ReadTemplate(template); !declares || !known {
-		return declares == known
+	entry, ok := c.templates[template.Name]
+	if _, declares := declaration.ReadTemplate(template); !declares || !ok {
+		return declares == ok
 	}
 	return entry.text == template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation] && entry.addOn == template.Spec.AddonName
 }
@@ -122,12 +122,12 @@ func (c *Catalog) Counting(addOn, running string, unknown bool) (string, bool) {
 
 // variants returns all declarations of an add-on.
 func (c *Catalog) variants(addOn string) []variant {
-	all := make([]variant, 0, 1+len(c.variantsOf[addOn]))
-	all = append(all, variant{declared: c.declarations[addOn]})
+	variants := make([]variant, 0, 1+len(c.variantsOf[addOn]))
+	variants = append(variants, variant{declared: c.declarations[addOn]})
 	for _, template := range c.variantsOf[addOn] {
-		all = append(all, variant{template, c.templates[template].declaration})
+		variants = append(variants, variant{template, c.templates[template].declaration})
 	}
-	return all
+	return variants
 }
 
 // AllKnown reports whether all declarations of the add-on can be used, in any template.
@@ -137,7 +137,7 @@ func (c *Catalog) AllKnown(addOn string) bool {
 
 // targetsOf returns the targets of all declarations of the add-on. An add-on is in required only if each declaration
 // requires it.
-func (c *Catalog) targetsOf(addOn string) (all, required []string) {
+func (c *Catalog) targetsOf(addOn string) (dependencies, required []string) {
 	declarations := c.variants(addOn)
 	if len(declarations) == 1 {
 		return targets(declarations[0].declared)
@@ -145,18 +145,18 @@ func (c *Catalog) targetsOf(addOn string) (all, required []string) {
 	waited := map[string]int{}
 	for _, v := range declarations {
 		on, always := targets(v.declared)
-		all = append(all, on...)
+		dependencies = append(dependencies, on...)
 		slices.Sort(always)
 		for _, name := range slices.Compact(always) {
 			waited[name]++
 		}
 	}
-	for name, by := range waited {
-		if by == len(declarations) {
+	for name, count := range waited {
+		if count == len(declarations) {
 			required = append(required, name)
 		}
 	}
-	return all, required
+	return dependencies, required
 }
 
 // ChangedTemplates returns the AddOnTemplates whose evaluation differs between the two catalogs, in ascending order. Their
@@ -169,7 +169,7 @@ func (c *Catalog) ChangedTemplates(before *Catalog) []string {
 	for name := range c.templates {
 		changed[name] = !c.equalTemplate(before, name)
 	}
-	maps.DeleteFunc(changed, func(_ string, differs bool) bool { return !differs })
+	maps.DeleteFunc(changed, func(_ string, different bool) bool { return !different })
 	return slices.Sorted(maps.Keys(changed))
 }
 

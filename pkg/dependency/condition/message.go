@@ -43,25 +43,25 @@ func describe(findings []evaluation.Finding, matches func(evaluation.Finding) bo
 	})
 
 	var message strings.Builder
-	left := limit - maxMore
+	remaining := limit - maxMore
 	for i := range matching {
 		finding := &matching[i]
 		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
 		sentence := finding.Sentence(authorMessage)
 		if i == 0 {
 			// The other parts of a sentence have their own limits.
-			if excess := utf8.RuneCountInString(sentence) - left; excess > 0 {
-				sentence = text.Cut(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)), left)
+			if excess := utf8.RuneCountInString(sentence) - remaining; excess > 0 {
+				sentence = text.Cut(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)), remaining)
 			}
 		} else {
 			sentence = separator + sentence
 		}
 		length := utf8.RuneCountInString(sentence)
-		if length > left {
+		if length > remaining {
 			fmt.Fprintf(&message, "; and %d more", len(matching)-i)
 			break
 		}
-		left -= length
+		remaining -= length
 		message.WriteString(sentence)
 	}
 	return message.String()

@@ -45,20 +45,20 @@ func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
 // does not change, or if no condition of a dependency is newer than the stored condition. Then another dependency is not
 // installed, or the platform changed.
 func ReactionTo(
-	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, on evaluation.AddOns, now time.Time,
+	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, addOns evaluation.AddOns, now time.Time,
 ) (Reaction, time.Duration) {
-	was := metav1.ConditionFalse
-	var after time.Time
+	status := metav1.ConditionFalse
+	var since time.Time
 	if stored != nil {
-		was, after = stored.Status, stored.LastTransitionTime.Time
+		status, since = stored.Status, stored.LastTransitionTime.Time
 	}
-	if was == desired.Status {
+	if status == desired.Status {
 		return ReactionNone, 0
 	}
-	reaction, latest := ReactionNone, after
-	consider := func(to Reaction, condition *metav1.Condition) {
+	reaction, latest := ReactionNone, since
+	consider := func(kind Reaction, condition *metav1.Condition) {
 		if condition != nil && !condition.LastTransitionTime.Time.Before(latest) { // in full seconds
-			reaction, latest = to, condition.LastTransitionTime.Time
+			reaction, latest = kind, condition.LastTransitionTime.Time
 		}
 	}
 	for f := range ends(findings) {
@@ -70,16 +70,16 @@ func ReactionTo(
 		case f.Unsatisfied():
 			consider(ReactionNoticed, f.Available)
 		case desired.Status == metav1.ConditionFalse && f.Dependency != nil:
-			for _, one := range evaluation.Named(f.Dependency) {
-				observed := on.Named(declaration.Target(one.Dependency))
+			for _, target := range evaluation.Named(f.Dependency) {
+				observed := addOns.Named(declaration.Target(target.Dependency))
 				consider(ReactionRecovered, observed.Available)
 				consider(ReactionRecovered, observed.Degraded)
 			}
 		}
 	}
-	took := now.Sub(latest)
-	if reaction == ReactionNone || took > maxReaction {
+	duration := now.Sub(latest)
+	if reaction == ReactionNone || duration > maxReaction {
 		return ReactionNone, 0
 	}
-	return reaction, took
+	return reaction, duration
 }

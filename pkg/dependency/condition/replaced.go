@@ -54,9 +54,9 @@ func tail(foreign *metav1.Condition) string {
 	if foreign == nil {
 		return ""
 	}
-	kept := foreign.Reason
+	content := foreign.Reason
 	if foreign.Message != "" {
-		kept += ": " + foreign.Message
+		content += ": " + foreign.Message
 	}
-	return text.Final(foreignMark + text.Cut(text.OneLine(kept), maxForeign))
+	return text.Final(foreignMark + text.Cut(text.OneLine(content), maxForeign))
 }

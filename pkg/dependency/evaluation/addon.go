@@ -13,20 +13,20 @@ import (
 )
 
 // addOnRule is the rule of an edge on an add-on in any version. It is the rule of the proposal.
-var addOnRule = rule{sentence: addOnSentence, found: addOnFound}
+var addOnRule = rule{sentence: addOnSentence, describe: describeAddOn}
 
-func evaluateAddOn(g *given, f *Finding) {
+func evaluateAddOn(g *grounds, f *Finding) {
 	evaluateInstalled(g, f, g.state.AddOns.Named(g.edge.AddOn))
 }
 
 // evaluateInstalled sets the verdict by the observed state of the add-on.
-func evaluateInstalled(g *given, f *Finding, observed *Observation) {
+func evaluateInstalled(g *grounds, f *Finding, observed *Observation) {
 	ifInstalled := g.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
 	case ifInstalled: // the dependent also works without the add-on, and beside an unavailable one
 		f.Verdict = Satisfied
 	case !observed.Installed:
-		absent(g, f)
+		evaluateAbsent(g, f)
 	case availability.RequiredFails(observed.Degraded):
 		// Available follows this condition a moment later. The finding does not change when Available changes.
 		f.Verdict, f.Degraded = NotAvailable, observed.Degraded
@@ -40,7 +40,7 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 		f.Verdict, f.Available = NotAvailable, observed.Available
 	}
 	if f.Verdict == NotAvailable {
-		progress(f, observed)
+		setProgress(f, observed)
 		tolerate(g, f, observed)
 	}
 }
@@ -54,10 +54,10 @@ func addOnSentence(f *Finding) string {
 // chain.
 const ownDependencyFails = "a Required dependency of its own is not satisfied"
 
-func addOnFound(f *Finding) string {
+func describeAddOn(f *Finding) string {
 	switch {
 	case f.Verdict == NotInstalled && f.Detail != nil:
-		return joined("not installed", f.Detail.Because)
+		return join("not installed", f.Detail.Because)
 	case f.Verdict == NotInstalled:
 		return "not installed"
 	case f.Follows(), f.Degraded != nil:
@@ -65,7 +65,7 @@ func addOnFound(f *Finding) string {
 	case f.Available != nil:
 		return withProgress(f, conditionText(f.Available))
 	default:
-		return withProgress(f, notReportedYet(f))
+		return withProgress(f, describeUnreported(f))
 	}
 }
 

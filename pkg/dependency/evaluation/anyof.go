@@ -19,9 +19,9 @@ const maxAlternative = 2048
 
 // evaluateAnyOf sets the verdict by the alternatives. One satisfied alternative is enough. The edge is an argument beside
 // g, because findings keep parts of it. Otherwise all of g would be allocated on the heap.
-func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
+func evaluateAnyOf(g *grounds, edge *declaration.Edge, f *Finding) {
 	for i := range edge.Alternatives {
-		if !maySatisfy(g, &edge.Alternatives[i]) || g.circles.mayLead(edge, i) {
+		if !maySatisfy(g, &edge.Alternatives[i]) || g.waiters.mayWait(edge, i) {
 			continue
 		}
 		finding := Finding{Dependency: &edge.Alternatives[i].Dependency}
@@ -35,7 +35,7 @@ func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
 
 // maySatisfy reports whether the rule of an alternative can return Satisfied. It avoids most findings, which would be
 // allocated in each evaluation.
-func maySatisfy(g *given, alternative *declaration.Edge) bool {
+func maySatisfy(g *grounds, alternative *declaration.Edge) bool {
 	switch api := alternative.Dependency.API; declaration.ServedBy(&alternative.Dependency) {
 	case "":
 		return g.state.AddOns.Named(alternative.AddOn).Works()
@@ -49,22 +49,22 @@ func maySatisfy(g *given, alternative *declaration.Edge) bool {
 }
 
 // evaluateAlternative evaluates a single alternative.
-func evaluateAlternative(g *given, edge *declaration.Edge, i int, f *Finding) {
+func evaluateAlternative(g *grounds, edge *declaration.Edge, i int, f *Finding) {
 	g.edge = &edge.Alternatives[i]
 	dependencyKind(&g.edge.Dependency).evaluate(g, f)
 	g.edge = edge
 }
 
 // findAlternatives returns the findings on all alternatives, in the declared order.
-func findAlternatives(g *given, edge *declaration.Edge) []Finding {
+func findAlternatives(g *grounds, edge *declaration.Edge) []Finding {
 	findings := make([]Finding, len(edge.Alternatives))
 	for i := range findings {
 		f := &findings[i]
 		f.Dependency = &edge.Alternatives[i].Dependency
-		if g.circles.leads(edge, i) {
-			f.Verdict, f.Cycle = Cycle, g.circles.certain.Cycle(edge.Alternatives[i].AddOn)
-			f.detail().Because = fmt.Sprintf("waits for '%s' itself: %s", text.Name(g.circles.addOn),
-				catalog.ChainText(g.circles.certain.Round(edge.Alternatives[i].AddOn)))
+		if g.waiters.waits(edge, i) {
+			f.Verdict, f.Cycle = Cycle, g.waiters.certain.Cycle(edge.Alternatives[i].AddOn)
+			f.detail().Because = fmt.Sprintf("waits for '%s' itself: %s", text.Name(g.waiters.addOn),
+				catalog.ChainText(g.waiters.certain.Round(edge.Alternatives[i].AddOn)))
 			continue
 		}
 		evaluateAlternative(g, edge, i, f)
@@ -159,7 +159,7 @@ func anyOfSentence(f *Finding) string {
 			target = "API '" + alternative.API() + "'" + alternative.onServer()
 		}
 		if version := alternative.Dependency.Version; version != "" {
-			target += " in version '" + shown(version) + "'"
+			target += " in version '" + excerpt(version) + "'"
 		}
 		listed = append(listed, target)
 	}
@@ -175,7 +175,7 @@ func either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func anyOfFound(f *Finding) string {
+func describeAlternatives(f *Finding) string {
 	var descriptions []string
 	for end := range f.Ends() {
 		if end == f {

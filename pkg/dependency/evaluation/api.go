@@ -13,7 +13,7 @@ import (
 )
 
 // apiRule is the rule of an edge on an API of the managed cluster.
-var apiRule = rule{inputs: input.Facts, sentence: apiSentence, found: apiFound}
+var apiRule = rule{inputs: input.Facts, sentence: apiSentence, describe: describeAPI}
 
 func apiSentence(f *Finding) string {
 	failure := "is not served" + f.server("by")
@@ -26,7 +26,7 @@ func apiSentence(f *Finding) string {
 	return fmt.Sprintf("%s API '%s' %s.", f.Type(), f.API(), failure)
 }
 
-func apiFound(f *Finding) string {
+func describeAPI(f *Finding) string {
 	detail := f.detail()
 	described := text.Cut(text.OneLine(detail.Because), maxReason)
 	if len(detail.Providers) > 0 {
@@ -51,48 +51,48 @@ func (f *Finding) server(preposition string) string {
 }
 
 // evaluateAPI evaluates the report on the API by the agent of the managed cluster.
-func evaluateAPI(g *given, f *Finding) {
+func evaluateAPI(g *grounds, f *Finding) {
 	evaluateReported(g, f, g.cluster, notReported)
 }
 
 // evaluateReported evaluates the report on the API by the agent of a cluster. unreported is the reason for the message if
 // the agent has not reported the API.
-func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
-	if until, held := on.factsHeld(); held {
+func evaluateReported(g *grounds, f *Finding, cluster *Cluster, unreported string) {
+	if until, held := cluster.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
 		return
 	}
 	api := g.edge.Dependency.API
-	fact, answered := on.Facts.APIs[api.AddonAPI]
+	fact, reported := cluster.Facts.APIs[api.AddonAPI]
 	fields := lookUpFields(api, &fact)
-	due, pending := on.answerDue()
+	due, pending := cluster.reportDue()
 	switch {
 	case fact.Served == metav1.ConditionTrue && fields.satisfied():
 		f.Verdict = Satisfied
-	case pending && (!answered || fields.awaited):
+	case pending && (!reported || fields.pending):
 		f.awaitReport(due)
 	default:
-		f.unsatisfy(api, &fact, &fields, silent)
+		f.unsatisfy(api, &fact, &fields, unreported)
 		f.Detail.Providers = g.catalog.Providers(api.AddonAPI)
 		f.Detail.Stopped = len(f.Detail.Providers) > 1 && declaration.Installs(&g.edge.Dependency) && !f.Detail.Served
 	}
 }
 
 // unsatisfy sets the verdict APINotServed with its reason: the API, or some of its fields, are missing or unknown.
-func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, silent string) {
+func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, unreported string) {
 	f.Verdict = APINotServed
-	f.detail().Because = notServed(*fact, silent)
+	f.detail().Because = notServed(*fact, unreported)
 	if fact.Served == metav1.ConditionTrue {
-		f.Detail.Because, f.Detail.Served = fields.explain(api, fact, silent), true
+		f.Detail.Because, f.Detail.Served = fields.explain(api, fact, unreported), true
 	}
 	f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
 }
 
 // notServed returns the reason why an API counts as not served.
-func notServed(fact APIFact, silent string) string {
+func notServed(fact APIFact, unreported string) string {
 	switch {
 	case fact.Served == "":
-		return "not known: " + silent
+		return "not known: " + unreported
 	case fact.Served == metav1.ConditionFalse && len(fact.Versions) > 0:
 		return "served in " + strings.Join(fact.Versions, ", ")
 	case fact.Served == metav1.ConditionFalse:
@@ -107,7 +107,7 @@ func (f Finding) API() string {
 	if f.Dependency == nil || f.Dependency.API == nil {
 		return ""
 	}
-	return shown(apiName(f.Dependency.API.AddonAPI))
+	return excerpt(apiName(f.Dependency.API.AddonAPI))
 }
 
 // apiTarget returns the name of the API. It includes the cluster that must serve the API, unless that is the managed

@@ -12,9 +12,9 @@ import (
 // apiFields is the state of the fields that an edge requires of a served API.
 type apiFields struct {
 	// pending is true until the agent has reported all fields.
-	awaited bool
+	pending bool
 	// unknownReason is the agent's reason for a field that it could not look up.
-	unknown string
+	unknownReason string
 	// missing has the fields that the schema of version lacks, in ascending order. Of several versions, version is the one
 	// that lacks the fewest fields.
 	missing []string
@@ -22,21 +22,23 @@ type apiFields struct {
 }
 
 // satisfied reports whether one version certainly has all fields.
-func (f *apiFields) satisfied() bool { return !f.awaited && f.unknown == "" && len(f.missing) == 0 }
+func (f *apiFields) satisfied() bool {
+	return !f.pending && f.unknownReason == "" && len(f.missing) == 0
+}
 
 // lookUpFields returns the reported state of the required fields.
 func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
-	var found apiFields
+	var fields apiFields
 	if len(api.Fields) == 0 || fact.Served != metav1.ConditionTrue {
-		return found
+		return fields
 	}
 	for _, path := range api.Fields {
 		field, reported := fact.Fields[path]
 		switch {
 		case !reported:
-			found.awaited = true
+			fields.pending = true
 		case field.Found == metav1.ConditionUnknown:
-			found.unknown = field.Message
+			fields.unknownReason = field.Message
 		}
 	}
 	versions := fact.Versions
@@ -44,11 +46,11 @@ func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 		versions = []string{api.Version}
 	}
 	for i, version := range versions {
-		if missing := fact.missingIn(version, api.Fields); i == 0 || len(missing) < len(found.missing) {
-			found.missing, found.version = missing, version
+		if missing := fact.missingIn(version, api.Fields); i == 0 || len(missing) < len(fields.missing) {
+			fields.missing, fields.version = missing, version
 		}
 	}
-	return found
+	return fields
 }
 
 // missingIn returns the fields that the schema of a version certainly lacks, in ascending order.
@@ -66,20 +68,20 @@ func (f *APIFact) missingIn(version string, paths []string) []string {
 
 // explain returns the reason why the fields of a served API do not satisfy the edge. evaluateReported describes
 // unreported.
-func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, silent string) string {
-	none := "no field "
+func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, unreported string) string {
+	absence := "no field "
 	if len(f.missing) > 1 {
-		none = "no fields "
+		absence = "no fields "
 	}
-	none += strings.Join(f.missing, ", ")
-	switch several := api.Version == "" && len(fact.Versions) > 1; {
-	case len(f.missing) > 0 && several:
-		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version + " has " + none
+	absence += strings.Join(f.missing, ", ")
+	switch multiple := api.Version == "" && len(fact.Versions) > 1; {
+	case len(f.missing) > 0 && multiple:
+		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version + " has " + absence
 	case len(f.missing) > 0:
-		return "served, but its schema has " + none
-	case f.unknown != "":
-		return "served, but its fields are not known: " + f.unknown
+		return "served, but its schema has " + absence
+	case f.unknownReason != "":
+		return "served, but its fields are not known: " + f.unknownReason
 	default:
-		return "served, but its fields are not known: " + silent
+		return "served, but its fields are not known: " + unreported
 	}
 }

@@ -65,12 +65,12 @@ func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
 			state := c.State(addOn, Cluster{Labels: fortyLabels()},
 				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
 			once := &search{}
-			first := cyclesOn(c.Catalog, addOn, &state, once)
+			first := findCycles(c.Catalog, addOn, &state, once)
 			if spent := once.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
 				t.Errorf("spent %d", spent)
 			}
 			for range 3 {
-				if again := cyclesOn(c.Catalog, addOn, &state, &search{}); !reflect.DeepEqual(again, first) {
+				if again := findCycles(c.Catalog, addOn, &state, &search{}); !reflect.DeepEqual(again, first) {
 					t.Errorf("first %v, then %v", first, again)
 				}
 			}

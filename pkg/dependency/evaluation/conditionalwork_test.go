@@ -30,7 +30,7 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := cyclesOn(conditional.Catalog, name, labeled(conditional, name), &search{}), plain.Cycles(name)
+			got, want := findCycles(conditional.Catalog, name, labeled(conditional, name), &search{}), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}

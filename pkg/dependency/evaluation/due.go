@@ -8,11 +8,11 @@ import (
 )
 
 // dueRule describes an edge that waits for a report of addon-agent, or for OCM's choice of an AddOnTemplate.
-var dueRule = rule{sentence: dueSentence, found: dueFound}
+var dueRule = rule{sentence: dueSentence, describe: describeDue}
 
 func dueSentence(f *Finding) string { return "Whether " + f.openQuestion() + " is not known yet." }
 
-func dueFound(f *Finding) string {
+func describeDue(f *Finding) string {
 	if f.Detail != nil && f.Detail.TemplateDue {
 		return "Open Cluster Management has still to choose its AddOnTemplate"
 	}
@@ -29,7 +29,7 @@ func (f *Finding) openQuestion() string {
 	case f.Dependency.API != nil:
 		return fmt.Sprintf("API '%s' is served%s", f.API(), f.onServer())
 	case declaration.ComparesVersion(f.Dependency):
-		return fmt.Sprintf("addon '%s' is installed in version '%s'", text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version))
+		return fmt.Sprintf("addon '%s' is installed in version '%s'", text.Name(declaration.Target(f.Dependency)), excerpt(f.Dependency.Version))
 	default:
 		return fmt.Sprintf("the dependency on '%s' applies", text.Name(declaration.Target(f.Dependency)))
 	}

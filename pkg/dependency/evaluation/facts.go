@@ -92,7 +92,7 @@ func (c *Cluster) factsDue() (time.Time, bool) {
 	if until, held := c.factsHeld(); held {
 		return until, false
 	}
-	if until, pending := c.answerDue(); pending {
+	if until, pending := c.reportDue(); pending {
 		return until, true
 	}
 	return time.Time{}, false
@@ -101,7 +101,7 @@ func (c *Cluster) factsDue() (time.Time, bool) {
 // reportDue returns the time at which the cluster's agent should have reported the requested facts. The second result is
 // false if that time has passed. Requests for a lost cluster count from its return. Both times are stored, so a new leader
 // does not wait again for a late report.
-func (c *Cluster) answerDue() (time.Time, bool) {
+func (c *Cluster) reportDue() (time.Time, bool) {
 	due := Later(c.Facts.Requested, c.returned()).Add(ReportTime)
 	return due, !c.Facts.Requested.IsZero() && c.Now.Before(due)
 }

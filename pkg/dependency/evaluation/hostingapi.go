@@ -11,7 +11,7 @@ import (
 )
 
 // hostingAPIRule is the rule of an edge on an API of the managed cluster that runs the add-on's agent.
-var hostingAPIRule = rule{inputs: input.Facts | input.Hosting, sentence: apiSentence, found: apiFound}
+var hostingAPIRule = rule{inputs: input.Facts | input.Hosting, sentence: apiSentence, describe: describeAPI}
 
 const (
 	hostNotReported = "the hosting cluster's addon-agent has not reported it"
@@ -34,13 +34,13 @@ type HostingCluster struct {
 
 // evaluateHostingAPI evaluates the report on the API by the agent of the hosting cluster. Without hosted mode, that is the
 // managed cluster itself.
-func evaluateHostingAPI(g *given, f *Finding) {
+func evaluateHostingAPI(g *grounds, f *Finding) {
 	name := g.state.AddOns.Named(g.addOn).HostingCluster
 	if name == "" {
 		evaluateAPI(g, f)
 		return
 	}
-	host, read := g.cluster.Hosts[name]
+	host, ok := g.cluster.Hosts[name]
 	cluster := Cluster{
 		Available: host.Available,
 		Back:      host.Back,
@@ -50,7 +50,7 @@ func evaluateHostingAPI(g *given, f *Finding) {
 		Offline:   g.cluster.Offline,
 	}
 	switch {
-	case !read:
+	case !ok:
 		f.Verdict = Held
 		f.detail().Because = fmt.Sprintf("what hosting cluster '%s' serves has not been read yet", text.Name(name))
 	case host.Missing:

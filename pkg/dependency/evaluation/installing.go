@@ -15,42 +15,42 @@ import (
 
 // Reasons that the hub shows for an add-on that is not installed.
 const (
-	unregistered = "it has no ClusterManagementAddOn on this hub"
-	manual       = "its install strategy is Manual"
-	unselected   = "none of its Placements selects this cluster"
+	reasonUnregistered = "it has no ClusterManagementAddOn on this hub"
+	reasonManual       = "its install strategy is Manual"
+	reasonUnselected   = "none of its Placements selects this cluster"
 )
 
 // evaluateAbsent sets the finding on an add-on that is not installed, with its reason.
-func absent(g *given, f *Finding) {
+func evaluateAbsent(g *grounds, f *Finding) {
 	f.Verdict = NotInstalled
-	install, byInterlock := g.catalog.Install(g.edge.AddOn), false
+	install, installable := g.catalog.Install(g.edge.AddOn), false
 	switch {
 	case g.catalog.Unregistered(g.edge.AddOn):
-		f.detail().Because = unregistered
+		f.detail().Because = reasonUnregistered
 	case install.Manual:
-		f.detail().Because, byInterlock = manual, true
+		f.detail().Because, installable = reasonManual, true
 	case install.Placed && g.cluster.PlacementsUnread:
 		f.detail().Unexplained = true
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
-		f.detail().Because, byInterlock = unselected, true
+		f.detail().Because, installable = reasonUnselected, true
 	}
-	advice, denial := withoutConsent(g), denied(g)
-	for _, because := range []string{advice, denial} {
+	advice, denied := consentAdvice(g), denial(g)
+	for _, because := range []string{advice, denied} {
 		if because != "" {
 			f.stop(because)
 		}
 	}
-	waits := g.cluster.Waits[g.edge.AddOn]
+	wait := g.cluster.Waits[g.edge.AddOn]
 	switch consents := g.catalog.Consents(g.edge.AddOn); {
 	case declaration.Installs(&g.edge.Dependency) && g.catalog.Consent(g.edge.AddOn) == catalog.ConsentUnknown:
 		f.detail().Unexplained = true
-	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
-	case waits == WaitUnknown:
+	case advice != "" || denied != "" || wait == NoWait || !declaration.Installs(&g.edge.Dependency):
+	case wait == WaitUnknown:
 		f.detail().Unexplained = true
-	case waits != WaitForInterlock:
-		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
-	case consents && byInterlock:
-		f.Detail.Because, f.Detail.Installs = waits.Explanation(g.edge.AddOn), true
+	case wait != WaitForInterlock:
+		f.stop(wait.Explanation(g.edge.AddOn) + wrongApproval(wait, install))
+	case consents && installable:
+		f.Detail.Because, f.Detail.Installs = wait.Explanation(g.edge.AddOn), true
 	}
 }
 
@@ -101,16 +101,16 @@ func (w Wait) Explanation(addOn string) string {
 }
 
 // wrongApproval returns the text about an approval that is not a number. It is empty without such an approval.
-func wronglyApproved(waits Wait, install catalog.Install) string {
-	if waits != WaitForApproval || install.WrongApproval == "" {
+func wrongApproval(wait Wait, install catalog.Install) string {
+	if wait != WaitForApproval || install.WrongApproval == "" {
 		return ""
 	}
 	return fmt.Sprintf("; it says '%s', which is not a number", text.Name(install.WrongApproval))
 }
 
 // explain appends to the reason why an add-on is not installed.
-func (f *Finding) explain(more string) {
-	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
+func (f *Finding) explain(explanation string) {
+	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+explanation, "; ")
 }
 
 // stop appends the reason why Interlock does not install the add-on although the edge requests it.
@@ -124,7 +124,7 @@ func (f Finding) Stopped() bool { return f.Detail != nil && f.Detail.Stopped }
 
 // consentAdvice returns the step that the owner of the add-on has to take before an edge with install Auto has an effect.
 // It is empty if no step is needed.
-func withoutConsent(g *given) string {
+func consentAdvice(g *grounds) string {
 	addOn := g.edge.AddOn
 	if !declaration.Installs(&g.edge.Dependency) || !g.catalog.Registered(addOn) || g.catalog.Consent(addOn) != catalog.NoConsent {
 		return ""
@@ -145,7 +145,7 @@ func withoutConsent(g *given) string {
 
 // denial returns the text about policies that deny the installation of the add-on to an edge with install Auto. It is
 // empty without such a policy, and if Interlock would not install the add-on anyway.
-func denied(g *given) string {
+func denial(g *grounds) string {
 	addOn := g.edge.AddOn
 	install := g.catalog.Install(addOn)
 	if !declaration.Installs(&g.edge.Dependency) || !install.Manual && !install.Placed {
@@ -165,7 +165,7 @@ func (f Finding) Unexplained() bool {
 }
 
 // setProgress sets the time since when an unavailable add-on is being installed or removed.
-func progress(f *Finding, observed *Observation) {
+func setProgress(f *Finding, observed *Observation) {
 	if !observed.Removed.IsZero() {
 		f.detail().Removing = observed.Removed
 	}
@@ -175,15 +175,15 @@ func progress(f *Finding, observed *Observation) {
 }
 
 // withProgress appends the time since when the add-on is being removed.
-func withProgress(f *Finding, found string) string {
+func withProgress(f *Finding, description string) string {
 	if f.Detail == nil || f.Detail.Removing.IsZero() {
-		return found
+		return description
 	}
-	return found + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
+	return description + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
 }
 
 // describeUnreported describes an add-on that has no condition Available.
-func notReportedYet(f *Finding) string {
+func describeUnreported(f *Finding) string {
 	if f.Detail == nil || f.Detail.Installing.IsZero() {
 		return "Available not reported yet"
 	}

@@ -32,7 +32,7 @@ func TestKindsAreComplete(t *testing.T) {
 		if k == kindAnyOf {
 			continue // it reads what its alternatives read, and its findings consist of theirs
 		}
-		if rules[k].sentence == nil || rules[k].found == nil {
+		if rules[k].sentence == nil || rules[k].describe == nil {
 			t.Errorf("kind %d has no sentence", k)
 		}
 		if rules[k].inputs == 0 && k != kindAddOn && k != kindConflict {

@@ -34,7 +34,7 @@ func (s *subject) overriddenInputs() input.Set {
 
 // applyPolicies returns the edge or requirement after overrides by policies on the cluster, with the effect of the
 // policies. It is the same subject if no policy overrides its type or version.
-func (s *subject) under(cluster *Cluster) (*subject, policy.Effect) {
+func (s *subject) applyPolicies(cluster *Cluster) (*subject, policy.Effect) {
 	overrides := s.overrides()
 	if len(overrides) == 0 {
 		return s, policy.Effect{}
@@ -76,11 +76,11 @@ var waivedRule = rule{
 	sentence: func(f *Finding) string {
 		return fmt.Sprintf("%s dependency '%s' is waived.", f.Type(), text.Name(f.Name()))
 	},
-	found: func(f *Finding) string { return "waived " + text.Cut(f.detail().Because, maxReason) },
+	describe: func(f *Finding) string { return "waived " + text.Cut(f.detail().Because, maxReason) },
 }
 
 // withPolicies appends the overriding policies to a description.
-func (f *Finding) overruled(description string) string {
+func (f *Finding) withPolicies(description string) string {
 	if f.Detail == nil || len(f.Detail.Policies) == 0 || f.Verdict == Waived {
 		return description
 	}

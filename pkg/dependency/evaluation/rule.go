@@ -33,8 +33,8 @@ const (
 // rule has the inputs of a kind, and the functions that describe an unsatisfied finding.
 type rule struct {
 	// inputs are the inputs of its evaluation in addition to the add-on of the edge.
-	inputs          input.Set
-	sentence, found func(*Finding) string
+	inputs             input.Set
+	sentence, describe func(*Finding) string
 }
 
 var rules = [kinds]rule{
@@ -80,7 +80,7 @@ func dependencyKind(dependency *addonv1alpha1.AddonDependency) kind {
 
 // evaluate sets the verdict and its reasons by the rule of the kind, except for alternatives. The functions are called
 // here instead of by rules, because a dynamic call would allocate its arguments in each evaluation.
-func (k kind) evaluate(g *given, f *Finding) {
+func (k kind) evaluate(g *grounds, f *Finding) {
 	switch k {
 	case kindVersion:
 		evaluateVersion(g, f)
@@ -106,7 +106,7 @@ func (k kind) evaluate(g *given, f *Finding) {
 }
 
 // grounds are the inputs of a verdict.
-type given struct {
+type grounds struct {
 	catalog *catalog.Catalog
 	// addOn is the dependent.
 	addOn string
@@ -117,7 +117,7 @@ type given struct {
 	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
 	// waiters are the add-ons that wait for the dependent. It is nil without alternatives that can wait for it.
-	circles *circles
+	waiters *waiters
 }
 
 // Sentence describes an unsatisfied edge with the proposal's text, the
@@ -144,7 +144,7 @@ func withDocs(sentence, docs string) string {
 
 // Found returns a description of the reason why an edge is not satisfied.
 func (f *Finding) Found() string {
-	description := f.overruled(f.tolerated(f.rule().found(f)))
+	description := f.withPolicies(f.withTolerance(f.rule().describe(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		description += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}
@@ -157,7 +157,7 @@ func (f *Finding) rule() rule {
 	}
 	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
 		// Alternatives are not in rules, because the rule of its kind describes each of them.
-		return rule{sentence: anyOfSentence, found: anyOfFound}
+		return rule{sentence: anyOfSentence, describe: describeAlternatives}
 	}
 	switch f.Verdict {
 	case Cycle:
@@ -175,14 +175,14 @@ func (f *Finding) rule() rule {
 }
 
 const (
-	maxReason = 1024 // characters of a reason or an explanation
-	maxShown  = 256  // characters of a range or a version
+	maxReason  = 1024 // characters of a reason or an explanation
+	maxExcerpt = 256  // characters of a range or a version
 )
 
-func shown(value string) string { return text.Cut(text.OneLine(value), maxShown) }
+func excerpt(value string) string { return text.Cut(text.OneLine(value), maxExcerpt) }
 
 // join appends an explanation to a description. It leaves out DoesNotMatch, which would add nothing.
-func joined(description, because string) string {
+func join(description, because string) string {
 	if because == "" || because == versions.DoesNotMatch {
 		return description
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 // settingRule is the rule of an edge on an add-on with unsuitable settings. The edge is satisfied in all other respects.
-var settingRule = rule{sentence: settingSentence, found: func(f *Finding) string { return f.detail().Because }}
+var settingRule = rule{sentence: settingSentence, describe: func(f *Finding) string { return f.detail().Because }}
 
 // evaluateSetting checks the settings of an installed add-on that satisfies the edge in all other respects.
-func evaluateSetting(g *given, f *Finding) {
+func evaluateSetting(g *grounds, f *Finding) {
 	if g.edge == nil || g.edge.Config == nil || f.Verdict != Satisfied {
 		return
 	}
@@ -39,7 +39,7 @@ func evaluateSetting(g *given, f *Finding) {
 		f.detail().Because = text.Cut(text.OneLine(fmt.Sprintf("config.expression failed: %v", err)), maxReason)
 	case !holds:
 		f.Verdict = SettingMismatch
-		f.detail().Because = "not true of its settings: " + shown(g.edge.Dependency.Config.Expression)
+		f.detail().Because = "not true of its settings: " + excerpt(g.edge.Dependency.Config.Expression)
 	}
 }
 
@@ -61,33 +61,33 @@ func settingSentence(f *Finding) string {
 }
 
 // settingReader is an add-on with an edge that reads the settings of another add-on.
-type checkedSetting struct {
+type settingReader struct {
 	dependent string
 	keys      expression.Keys
 }
 
 // addSettingReaders adds the readers in the declarations of the dependent, by the add-on whose settings they read.
-func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
-	all := expression.Keys{Config: expression.Names{All: true}}
-	if tied := c.Tied(dependent); tied != nil {
-		for _, other := range tied.Reads() {
-			to[other] = append(to[other], checkedSetting{dependent, all})
+func addSettingReaders(readers map[string][]settingReader, c *catalog.Catalog, dependent string) {
+	allKeys := expression.Keys{Config: expression.Names{All: true}}
+	if cycle := c.Tied(dependent); cycle != nil {
+		for _, target := range cycle.Reads() {
+			readers[target] = append(readers[target], settingReader{dependent, allKeys})
 		}
 	}
-	add := func(declared declaration.Declaration) {
-		for i := range declared.Edges {
-			edge := &declared.Edges[i]
+	add := func(d declaration.Declaration) {
+		for i := range d.Edges {
+			edge := &d.Edges[i]
 			if edge.Config != nil {
-				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config.Keys()})
+				readers[edge.AddOn] = append(readers[edge.AddOn], settingReader{dependent, edge.Config.Keys()})
 			}
-			for _, other := range edge.Reads() {
-				to[other.AddOn] = append(to[other.AddOn], checkedSetting{dependent, all})
+			for _, target := range edge.Reads() {
+				readers[target.AddOn] = append(readers[target.AddOn], settingReader{dependent, allKeys})
 			}
 		}
 	}
 	add(c.Declaration(dependent))
 	for _, template := range c.Variants(dependent) {
-		_, declared, _ := c.Template(template)
-		add(declared)
+		_, d, _ := c.Template(template)
+		add(d)
 	}
 }

@@ -27,12 +27,12 @@ func (o *Observation) Works() bool {
 
 // tolerate delays the finding that an add-on is unavailable by the time that the edge tolerates. If the beginning of the
 // unavailability is unknown, the last verdict is held instead: a restart of addon-manager must not change it.
-func tolerate(g *given, f *Finding, observed *Observation) {
-	lapse := observed.Lapse
-	until := lapse.Since.Add(g.edge.Tolerate)
+func tolerate(g *grounds, f *Finding, observed *Observation) {
+	unavailability := observed.Lapse
+	until := unavailability.Since.Add(g.edge.Tolerate)
 	switch {
-	case g.edge.Tolerate == 0 || lapse.Since.IsZero() || !g.cluster.Now.Before(until):
-	case lapse.Unwitnessed:
+	case g.edge.Tolerate == 0 || unavailability.Since.IsZero() || !g.cluster.Now.Before(until):
+	case unavailability.Unwitnessed:
 		*f = Finding{Dependency: f.Dependency, Verdict: Held, Until: until, Detail: f.Detail}
 		f.detail().Because, f.Detail.Unwitnessed = unwitnessed, true
 	default:
@@ -45,9 +45,9 @@ func tolerate(g *given, f *Finding, observed *Observation) {
 func (f Finding) Unwitnessed() bool { return f.Held() && f.Detail != nil && f.Detail.Unwitnessed }
 
 // withTolerance prepends the end of the tolerated time to a description.
-func (f *Finding) tolerated(found string) string {
+func (f *Finding) withTolerance(description string) string {
 	if f.Verdict != Tolerated {
-		return found
+		return description
 	}
-	return fmt.Sprintf("tolerated until %s: %s", f.Until.UTC().Format(time.RFC3339), found)
+	return fmt.Sprintf("tolerated until %s: %s", f.Until.UTC().Format(time.RFC3339), description)
 }

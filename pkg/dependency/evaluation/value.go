@@ -19,11 +19,11 @@ type State struct {
 
 // String prints the state as JSON, from which it can be replayed.
 func (s State) String() string {
-	printed, err := json.Marshal(s)
+	encoded, err := json.Marshal(s)
 	if err != nil {
 		return err.Error()
 	}
-	return string(printed)
+	return string(encoded)
 }
 
 // AddOns are observations of add-ons on one cluster, ascending by name.
@@ -33,9 +33,9 @@ var notInstalled Observation
 
 // Named returns the observation of an add-on. An add-on without one is not installed.
 func (a AddOns) Named(name string) *Observation {
-	at := sort.Search(len(a), func(i int) bool { return a[i].Name >= name })
-	if at < len(a) && a[at].Name == name {
-		return &a[at]
+	i := sort.Search(len(a), func(i int) bool { return a[i].Name >= name })
+	if i < len(a) && a[i].Name == name {
+		return &a[i]
 	}
 	return &notInstalled
 }
@@ -52,9 +52,9 @@ func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn stri
 }
 
 // UsesOCM reports whether the version of any add-on is the version of Open Cluster Management.
-func (s *State) UsesOCM(declared *catalog.Catalog) bool {
+func (s *State) UsesOCM(c *catalog.Catalog) bool {
 	return slices.ContainsFunc(s.AddOns, func(o Observation) bool {
-		return s.Cluster.VersionSources(&o, declared.Version(o.Name)).UseOCM()
+		return s.Cluster.VersionSources(&o, c.Version(o.Name)).UseOCM()
 	})
 }
 

@@ -21,10 +21,10 @@ const (
 )
 
 // versionRule is the rule of an edge on an add-on in a range of versions.
-var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSentence, found: versionFound}
+var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSentence, describe: describeVersion}
 
 // evaluateVersion sets the verdict by the state of the add-on, and then by its version.
-func evaluateVersion(g *given, f *Finding) {
+func evaluateVersion(g *grounds, f *Finding) {
 	observed := g.state.AddOns.Named(g.edge.AddOn)
 	evaluateInstalled(g, f, observed)
 	if !observed.Installed || g.edge.Versions.AcceptsAll() {
@@ -45,16 +45,16 @@ func evaluateVersion(g *given, f *Finding) {
 
 // compareAddOn compares the version of an installed add-on. A mismatch is held while the agent may still report another
 // version.
-func compareAddOn(g *given, f *Finding, observed *Observation) {
+func compareAddOn(g *grounds, f *Finding, observed *Observation) {
 	if until, held := g.cluster.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
 		return
 	}
-	fact, answered := g.cluster.Facts.Versions[g.edge.AddOn]
+	fact, reported := g.cluster.Facts.Versions[g.edge.AddOn]
 	sources := g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn))
 	version := versions.Running(sources)
 	verdict, because := judgeVersion(g.edge.Versions, version)
-	due, pending := g.cluster.answerDue()
+	due, pending := g.cluster.reportDue()
 	switch {
 	case observed.Template.Unknown && sources.Lease.Current == "":
 		f.Verdict = Held // a version that no source below has may be running
@@ -66,7 +66,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	case verdict == Satisfied:
 		f.Verdict = Satisfied
 		return
-	case !answered && pending:
+	case !reported && pending:
 		f.awaitReport(due)
 		return
 	case version == (versions.Version{}) && g.templateDue(observed):
@@ -78,7 +78,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 		if fact.Message != "" {
 			because = text.Cut(text.OneLine(fact.Message), maxReason) + "; " + howToSetVersion
 		}
-		if !answered && !g.cluster.Facts.Requested.IsZero() {
+		if !reported && !g.cluster.Facts.Requested.IsZero() {
 			because = notReported + "; " + howToSetVersion
 		}
 	}
@@ -88,7 +88,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 
 // templateDue reports whether OCM has still to write the name of the AddOnTemplate that it installs. It does that in the
 // moments after the ManagedClusterAddOn is created. The template then has the version.
-func (g *given) templateDue(observed *Observation) bool {
+func (g *grounds) templateDue(observed *Observation) bool {
 	return observed.Template == (versions.Templates{}) && g.catalog.Deployable(observed.Name) &&
 		g.cluster.Now.Before(observed.Created.Add(ReportTime))
 }
@@ -111,10 +111,10 @@ func (c *Cluster) versionOf(observed *Observation, registered versions.Annotated
 	sources := c.VersionSources(observed, registered)
 	version := versions.Running(sources)
 	_, held := c.factsHeld()
-	_, answered := c.Facts.Versions[observed.Name]
-	_, pending := c.answerDue()
+	_, reported := c.Facts.Versions[observed.Name]
+	_, pending := c.reportDue()
 	unread := observed.Template.Unknown && sources.Lease.Current == "" || version.OCM && c.OCMUnread
-	return version.Number, !held && !unread && (answered || !pending)
+	return version.Number, !held && !unread && (reported || !pending)
 }
 
 // judgeVersion compares the version of an add-on. The second result is the reason of a mismatch.
@@ -139,20 +139,20 @@ func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, 
 }
 
 func versionSentence(f *Finding) string {
-	name, wanted := text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version)
+	name, versionRange := text.Name(declaration.Target(f.Dependency)), excerpt(f.Dependency.Version)
 	switch {
 	case f.Verdict != VersionMismatch && f.Verdict != VersionUnknown:
 		return addOnSentence(f)
 	case f.Type() == addonv1alpha1.DependencyTypeIfInstalled:
-		return fmt.Sprintf("Addon '%s' is installed, but not in version '%s'.", name, wanted)
+		return fmt.Sprintf("Addon '%s' is installed, but not in version '%s'.", name, versionRange)
 	default:
-		return fmt.Sprintf("%s addon '%s' is not installed or not available in version '%s'.", f.Type(), name, wanted)
+		return fmt.Sprintf("%s addon '%s' is not installed or not available in version '%s'.", f.Type(), name, versionRange)
 	}
 }
 
-func versionFound(f *Finding) string {
+func describeVersion(f *Finding) string {
 	if f.Verdict != VersionMismatch && f.Verdict != VersionUnknown {
-		return addOnFound(f)
+		return describeAddOn(f)
 	}
 	return versionDetail(f.detail())
 }
@@ -161,15 +161,15 @@ func versionFound(f *Finding) string {
 func versionDetail(detail *Detail) string {
 	version := detail.Version
 	if version.Number == "" {
-		return joined("version not known", detail.Because)
+		return join("version not known", detail.Because)
 	}
 	source := string(version.Source)
 	if version.OCM {
 		source += " (" + versions.OCM + ")"
 	}
-	described := joined(fmt.Sprintf("version %s from %s", shown(version.Number), source), detail.Because)
+	described := join(fmt.Sprintf("version %s from %s", excerpt(version.Number), source), detail.Because)
 	if version.RollingOut != "" {
-		described += fmt.Sprintf("; %s is being rolled out", shown(version.RollingOut))
+		described += fmt.Sprintf("; %s is being rolled out", excerpt(version.RollingOut))
 	}
 	return described
 }

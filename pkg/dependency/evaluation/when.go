@@ -18,8 +18,8 @@ var errTooMany = errors.New("when was not evaluated: the conditions of the add-o
 
 // applies reports whether an edge of the named add-on applies on the cluster. The result is true with an error if the
 // expression fails, and with errUnread if an input is not known yet.
-func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State, left *budget) (bool, error) {
-	if !left.begin() {
+func applies(c *catalog.Catalog, when *declaration.When, addOn string, state *State, b *budget) (bool, error) {
+	if !b.begin() {
 		return true, errTooMany
 	}
 	if when.Selector != nil && !when.Selector.Matches(labels.Set(state.Cluster.Labels)) {
@@ -28,12 +28,12 @@ func applies(declared *catalog.Catalog, when *declaration.When, addOn string, st
 	if when.Expression == nil {
 		return true, nil
 	}
-	known, err := variablesFor(declared, when.Expression, when.Reads, addOn, state)
+	variables, err := variablesFor(c, when.Expression, when.Reads, addOn, state)
 	if err != nil {
 		return true, err
 	}
-	holds, cost, err := when.Expression.Evaluate(known)
-	left.spend(cost)
+	holds, cost, err := when.Expression.Evaluate(variables)
+	b.spend(cost)
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)
 	}

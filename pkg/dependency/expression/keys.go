@@ -41,18 +41,18 @@ func (n *Names) add(key string, isLiteral bool) {
 	n.named[key] = true
 }
 
-func (n Names) with(other Names) Names {
-	joined := Names{All: n.All || other.All, named: maps.Clone(n.named)}
-	for key := range other.named {
-		joined.add(key, true)
+func (n Names) with(b Names) Names {
+	union := Names{All: n.All || b.All, named: maps.Clone(n.named)}
+	for key := range b.named {
+		union.add(key, true)
 	}
-	return joined
+	return union
 }
 
 // With returns the union of two sets of keys.
-func (k Keys) With(other Keys) Keys {
+func (k Keys) With(b Keys) Keys {
 	return Keys{
-		Labels: k.Labels.with(other.Labels), Annotations: k.Annotations.with(other.Annotations), Config: k.Config.with(other.Config),
+		Labels: k.Labels.with(b.Labels), Annotations: k.Annotations.with(b.Annotations), Config: k.Config.with(b.Config),
 	}
 }
 

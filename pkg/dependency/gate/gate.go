@@ -84,9 +84,9 @@ func Ungated(value string, annotated bool) Decision {
 }
 
 // Ordered reports whether the installation of an add-on with this declaration waits.
-func Ordered(declared declaration.Declaration) bool {
-	return !declared.Invalid &&
-		(declared.Ordering == addonv1alpha1.OrderingInstall || declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
+func Ordered(d declaration.Declaration) bool {
+	return !d.Invalid &&
+		(d.Ordering == addonv1alpha1.OrderingInstall || d.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
 }
 
 // Decide decides on a gate that is closed, or about to be. When the add-on is created, only Wait closes it. A due finding
@@ -123,13 +123,13 @@ type Creation struct {
 
 // DecideCreation decides on the gate of an add-on during its creation.
 func DecideCreation(registered declaration.Declaration, created Creation) Decision {
-	switch decided := Decide(registered, created.Findings); {
+	switch decision := Decide(registered, created.Findings); {
 	case !created.Known:
 		return Decision{Step: Stay}
 	case created.Missing != "":
-		return Missing(created.Missing, decided)
+		return Missing(created.Missing, decision)
 	default:
-		return decided
+		return decision
 	}
 }
 
@@ -151,12 +151,12 @@ func DecideContradiction(message string, known bool, order Decision) Decision {
 
 // decide decides by the findings on an add-on that waits. The message of Wait begins with a prefix.
 func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
-	blocking := only(findings, evaluation.Finding.Blocks)
-	if at := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); at >= 0 {
-		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[at].Cycle, " → ") + "."}
+	blocking := filter(findings, evaluation.Finding.Blocks)
+	if i := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); i >= 0 {
+		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[i].Cycle, " → ") + "."}
 	}
-	if waited := only(blocking, evaluation.Finding.KeepsWaiting); len(waited) > 0 {
-		return Decision{Wait, ReasonWaiting, prefix + condition.WaitMessage(waited, condition.MaxMessage-len(prefix))}
+	if waiting := filter(blocking, evaluation.Finding.KeepsWaiting); len(waiting) > 0 {
+		return Decision{Wait, ReasonWaiting, prefix + condition.WaitMessage(waiting, condition.MaxMessage-len(prefix))}
 	}
 	if slices.ContainsFunc(blocking, evaluation.Finding.Held) {
 		return Decision{Step: Stay}
@@ -164,20 +164,20 @@ func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
 	return Decision{Open, ReasonSatisfied, satisfied}
 }
 
-func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []evaluation.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !which(f) })
+func filter(findings []evaluation.Finding, match func(evaluation.Finding) bool) []evaluation.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !match(f) })
 }
 
 // Installing returns the state in which the add-on is evaluated while it waits: with the AddOnTemplate that OCM is about
 // to install. No template runs before, so the declaration of the add-on would be unknown. The second result is false if
 // OCM has not chosen a template yet, and the declaration depends on it.
-func Installing(declared *catalog.Catalog, state evaluation.State, addOn string) (evaluation.State, bool) {
+func Installing(c *catalog.Catalog, state evaluation.State, addOn string) (evaluation.State, bool) {
 	templates := &state.AddOns.Named(addOn).Template
 	if templates.Name != "" {
 		return state, true
 	}
 	if templates.Next == "" {
-		return state, !declared.Templated(addOn)
+		return state, !c.Templated(addOn)
 	}
 	state.AddOns = slices.Clone(state.AddOns)
 	templates = &state.AddOns.Named(addOn).Template

@@ -39,8 +39,8 @@ type Upgrade struct {
 }
 
 // OrdersUpgrades reports whether new AddOnTemplates of an add-on with this declaration wait.
-func OrdersUpgrades(declared declaration.Declaration) bool {
-	return !declared.Invalid && declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade
+func OrdersUpgrades(d declaration.Declaration) bool {
+	return !d.Invalid && d.Ordering == addonv1alpha1.OrderingInstallAndUpgrade
 }
 
 // DecideUpgrade decides on an AddOnTemplate that waits, or is about to wait. Only Wait lets it wait. findings are the
@@ -88,11 +88,11 @@ func IsRelated(object ocmv1alpha1.ObjectReference) bool { return object == Relat
 // WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil, and the related
 // objects of the add-on. It is empty if no template waits.
 func WaitingTemplate(upgradable *metav1.Condition, related []ocmv1alpha1.ObjectReference) string {
-	at := slices.IndexFunc(related, IsRelated)
-	if at < 0 || !Waits(upgradable) {
+	i := slices.IndexFunc(related, IsRelated)
+	if i < 0 || !Waits(upgradable) {
 		return ""
 	}
-	return related[at].Name
+	return related[i].Name
 }
 
 // UpgradeCondition returns the condition Upgradable for a decision, like Condition.
@@ -103,7 +103,7 @@ func UpgradeCondition(stored *metav1.Condition, decision Decision, now metav1.Ti
 // Upgrading returns the state in which the add-on is evaluated with another AddOnTemplate, as if the template ran. The
 // state of a lost cluster has no add-ons.
 func Upgrading(state evaluation.State, addOn string, upgrade Upgrade) evaluation.State {
-	if !slices.ContainsFunc(state.AddOns, func(one evaluation.Observation) bool { return one.Name == addOn }) {
+	if !slices.ContainsFunc(state.AddOns, func(observation evaluation.Observation) bool { return observation.Name == addOn }) {
 		return state
 	}
 	state.AddOns = slices.Clone(state.AddOns)

@@ -61,13 +61,13 @@ func New(edges map[string][]string) *Graph {
 
 // named returns the names of the nodes in each list.
 func (g *Graph) named(lists [][]int) [][]string {
-	named := make([][]string, len(lists))
+	names := make([][]string, len(lists))
 	for node, list := range lists {
 		for _, id := range list {
-			named[node] = append(named[node], g.names[id])
+			names[node] = append(names[node], g.names[id])
 		}
 	}
-	return named
+	return names
 }
 
 // Dependencies returns the direct dependencies of a node, in ascending order.

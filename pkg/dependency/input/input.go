@@ -52,4 +52,4 @@ const (
 const Variables = Config | Settings
 
 // Any reports whether both sets have a common input.
-func (s Set) Any(of Set) bool { return s&of != 0 }
+func (s Set) Any(inputs Set) bool { return s&inputs != 0 }

@@ -12,7 +12,7 @@ import (
 )
 
 // initialGeneration is the generation of an object that no writer has changed since its creation.
-const created = 1
+const initialGeneration = 1
 
 // Step is the action on a managed cluster after the installation is stored.
 type Step int
@@ -165,8 +165,8 @@ func (f Facts) decidePresent(now time.Time) Decision {
 	case f.AddOn.Deleted:
 		return Decision{Desired: &desired}
 	case f.AddOn.UID != desired.UID: // Interlock created the add-on, or a backup was restored
-		kept := desired.Phase == dependencyv1alpha1.PhaseKept
-		if desired = desired.Created(f.AddOn.UID, now); kept {
+		isKept := desired.Phase == dependencyv1alpha1.PhaseKept
+		if desired = desired.Created(f.AddOn.UID, now); isKept {
 			desired.enter(dependencyv1alpha1.PhaseKept, now)
 		}
 	}
@@ -219,7 +219,7 @@ func (f Facts) keeps(stored Installation) bool {
 // Created returns the installation after its ManagedClusterAddOn is created. It is stored at once, so that a removal by
 // another writer within the same second counts.
 func (i Installation) Created(uid types.UID, now time.Time) Installation {
-	i.UID, i.Generation, i.UnusedSince = uid, created, time.Time{}
+	i.UID, i.Generation, i.UnusedSince = uid, initialGeneration, time.Time{}
 	i.enter(dependencyv1alpha1.PhaseInstalled, now)
 	return i
 }
@@ -239,9 +239,9 @@ func (i *Installation) enter(phase dependencyv1alpha1.InstallationPhase, now tim
 }
 
 // Delayed returns the decision if the bounds of the fleet do not allow its step yet.
-func (d Decision) Delayed(stored *Installation, again time.Time) Decision {
+func (d Decision) Delayed(stored *Installation, retry time.Time) Decision {
 	if d.Begins {
 		d.Desired = stored
 	}
-	return Decision{Desired: d.Desired, Blocker: Delayed, Again: again}
+	return Decision{Desired: d.Desired, Blocker: Delayed, Again: retry}
 }

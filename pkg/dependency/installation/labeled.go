@@ -7,7 +7,7 @@ import (
 )
 
 // removalTime is the time that OCM may take to remove an add-on from a managed cluster after its label is removed.
-const leaving = time.Minute
+const removalTime = time.Minute
 
 // decideLabeled decides if OCM installs the add-on on managed clusters with the label, and removes it from clusters
 // without the label. Interlock's own action is only the label. If the ManagedClusterAddOn is deleted, or its registration
@@ -47,15 +47,15 @@ func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
 // decideUnlabeled decides if the label is missing. Either it is not written yet, or it was removed by Interlock or another
 // writer.
 func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
-	switch again := stored.Since.Add(leaving); {
+	switch retry := stored.Since.Add(removalTime); {
 	case len(f.Requests) == 0, stored.Phase == dependencyv1alpha1.PhaseRemoving, stored.Phase == dependencyv1alpha1.PhaseKept:
 		return Decision{}
 	case stored.Phase == dependencyv1alpha1.PhaseInstalled, stored.Phase == dependencyv1alpha1.PhaseUnused:
 		return undo(stored, now)
 	case f.AddOn == nil:
 		return f.resume(stored, now)
-	case again.After(now):
-		return Decision{Desired: &stored, Again: again}
+	case retry.After(now):
+		return Decision{Desired: &stored, Again: retry}
 	}
 	return Decision{} // another Placement installs the add-on
 }

@@ -14,22 +14,22 @@ import (
 // Needed returns the add-ons that edges with install Auto of one add-on need on its managed cluster, and that are missing
 // there, in ascending order. Some edges need no installation: held, waived and inapplicable edges, edges on a cycle, and
 // edges whose required settings have no value.
-func Needed(declared *catalog.Catalog, findings []evaluation.Finding) []string {
-	var needed []string
+func Needed(c *catalog.Catalog, findings []evaluation.Finding) []string {
+	var addOns []string
 	for i := range findings {
 		dependency := findings[i].Dependency
 		if dependency == nil || !declaration.Installs(dependency) || !missing(&findings[i]) {
 			continue
 		}
-		if wished, known := findings[i].Settings(); !known || settings.Lacking(wished) != "" {
+		if requested, ok := findings[i].Settings(); !ok || settings.Lacking(requested) != "" {
 			continue
 		}
-		if addOn := declared.Installer(dependency); addOn != "" {
-			needed = append(needed, addOn)
+		if addOn := c.Installer(dependency); addOn != "" {
+			addOns = append(addOns, addOn)
 		}
 	}
-	slices.Sort(needed)
-	return slices.Compact(needed)
+	slices.Sort(addOns)
+	return slices.Compact(addOns)
 }
 
 // missing reports whether an installation can satisfy the edge.

@@ -11,14 +11,14 @@ import (
 )
 
 // interlockPrefix is the prefix of the field managers of Interlock's components.
-const ours = "interlock-"
+const interlockPrefix = "interlock-"
 
 // lastApplied is the annotation of kubectl apply.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // managedAnnotations has the prefixes of annotations that OCM and Interlock manage. They do not show another owner of an
 // add-on.
-var kept = []string{"addon.open-cluster-management.io/", "dependency.addon.open-cluster-management.io/"}
+var managedAnnotations = []string{"addon.open-cluster-management.io/", "dependency.addon.open-cluster-management.io/"}
 
 // fields are the fields of a field manager that show the owner of an add-on.
 type fields struct {
@@ -35,19 +35,19 @@ type fields struct {
 func TakenOver(managed []metav1.ManagedFieldsEntry, installedBy string) bool {
 	created := false
 	for i := range managed {
-		of, ok := read(&managed[i])
-		switch _, labeled := of.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
+		owned, ok := read(&managed[i])
+		switch _, labeled := owned.Metadata.Labels["f:"+addonv1alpha1.InstalledByLabel]; {
 		case !ok:
 			return true
 		case installs(managed[i].Manager, installedBy):
 			created = created || labeled
 		case labeled && isKubectlApply(managed[i].Manager, installedBy):
-			if configures(of) {
+			if configures(owned) {
 				return true
 			}
 			created = true
-		case strings.HasPrefix(managed[i].Manager, ours): // Interlock may configure an add-on that the plugin installed
-		case hasOwn(of.Spec), hasOwn(of.Metadata.Labels), hasOwn(of.Metadata.Annotations, kept...):
+		case strings.HasPrefix(managed[i].Manager, interlockPrefix): // Interlock may configure an add-on that the plugin installed
+		case hasOwn(owned.Spec), hasOwn(owned.Metadata.Labels), hasOwn(owned.Metadata.Annotations, managedAnnotations...):
 			return true
 		}
 	}
@@ -58,7 +58,7 @@ func TakenOver(managed []metav1.ManagedFieldsEntry, installedBy string) bool {
 func installs(manager, installedBy string) bool {
 	switch installedBy {
 	case addonv1alpha1.InstalledByInterlock:
-		return strings.HasPrefix(manager, ours)
+		return strings.HasPrefix(manager, interlockPrefix)
 	case addonv1alpha1.InstalledByPlugin:
 		return manager == addonv1alpha1.InstalledByPlugin // it writes under its own name
 	}
@@ -72,21 +72,21 @@ func isKubectlApply(manager, installedBy string) bool {
 }
 
 // configures reports whether a field manager has written fields that the plugin's list does not have.
-func configures(of fields) bool {
-	for field := range of.Spec {
+func configures(f fields) bool {
+	for field := range f.Spec {
 		if field != "." && field != "f:configs" {
 			return true
 		}
 	}
-	return hasOwn(of.Metadata.Labels, addonv1alpha1.InstalledByLabel) ||
-		hasOwn(of.Metadata.Annotations, append(slices.Clone(kept), lastApplied)...)
+	return hasOwn(f.Metadata.Labels, addonv1alpha1.InstalledByLabel) ||
+		hasOwn(f.Metadata.Annotations, append(slices.Clone(managedAnnotations), lastApplied)...)
 }
 
 // Configured reports whether another writer than Interlock has written the configuration of a ManagedClusterAddOn.
 func Configured(managed []metav1.ManagedFieldsEntry) bool {
 	for i := range managed {
-		of, ok := read(&managed[i])
-		if _, configures := of.Spec["f:configs"]; !ok || configures && !strings.HasPrefix(managed[i].Manager, ours) {
+		owned, ok := read(&managed[i])
+		if _, configures := owned.Spec["f:configs"]; !ok || configures && !strings.HasPrefix(managed[i].Manager, interlockPrefix) {
 			return true
 		}
 	}
@@ -107,9 +107,9 @@ func read(entry *metav1.ManagedFieldsEntry) (fields, bool) {
 }
 
 // hasOwn reports whether entries has a field without any of the prefixes.
-func hasOwn(within map[string]json.RawMessage, prefixes ...string) bool {
+func hasOwn(entries map[string]json.RawMessage, prefixes ...string) bool {
 next:
-	for field := range within {
+	for field := range entries {
 		for _, prefix := range prefixes {
 			if strings.HasPrefix(field, "f:"+prefix) {
 				continue next

@@ -13,9 +13,9 @@ import (
 
 // Uses reports whether any declaration of an add-on has an edge on another add-on, or on an API that it provides. A
 // conflict does not count, because the dependent works without that add-on.
-func Uses(declared *catalog.Catalog, dependent, addOn string) bool {
-	for edge := range edges(declared, dependent) {
-		if isOn(declared, edge, addOn) {
+func Uses(c *catalog.Catalog, dependent, addOn string) bool {
+	for edge := range edges(c, dependent) {
+		if isOn(c, edge, addOn) {
 			return true
 		}
 	}
@@ -23,15 +23,15 @@ func Uses(declared *catalog.Catalog, dependent, addOn string) bool {
 }
 
 // MayUse reports whether an add-on uses another one, or may use it because its declaration is not known.
-func MayUse(declared *catalog.Catalog, dependent, addOn string) bool {
-	return !declared.AllKnown(dependent) || declared.TemplatesUnread(dependent) || Uses(declared, dependent, addOn)
+func MayUse(c *catalog.Catalog, dependent, addOn string) bool {
+	return !c.AllKnown(dependent) || c.TemplatesUnread(dependent) || Uses(c, dependent, addOn)
 }
 
 // Users returns the add-ons that keep another add-on installed on their managed clusters, in ascending order.
-func Users(declared *catalog.Catalog, addOn string) []string {
+func Users(c *catalog.Catalog, addOn string) []string {
 	var users []string
-	for _, user := range declared.AddOns() {
-		if user != addOn && MayUse(declared, user, addOn) {
+	for _, user := range c.AddOns() {
+		if user != addOn && MayUse(c, user, addOn) {
 			users = append(users, user)
 		}
 	}
@@ -40,65 +40,65 @@ func Users(declared *catalog.Catalog, addOn string) []string {
 
 // Removable returns the add-ons that are removed from managed clusters where no add-on uses them, in ascending order. All
 // edges that install them request their removal, and there is at least one such edge.
-func Removable(declared *catalog.Catalog) []string {
-	removed, kept := sets.New[string](), sets.New[string]()
-	for _, addOn := range declared.AddOns() {
-		for edge := range edges(declared, addOn) {
-			switch installed := declared.Installer(&edge.Dependency); {
-			case installed == "" || !declaration.Installs(&edge.Dependency):
+func Removable(c *catalog.Catalog) []string {
+	removable, permanent := sets.New[string](), sets.New[string]()
+	for _, addOn := range c.AddOns() {
+		for edge := range edges(c, addOn) {
+			switch target := c.Installer(&edge.Dependency); {
+			case target == "" || !declaration.Installs(&edge.Dependency):
 			case declaration.Removes(&edge.Dependency):
-				removed.Insert(installed)
+				removable.Insert(target)
 			default:
-				kept.Insert(installed)
+				permanent.Insert(target)
 			}
 		}
 	}
-	return sets.List(removed.Difference(kept))
+	return sets.List(removable.Difference(permanent))
 }
 
 // Released returns the add-ons that an add-on uses by its declaration, but not on its managed cluster, in ascending order.
 // All its edges on them request their removal, and do not apply there.
-func Released(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
-	if len(declared.Declarations(dependent)) != 1 || !declared.AllKnown(dependent) {
+func Released(c *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
+	if len(c.Declarations(dependent)) != 1 || !c.AllKnown(dependent) {
 		return nil // the findings are those of one declaration only
 	}
-	released := sets.New[string]()
+	result := sets.New[string]()
 	for i := range findings {
-		if of := findings[i].Dependency; of != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
-			released.Insert(declared.Installer(of))
+		if dependency := findings[i].Dependency; dependency != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
+			result.Insert(c.Installer(dependency))
 		}
 	}
 	for i := range findings {
-		of := findings[i].Dependency
-		if of == nil || findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
+		dependency := findings[i].Dependency
+		if dependency == nil || findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
 			continue
 		}
-		for _, end := range evaluation.Named(of) {
-			released = released.Difference(sets.New(declared.Satisfying(end.Dependency)...))
+		for _, end := range evaluation.Named(dependency) {
+			result = result.Difference(sets.New(c.Satisfying(end.Dependency)...))
 		}
 	}
-	released.Delete("")
-	return sets.List(released)
+	result.Delete("")
+	return sets.List(result)
 }
 
 // MayRelease reports whether the use of another add-on depends on the managed cluster: an edge on it requests its removal
 // and does not apply everywhere.
-func MayRelease(declared *catalog.Catalog, dependent, addOn string) bool {
-	return len(declared.Declarations(dependent)) == 1 && declared.AllKnown(dependent) &&
-		removes(declared, dependent, func(installed string) bool { return installed == addOn })
+func MayRelease(c *catalog.Catalog, dependent, addOn string) bool {
+	return len(c.Declarations(dependent)) == 1 && c.AllKnown(dependent) &&
+		removes(c, dependent, func(target string) bool { return target == addOn })
 }
 
 // Decided reports whether an add-on may release others, and the findings on a managed cluster show which of them.
-func Decided(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) bool {
-	return removes(declared, dependent, func(string) bool { return true }) && !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+func Decided(c *catalog.Catalog, dependent string, findings []evaluation.Finding) bool {
+	return removes(c, dependent, func(string) bool { return true }) && !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
 		return f.Verdict == evaluation.Held && (f.Dependency == nil || declaration.Removes(f.Dependency))
 	})
 }
 
 // removes reports whether an edge that does not apply everywhere requests the removal of a matching add-on.
-func removes(declared *catalog.Catalog, dependent string, fits func(installed string) bool) bool {
-	for edge := range edges(declared, dependent) {
-		if edge.When != nil && declaration.Removes(&edge.Dependency) && fits(declared.Installer(&edge.Dependency)) {
+func removes(c *catalog.Catalog, dependent string, match func(installed string) bool) bool {
+	for edge := range edges(c, dependent) {
+		if edge.When != nil && declaration.Removes(&edge.Dependency) && match(c.Installer(&edge.Dependency)) {
 			return true
 		}
 	}
@@ -106,11 +106,11 @@ func removes(declared *catalog.Catalog, dependent string, fits func(installed st
 }
 
 // edges yields the edges of all declarations of an add-on, and each alternative as an edge.
-func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
+func edges(c *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
 	return func(yield func(*declaration.Edge) bool) {
-		for _, one := range declared.Declarations(addOn) {
-			for e := range one.Edges {
-				for end := range one.Edges[e].Ends() {
+		for _, d := range c.Declarations(addOn) {
+			for e := range d.Edges {
+				for end := range d.Edges[e].Ends() {
 					if !yield(end) {
 						return
 					}
@@ -120,15 +120,15 @@ func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration
 	}
 }
 
-func isOn(declared *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
-	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(declared.Satisfying(&edge.Dependency), addOn)
+func isOn(c *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
+	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(c.Satisfying(&edge.Dependency), addOn)
 }
 
 // Keeps reports whether an edge of any registered add-on keeps the add-on that it installed.
-func Keeps(declared *catalog.Catalog, addOn string) bool {
-	for _, dependent := range declared.AddOns() {
-		for edge := range edges(declared, dependent) {
-			if of := &edge.Dependency; declaration.Installs(of) && !declaration.Removes(of) && declared.Installer(of) == addOn {
+func Keeps(c *catalog.Catalog, addOn string) bool {
+	for _, dependent := range c.AddOns() {
+		for edge := range edges(c, dependent) {
+			if dependency := &edge.Dependency; declaration.Installs(dependency) && !declaration.Removes(dependency) && c.Installer(dependency) == addOn {
 				return true
 			}
 		}
@@ -138,11 +138,11 @@ func Keeps(declared *catalog.Catalog, addOn string) bool {
 
 // UseBy returns the use of an add-on by another one on its managed cluster, by its findings there. The result is Unused if
 // the user declares the use, but has released the add-on; see Released.
-func UseBy(declared *catalog.Catalog, user, addOn string, findings []evaluation.Finding) Use {
+func UseBy(c *catalog.Catalog, user, addOn string, findings []evaluation.Finding) Use {
 	switch {
-	case slices.Contains(Released(declared, user, findings), addOn):
+	case slices.Contains(Released(c, user, findings), addOn):
 		return Unused
-	case declared.TemplatesUnread(user), MayRelease(declared, user, addOn) && !Decided(declared, user, findings):
+	case c.TemplatesUnread(user), MayRelease(c, user, addOn) && !Decided(c, user, findings):
 		return UseUnknown
 	}
 	return Used
@@ -152,22 +152,22 @@ func UseBy(declared *catalog.Catalog, user, addOn string, findings []evaluation.
 // the managed cluster. It is empty without such a request. The second result is true if the add-on does not work without
 // the other one.
 func RequestBy(
-	declared *catalog.Catalog, addOn string, findings []evaluation.Finding,
+	c *catalog.Catalog, addOn string, findings []evaluation.Finding,
 ) (addonv1alpha1.DependencyRemoval, bool) {
 	var removal addonv1alpha1.DependencyRemoval
 	for i := range findings {
-		of := findings[i].Dependency
-		if of == nil || !declaration.Installs(of) || declared.Installer(of) != addOn || !applies(findings[i].Verdict) {
+		dependency := findings[i].Dependency
+		if dependency == nil || !declaration.Installs(dependency) || c.Installer(dependency) != addOn || !applies(findings[i].Verdict) {
 			continue
 		}
 		if removal != addonv1alpha1.DependencyRemovalKeep {
 			removal = addonv1alpha1.DependencyRemovalKeep
-			if declaration.Removes(of) {
+			if declaration.Removes(dependency) {
 				removal = addonv1alpha1.DependencyRemovalWithLastDependent
 			}
 		}
 	}
-	return removal, removal != "" && slices.Contains(Needed(declared, findings), addOn)
+	return removal, removal != "" && slices.Contains(Needed(c, findings), addOn)
 }
 
 // applies reports whether an edge with this verdict has any effect.
@@ -177,15 +177,15 @@ func applies(verdict evaluation.Verdict) bool {
 
 // Installable returns the add-ons that any declaration of an add-on uses and that their owners let Interlock install, in
 // ascending order.
-func Installable(declared *catalog.Catalog, dependent string) []string {
-	var used []string
-	for edge := range edges(declared, dependent) {
-		for _, addOn := range declared.Satisfying(&edge.Dependency) {
-			if declared.Consents(addOn) {
-				used = append(used, addOn)
+func Installable(c *catalog.Catalog, dependent string) []string {
+	var addOns []string
+	for edge := range edges(c, dependent) {
+		for _, addOn := range c.Satisfying(&edge.Dependency) {
+			if c.Consents(addOn) {
+				addOns = append(addOns, addOn)
 			}
 		}
 	}
-	slices.Sort(used)
-	return slices.Compact(used)
+	slices.Sort(addOns)
+	return slices.Compact(addOns)
 }

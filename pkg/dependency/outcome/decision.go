@@ -38,11 +38,11 @@ func (d Decision) OpenedByAnother(stored Stored, changed metav1.Condition) bool 
 
 // Condition returns the changed condition of a type, or nil.
 func (d Decision) Condition(kind string) *metav1.Condition {
-	at := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })
-	if at < 0 {
+	i := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })
+	if i < 0 {
 		return nil
 	}
-	return &d.Changed[at]
+	return &d.Changed[i]
 }
 
 // OnlyMessages reports whether a write can wait: the gate is closed, and no condition gets another status or reason.
@@ -86,10 +86,10 @@ func (d Decision) Own(changed metav1.Condition) metav1.Condition {
 // Conditions returns all conditions of the add-on that addon-manager owns, changed or stored. Server-side apply removes a
 // condition that its owner leaves out. Without a gate, the add-on's own manager owns Installable.
 func (d Decision) Conditions(stored Stored) []metav1.Condition {
-	all := slices.Clone(d.Changed)
+	conditions := slices.Clone(d.Changed)
 	keep := func(current *metav1.Condition, owned bool) {
 		if current != nil && owned && d.Condition(current.Type) == nil {
-			all = append(all, *current)
+			conditions = append(conditions, *current)
 		}
 	}
 	keep(stored.Degraded, condition.Owned(stored.Degraded))
@@ -98,7 +98,7 @@ func (d Decision) Conditions(stored Stored) []metav1.Condition {
 	keep(stored.Upgradable, true)
 	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
 	keep(stored.Available, stored.OwnsAvailable || bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
-	return all
+	return conditions
 }
 
 // condition returns the stored condition of a type, or nil.

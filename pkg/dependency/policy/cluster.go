@@ -50,7 +50,7 @@ type Agreed[T ~string] struct {
 }
 
 // agree returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
-func (s statements[T]) on(clusterLabels map[string]string, strictness []T) Agreed[T] {
+func (s statements[T]) agree(clusterLabels map[string]string, strictness []T) Agreed[T] {
 	var agreed Agreed[T]
 	for _, statement := range s {
 		if !statement.selector.Matches(labels.Set(clusterLabels)) {
@@ -106,7 +106,7 @@ func (s Set) Protects() bool { return len(s.protections) > 0 }
 
 // Protected returns the protection of a managed cluster with these labels.
 func (s Set) Protected(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Protection] {
-	return s.protections.on(clusterLabels, protections)
+	return s.protections.agree(clusterLabels, protections)
 }
 
 // Denying returns the policies that deny installations on a managed cluster with these labels, in ascending order.
@@ -128,8 +128,8 @@ func (s Set) MayDeny() bool {
 }
 
 // InstallsAlike reports whether both sets allow and deny the same installations.
-func (s Set) InstallsAlike(other Set) bool {
-	return slices.EqualFunc(s.installs, other.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
+func (s Set) InstallsAlike(b Set) bool {
+	return slices.EqualFunc(s.installs, b.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
 		return a.policy == b.policy && a.value == b.value && a.selector.String() == b.selector.String()
 	})
 }
@@ -139,5 +139,5 @@ func (s Set) OfClusters() bool { return len(s.protections)+len(s.installs) > 0 }
 
 // Installs returns whether installations are allowed on a managed cluster with these labels.
 func (s Set) Installs(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Install] {
-	return s.installs.on(clusterLabels, installs)
+	return s.installs.agree(clusterLabels, installs)
 }

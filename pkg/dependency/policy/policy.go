@@ -101,22 +101,22 @@ func readSelector(policy *dependencyv1alpha1.AddOnDependencyPolicy) (labels.Sele
 
 // read compiles the override at a path. It repeats the checks of the CRD's schema, because the served
 // CRD may be older.
-func read(declared *dependencyv1alpha1.DependencyOverride, path *field.Path) *Override {
-	override := &Override{path: path, Type: addonv1alpha1.DependencyType(declared.Type), Version: declared.Version}
-	if waive := declared.Waive; waive != nil {
+func read(entry *dependencyv1alpha1.DependencyOverride, path *field.Path) *Override {
+	override := &Override{path: path, Type: addonv1alpha1.DependencyType(entry.Type), Version: entry.Version}
+	if waive := entry.Waive; waive != nil {
 		override.Waived, override.Until, override.Reason = true, waive.Until.UTC(), waive.Reason
 	}
 	var problem *field.Error
 	switch {
-	case override.Waived == (declared.Type != "" || declared.Version != ""):
-		problem = field.Invalid(path, text.Excerpt(declared.Dependency), "either waive, or version and type, must be set")
+	case override.Waived == (entry.Type != "" || entry.Version != ""):
+		problem = field.Invalid(path, text.Excerpt(entry.Dependency), "either waive, or version and type, must be set")
 	case override.Waived && (override.Reason == "" || override.Until.IsZero()):
 		problem = field.Required(path.Child("waive"), "reason and until must be set")
-	case declared.Type != "" && !slices.Contains(types, override.Type):
+	case entry.Type != "" && !slices.Contains(types, override.Type):
 		problem = field.NotSupported(path.Child("type"), override.Type, types)
-	case declared.Version != "":
-		if _, err := versions.ParseRange(declared.Version, nil); err != nil {
-			problem = field.Invalid(path.Child("version"), text.Excerpt(declared.Version), err.Error())
+	case entry.Version != "":
+		if _, err := versions.ParseRange(entry.Version, nil); err != nil {
+			problem = field.Invalid(path.Child("version"), text.Excerpt(entry.Version), err.Error())
 		}
 	}
 	if problem != nil {
@@ -151,7 +151,7 @@ func (o *Override) Selects(clusterLabels map[string]string) bool {
 func (o *Override) Everywhere() bool { return o.everywhere }
 
 // Equal reports whether both overrides have the same content and policy.
-func (o *Override) Equal(other *Override) bool { return o.statement == other.statement }
+func (o *Override) Equal(b *Override) bool { return o.statement == b.statement }
 
 // String returns the content of the override. It is equal for equal overrides.
 func (o *Override) String() string { return o.statement }

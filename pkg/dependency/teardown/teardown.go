@@ -50,10 +50,10 @@ func (d Decision) Late() bool { return d.Release && len(d.For) > 0 }
 
 // Dependents returns the add-ons that are removed before an add-on, in ascending order. They declare an order, and one of
 // their declarations has a Required edge on the add-on, or on an API that it provides.
-func Dependents(declared *catalog.Catalog, addOn string) []string {
+func Dependents(c *catalog.Catalog, addOn string) []string {
 	var dependents []string
-	for _, dependent := range declared.AddOns() {
-		if dependent != addOn && follows(declared, dependent, addOn, nil) {
+	for _, dependent := range c.AddOns() {
+		if dependent != addOn && follows(c, dependent, addOn, nil) {
 			dependents = append(dependents, dependent)
 		}
 	}
@@ -62,17 +62,17 @@ func Dependents(declared *catalog.Catalog, addOn string) []string {
 
 // follows reports whether a dependent is installed after an add-on and removed before it, on a managed cluster with these
 // findings on the dependent.
-func follows(declared *catalog.Catalog, dependent, addOn string, findings []evaluation.Finding) bool {
-	if of := declared.Declaration(dependent); of.Invalid || of.Ordering == "" || of.Ordering == addonv1alpha1.OrderingNone {
+func follows(c *catalog.Catalog, dependent, addOn string, findings []evaluation.Finding) bool {
+	if d := c.Declaration(dependent); d.Invalid || d.Ordering == "" || d.Ordering == addonv1alpha1.OrderingNone {
 		return false
 	}
 	if len(findings) > 0 && !slices.ContainsFunc(findings, unread) {
-		return slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return orders(declared, f, addOn) })
+		return slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return orders(c, f, addOn) })
 	}
-	for _, one := range declared.Declarations(dependent) {
-		for e := range one.Edges {
-			for end := range one.Edges[e].Ends() {
-				if end.Dependency.Type == addonv1alpha1.DependencyTypeRequired && slices.Contains(declared.Satisfying(&end.Dependency), addOn) {
+	for _, d := range c.Declarations(dependent) {
+		for e := range d.Edges {
+			for end := range d.Edges[e].Ends() {
+				if end.Dependency.Type == addonv1alpha1.DependencyTypeRequired && slices.Contains(c.Satisfying(&end.Dependency), addOn) {
 					return true
 				}
 			}
@@ -86,51 +86,51 @@ func unread(f evaluation.Finding) bool { return f.Dependency == nil && f.Require
 
 // orders reports whether the edge of a finding orders the dependent after an add-on. An edge that is waived or does not
 // apply has no order.
-func orders(declared *catalog.Catalog, f evaluation.Finding, addOn string) bool {
+func orders(c *catalog.Catalog, f evaluation.Finding, addOn string) bool {
 	if f.Dependency == nil || f.Verdict == evaluation.Waived || f.Verdict == evaluation.NotApplicable {
 		return false
 	}
 	return slices.ContainsFunc(evaluation.Named(f.Dependency), func(end evaluation.Finding) bool {
-		return end.Dependency.Type == addonv1alpha1.DependencyTypeRequired && slices.Contains(declared.Satisfying(end.Dependency), addOn)
+		return end.Dependency.Type == addonv1alpha1.DependencyTypeRequired && slices.Contains(c.Satisfying(end.Dependency), addOn)
 	})
 }
 
 // Decide decides on an add-on that is being deleted. It does not wait for dependents that it depends on itself, because
 // they would wait for each other.
-func Decide(declared *catalog.Catalog, addOn string, state State, now time.Time) Decision {
+func Decide(c *catalog.Catalog, addOn string, state State, now time.Time) Decision {
 	if state.Abandoned {
 		return Decision{Release: true}
 	}
 	var deleting, staying []string
-	before := order(declared, state)
-	for _, dependent := range Dependents(declared, addOn) {
-		switch is, there := state.Deleting[dependent]; {
-		case !there || !follows(declared, dependent, addOn, state.Findings[dependent]) || slices.Contains(before.Reachable(dependent), addOn):
-		case is:
+	g := order(c, state)
+	for _, dependent := range Dependents(c, addOn) {
+		switch isDeleted, exists := state.Deleting[dependent]; {
+		case !exists || !follows(c, dependent, addOn, state.Findings[dependent]) || slices.Contains(g.Reachable(dependent), addOn):
+		case isDeleted:
 			deleting = append(deleting, dependent)
 		default:
 			staying = append(staying, dependent)
 		}
 	}
-	end, together := state.Deleted.Add(AtMost), state.Deleted.Add(Together)
+	end, batchEnd := state.Deleted.Add(AtMost), state.Deleted.Add(Together)
 	switch {
 	case len(deleting) > 0 && now.Before(end):
 		return Decision{For: deleting, Again: end}
 	case len(deleting) > 0:
 		return Decision{Release: true, For: deleting}
-	case len(staying) > 0 && now.Before(together):
-		return Decision{Stays: true, Again: together}
+	case len(staying) > 0 && now.Before(batchEnd):
+		return Decision{Stays: true, Again: batchEnd}
 	}
 	return Decision{Release: true, Stays: len(staying) > 0}
 }
 
 // order returns the graph from each add-on on the managed cluster to the add-ons that are removed before it.
-func order(declared *catalog.Catalog, state State) *graph.Graph {
+func order(c *catalog.Catalog, state State) *graph.Graph {
 	edges := make(map[string][]string, len(state.Deleting))
 	for addOn := range state.Deleting {
 		edges[addOn] = nil
 		for dependent := range state.Deleting {
-			if dependent != addOn && follows(declared, dependent, addOn, state.Findings[dependent]) {
+			if dependent != addOn && follows(c, dependent, addOn, state.Findings[dependent]) {
 				edges[addOn] = append(edges[addOn], dependent)
 			}
 		}

@@ -8,16 +8,16 @@ const (
 	Within  = time.Hour
 	Longest = 24 * time.Hour
 
-	atMost = 2
+	threshold = 2
 )
 
 // Pause returns the pause of an action that was undone this number of times. It is zero if the action is repeated at once.
 func Pause(times int) time.Duration {
-	if times < atMost {
+	if times < threshold {
 		return 0
 	}
 	pause := Within
-	for range min(times, 10) - atMost { // that many doublings reach the maximum
+	for range min(times, 10) - threshold { // that many doublings reach the maximum
 		pause = min(2*pause, Longest)
 	}
 	return pause

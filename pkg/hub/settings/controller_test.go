@@ -370,12 +370,12 @@ func TestANewAddOnRefersToItsSettings(t *testing.T) {
 func TestChangesConcernCopiesToo(t *testing.T) {
 	changes := &Changes{Changed: trigger.New()}
 	source := types.NamespacedName{Namespace: "d", Name: "default"}
-	changes.displaces(source, base)
-	if !changes.copied[source].Has(base) {
+	changes.setDisplaced(source, base)
+	if !changes.copies[source].Has(base) {
 		t.Error("it is not remembered")
 	}
-	changes.displaces(types.NamespacedName{}, base)
-	if len(changes.copied)+len(changes.of) > 0 {
-		t.Errorf("it is not forgotten: %v", changes.copied)
+	changes.setDisplaced(types.NamespacedName{}, base)
+	if len(changes.copies)+len(changes.sources) > 0 {
+		t.Errorf("it is not forgotten: %v", changes.copies)
 	}
 }

@@ -27,112 +27,112 @@ type Wishes struct {
 
 	mutex sync.Mutex
 	// requests has the requests by managed cluster and dependent.
-	of map[string]map[string]wished
+	requests map[string]map[string]requests
 }
 
 // requests are the settings that a dependent requests, by add-on.
-type wished struct {
-	by map[string][]settings.Variable
+type requests struct {
+	byAddOn map[string][]settings.Variable
 	// held has the add-ons with unknown requests. unknown is true if all requests are unknown.
 	held    sets.Set[string]
 	unknown bool
 }
 
 // Update stores the requests in the findings of an add-on. Without findings, it has none. Unknown requests do not change.
-func (w *Wishes) Found(addOn types.NamespacedName, findings []evaluation.Finding) {
-	for name := range w.remember(addOn, wishedBy(findings)) {
-		w.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
+func (s *Wishes) Found(addOn types.NamespacedName, findings []evaluation.Finding) {
+	for name := range s.remember(addOn, requestsIn(findings)) {
+		s.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
 }
 
 // remember returns the add-ons on the managed cluster whose settings may change.
-func (w *Wishes) remember(addOn types.NamespacedName, is wished) sets.Set[string] {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	before := w.of[addOn.Namespace][addOn.Name]
-	if is.unknown {
-		is.by, is.held = before.by, before.held
+func (s *Wishes) remember(addOn types.NamespacedName, current requests) sets.Set[string] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	before := s.requests[addOn.Namespace][addOn.Name]
+	if current.unknown {
+		current.byAddOn, current.held = before.byAddOn, before.held
 	}
-	for name := range is.held {
-		if was := before.by[name]; was != nil {
-			is.by[name] = was
+	for name := range current.held {
+		if previous := before.byAddOn[name]; previous != nil {
+			current.byAddOn[name] = previous
 		}
 	}
-	if reflect.DeepEqual(before, is) {
+	if reflect.DeepEqual(before, current) {
 		return nil
 	}
-	concerned := sets.KeySet(before.by).Union(sets.KeySet(is.by)).Union(before.held)
-	if before.unknown && !is.unknown {
-		concerned = concerned.Union(w.wished(addOn.Namespace))
+	concerned := sets.KeySet(before.byAddOn).Union(sets.KeySet(current.byAddOn)).Union(before.held)
+	if before.unknown && !current.unknown {
+		concerned = concerned.Union(s.requested(addOn.Namespace))
 	}
-	w.set(addOn, is)
+	s.set(addOn, current)
 	return concerned
 }
 
 // requested returns the add-ons on a managed cluster for which there are requests.
-func (w *Wishes) wished(cluster string) sets.Set[string] {
-	all := sets.New[string]()
-	for _, of := range w.of[cluster] {
-		all = all.Union(sets.KeySet(of.by))
+func (s *Wishes) requested(cluster string) sets.Set[string] {
+	addOns := sets.New[string]()
+	for _, current := range s.requests[cluster] {
+		addOns = addOns.Union(sets.KeySet(current.byAddOn))
 	}
-	return all
+	return addOns
 }
 
-func (w *Wishes) set(addOn types.NamespacedName, is wished) {
-	if len(is.by) == 0 && len(is.held) == 0 && !is.unknown {
-		delete(w.of[addOn.Namespace], addOn.Name)
-		if len(w.of[addOn.Namespace]) == 0 {
-			delete(w.of, addOn.Namespace)
+func (s *Wishes) set(addOn types.NamespacedName, current requests) {
+	if len(current.byAddOn) == 0 && len(current.held) == 0 && !current.unknown {
+		delete(s.requests[addOn.Namespace], addOn.Name)
+		if len(s.requests[addOn.Namespace]) == 0 {
+			delete(s.requests, addOn.Namespace)
 		}
 		return
 	}
-	if w.of == nil {
-		w.of = map[string]map[string]wished{}
+	if s.requests == nil {
+		s.requests = map[string]map[string]requests{}
 	}
-	if w.of[addOn.Namespace] == nil {
-		w.of[addOn.Namespace] = map[string]wished{}
+	if s.requests[addOn.Namespace] == nil {
+		s.requests[addOn.Namespace] = map[string]requests{}
 	}
-	w.of[addOn.Namespace][addOn.Name] = is
+	s.requests[addOn.Namespace][addOn.Name] = current
 }
 
 // requestsIn returns the requests in the findings of an add-on. Requests of held edges are unknown.
-func wishedBy(findings []evaluation.Finding) wished {
-	var is wished
+func requestsIn(findings []evaluation.Finding) requests {
+	var result requests
 	for i := range findings {
-		found := &findings[i]
-		if found.Dependency == nil {
-			is.unknown = is.unknown || found.Requirement == nil // the declaration of the add-on is unknown
+		finding := &findings[i]
+		if finding.Dependency == nil {
+			result.unknown = result.unknown || finding.Requirement == nil // the declaration of the add-on is unknown
 			continue
 		}
-		if found.Dependency.Settings == nil {
+		if finding.Dependency.Settings == nil {
 			continue
 		}
-		if is.by == nil {
-			is.by, is.held = map[string][]settings.Variable{}, sets.New[string]()
+		if result.byAddOn == nil {
+			result.byAddOn, result.held = map[string][]settings.Variable{}, sets.New[string]()
 		}
-		on := declaration.Target(found.Dependency)
-		variables, read := found.Settings()
+		target := declaration.Target(finding.Dependency)
+		variables, ok := finding.Settings()
 		switch {
-		case !read, found.Verdict == evaluation.Held && variables == nil:
-			is.held.Insert(on)
+		case !ok, finding.Verdict == evaluation.Held && variables == nil:
+			result.held.Insert(target)
 		case len(variables) > 0: // otherwise, the edge does not apply, or is waived
-			is.by[on] = append(is.by[on], variables...)
+			result.byAddOn[target] = append(result.byAddOn[target], variables...)
 		}
 	}
-	return is
+	return result
 }
 
 // Get returns the requests for an add-on on a managed cluster, ordered by dependent. known is false if the requests of a
 // dependent are unknown. complete is false if another add-on there may be a dependent, because its declaration is unknown.
-func (w *Wishes) On(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
+func (s *Wishes) On(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	known, complete = true, true
-	dependents := w.of[addOn.Namespace]
+	dependents := s.requests[addOn.Namespace]
 	for _, name := range slices.Sorted(maps.Keys(dependents)) {
 		requested := dependents[name]
 		known, complete = known && !requested.held.Has(addOn.Name), complete && !requested.unknown
-		if variables := requested.by[addOn.Name]; len(variables) > 0 {
+		if variables := requested.byAddOn[addOn.Name]; len(variables) > 0 {
 			list = append(list, settings.Request{Dependent: name, Variables: variables})
 		}
 	}

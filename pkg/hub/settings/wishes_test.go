@@ -103,12 +103,12 @@ func TestWhatConcernsSettings(t *testing.T) {
 		{"it is not known", "a", []evaluation.Finding{wishes("other", "")}, []string{"other"}},
 		{"it is no longer installed", "a", nil, []string{"other"}},
 	} {
-		got := sets.List(all.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, wishedBy(step.findings)))
+		got := sets.List(all.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, requestsIn(step.findings)))
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: %v, want %v", step.reason, got, step.want)
 		}
 	}
-	if len(all.of) > 0 {
-		t.Errorf("something is remembered: %v", all.of)
+	if len(all.requests) > 0 {
+		t.Errorf("something is remembered: %v", all.requests)
 	}
 }

@@ -49,14 +49,14 @@ type cleaner func(ctx context.Context, addOn *unstructured.Unstructured) (bool, 
 func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (int64, int, error) {
 	var cleaned int64
 	for range passes {
-		var done counts
-		err := u.pass(ctx, step, clean, &done)
-		cleaned += done.cleaned.Load()
+		var results counts
+		err := u.pass(ctx, step, clean, &results)
+		cleaned += results.cleaned.Load()
 		if err != nil {
-			return cleaned, done.seen, fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
+			return cleaned, results.seen, fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
-		if done.conflicts.Load() == 0 && done.cleaned.Load() == 0 {
-			return cleaned, done.seen, nil
+		if results.conflicts.Load() == 0 && results.cleaned.Load() == 0 {
+			return cleaned, results.seen, nil
 		}
 	}
 	return cleaned, 0, errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
@@ -69,7 +69,7 @@ type counts struct {
 }
 
 // pass cleans every add-on once.
-func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, done *counts) error {
+func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, results *counts) error {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
@@ -83,14 +83,14 @@ func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, d
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(bulk.WritesAtATime)
 		for i := range page.Items {
-			group.Go(func() error { return count(groupCtx, &page.Items[i], clean, done) })
+			group.Go(func() error { return count(groupCtx, &page.Items[i], clean, results) })
 		}
 		err = group.Wait()
-		done.seen += len(page.Items)
+		results.seen += len(page.Items)
 		if err != nil || page.GetContinue() == "" {
 			return err
 		}
-		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", step, done.seen)
+		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", step, results.seen)
 	}
 }
 
@@ -110,14 +110,14 @@ func (u *uninstallation) removeEach(ctx context.Context, addOn *unstructured.Uns
 
 // count cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
-func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner, done *counts) error {
+func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner, results *counts) error {
 	switch cleaned, err := clean(ctx, addOn); {
 	case err == nil && !cleaned:
 	case err == nil:
-		done.cleaned.Add(1)
+		results.cleaned.Add(1)
 	case apierrors.IsNotFound(err):
 	case apierrors.IsConflict(err):
-		done.conflicts.Add(1)
+		results.conflicts.Add(1)
 	default:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
@@ -136,34 +136,34 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}
-	related, named := othersRelated(status, slices.ContainsFunc(conditions, func(one any) bool { return removed(one) && isUpgradable(one) }))
-	if named && related == nil {
+	related, changed := othersRelated(status, slices.ContainsFunc(conditions, func(entry any) bool { return removed(entry) && isUpgradable(entry) }))
+	if changed && related == nil {
 		delete(status, "relatedObjects")
 	}
-	after := statusWith(status, kept)
-	if fields, has := after.(map[string]any); has {
+	patch := statusWith(status, kept)
+	if fields, ok := patch.(map[string]any); ok {
 		if isBundle(addOn) {
 			fields["healthCheck"] = nil
 		}
-		if named {
+		if changed {
 			fields["relatedObjects"] = related
 		}
 	}
 	return json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion()},
-		"status":   after,
+		"status":   patch,
 	})
 }
 
 // othersRelated returns the related objects of a status without its AddOnTemplates, or nil if there are no others. The
 // second result is false if the related objects do not change.
-func othersRelated(status map[string]any, without bool) (any, bool) {
-	all, _ := status["relatedObjects"].([]any)
-	kept := slices.DeleteFunc(slices.Clone(all), func(one any) bool {
-		object, _ := one.(map[string]any)
+func othersRelated(status map[string]any, templateRemoved bool) (any, bool) {
+	objects, _ := status["relatedObjects"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(objects), func(entry any) bool {
+		object, _ := entry.(map[string]any)
 		return object["group"] == declaration.Templates.Group && object["resource"] == declaration.Templates.Resource
 	})
-	if !without || len(kept) == len(all) {
+	if !templateRemoved || len(kept) == len(objects) {
 		return nil, false
 	}
 	if len(kept) == 0 {
@@ -193,8 +193,8 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
-	return isReplaced(entry) || is(entry, availability.ConditionDegraded, condition.Reasons...) || is(entry, availability.ConditionAvailable, bundle.Reasons...) ||
-		is(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
+	return isReplaced(entry) || hasReason(entry, availability.ConditionDegraded, condition.Reasons...) || hasReason(entry, availability.ConditionAvailable, bundle.Reasons...) ||
+		hasReason(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
 }
 
 // isReplaced reports whether a condition keeps another writer's Degraded. Only Interlock sets this type, with the other writer's reason.
@@ -204,7 +204,7 @@ func isReplaced(entry any) bool {
 }
 
 // hasReason reports whether a condition has this type and one of these reasons.
-func is(entry any, kind string, reasons ...string) bool {
+func hasReason(entry any, kind string, reasons ...string) bool {
 	stored, _ := entry.(map[string]any)
 	reason, _ := stored["reason"].(string)
 	return stored["type"] == kind && slices.Contains(reasons, reason)

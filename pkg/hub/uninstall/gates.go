@@ -18,7 +18,7 @@ func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
-	if _, gated := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]; !gated {
+	if _, ok := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]; !ok {
 		return u.removeEach(ctx, addOn, isUpgradable)
 	}
 	if _, err := u.removeEach(ctx, addOn, func(entry any) bool { return isInstallable(entry) || isUpgradable(entry) }); err != nil {
@@ -30,7 +30,11 @@ func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Uns
 }
 
 // isUpgradable reports whether a condition can make AddOnTemplates wait. Without it, no template waits.
-func isUpgradable(entry any) bool { return is(entry, gate.ConditionUpgradable, gate.UpgradeReasons...) }
+func isUpgradable(entry any) bool {
+	return hasReason(entry, gate.ConditionUpgradable, gate.UpgradeReasons...)
+}
 
 // isInstallable reports whether a condition belongs to a gate. Without a gate, the add-on's own manager may have set it.
-func isInstallable(entry any) bool { return is(entry, gate.ConditionInstallable, gate.Reasons...) }
+func isInstallable(entry any) bool {
+	return hasReason(entry, gate.ConditionInstallable, gate.Reasons...)
+}

@@ -36,12 +36,12 @@ func (u *uninstallation) settleInstalled(ctx context.Context) (string, error) {
 	if u.options.Installed == Remove {
 		settle = u.removeAll
 	}
-	done, err := settle(ctx)
+	summary, err := settle(ctx)
 	if err != nil {
 		return "", err
 	}
 	deleted, err := u.deleteOwn(ctx, dependencyv1alpha1.InstallationKind, "AddOnInstallations")
-	return done + "; " + deleted, err
+	return summary + "; " + deleted, err
 }
 
 func (u *uninstallation) handOverAll(ctx context.Context) (string, error) {
@@ -73,7 +73,7 @@ func (u *uninstallation) removeAll(ctx context.Context) (string, error) {
 // installations returns the statuses of the AddOnInstallations, by the keys of the add-ons. It returns none for a hub
 // without their CRD.
 func (u *uninstallation) installations(ctx context.Context) (map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus, error) {
-	all := map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus{}
+	statuses := map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus{}
 	for next := ""; ; {
 		page := &dependencyv1alpha1.AddOnInstallationList{}
 		err := u.hub.List(ctx, page, client.Limit(bulk.PageSize), client.Continue(next))
@@ -84,10 +84,10 @@ func (u *uninstallation) installations(ctx context.Context) (map[types.Namespace
 			return nil, fmt.Errorf("list AddOnInstallations: %w", err)
 		}
 		for i := range page.Items {
-			all[client.ObjectKeyFromObject(&page.Items[i])] = &page.Items[i].Status
+			statuses[client.ObjectKeyFromObject(&page.Items[i])] = &page.Items[i].Status
 		}
 		if next = page.Continue; next == "" {
-			return all, nil
+			return statuses, nil
 		}
 	}
 }

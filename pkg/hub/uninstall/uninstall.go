@@ -104,9 +104,9 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 func runSteps(ctx context.Context, out io.Writer, steps []step) error {
 	var failures []error
 	for i, step := range steps {
-		done, err := step.run(ctx)
+		summary, err := step.run(ctx)
 		if err == nil {
-			fmt.Fprintf(out, "%d/%d  %-14s %s\n", i+1, len(steps), step.name, done)
+			fmt.Fprintf(out, "%d/%d  %-14s %s\n", i+1, len(steps), step.name, summary)
 			continue
 		}
 		fmt.Fprintf(out, "%d/%d  %-14s failed: %v\n", i+1, len(steps), step.name, err)

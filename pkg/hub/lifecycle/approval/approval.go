@@ -106,7 +106,7 @@ func (e *Events) Report(addOn string, clusters, fleet int, install catalog.Insta
 }
 
 // ReportAll reports all add-ons that wait, with their numbers of managed clusters. It returns the time of the next report.
-func (e *Events) ReportAll(waiting map[string]int, fleet int, declared *catalog.Catalog) time.Time {
+func (e *Events) ReportAll(waiting map[string]int, fleet int, c *catalog.Catalog) time.Time {
 	for addOn := range e.waiting {
 		if waiting[addOn] == 0 {
 			delete(e.waiting, addOn)
@@ -114,18 +114,18 @@ func (e *Events) ReportAll(waiting map[string]int, fleet int, declared *catalog.
 	}
 	var next time.Time
 	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
-		next = controllers.Sooner(next, e.Report(addOn, waiting[addOn], fleet, declared.Install(addOn)))
+		next = controllers.Sooner(next, e.Report(addOn, waiting[addOn], fleet, c.Install(addOn)))
 	}
 	return next
 }
 
 // emit emits an event. Events that differ only in the note would be counted as one, so each has another related field.
-func (e *Events) emit(addOn string, of change, fleet int) {
+func (e *Events) emit(addOn string, waiting change, fleet int) {
 	about := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
 	related := about.DeepCopy()
-	related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", e.Kind.annotation, of.clusters, of.because)
+	related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", e.Kind.annotation, waiting.clusters, waiting.because)
 	note := fmt.Sprintf(e.Kind.waits+" waits for an approval%s: kubectl annotate --overwrite clustermanagementaddon %s %s=%d",
-		addOn, of.clusters, text.Count(fleet, "managed cluster"), of.because, addOn, e.Kind.annotation, of.clusters)
+		addOn, waiting.clusters, text.Count(fleet, "managed cluster"), waiting.because, addOn, e.Kind.annotation, waiting.clusters)
 	e.Recorder.Eventf(about, related, corev1.EventTypeWarning, e.Kind.reason, e.Kind.action, "%s", events.Note(note))
 }
 

@@ -73,12 +73,12 @@ func TestEvents(t *testing.T) {
 }
 
 // related records the object that each event is also about.
-type related struct{ all []string }
+type related struct{ fieldPaths []string }
 
 // Eventf implements events.EventRecorder.
 func (r *related) Eventf(_, other runtime.Object, _, _, _, _ string, _ ...any) {
 	if reference, ok := other.(*corev1.ObjectReference); ok {
-		r.all = append(r.all, reference.FieldPath)
+		r.fieldPaths = append(r.fieldPaths, reference.FieldPath)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestEventsDiffer(t *testing.T) {
 			clock.SetTime(clock.Now().Add(Settled))
 		}
 	}
-	if len(recorder.all) != 3 || len(sets.New(recorder.all...)) != 3 {
-		t.Errorf("got %q", recorder.all)
+	if len(recorder.fieldPaths) != 3 || len(sets.New(recorder.fieldPaths...)) != 3 {
+		t.Errorf("got %q", recorder.fieldPaths)
 	}
 	if of.ReportAll(nil, 50, nil); len(of.waiting) > 0 {
 		t.Error("it is not forgotten")

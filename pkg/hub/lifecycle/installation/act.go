@@ -22,40 +22,40 @@ import (
 // carryOut stores a decision and then takes its step. If the API server refuses the step, the object has the reason, and
 // the bounds of the fleet do not count the step.
 func (r *Reconciler) carryOut(
-	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision installation.Decision,
+	ctx context.Context, evaluator *evaluation.Evaluator, s *subject, decision installation.Decision,
 ) error {
-	err := r.store(ctx, of, decision.Desired, before(of, decision, r.Clock.Now()))
+	err := r.store(ctx, s, decision.Desired, before(s, decision, r.Clock.Now()))
 	if err != nil || decision.Step == installation.Rest {
 		return err
 	}
-	if err = r.act(ctx, declared, of, &decision); isRefusal(err) {
-		return errors.Join(err, r.store(ctx, of, decision.Desired, refused(decision, err, r.Clock.Now())))
+	if err = r.act(ctx, evaluator, s, &decision); isRefusal(err) {
+		return errors.Join(err, r.store(ctx, s, decision.Desired, refused(decision, err, r.Clock.Now())))
 	}
 	return err
 }
 
 // act takes the step of a decision, and stores the created add-on.
 func (r *Reconciler) act(
-	ctx context.Context, declared *evaluation.Evaluator, of *subject, decision *installation.Decision,
+	ctx context.Context, evaluator *evaluation.Evaluator, s *subject, decision *installation.Decision,
 ) error {
 	switch {
-	case of.ByLabel:
-		return r.label(ctx, of, decision)
+	case s.ByLabel:
+		return r.label(ctx, s, decision)
 	case decision.Step == installation.Remove:
-		if err := r.remove(ctx, of); err != nil {
+		if err := r.remove(ctx, s); err != nil {
 			return err
 		}
-		r.fleet.begin(of.key.Namespace, r.Clock.Now())
+		r.fleet.begin(s.key.Namespace, r.Clock.Now())
 		return nil
 	}
-	uid, err := r.install(ctx, declared, of)
+	uid, err := r.install(ctx, evaluator, s)
 	if err != nil {
 		return err
 	}
 	now := r.Clock.Now()
-	r.fleet.begin(of.key.Namespace, now)
+	r.fleet.begin(s.key.Namespace, now)
 	created := decision.Desired.Created(uid, now)
-	return r.store(ctx, of, &created, conditionOf(installation.Decision{Desired: &created}, now))
+	return r.store(ctx, s, &created, conditionOf(installation.Decision{Desired: &created}, now))
 }
 
 // isRefusal reports whether the API server refused a request: because of permissions, a quota, an admission rule or a
@@ -67,42 +67,42 @@ func isRefusal(err error) bool {
 
 // install creates the ManagedClusterAddOn. It never changes an existing one. The gate of an ordered add-on is closed from
 // the start. So it waits for its dependencies even if the webhook that closes gates is unavailable.
-func (r *Reconciler) install(ctx context.Context, declared *evaluation.Evaluator, of *subject) (types.UID, error) {
+func (r *Reconciler) install(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) (types.UID, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: of.key.Namespace,
-		Name:      of.key.Name,
+		Namespace: s.key.Namespace,
+		Name:      s.key.Name,
 		Labels:    map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
-	if gate.Ordered(declared.Declaration(of.key.Name)) {
+	if gate.Ordered(evaluator.Declaration(s.key.Name)) {
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	}
-	configs, err := settings.Configs(ctx, r.Live, declared, of.key)
+	configs, err := settings.Configs(ctx, r.Live, evaluator, s.key)
 	if err != nil {
 		return "", err
 	}
 	addOn.Spec.Configs = configs
 	if err := r.Writer.Create(ctx, addOn, client.FieldOwner(names.AddonManager)); err != nil {
-		return "", fmt.Errorf("create ManagedClusterAddOn %s: %w", of.key, err)
+		return "", fmt.Errorf("create ManagedClusterAddOn %s: %w", s.key, err)
 	}
-	r.Metrics.Installed(of.key.Name)
-	r.emitInstalls(of)
-	log.FromContext(ctx).Info("ManagedClusterAddOn created, because other add-ons need it", "cluster", of.key.Namespace, "addOn", of.key.Name)
+	r.Metrics.Installed(s.key.Name)
+	r.emitInstalls(s)
+	log.FromContext(ctx).Info("ManagedClusterAddOn created, because other add-ons need it", "cluster", s.key.Namespace, "addOn", s.key.Name)
 	return addOn.UID, nil
 }
 
 // remove deletes the ManagedClusterAddOn in the confirmed state.
-func (r *Reconciler) remove(ctx context.Context, of *subject) error {
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
-	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &of.AddOn.UID, ResourceVersion: &of.version})
+func (r *Reconciler) remove(ctx context.Context, s *subject) error {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.key.Name}}
+	err := r.Writer.Delete(ctx, addOn, client.Preconditions{UID: &s.AddOn.UID, ResourceVersion: &s.version})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("delete ManagedClusterAddOn %s: %w", of.key, err)
+		return fmt.Errorf("delete ManagedClusterAddOn %s: %w", s.key, err)
 	}
-	r.Metrics.Removed(of.key.Name)
-	r.emitRemoves(of)
+	r.Metrics.Removed(s.key.Name)
+	r.emitRemoves(s)
 	log.FromContext(ctx).Info("ManagedClusterAddOn deleted, because no other add-on needs it any more",
-		"cluster", of.key.Namespace, "addOn", of.key.Name)
+		"cluster", s.key.Namespace, "addOn", s.key.Name)
 	return nil
 }

@@ -25,12 +25,12 @@ func (b *fleetBounds) next(cluster string, clusters int, now time.Time) time.Tim
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	oldest := now
-	for other, at := range b.begun {
+	for name, start := range b.begun {
 		switch {
-		case now.Sub(at) >= time.Minute:
-			delete(b.begun, other)
-		case at.Before(oldest):
-			oldest = at
+		case now.Sub(start) >= time.Minute:
+			delete(b.begun, name)
+		case start.Before(oldest):
+			oldest = start
 		}
 	}
 	if _, begun := b.begun[cluster]; begun || len(b.begun) < max(clustersAMinute, clusters*percentAMinute/100) {

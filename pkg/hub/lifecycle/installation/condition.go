@@ -59,23 +59,23 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 }
 
 // isRefused reports whether the stored condition shows that the last step was refused.
-func isRefused(of *subject) bool {
-	last := lastCondition(of)
+func isRefused(s *subject) bool {
+	last := lastCondition(s)
 	return last != nil && last.Reason == ReasonRefused
 }
 
 // lastCondition returns the stored condition Installed. It is nil if there is none.
-func lastCondition(of *subject) *metav1.Condition {
-	if of.object == nil {
+func lastCondition(s *subject) *metav1.Condition {
+	if s.object == nil {
 		return nil
 	}
-	return meta.FindStatusCondition(of.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
+	return meta.FindStatusCondition(s.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
 }
 
 // before returns the condition Installed before a step. A refusal stays until the step succeeds, so it is not written
 // again after each attempt.
-func before(of *subject, decision installation.Decision, now time.Time) metav1.Condition {
-	if last := lastCondition(of); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
+func before(s *subject, decision installation.Decision, now time.Time) metav1.Condition {
+	if last := lastCondition(s); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
 		return *last
 	}
 	return conditionOf(decision, now)

@@ -57,14 +57,14 @@ type Reconciler struct {
 	complete bool
 	fleet    fleetBounds
 	counts   counts
-	wanted   wanted
+	missing  missing
 	// installations and removals have the clusters on which add-ons wait for an approval.
 	installations, removals clustersByAddOn
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -72,39 +72,39 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, key) {
 		return reconcile.Result{}, nil
 	}
-	var again time.Time
+	var next time.Time
 	switch {
 	case key == Everything:
-		err = r.enqueueAll(ctx, declared, now)
+		err = r.enqueueAll(ctx, evaluator, now)
 	case key.Namespace == "":
-		again, err = r.reportApprovals(ctx, declared, key.Name, now)
-	case declared.Consent(key.Name) == catalog.ConsentUnknown: // when the consent is known, everything is enqueued
+		next, err = r.reportApprovals(ctx, evaluator, key.Name, now)
+	case evaluator.Consent(key.Name) == catalog.ConsentUnknown: // when the consent is known, everything is enqueued
 	default:
-		again, err = r.reconcile(ctx, declared, key, now)
+		next, err = r.reconcile(ctx, evaluator, key, now)
 	}
 	if !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) { // the cache is behind
 		return controllers.AfterConflict, nil
 	}
-	return controllers.At(again, now), err
+	return controllers.At(next, now), err
 }
 
 // reconcile decides on an installation, stores the decision, and carries it out.
 func (r *Reconciler) reconcile(
-	ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time,
+	ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time,
 ) (time.Time, error) {
-	of, err := r.load(ctx, declared, key)
+	s, err := r.load(ctx, evaluator, key)
 	if err != nil {
 		return time.Time{}, err
 	}
-	decision, err := r.decide(ctx, declared, of, now)
+	decision, err := r.decide(ctx, evaluator, s, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err = r.carryOut(ctx, declared, of, decision); err == nil {
-		r.emitGivenUp(of, decision)
+	if err = r.carryOut(ctx, evaluator, s, decision); err == nil {
+		r.emitGivenUp(s, decision)
 	}
 	if err == nil || isRefusal(err) {
-		r.follow(of, decision, err != nil)
+		r.follow(s, decision, err != nil)
 	}
 	return decision.Again, err
 }

@@ -43,9 +43,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // Assessed stores the missing add-ons of an assessment, and enqueues the affected installations.
 func (r *Reconciler) Assessed(change assess.Change) {
 	if change.After == nil {
-		r.wanted.set(change.AddOn, nil)
+		r.missing.set(change.AddOn, nil)
 	} else {
-		r.wanted.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
+		r.missing.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
 	}
 	if change.Differs() {
 		r.enqueueUsed(change.AddOn)
@@ -54,12 +54,12 @@ func (r *Reconciler) Assessed(change assess.Change) {
 
 // enqueueUsed enqueues the add-ons that an add-on may use on its managed cluster and that Interlock installs.
 func (r *Reconciler) enqueueUsed(addOn types.NamespacedName) {
-	declared := r.Declarations.Current()
-	if declared == nil {
+	evaluator := r.Declarations.Current()
+	if evaluator == nil {
 		return
 	}
-	for _, used := range installation.Installable(declared.Catalog, addOn.Name) {
-		r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: used})
+	for _, addOns := range installation.Installable(evaluator.Catalog, addOn.Name) {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: addOns})
 	}
 }
 
@@ -118,52 +118,52 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 
 // enqueueAll enqueues all installed add-ons, and all that may be installed. The first time, it finds the waits of all of
 // them.
-func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator, now time.Time) error {
-	keys, err := r.keys(ctx, declared)
+func (r *Reconciler) enqueueAll(ctx context.Context, evaluator *evaluation.Evaluator, now time.Time) error {
+	keys, err := r.keys(ctx, evaluator)
 	if err != nil {
 		return err
 	}
 	if !r.complete {
 		for key := range keys {
-			if err := r.findWait(ctx, declared, key, now); err != nil {
+			if err := r.findWait(ctx, evaluator, key, now); err != nil {
 				return err
 			}
 		}
 		r.complete = true
 		r.Inputs.Installations.Complete()
-		r.Evaluate.Enqueue(r.wanted.all()...)
+		r.Evaluate.Enqueue(r.missing.all()...)
 	}
 	r.Changed.Enqueue(keys.UnsortedList()...)
 	return nil
 }
 
 // findWait sets the wait of an installation, without taking a step.
-func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
-	of, err := r.load(ctx, declared, key)
+func (r *Reconciler) findWait(ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
+	s, err := r.load(ctx, evaluator, key)
 	if err != nil {
 		return err
 	}
-	decision, err := r.preview(ctx, declared, of, now)
+	decision, err := r.preview(ctx, evaluator, s, now)
 	if err != nil {
 		return err
 	}
-	r.follow(of, decision, isRefused(of))
+	r.follow(s, decision, isRefused(s))
 	return nil
 }
 
 // keys returns all installed add-ons, and all that may be installed.
-func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
+func (r *Reconciler) keys(ctx context.Context, evaluator *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
 	var stored dependencyv1alpha1.AddOnInstallationList
 	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list AddOnInstallations: %w", err)
 	}
-	all := sets.New[types.NamespacedName]()
+	keys := sets.New[types.NamespacedName]()
 	for i := range stored.Items {
-		all.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
+		keys.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
 	}
-	for _, dependent := range declared.AddOns() {
-		used := installation.Installable(declared.Catalog, dependent)
-		if len(used) == 0 {
+	for _, dependent := range evaluator.AddOns() {
+		addOns := installation.Installable(evaluator.Catalog, dependent)
+		if len(addOns) == 0 {
 			continue
 		}
 		dependents, err := r.Inputs.Installed(ctx, dependent)
@@ -171,10 +171,10 @@ func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (
 			return nil, err
 		}
 		for _, key := range dependents {
-			for _, addOn := range used {
-				all.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+			for _, addOn := range addOns {
+				keys.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
 			}
 		}
 	}
-	return all, nil
+	return keys, nil
 }

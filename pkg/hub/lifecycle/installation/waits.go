@@ -16,16 +16,16 @@ import (
 
 // follow publishes the wait of an add-on for messages of its dependents, for metrics, and for events about approvals.
 // refused is true if the API server has refused the last step.
-func (r *Reconciler) follow(of *subject, decision installation.Decision, refused bool) {
-	installs, removes := waitsFor(of, decision, refused)
-	if r.Inputs.Installations.Set(of.key, waits[installs]) {
-		r.Evaluate.Enqueue(of.dependents...)
+func (r *Reconciler) follow(s *subject, decision installation.Decision, refused bool) {
+	installs, removes := waitsFor(s, decision, refused)
+	if r.Inputs.Installations.Set(s.key, waits[installs]) {
+		r.Evaluate.Enqueue(s.dependents...)
 	}
-	r.Metrics.waiting.set(of.key, installs)
-	r.Metrics.kept.set(of.key, removes)
-	changed := r.installations.set(of.key, installs == forApproval)
-	if r.removals.set(of.key, removes == forApproval) || changed {
-		r.Changed.EnqueueAfter(gather, types.NamespacedName{Name: of.key.Name})
+	r.Metrics.waiting.set(s.key, installs)
+	r.Metrics.kept.set(s.key, removes)
+	changed := r.installations.set(s.key, installs == forApproval)
+	if r.removals.set(s.key, removes == forApproval) || changed {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Name: s.key.Name})
 	}
 }
 
@@ -39,7 +39,7 @@ var waits = map[string]evaluation.Wait{
 }
 
 // waitsFor returns the reason for which the installation of an add-on waits, and the reason for its removal.
-func waitsFor(of *subject, decision installation.Decision, refused bool) (installs, removes string) {
+func waitsFor(s *subject, decision installation.Decision, refused bool) (installs, removes string) {
 	wait := map[installation.Blocker]string{
 		installation.NeedsApproval:    forApproval,
 		installation.Delayed:          forBudget,
@@ -51,7 +51,7 @@ func waitsFor(of *subject, decision installation.Decision, refused bool) (instal
 		wait = forRefused
 	}
 	switch {
-	case of.AddOn == nil:
+	case s.AddOn == nil:
 		return wait, ""
 	case wait == "" && decision.Desired != nil && decision.Desired.Phase == dependencyv1alpha1.PhaseUnused:
 		return "", forDelay
@@ -60,7 +60,7 @@ func waitsFor(of *subject, decision installation.Decision, refused bool) (instal
 }
 
 // reportApprovals emits the events about approvals of an add-on. It returns the time of the next report.
-func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
+func (r *Reconciler) reportApprovals(ctx context.Context, evaluator *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
 	var waiting changes
 	if r.installations.has(addOn) || r.removals.has(addOn) {
 		counted, err := r.changes(ctx, addOn, now)
@@ -79,39 +79,39 @@ func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.E
 	if err != nil {
 		return time.Time{}, err
 	}
-	install := declared.Install(addOn)
+	install := evaluator.Install(addOn)
 	return controllers.Sooner(r.InstallationEvents.Report(addOn, waiting.installations, clusters, install),
 		r.RemovalEvents.Report(addOn, waiting.removals, clusters, install)), nil
 }
 
 // clustersByAddOn has managed clusters by add-on. It is safe for concurrent use.
 type clustersByAddOn struct {
-	mutex sync.Mutex
-	by    map[string]sets.Set[string]
+	mutex    sync.Mutex
+	clusters map[string]sets.Set[string]
 }
 
 // set adds or removes a managed cluster. It returns false without a change.
-func (c *clustersByAddOn) set(of types.NamespacedName, is bool) bool {
+func (c *clustersByAddOn) set(addOn types.NamespacedName, member bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	clusters := c.by[of.Name]
-	if clusters.Has(of.Namespace) == is {
+	clusters := c.clusters[addOn.Name]
+	if clusters.Has(addOn.Namespace) == member {
 		return false
 	}
-	if !is {
-		if clusters.Delete(of.Namespace).Len() == 0 {
-			delete(c.by, of.Name)
+	if !member {
+		if clusters.Delete(addOn.Namespace).Len() == 0 {
+			delete(c.clusters, addOn.Name)
 		}
 		return true
 	}
 	if clusters == nil {
-		if c.by == nil {
-			c.by = map[string]sets.Set[string]{}
+		if c.clusters == nil {
+			c.clusters = map[string]sets.Set[string]{}
 		}
 		clusters = sets.New[string]()
-		c.by[of.Name] = clusters
+		c.clusters[addOn.Name] = clusters
 	}
-	clusters.Insert(of.Namespace)
+	clusters.Insert(addOn.Namespace)
 	return true
 }
 
@@ -119,5 +119,5 @@ func (c *clustersByAddOn) set(of types.NamespacedName, is bool) bool {
 func (c *clustersByAddOn) has(addOn string) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.by[addOn].Len() > 0
+	return c.clusters[addOn].Len() > 0
 }
