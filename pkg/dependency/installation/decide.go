@@ -53,7 +53,7 @@ type Decision struct {
 	// Blocker is the reason why a requested installation, or a due removal, does not begin.
 	Blocker Blocker
 	// NextCheck is the time of the next decision. It is zero if only a change leads to another decision.
-	Again time.Time
+	NextCheck time.Time
 }
 
 // Decide decides on an installation. As long as the state of the managed cluster is certain, the decision depends only on
@@ -125,8 +125,8 @@ func (f Facts) decideAbsent(now time.Time) Decision {
 
 // resume continues an installation that was begun, or given up for a while.
 func (f Facts) resume(stored Installation, now time.Time) Decision {
-	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Again.After(now) {
-		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
+	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Retry.After(now) {
+		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
 	}
 	blocker := f.blocker()
 	switch {
@@ -142,15 +142,15 @@ func (f Facts) resume(stored Installation, now time.Time) Decision {
 
 // undo counts a removal of the add-on by another writer. It installs the add-on again, now or later.
 func undo(stored Installation, now time.Time) Decision {
-	if now.Sub(stored.Undone.Again) > undone.Within {
+	if now.Sub(stored.Undone.Retry) > undone.Within {
 		stored.Undone.Count = 0
 	}
 	stored.Undone.Count++
-	stored.Undone.Last, stored.Undone.Again = now, now.Add(undone.Pause(stored.Undone.Count))
+	stored.Undone.Last, stored.Undone.Retry = now, now.Add(undone.Pause(stored.Undone.Count))
 	stored.UID, stored.Generation, stored.UnusedSince = "", 0, time.Time{}
-	if stored.Undone.Again.After(now) {
+	if stored.Undone.Retry.After(now) {
 		stored.enter(dependencyv1alpha1.PhaseGivenUp, now)
-		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
+		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
 	}
 	stored.enter(dependencyv1alpha1.PhaseInstalling, now)
 	return Decision{Desired: &stored}
@@ -200,7 +200,7 @@ func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 	desired.enter(dependencyv1alpha1.PhaseUnused, now)
 	switch due := desired.UnusedSince.Add(f.Delay); {
 	case due.After(now):
-		return Decision{Desired: &desired, Again: due}
+		return Decision{Desired: &desired, NextCheck: due}
 	case !f.RemovalApproved:
 		return Decision{Desired: &desired, Blocker: NeedsApproval}
 	}
@@ -243,5 +243,5 @@ func (d Decision) Delayed(stored *Installation, retry time.Time) Decision {
 	if d.Begins {
 		d.Desired = stored
 	}
-	return Decision{Desired: d.Desired, Blocker: Delayed, Again: retry}
+	return Decision{Desired: d.Desired, Blocker: Delayed, NextCheck: retry}
 }

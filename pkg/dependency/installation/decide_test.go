@@ -59,7 +59,7 @@ func unusedFor(d time.Duration) func(*Installation) {
 
 func undoneTimes(count int, again time.Duration) func(*Installation) {
 	return func(i *Installation) {
-		i.Undone = Undone{Count: count, Last: noon.Add(-time.Minute), Again: noon.Add(again)}
+		i.Undone = Undone{Count: count, Last: noon.Add(-time.Minute), Retry: noon.Add(again)}
 	}
 }
 
@@ -78,8 +78,8 @@ func (d Decision) String() string {
 	if d.Blocker != NotBlocked {
 		text += ", " + string(d.Blocker)
 	}
-	if !d.Again.IsZero() {
-		text += ", again " + d.Again.Format(time.TimeOnly)
+	if !d.NextCheck.IsZero() {
+		text += ", again " + d.NextCheck.Format(time.TimeOnly)
 	}
 	return text
 }

@@ -94,5 +94,5 @@ type Installation struct {
 // Undone counts the removals of a needed add-on by other writers. It is zero without such removals.
 type Undone struct {
 	Count       int
-	Last, Again time.Time
+	Last, Retry time.Time
 }

@@ -55,7 +55,7 @@ func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
 	case f.AddOn == nil:
 		return f.resume(stored, now)
 	case retry.After(now):
-		return Decision{Desired: &stored, Again: retry}
+		return Decision{Desired: &stored, NextCheck: retry}
 	}
 	return Decision{} // another Placement installs the add-on
 }

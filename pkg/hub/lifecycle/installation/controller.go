@@ -106,5 +106,5 @@ func (r *Reconciler) reconcile(
 	if err == nil || isRefusal(err) {
 		r.follow(s, decision, err != nil)
 	}
-	return decision.Again, err
+	return decision.NextCheck, err
 }

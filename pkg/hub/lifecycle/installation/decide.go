@@ -61,7 +61,7 @@ func (r *Reconciler) confirmForgotten(
 	}
 	decision := installation.Decide(s.Facts, now)
 	if decision.Step != installation.Rest {
-		return installation.Decision{Desired: s.Stored, Again: now.Add(behind)}, nil
+		return installation.Decision{Desired: s.Stored, NextCheck: now.Add(behind)}, nil
 	}
 	return decision, nil
 }
@@ -123,7 +123,7 @@ func (r *Reconciler) preview(
 	s.Contradiction = contradiction
 	decision = installation.Decide(s.Facts, now)
 	if decision.Blocker == installation.Contradiction {
-		decision.Again = now.Add(reviewed)
+		decision.NextCheck = now.Add(reviewed)
 	}
 	return decision, nil
 }

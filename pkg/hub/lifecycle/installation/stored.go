@@ -28,7 +28,7 @@ func storedIn(object *dependencyv1alpha1.AddOnInstallation) *installation.Instal
 		UnusedSince: timeOf(status.UnusedSince),
 	}
 	if status.Undone != nil {
-		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Again: status.Undone.Again.Time}
+		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Retry: status.Undone.Again.Time}
 	}
 	return stored
 }
@@ -57,7 +57,7 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	if desired.Undone.Count > 0 {
 		status.Undone = &dependencyv1alpha1.Undone{
 			Count: int32(min(desired.Undone.Count, 1000)), //nolint:gosec // it is not larger
-			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Again),
+			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Retry),
 		}
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
