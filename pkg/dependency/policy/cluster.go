@@ -42,7 +42,7 @@ func (s *statements[T]) add(policy string, selector labels.Selector, value T) {
 // Agreed is the value of a field that results from all policies, on one managed cluster.
 type Agreed[T ~string] struct {
 	// Value is the strictest value. It is empty if no policy has a value.
-	Is T
+	Value T
 	// Policies has the policies with a value, in ascending order.
 	Policies []string
 	// Conflicting is true if two policies have different values.
@@ -56,9 +56,9 @@ func (s statements[T]) agree(clusterLabels map[string]string, strictness []T) Ag
 		if !statement.selector.Matches(labels.Set(clusterLabels)) {
 			continue
 		}
-		agreed.Conflicting = agreed.Conflicting || agreed.Is != "" && agreed.Is != statement.value
-		if slices.Index(strictness, statement.value) > slices.Index(strictness, agreed.Is) {
-			agreed.Is = statement.value
+		agreed.Conflicting = agreed.Conflicting || agreed.Value != "" && agreed.Value != statement.value
+		if slices.Index(strictness, statement.value) > slices.Index(strictness, agreed.Value) {
+			agreed.Value = statement.value
 		}
 		agreed.Policies = append(agreed.Policies, statement.policy)
 	}
