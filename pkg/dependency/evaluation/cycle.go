@@ -87,7 +87,7 @@ func isWaitedFor(c *catalog.Catalog, dependent string, condition catalog.Conditi
 // isWaitedForUnderPolicies reports whether an overridden edge is waited for on the cluster. The second result is false if
 // the effect of the policies is unknown. The search keeps the end of the first waiver.
 func isWaitedForUnderPolicies(edge *declaration.Edge, state *State, s *search) (waits, ok bool) {
-	effect := policy.Together(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
+	effect := policy.Combine(edge.Overrides, state.Cluster.Labels, state.Cluster.Now)
 	if effect.Waived {
 		s.nextChange = earliest(s.nextChange, effect.Until)
 	}

@@ -39,7 +39,7 @@ func (s *subject) applyPolicies(cluster *Cluster) (*subject, policy.Effect) {
 	if len(overrides) == 0 {
 		return s, policy.Effect{}
 	}
-	effect := policy.Together(overrides, cluster.Labels, cluster.Now)
+	effect := policy.Combine(overrides, cluster.Labels, cluster.Now)
 	if s.edge == nil {
 		return s, effect // a requirement can only be waived
 	}

@@ -38,7 +38,7 @@ func (e *Effect) None() bool { return len(e.Policies) == 0 }
 // Combine combines the overrides of one dependency, on a managed cluster with these labels. If two overrides contradict
 // each other, the stricter one counts: no waiver, the stricter type, and all ranges of versions. A waiver that has ended
 // is ignored.
-func Together(overrides []*Override, clusterLabels map[string]string, now time.Time) Effect {
+func Combine(overrides []*Override, clusterLabels map[string]string, now time.Time) Effect {
 	var effect Effect
 	var waivers []*Override
 	for _, override := range overrides {

@@ -170,7 +170,7 @@ func TestTogether(t *testing.T) {
 					[]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p"+string(rune('0'+i)), spec)},
 					policies...)
 			}
-			got := Together(Read(policies).On("a", "b"), test.labels, now)
+			got := Combine(Read(policies).On("a", "b"), test.labels, now)
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -185,7 +185,7 @@ func TestSelectorThatCannotBeRead(t *testing.T) {
 			fixture.Policy(t, "p0", "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n"+override("type: Optional")),
 		},
 	)
-	got := Together(policies.On("a", "b"), nil, now)
+	got := Combine(policies.On("a", "b"), nil, now)
 	if !strings.HasPrefix(got.Unknown, "AddOnDependencyPolicy 'p0': spec.clusterSelector: ") || got.Type != "" {
 		t.Errorf("%+v", got)
 	}

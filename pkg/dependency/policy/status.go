@@ -57,7 +57,7 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 			add(t.clustersByOverride, override.Policy, target, cluster)
 		}
 	}
-	if effect := Together(overrides, clusterLabels, t.now); effect.Conflicting {
+	if effect := Combine(overrides, clusterLabels, t.now); effect.Conflicting {
 		t.addConflict(conflict{key: target}, cluster, effect.Policies)
 	}
 }
