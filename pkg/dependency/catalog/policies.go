@@ -19,7 +19,7 @@ func (c *Catalog) Under(policies policy.Set) *Catalog {
 	result.declarations = make(map[string]declaration.Declaration, len(c.declarations))
 	changed := false
 	overridden := func(addOn string, declared declaration.Declaration) declaration.Declaration {
-		effective := declared.Overridden(func(name string) []*policy.Override { return policies.On(addOn, name) })
+		effective := declared.Overridden(func(name string) []*policy.Override { return policies.Overrides(addOn, name) })
 		changed = changed || !declaration.SameOverrides(declared, effective)
 		return effective
 	}

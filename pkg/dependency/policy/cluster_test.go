@@ -89,7 +89,7 @@ func TestClustersOfStatements(t *testing.T) {
 		for cluster, tier := range map[string]string{"cluster1": "edge", "cluster2": "edge", "cluster3": ""} {
 			tally.AddCluster(cluster, map[string]string{"tier": tier}, set)
 		}
-		tally.Add("a", "b", "cluster4", map[string]string{"tier": "edge"}, set.On("a", "b"))
+		tally.Add("a", "b", "cluster4", map[string]string{"tier": "edge"}, set.Overrides("a", "b"))
 		if got := tally.Status(&policies[0], fine); got.Clusters != want || len(got.Overrides) > 0 != (got.AddOns > 0) {
 			t.Errorf("%s: %d clusters and %d add-ons", spec, got.Clusters, got.AddOns)
 		}

@@ -139,7 +139,9 @@ func (o *Override) setStatement(selector *metav1.LabelSelector) {
 }
 
 // Overrides returns the overrides of a dependency or requirement of an add-on, ordered by policy.
-func (s Set) On(addOn, dependency string) []*Override { return s.overrides[key{addOn, dependency}] }
+func (s Set) Overrides(addOn, dependency string) []*Override {
+	return s.overrides[key{addOn, dependency}]
+}
 
 // Selects reports whether the policy selects a managed cluster with these labels. An invalid selector
 // selects all of them.

@@ -170,7 +170,7 @@ func TestTogether(t *testing.T) {
 					[]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p"+string(rune('0'+i)), spec)},
 					policies...)
 			}
-			got := Combine(Read(policies).On("a", "b"), test.labels, now)
+			got := Combine(Read(policies).Overrides("a", "b"), test.labels, now)
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -185,7 +185,7 @@ func TestSelectorThatCannotBeRead(t *testing.T) {
 			fixture.Policy(t, "p0", "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n"+override("type: Optional")),
 		},
 	)
-	got := Combine(policies.On("a", "b"), nil, now)
+	got := Combine(policies.Overrides("a", "b"), nil, now)
 	if !strings.HasPrefix(got.Unknown, "AddOnDependencyPolicy 'p0': spec.clusterSelector: ") || got.Type != "" {
 		t.Errorf("%+v", got)
 	}
@@ -194,7 +194,7 @@ func TestSelectorThatCannotBeRead(t *testing.T) {
 func TestEqual(t *testing.T) {
 	const spec = `version: ">= 1", type: Optional`
 	one := func(name, spec string) *Override {
-		return Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, name, spec)}).On("a", "b")[0]
+		return Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, name, spec)}).Overrides("a", "b")[0]
 	}
 	if !one("p", override(spec)).Equal(one("p", override(spec))) {
 		t.Error("the same differ")

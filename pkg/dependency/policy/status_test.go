@@ -34,7 +34,7 @@ func TestStatus(t *testing.T) {
 	}
 	set, tally := Read(policies), NewTally(now)
 	count := func(addOn, dependency, cluster, tier string) {
-		tally.Add(addOn, dependency, cluster, map[string]string{"tier": tier}, set.On(addOn, dependency))
+		tally.Add(addOn, dependency, cluster, map[string]string{"tier": tier}, set.Overrides(addOn, dependency))
 	}
 	for i := range 5 {
 		cluster := fmt.Sprintf("c%d", i)
