@@ -14,10 +14,10 @@ import (
 
 const (
 	// MaxWait is the time that an add-on waits for its dependents at most.
-	AtMost = 10 * time.Minute
+	MaxWait = 10 * time.Minute
 	// BatchTime is the time that an add-on waits for dependents that are not being deleted. A user who deletes several
 	// add-ons deletes them one after the other, in any order.
-	Together = 3 * time.Second
+	BatchTime = 3 * time.Second
 )
 
 // State is the input of a decision.
@@ -38,15 +38,15 @@ type Decision struct {
 	// Release is true if the add-on no longer waits.
 	Release bool
 	// Dependents has the dependents that it waits for, or has waited for in vain, in ascending order.
-	For []string
+	Dependents []string
 	// Stays is true if a dependent stays on the managed cluster.
 	Stays bool
 	// NextCheck is the time of the next decision without a change. It is zero if there is none.
-	Again time.Time
+	NextCheck time.Time
 }
 
 // Late reports whether the add-on is removed before its dependents, because it has waited for too long.
-func (d Decision) Late() bool { return d.Release && len(d.For) > 0 }
+func (d Decision) Late() bool { return d.Release && len(d.Dependents) > 0 }
 
 // Dependents returns the add-ons that are removed before an add-on, in ascending order. They declare an order, and one of
 // their declarations has a Required edge on the add-on, or on an API that it provides.
@@ -112,14 +112,14 @@ func Decide(c *catalog.Catalog, addOn string, state State, now time.Time) Decisi
 			staying = append(staying, dependent)
 		}
 	}
-	end, batchEnd := state.Deleted.Add(AtMost), state.Deleted.Add(Together)
+	end, batchEnd := state.Deleted.Add(MaxWait), state.Deleted.Add(BatchTime)
 	switch {
 	case len(deleting) > 0 && now.Before(end):
-		return Decision{For: deleting, Again: end}
+		return Decision{Dependents: deleting, NextCheck: end}
 	case len(deleting) > 0:
-		return Decision{Release: true, For: deleting}
+		return Decision{Release: true, Dependents: deleting}
 	case len(staying) > 0 && now.Before(batchEnd):
-		return Decision{Stays: true, Again: batchEnd}
+		return Decision{Stays: true, NextCheck: batchEnd}
 	}
 	return Decision{Release: true, Stays: len(staying) > 0}
 }

@@ -45,14 +45,14 @@ func TestDecide(t *testing.T) {
 		{"alone", ordered, map[string]bool{"base": true}, 0, false, release},
 		{
 			"with a dependent that is being deleted", ordered, both, time.Minute, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(9 * time.Minute)},
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(9 * time.Minute)},
 		},
-		{"for ten minutes", ordered, both, 10 * time.Minute, false, teardown.Decision{Release: true, For: []string{"leaf"}}},
+		{"for ten minutes", ordered, both, 10 * time.Minute, false, teardown.Decision{Release: true, Dependents: []string{"leaf"}}},
 		{
 			"with one that may be deleted next", ordered,
 			map[string]bool{"base": true, "leaf": false},
 			time.Second, false,
-			teardown.Decision{Stays: true, Again: now.Add(2 * time.Second)},
+			teardown.Decision{Stays: true, NextCheck: now.Add(2 * time.Second)},
 		},
 		{
 			"with one that stays", ordered,
@@ -81,13 +81,13 @@ func TestDecide(t *testing.T) {
 			"with an edge on its API",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: t, api: {kind: Tunnel}}]}`, "base": `{provides: [{kind: Tunnel}]}`},
 			both, 0, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(10 * time.Minute)},
 		},
 		{
 			"with an alternative",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: x, anyOf: [{addOn: base}, {addOn: other}]}]}`},
 			both, 0, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(10 * time.Minute)},
 		},
 		{
 			"with one that cannot be read",
