@@ -30,7 +30,7 @@ type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
-	Wishes       *Wishes
+	Requests     *RequestStore
 	// Changes finds the add-ons that changed AddOnDeploymentConfigs concern.
 	Changes  *Changes
 	Live     client.Reader
@@ -55,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !r.FirstPass.Await(key.Namespace, r.Wishes.Changed, key) {
+	if !r.FirstPass.Await(key.Namespace, r.Requests.Changed, key) {
 		return reconcile.Result{}, nil
 	}
 	addOn, err := r.Fleet.AddOn(ctx, key)
@@ -69,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
 		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
-	requests, known, complete := r.Wishes.On(key)
+	requests, known, complete := r.Requests.Get(key)
 	if !known || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}

@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 		},
 	}).Build()
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Wishes: &Wishes{Changed: trigger.New()},
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Requests: &RequestStore{Changed: trigger.New()},
 		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
 	}
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
@@ -100,7 +100,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) wish(dependent, mode string) {
-	b.Wishes.Found(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{wishes("base", mode)})
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{wishes("base", mode)})
 }
 
 // reconcile returns what is stored, and the reasons of events since the last call.
@@ -135,7 +135,7 @@ func (b *bench) change(t *testing.T, object client.Object, patch string) {
 func TestSettingsAreWrittenOnce(t *testing.T) {
 	b := newBench(t)
 	b.FirstPass = firstpass.New()
-	queued := triggertest.Enqueued(t, b.Wishes.Changed)
+	queued := triggertest.Enqueued(t, b.Requests.Changed)
 	leaf := types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}
 	b.FirstPass.Add(leaf)
 	b.FirstPass.Listed()
@@ -187,7 +187,7 @@ func TestNothingIsWrittenToALostCluster(t *testing.T) {
 		t.Errorf("written %d times", b.applied)
 	}
 	set("True")
-	enqueued := triggertest.Enqueued(t, b.Wishes.Changed)
+	enqueued := triggertest.Enqueued(t, b.Requests.Changed)
 	b.clusters().UpdateFunc(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
 		ObjectOld: managed(metav1.ConditionUnknown), ObjectNew: managed(metav1.ConditionTrue),
 	}, nil)

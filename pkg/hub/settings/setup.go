@@ -22,7 +22,7 @@ type addOn = *addonv1alpha1.ManagedClusterAddOn
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Wishes.Changed.Source(),
+	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Requests.Changed.Source(),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, configured()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
@@ -36,7 +36,7 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 				return
 			}
 			if keys, err := r.Fleet.OnCluster(ctx, e.ObjectNew.Name); err == nil { // else the cache has stopped
-				r.Wishes.Changed.Enqueue(keys...)
+				r.Requests.Changed.Enqueue(keys...)
 			}
 		},
 	}

@@ -21,7 +21,7 @@ const gather = time.Second
 
 // RequestStore has the settings that add-ons request for others on their managed clusters, by their last evaluation. It is
 // safe for concurrent use.
-type Wishes struct {
+type RequestStore struct {
 	// Changed triggers the controller of settings.
 	Changed *trigger.Trigger
 
@@ -39,14 +39,14 @@ type requests struct {
 }
 
 // Update stores the requests in the findings of an add-on. Without findings, it has none. Unknown requests do not change.
-func (s *Wishes) Found(addOn types.NamespacedName, findings []evaluation.Finding) {
+func (s *RequestStore) Update(addOn types.NamespacedName, findings []evaluation.Finding) {
 	for name := range s.remember(addOn, requestsIn(findings)) {
 		s.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
 }
 
 // remember returns the add-ons on the managed cluster whose settings may change.
-func (s *Wishes) remember(addOn types.NamespacedName, current requests) sets.Set[string] {
+func (s *RequestStore) remember(addOn types.NamespacedName, current requests) sets.Set[string] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	before := s.requests[addOn.Namespace][addOn.Name]
@@ -70,7 +70,7 @@ func (s *Wishes) remember(addOn types.NamespacedName, current requests) sets.Set
 }
 
 // requested returns the add-ons on a managed cluster for which there are requests.
-func (s *Wishes) requested(cluster string) sets.Set[string] {
+func (s *RequestStore) requested(cluster string) sets.Set[string] {
 	addOns := sets.New[string]()
 	for _, current := range s.requests[cluster] {
 		addOns = addOns.Union(sets.KeySet(current.byAddOn))
@@ -78,7 +78,7 @@ func (s *Wishes) requested(cluster string) sets.Set[string] {
 	return addOns
 }
 
-func (s *Wishes) set(addOn types.NamespacedName, current requests) {
+func (s *RequestStore) set(addOn types.NamespacedName, current requests) {
 	if len(current.byAddOn) == 0 && len(current.held) == 0 && !current.unknown {
 		delete(s.requests[addOn.Namespace], addOn.Name)
 		if len(s.requests[addOn.Namespace]) == 0 {
@@ -124,7 +124,7 @@ func requestsIn(findings []evaluation.Finding) requests {
 
 // Get returns the requests for an add-on on a managed cluster, ordered by dependent. known is false if the requests of a
 // dependent are unknown. complete is false if another add-on there may be a dependent, because its declaration is unknown.
-func (s *Wishes) On(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
+func (s *RequestStore) Get(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	known, complete = true, true

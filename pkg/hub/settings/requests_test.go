@@ -71,11 +71,11 @@ func TestWishes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := &Wishes{Changed: trigger.New()}
+			all := &RequestStore{Changed: trigger.New()}
 			for _, one := range test.found {
-				all.Found(types.NamespacedName{Namespace: "c", Name: one.dependent}, one.findings)
+				all.Update(types.NamespacedName{Namespace: "c", Name: one.dependent}, one.findings)
 			}
-			on, read, complete := all.On(types.NamespacedName{Namespace: "c", Name: "base"})
+			on, read, complete := all.Get(types.NamespacedName{Namespace: "c", Name: "base"})
 			var got []string
 			for _, wish := range on {
 				got = append(got, wish.Dependent+"="+wish.Variables[0].Value)
@@ -88,7 +88,7 @@ func TestWishes(t *testing.T) {
 }
 
 func TestWhatConcernsSettings(t *testing.T) {
-	all := &Wishes{Changed: trigger.New()}
+	all := &RequestStore{Changed: trigger.New()}
 	for _, step := range []struct {
 		reason, dependent string
 		findings          []evaluation.Finding
