@@ -61,18 +61,18 @@ func Decide(input Input) Decision {
 	switch {
 	case !input.Bundle:
 		return input.release()
-	case input.Stored != nil && (input.Lost || availability.ClusterLost(input.Stored) && input.any(evaluation.Finding.Held)):
+	case input.Stored != nil && (input.Lost || availability.ClusterLost(input.Stored) && input.anyBlocking(evaluation.Finding.Held)):
 		return Decision{}
 	case availability.RequiredFails(input.Degraded):
 		return input.become(metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, input.Degraded.Message)
-	case input.Lost, input.any(evaluation.Finding.Held), input.any(evaluation.Finding.Unsatisfied):
+	case input.Lost, input.anyBlocking(evaluation.Finding.Held), input.anyBlocking(evaluation.Finding.Unsatisfied):
 		return input.unknown()
 	}
 	return input.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
 }
 
-// any reports whether match is true for a finding on an edge that the bundle needs.
-func (input Input) any(match func(evaluation.Finding) bool) bool {
+// anyBlocking reports whether match is true for a finding on an edge that the bundle needs.
+func (input Input) anyBlocking(match func(evaluation.Finding) bool) bool {
 	return slices.ContainsFunc(input.Findings, func(f evaluation.Finding) bool { return f.Blocks() && match(f) })
 }
 

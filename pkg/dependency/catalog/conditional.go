@@ -179,8 +179,8 @@ func (k *ConditionalCycle) describe(declarations map[string][]variant) string {
 			if condition.Templated {
 				fmt.Fprintf(&statement, " in %q", condition.Template)
 			}
-			if when := edge.Dependency.When; when != nil {
-				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
+			if w := edge.Dependency.When; w != nil {
+				fmt.Fprintf(&statement, " %q %q", w.ClusterSelector.String(), w.Expression)
 			}
 			if condition.When != nil && len(condition.When.Reads) > 0 {
 				fmt.Fprintf(&statement, " %q", condition.When.Reads)
@@ -244,13 +244,13 @@ func (k *ConditionalCycle) possible(addOn string, certain map[string][]string) [
 		return nil
 	}
 	cycles := k.graph.Cycles(addOn)
-	var found [][]string
+	var result [][]string
 	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
 		if _, ok := certain[dependency]; !ok {
-			found = append(found, cycles[dependency])
+			result = append(result, cycles[dependency])
 		}
 	}
-	return found
+	return result
 }
 
 // text returns the statement of the conditional cycle. It is empty without a conditional cycle.

@@ -147,8 +147,8 @@ func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) (i
 // Drops reports whether OCM removes the add-on from managed clusters because its installation changed. If Placements
 // installed it before, OCM removes it from clusters that only removed Placements select. Otherwise, OCM removes it from
 // all clusters that no Placement selects.
-func (i Install) Drops(before Install) bool {
-	return i.Placed && (!before.Placed || slices.ContainsFunc(before.Placements, func(placement types.NamespacedName) bool {
+func (i Install) Drops(old Install) bool {
+	return i.Placed && (!old.Placed || slices.ContainsFunc(old.Placements, func(placement types.NamespacedName) bool {
 		return !slices.Contains(i.Placements, placement)
 	}))
 }
@@ -181,12 +181,12 @@ func (c *Catalog) PlacedBy(placement types.NamespacedName) []string {
 
 // Reworded returns the add-ons whose verdicts are equal in the catalog before, but have other explanations, in ascending
 // order. The registration or the installation of a dependency changed, or policies that deny its installation did.
-func (c *Catalog) Reworded(before *Catalog) []string {
+func (c *Catalog) Reworded(old *Catalog) []string {
 	reworded := map[string]bool{}
-	for _, registered := range []map[string]Install{c.installs, before.installs} {
+	for _, registered := range []map[string]Install{c.installs, old.installs} {
 		for addOn := range registered {
-			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) &&
-				c.Consent(addOn) == before.Consent(addOn) && c.Labeled(addOn).equal(before.Labeled(addOn)) {
+			if c.Registered(addOn) == old.Registered(addOn) && c.Install(addOn).alike(old.Install(addOn)) &&
+				c.Consent(addOn) == old.Consent(addOn) && c.Labeled(addOn).equal(old.Labeled(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {
@@ -195,7 +195,7 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 		}
 	}
 	for addOn := range c.declarations {
-		if !c.policies.InstallsAlike(before.policies) && c.installsFor(addOn) {
+		if !c.policies.InstallsAlike(old.policies) && c.installsFor(addOn) {
 			reworded[addOn] = true
 		}
 	}

@@ -85,18 +85,18 @@ func (o *Outline) Chain(addOn string, d declaration.Declaration) []string {
 // dependents' names, and then in the declared order.
 func (o *Outline) WantingVersions(addOn string) []Wanted { return o.versionEdges[addOn] }
 
-// findWanted returns the edges that only some versions of their add-on satisfy.
+// findVersionEdges returns the edges that only some versions of their add-on satisfy.
 func (o *Outline) findVersionEdges() map[string][]Wanted {
-	found := map[string][]Wanted{}
+	result := map[string][]Wanted{}
 	for _, dependent := range slices.Sorted(maps.Keys(o.declarations)) {
 		edges := o.declarations[dependent].Edges
 		for i := range edges {
 			if edges[i].WantsVersion() {
-				found[edges[i].AddOn] = append(found[edges[i].AddOn], Wanted{dependent, &edges[i]})
+				result[edges[i].AddOn] = append(result[edges[i].AddOn], Wanted{dependent, &edges[i]})
 			}
 		}
 	}
-	return found
+	return result
 }
 
 // With returns a catalog that checks the add-on among the others. It has only the add-ons that can be on a cycle with it.

@@ -32,7 +32,7 @@ type variant struct {
 }
 
 // addTemplates adds the templates with a declaration. It reuses the declarations that the catalog before has.
-func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, templates Templates, before *Catalog) {
+func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, templates Templates, old *Catalog) {
 	c.templates, c.variantsOf, c.usesTemplates = map[string]templated{}, map[string][]string{}, map[string]bool{}
 	c.templatesUnread = templates.Unread
 	for i := range addOns {
@@ -43,7 +43,7 @@ func (c *Catalog) addTemplates(addOns []addonv1alpha1.ClusterManagementAddOn, te
 	for i := range templates.Items {
 		template := &templates.Items[i]
 		text := template.Annotations[addonv1alpha1.TemplateDependenciesAnnotation]
-		entry, ok := before.templates[template.Name]
+		entry, ok := old.templates[template.Name]
 		if !ok || entry.text != text {
 			parsed, declares := declaration.ReadTemplate(template)
 			if !declares {
@@ -144,8 +144,8 @@ func (c *Catalog) targetsOf(addOn string) (dependencies, required []string) {
 	}
 	waited := map[string]int{}
 	for _, v := range declarations {
-		on, always := targets(v.declared)
-		dependencies = append(dependencies, on...)
+		waitedFor, always := targets(v.declared)
+		dependencies = append(dependencies, waitedFor...)
 		slices.Sort(always)
 		for _, name := range slices.Compact(always) {
 			waited[name]++
@@ -161,21 +161,21 @@ func (c *Catalog) targetsOf(addOn string) (dependencies, required []string) {
 
 // ChangedTemplates returns the AddOnTemplates whose evaluation differs between the two catalogs, in ascending order. Their
 // declarations, their effect, and the versions and providers of their dependencies count.
-func (c *Catalog) ChangedTemplates(before *Catalog) []string {
+func (c *Catalog) ChangedTemplates(old *Catalog) []string {
 	changed := map[string]bool{}
-	for name := range before.templates {
-		changed[name] = !c.equalTemplate(before, name)
+	for name := range old.templates {
+		changed[name] = !c.equalTemplate(old, name)
 	}
 	for name := range c.templates {
-		changed[name] = !c.equalTemplate(before, name)
+		changed[name] = !c.equalTemplate(old, name)
 	}
 	maps.DeleteFunc(changed, func(_ string, different bool) bool { return !different })
 	return slices.Sorted(maps.Keys(changed))
 }
 
-func (c *Catalog) equalTemplate(before *Catalog, name string) bool {
+func (c *Catalog) equalTemplate(old *Catalog, name string) bool {
 	current, exists := c.templates[name]
-	previous, existed := before.templates[name]
-	return exists == existed && current.addOn == previous.addOn && c.usesTemplates[current.addOn] == before.usesTemplates[previous.addOn] &&
-		c.equalDeclaration(before, current.declaration, previous.declaration)
+	previous, existed := old.templates[name]
+	return exists == existed && current.addOn == previous.addOn && c.usesTemplates[current.addOn] == old.usesTemplates[previous.addOn] &&
+		c.equalDeclaration(old, current.declaration, previous.declaration)
 }

@@ -163,11 +163,11 @@ func anyOfSentence(f *Finding) string {
 		}
 		listed = append(listed, target)
 	}
-	return fmt.Sprintf("%s: one of %s; none is available.", f.Type(), either(listed))
+	return fmt.Sprintf("%s: one of %s; none is available.", f.Type(), joinOr(listed))
 }
 
-// either joins words by commas, and puts "or" before the last word.
-func either(words []string) string {
+// joinOr joins words by commas, and puts "or" before the last word.
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

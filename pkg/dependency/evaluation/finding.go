@@ -103,7 +103,7 @@ func (f Finding) Target() string {
 		for _, alternative := range Named(f.Dependency) {
 			names = append(names, alternative.Target())
 		}
-		return either(names)
+		return joinOr(names)
 	case f.Dependency.API != nil:
 		return f.apiTarget()
 	default:

@@ -28,11 +28,11 @@ type ruleCase struct {
 
 func (tc ruleCase) run(t *testing.T) {
 	t.Helper()
-	tc.under(t, policy.Set{})
+	tc.withPolicies(t, policy.Set{})
 }
 
 // under runs the case where policies override something.
-func (tc ruleCase) under(t *testing.T, policies policy.Set) {
+func (tc ruleCase) withPolicies(t *testing.T, policies policy.Set) {
 	t.Helper()
 	tc.among(t, policies, catalog.Placements{})
 }

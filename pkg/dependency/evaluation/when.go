@@ -18,21 +18,21 @@ var errTooMany = errors.New("when was not evaluated: the conditions of the add-o
 
 // applies reports whether an edge of the named add-on applies on the cluster. The result is true with an error if the
 // expression fails, and with errUnread if an input is not known yet.
-func applies(c *catalog.Catalog, when *declaration.When, addOn string, state *State, b *budget) (bool, error) {
+func applies(c *catalog.Catalog, condition *declaration.When, addOn string, state *State, b *budget) (bool, error) {
 	if !b.begin() {
 		return true, errTooMany
 	}
-	if when.Selector != nil && !when.Selector.Matches(labels.Set(state.Cluster.Labels)) {
+	if condition.Selector != nil && !condition.Selector.Matches(labels.Set(state.Cluster.Labels)) {
 		return false, nil
 	}
-	if when.Expression == nil {
+	if condition.Expression == nil {
 		return true, nil
 	}
-	variables, err := variablesFor(c, when.Expression, when.Reads, addOn, state)
+	variables, err := variablesFor(c, condition.Expression, condition.Reads, addOn, state)
 	if err != nil {
 		return true, err
 	}
-	holds, cost, err := when.Expression.Evaluate(variables)
+	holds, cost, err := condition.Expression.Evaluate(variables)
 	b.spend(cost)
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)

@@ -41,7 +41,7 @@ func (n *Names) add(key string, isLiteral bool) {
 	n.named[key] = true
 }
 
-func (n Names) with(b Names) Names {
+func (n Names) union(b Names) Names {
 	union := Names{All: n.All || b.All, named: maps.Clone(n.named)}
 	for key := range b.named {
 		union.add(key, true)
@@ -52,7 +52,7 @@ func (n Names) with(b Names) Names {
 // With returns the union of two sets of keys.
 func (k Keys) With(b Keys) Keys {
 	return Keys{
-		Labels: k.Labels.with(b.Labels), Annotations: k.Annotations.with(b.Annotations), Config: k.Config.with(b.Config),
+		Labels: k.Labels.union(b.Labels), Annotations: k.Annotations.union(b.Annotations), Config: k.Config.union(b.Config),
 	}
 }
 

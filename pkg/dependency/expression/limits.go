@@ -198,13 +198,13 @@ func sizeOf(value ref.Val) uint64 {
 	size := uint64(1)
 	switch typed := value.(type) {
 	case traits.Mapper:
-		for it := typed.Iterator(); it.HasNext() == types.True; {
-			key := it.Next()
+		for iterator := typed.Iterator(); iterator.HasNext() == types.True; {
+			key := iterator.Next()
 			size += sizeOf(key) + sizeOf(typed.Get(key))
 		}
 	case traits.Lister:
-		for it := typed.Iterator(); it.HasNext() == types.True; {
-			size += sizeOf(it.Next())
+		for iterator := typed.Iterator(); iterator.HasNext() == types.True; {
+			size += sizeOf(iterator.Next())
 		}
 	default:
 		if text, ok := value.Value().(string); ok {

@@ -73,12 +73,12 @@ func checkRange(argument ast.Expr) error {
 }
 
 // compare returns -1 if the first version is lower, 0 if both are equal, and 1 if it is higher.
-func compare(version, other ref.Val) ref.Val {
-	a, err := parseVersion(version)
+func compare(first, second ref.Val) ref.Val {
+	a, err := parseVersion(first)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	b, err := parseVersion(other)
+	b, err := parseVersion(second)
 	if err != nil {
 		return types.WrapErr(err)
 	}

@@ -170,9 +170,9 @@ func TestInstalling(t *testing.T) {
 		fixture.Template("gateway", "v2", "[{name: base}]"))
 	type templates = versions.Templates
 	for name, test := range map[string]struct {
-		declared *catalog.Catalog
-		is, want templates
-		known    bool
+		declared        *catalog.Catalog
+		installed, want templates
+		ok              bool
 	}{
 		"WithoutTemplates": {plain, templates{}, templates{}, true},
 		"NotChosenYet":     {templated, templates{}, templates{}, false},
@@ -182,17 +182,17 @@ func TestInstalling(t *testing.T) {
 		"RunsBeforeARollout": {templated, templates{Name: "v1", Next: "v2"}, templates{Name: "v1", Next: "v2"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := evaluation.State{AddOns: evaluation.AddOns{{Name: "a"}, {Name: "gateway", Installed: true, Template: test.is}}}
-			got, known := Installing(test.declared, before, "gateway")
-			if template := got.AddOns.Named("gateway").Template; template != test.want || known != test.known {
-				t.Errorf("%+v, %t", template, known)
+			previous := evaluation.State{AddOns: evaluation.AddOns{{Name: "a"}, {Name: "gateway", Installed: true, Template: test.installed}}}
+			got, ok := Installing(test.declared, previous, "gateway")
+			if template := got.AddOns.Named("gateway").Template; template != test.want || ok != test.ok {
+				t.Errorf("%+v, %t", template, ok)
 			}
-			if before.AddOns[1].Template != test.is {
+			if previous.AddOns[1].Template != test.installed {
 				t.Error("the state that was given is changed")
 			}
 		})
 	}
-	if _, known := Installing(plain, evaluation.State{}, "absent"); !known {
+	if _, ok := Installing(plain, evaluation.State{}, "absent"); !ok {
 		t.Error("an add-on without a state")
 	}
 }

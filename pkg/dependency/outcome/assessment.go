@@ -72,8 +72,8 @@ func (a Assessment) Awaited() []evaluation.Finding {
 }
 
 // SameEdges reports whether two assessments have findings on the same edges.
-func SameEdges(before, after *Assessment) bool {
-	return before != nil && after != nil && slices.EqualFunc(before.Findings, after.Findings, func(a, b evaluation.Finding) bool {
+func SameEdges(old, current *Assessment) bool {
+	return old != nil && current != nil && slices.EqualFunc(old.Findings, current.Findings, func(a, b evaluation.Finding) bool {
 		return a.Name() == b.Name() && a.Target() == b.Target() && a.Type() == b.Type()
 	})
 }

@@ -98,8 +98,8 @@ func TestClustersOfStatements(t *testing.T) {
 
 func TestInstalls(t *testing.T) {
 	deny, allow := dependencyv1alpha1.InstallDeny, dependencyv1alpha1.InstallAllow
-	together := func(is dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {
-		return Agreed[dependencyv1alpha1.Install]{Value: is, Policies: policies, Conflicting: conflicting}
+	together := func(value dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {
+		return Agreed[dependencyv1alpha1.Install]{Value: value, Policies: policies, Conflicting: conflicting}
 	}
 	edge := map[string]string{"tier": "edge"}
 	denies := map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}

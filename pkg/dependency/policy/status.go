@@ -25,9 +25,9 @@ const (
 // Tally counts the managed clusters on which policies have an effect.
 type Tally struct {
 	now time.Time
-	// touched has the clusters of each override, by policy.
+	// clustersByOverride has the clusters of each override, by policy.
 	clustersByOverride map[string]map[key]map[string]bool
-	// ruled has the clusters of fields that concern all add-ons, by policy.
+	// clustersByPolicy has the clusters of fields that concern all add-ons, by policy.
 	clustersByPolicy map[string]map[string]bool
 	// conflicts has the clusters on which policies contradict each other, by policy.
 	conflicts map[string]map[conflict]map[string]bool
@@ -82,7 +82,7 @@ func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set 
 // addConflict counts a managed cluster on which these policies contradict each other.
 func (t *Tally) addConflict(c conflict, cluster string, policies []string) {
 	for _, policy := range policies {
-		others := slices.DeleteFunc(slices.Clone(policies), func(other string) bool { return other == policy })
+		others := slices.DeleteFunc(slices.Clone(policies), func(name string) bool { return name == policy })
 		c.others = Named(others...)
 		add(t.conflicts, policy, c, cluster)
 	}
@@ -150,11 +150,11 @@ func accepted(problems []string) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse, Reason: dependencyv1alpha1.ReasonInvalid,
-		Message: text.Cut(problems[0], maxMessage/2) + more(len(problems)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
+		Message: text.Cut(problems[0], maxMessage/2) + moreText(len(problems)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
 	}
 }
 
-func more(count int) string {
+func moreText(count int) string {
 	if count <= 0 {
 		return ""
 	}
@@ -177,7 +177,7 @@ func (t *Tally) conflicting(policy string) metav1.Condition {
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyConflicting, Status: metav1.ConditionTrue, Reason: dependencyv1alpha1.ReasonStricterCounts,
 		Message: fmt.Sprintf("%s: %s says something else on %s%s. The stricter counts.", first.subject(),
-			text.Cut(first.others, maxMessage/2), clustersText(conflicts[first]), more(len(sorted)-1)),
+			text.Cut(first.others, maxMessage/2), clustersText(conflicts[first]), moreText(len(sorted)-1)),
 	}
 }
 

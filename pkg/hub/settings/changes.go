@@ -37,13 +37,13 @@ func (c *Changes) Config(config types.NamespacedName) {
 func (c *Changes) setDisplaced(config, addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	before, ok := c.sources[addOn]
-	if ok && before == config {
+	old, ok := c.sources[addOn]
+	if ok && old == config {
 		return
 	}
 	if ok {
-		if c.copies[before].Delete(addOn); len(c.copies[before]) == 0 {
-			delete(c.copies, before)
+		if c.copies[old].Delete(addOn); len(c.copies[old]) == 0 {
+			delete(c.copies, old)
 		}
 		delete(c.sources, addOn)
 	}

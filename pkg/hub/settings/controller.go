@@ -69,8 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
 		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
-	requests, known, complete := r.Requests.Get(key)
-	if !known || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
+	requests, ok, complete := r.Requests.Get(key)
+	if !ok || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}
 	config, problem, err := r.read(ctx, key)

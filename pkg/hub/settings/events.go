@@ -59,9 +59,9 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 			}
 		}
 	}
-	before := r.emitted.notes[addOn]
+	reported := r.emitted.notes[addOn]
 	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
-		if !before[event] {
+		if !reported[event] {
 			related := aboutAddOn(addOn)
 			related.FieldPath = event[2] // events that differ in the note only are counted as one
 			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, related, event[0], event[3])

@@ -49,20 +49,20 @@ func (s *RequestStore) Update(addOn types.NamespacedName, findings []evaluation.
 func (s *RequestStore) remember(addOn types.NamespacedName, current requests) sets.Set[string] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	before := s.requests[addOn.Namespace][addOn.Name]
+	old := s.requests[addOn.Namespace][addOn.Name]
 	if current.unknown {
-		current.byAddOn, current.held = before.byAddOn, before.held
+		current.byAddOn, current.held = old.byAddOn, old.held
 	}
 	for name := range current.held {
-		if previous := before.byAddOn[name]; previous != nil {
+		if previous := old.byAddOn[name]; previous != nil {
 			current.byAddOn[name] = previous
 		}
 	}
-	if reflect.DeepEqual(before, current) {
+	if reflect.DeepEqual(old, current) {
 		return nil
 	}
-	concerned := sets.KeySet(before.byAddOn).Union(sets.KeySet(current.byAddOn)).Union(before.held)
-	if before.unknown && !current.unknown {
+	concerned := sets.KeySet(old.byAddOn).Union(sets.KeySet(current.byAddOn)).Union(old.held)
+	if old.unknown && !current.unknown {
 		concerned = concerned.Union(s.requested(addOn.Namespace))
 	}
 	s.set(addOn, current)

@@ -15,8 +15,8 @@ import (
 )
 
 // wishes is a finding on an edge that wishes a mode of an add-on; held without one.
-func wishes(on, mode string) evaluation.Finding {
-	edge := &addonv1alpha1.AddonDependency{Name: on, Settings: &addonv1alpha1.DependencySettings{}}
+func wishes(requests, mode string) evaluation.Finding {
+	edge := &addonv1alpha1.AddonDependency{Name: requests, Settings: &addonv1alpha1.DependencySettings{}}
 	if mode == "" {
 		return evaluation.Finding{Dependency: edge, Verdict: evaluation.Held}
 	}
@@ -30,54 +30,54 @@ func wishes(on, mode string) evaluation.Finding {
 
 func TestWishes(t *testing.T) {
 	unknown := evaluation.Finding{Verdict: evaluation.Held}
-	type found struct {
+	type update struct {
 		dependent string
 		findings  []evaluation.Finding
 	}
 	for name, test := range map[string]struct {
 		reason         string
-		found          []found
+		updates        []update
 		want           []string
 		read, complete bool
 	}{
 		"None": {reason: "no add-on wishes anything", read: true, complete: true},
 		"One": {
-			reason: "one does", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true,
+			reason: "one does", updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true,
 			complete: true,
 		},
-		"OfOthers": {reason: "of another add-on", found: []found{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true},
+		"OfOthers": {reason: "of another add-on", updates: []update{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true},
 		"Two": {
-			reason: "they are ascending", found: []found{{"b", []evaluation.Finding{wishes("base", "y")}}, {
+			reason: "they are ascending", updates: []update{{"b", []evaluation.Finding{wishes("base", "y")}}, {
 				"a",
 				[]evaluation.Finding{wishes("base", "x")},
 			}},
 			want: []string{"a=x", "b=y"}, read: true, complete: true,
 		},
 		"Gone": {
-			reason: "it is no longer installed", found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true,
+			reason: "it is no longer installed", updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true,
 			complete: true,
 		},
 		"Held": {
 			reason: "the cluster is lost: nothing new is known", want: []string{"a=x"}, complete: true,
-			found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{wishes("base", "")}}},
+			updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{wishes("base", "")}}},
 		},
 		"OtherHeld": {
 			reason: "that is of another add-on", want: []string{"a=x"}, read: true, complete: true,
-			found: []found{{"a", []evaluation.Finding{wishes("base", "x"), wishes("other", "")}}},
+			updates: []update{{"a", []evaluation.Finding{wishes("base", "x"), wishes("other", "")}}},
 		},
 		"Unknown": {
 			reason: "an add-on whose declaration cannot be used keeps what it wished", want: []string{"a=x"}, read: true,
-			found: []found{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
+			updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := &RequestStore{Changed: trigger.New()}
-			for _, one := range test.found {
-				all.Update(types.NamespacedName{Namespace: "c", Name: one.dependent}, one.findings)
+			store := &RequestStore{Changed: trigger.New()}
+			for _, u := range test.updates {
+				store.Update(types.NamespacedName{Namespace: "c", Name: u.dependent}, u.findings)
 			}
-			on, read, complete := all.Get(types.NamespacedName{Namespace: "c", Name: "base"})
+			requests, read, complete := store.Get(types.NamespacedName{Namespace: "c", Name: "base"})
 			var got []string
-			for _, wish := range on {
+			for _, wish := range requests {
 				got = append(got, wish.Dependent+"="+wish.Variables[0].Value)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || read != test.read || complete != test.complete {
@@ -88,7 +88,7 @@ func TestWishes(t *testing.T) {
 }
 
 func TestWhatConcernsSettings(t *testing.T) {
-	all := &RequestStore{Changed: trigger.New()}
+	store := &RequestStore{Changed: trigger.New()}
 	for _, step := range []struct {
 		reason, dependent string
 		findings          []evaluation.Finding
@@ -103,12 +103,12 @@ func TestWhatConcernsSettings(t *testing.T) {
 		{"it is not known", "a", []evaluation.Finding{wishes("other", "")}, []string{"other"}},
 		{"it is no longer installed", "a", nil, []string{"other"}},
 	} {
-		got := sets.List(all.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, requestsIn(step.findings)))
+		got := sets.List(store.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, requestsIn(step.findings)))
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: %v, want %v", step.reason, got, step.want)
 		}
 	}
-	if len(all.requests) > 0 {
-		t.Errorf("something is remembered: %v", all.requests)
+	if len(store.requests) > 0 {
+		t.Errorf("something is remembered: %v", store.requests)
 	}
 }

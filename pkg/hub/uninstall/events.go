@@ -31,11 +31,11 @@ func (u *uninstallation) eventSelectors() []client.ListOptions {
 func (u *uninstallation) deleteEvents(ctx context.Context) (string, error) {
 	deleted := 0
 	for _, selector := range u.eventSelectors() {
-		some, err := bulk.Delete(ctx, u.hub, u.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
+		count, err := bulk.Delete(ctx, u.hub, u.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
 		if err != nil {
 			return "", err
 		}
-		deleted += some
+		deleted += count
 	}
 	return fmt.Sprintf("%d deleted", deleted), nil
 }

@@ -24,12 +24,12 @@ import (
 func (r *Reconciler) carryOut(
 	ctx context.Context, evaluator *evaluation.Evaluator, s *subject, decision installation.Decision,
 ) error {
-	err := r.store(ctx, s, decision.Desired, before(s, decision, r.Clock.Now()))
+	err := r.store(ctx, s, decision.Desired, conditionBefore(s, decision, r.Clock.Now()))
 	if err != nil || decision.Step == installation.Rest {
 		return err
 	}
 	if err = r.act(ctx, evaluator, s, &decision); isRefusal(err) {
-		return errors.Join(err, r.store(ctx, s, decision.Desired, refused(decision, err, r.Clock.Now())))
+		return errors.Join(err, r.store(ctx, s, decision.Desired, refusedCondition(decision, err, r.Clock.Now())))
 	}
 	return err
 }

@@ -72,17 +72,17 @@ func lastCondition(s *subject) *metav1.Condition {
 	return meta.FindStatusCondition(s.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
 }
 
-// before returns the condition Installed before a step. A refusal stays until the step succeeds, so it is not written
+// conditionBefore returns the condition Installed before a step. A refusal stays until the step succeeds, so it is not written
 // again after each attempt.
-func before(s *subject, decision installation.Decision, now time.Time) metav1.Condition {
+func conditionBefore(s *subject, decision installation.Decision, now time.Time) metav1.Condition {
 	if last := lastCondition(s); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
 		return *last
 	}
 	return conditionOf(decision, now)
 }
 
-// refused returns the condition Installed after the API server has refused a step.
-func refused(decision installation.Decision, err error, now time.Time) metav1.Condition {
+// refusedCondition returns the condition Installed after the API server has refused a step.
+func refusedCondition(decision installation.Decision, err error, now time.Time) metav1.Condition {
 	condition := conditionOf(decision, now)
 	condition.Reason = ReasonRefused
 	condition.Message = text.Final(fmt.Sprintf("Interlock tries again: %s", text.Cut(text.OneLine(err.Error()), maxRefusal)))

@@ -20,8 +20,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// behind is the time after which a decision is repeated because the cache was behind.
-const behind = time.Second
+// cacheDelay is the time after which a decision is repeated because the cache was behind.
+const cacheDelay = time.Second
 
 // reviewed is the time after which a contradiction is reviewed again. It can change without a different assessment.
 const reviewed = time.Minute
@@ -61,7 +61,7 @@ func (r *Reconciler) confirmForgotten(
 	}
 	decision := installation.Decide(s.Facts, now)
 	if decision.Step != installation.Rest {
-		return installation.Decision{Desired: s.Stored, NextCheck: now.Add(behind)}, nil
+		return installation.Decision{Desired: s.Stored, NextCheck: now.Add(cacheDelay)}, nil
 	}
 	return decision, nil
 }

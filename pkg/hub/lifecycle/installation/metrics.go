@@ -83,17 +83,17 @@ type waiting struct {
 func (w *waiting) set(addOn types.NamespacedName, reason string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	before := w.reasons[addOn]
-	if before == reason {
+	old := w.reasons[addOn]
+	if old == reason {
 		return
 	}
 	if w.reasons == nil {
 		w.reasons, w.counts = map[types.NamespacedName]string{}, map[series]int{}
 	}
 	delete(w.reasons, addOn)
-	if before != "" {
-		w.counts[series{addOn.Name, before}]--
-		w.publish(series{addOn.Name, before})
+	if old != "" {
+		w.counts[series{addOn.Name, old}]--
+		w.publish(series{addOn.Name, old})
 	}
 	if reason != "" {
 		w.reasons[addOn] = reason

@@ -131,7 +131,7 @@ func (r *Reconciler) enqueueAll(ctx context.Context, evaluator *evaluation.Evalu
 		}
 		r.complete = true
 		r.Inputs.Installations.Complete()
-		r.Evaluate.Enqueue(r.missing.all()...)
+		r.Evaluate.Enqueue(r.missing.keysOfDependents()...)
 	}
 	r.Changed.Enqueue(keys.UnsortedList()...)
 	return nil

@@ -62,17 +62,17 @@ func waitsFor(s *subject, decision installation.Decision, refused bool) (install
 // reportApprovals emits the events about approvals of an add-on. It returns the time of the next report.
 func (r *Reconciler) reportApprovals(ctx context.Context, evaluator *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
 	var waiting changes
-	if r.installations.has(addOn) || r.removals.has(addOn) {
+	if r.installations.contains(addOn) || r.removals.contains(addOn) {
 		counted, err := r.changes(ctx, addOn, now)
 		if err != nil {
 			return time.Time{}, err
 		}
 		waiting = counted
 	}
-	if !r.installations.has(addOn) {
+	if !r.installations.contains(addOn) {
 		waiting.installations = 0
 	}
-	if !r.removals.has(addOn) {
+	if !r.removals.contains(addOn) {
 		waiting.removals = 0
 	}
 	clusters, err := r.clusterCount(ctx, now)
@@ -115,8 +115,8 @@ func (c *clustersByAddOn) set(addOn types.NamespacedName, member bool) bool {
 	return true
 }
 
-// has reports whether an add-on has any managed cluster.
-func (c *clustersByAddOn) has(addOn string) bool {
+// contains reports whether an add-on has any managed cluster.
+func (c *clustersByAddOn) contains(addOn string) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.clusters[addOn].Len() > 0

@@ -24,11 +24,11 @@ type missing struct {
 func (m *missing) set(dependent types.NamespacedName, missing []string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before := m.byDependent[dependent]
-	if slices.Equal(before, missing) {
+	old := m.byDependent[dependent]
+	if slices.Equal(old, missing) {
 		return
 	}
-	m.add(dependent.Namespace, before, -1)
+	m.add(dependent.Namespace, old, -1)
 	m.add(dependent.Namespace, missing, 1)
 	if len(missing) == 0 {
 		delete(m.byDependent, dependent)
@@ -66,8 +66,8 @@ func (m *missing) clusters(addOn string) ([]string, int) {
 	return slices.Collect(maps.Keys(m.dependents[addOn])), m.growth[addOn]
 }
 
-// all returns the add-ons on managed clusters that need a missing add-on.
-func (m *missing) all() []types.NamespacedName {
+// keysOfDependents returns the add-ons on managed clusters that need a missing add-on.
+func (m *missing) keysOfDependents() []types.NamespacedName {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return slices.Collect(maps.Keys(m.byDependent))
