@@ -12,7 +12,7 @@ import (
 )
 
 func TestChanged(t *testing.T) {
-	broken, sound, another := fixture.Annotated("x", "{"), fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "[")
+	broken, sound, different := fixture.Annotated("x", "{"), fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "[")
 	message := fixture.Registration("x", fixture.Required("a"))
 	message.Spec.Dependencies[0].Message = "now with a reason"
 
@@ -70,7 +70,7 @@ func TestChanged(t *testing.T) {
 			fixture.Registrations("x:"),
 			[]string{"x"},
 		},
-		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{another}, nil},
+		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{different}, nil},
 		"Registered": {
 			"an add-on may have been installed before", fixture.Registrations("a:"), fixture.Registrations("a:, c:, b: a"),
 			[]string{"b", "c"},
@@ -149,8 +149,8 @@ func TestAVersionThatMovesToTheNewKeyIsAChange(t *testing.T) {
 		t.Error("the keys count as one")
 	}
 	previous := New([]addonv1alpha1.ClusterManagementAddOn{dependent, former})
-	after := New([]addonv1alpha1.ClusterManagementAddOn{dependent, current})
-	if got := after.Changed(previous); !slices.Equal(got, []string{"x"}) {
+	moved := New([]addonv1alpha1.ClusterManagementAddOn{dependent, current})
+	if got := moved.Changed(previous); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("changed: %v", got)
 	}
 }

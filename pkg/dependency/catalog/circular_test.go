@@ -101,7 +101,7 @@ func TestAnOutlineHasAlternatives(t *testing.T) {
 // each edge, and all ways together are found once.
 func TestManyAlternativesAreBounded(t *testing.T) {
 	const addOns = 100
-	var all []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	for i := range addOns {
 		addOn := fixture.Registration(fmt.Sprintf("a%03d", i))
 		for j := range 256 {
@@ -111,9 +111,9 @@ func TestManyAlternativesAreBounded(t *testing.T) {
 			}
 			addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
 		}
-		all = append(all, addOn)
+		registrations = append(registrations, addOn)
 	}
-	c := New(all)
+	c := New(registrations)
 	k := c.Circular("a000")
 	if k == nil || len(k.Members()) != addOns {
 		t.Fatalf("got %v", k)

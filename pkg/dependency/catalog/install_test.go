@@ -43,7 +43,7 @@ func TestReworded(t *testing.T) {
 	registered := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
 		return append(slices.Clone(dependents), fixture.Specified(t, "base", spec))
 	}
-	one := `installStrategy: {type: Placements, placements: [{namespace: ns, name: a}]}`
+	byPlacement := `installStrategy: {type: Placements, placements: [{namespace: ns, name: a}]}`
 	for name, test := range map[string]struct {
 		previous, current []addonv1alpha1.ClusterManagementAddOn
 		want              []string
@@ -52,7 +52,7 @@ func TestReworded(t *testing.T) {
 		"Registered":   {dependents, registered(manual), []string{"x", "y"}},
 		"Unregistered": {registered(manual), dependents, []string{"x", "y"}},
 		"Strategy":     {registered(manual), registered(placed), []string{"x", "y"}},
-		"Placements":   {registered(placed), registered(one), []string{"x", "y"}},
+		"Placements":   {registered(placed), registered(byPlacement), []string{"x", "y"}},
 		"Declaration":  {registered(placed), append(registered(placed), fixture.Registration("w", fixture.Required("base"))), nil},
 	} {
 		previous, current := New(test.previous), New(test.current)
@@ -70,7 +70,7 @@ func TestReworded(t *testing.T) {
 		t.Errorf("OCM installs what its own manager installs: %v", got)
 	}
 	changed := registered(placed)[len(dependents)]
-	if unchanged := registered(one)[len(dependents)]; Same(&changed, &unchanged) {
+	if unchanged := registered(byPlacement)[len(dependents)]; Same(&changed, &unchanged) {
 		t.Error("a registration with another Placement is the same to a catalog")
 	}
 }

@@ -25,7 +25,7 @@ type templated struct {
 	declaration declaration.Declaration
 }
 
-// variant is one of the declarations of an add-on. template is empty for the declaration of its registration.
+// variant is a declaration of an add-on. template is empty for the declaration of its registration.
 type variant struct {
 	template string
 	declared declaration.Declaration

@@ -104,7 +104,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 	}
 }
 
-// world is one cluster with all inputs of the decisions on its add-ons.
+// world is a cluster with all inputs of the decisions on its add-ons.
 type world struct {
 	catalog *evaluation.Evaluator
 	names   []string
@@ -154,14 +154,14 @@ func (w *world) steps(s state) []state {
 		}
 		stored := w.observe(&s)(name).Degraded
 		if written, write := decide(stored, w.catalog.Evaluate(name, w.catalog.State(name, cluster, w.observe(&s))), fixture.Now); write {
-			after := s
-			after.degraded[i] = written
-			next = append(next, after)
+			successor := s
+			successor.degraded[i] = written
+			next = append(next, successor)
 		}
 		if down := w.follows && availability.RequiredFails(stored); down != s.down[i] {
-			after := s
-			after.down[i] = down
-			next = append(next, after)
+			successor := s
+			successor.down[i] = down
+			next = append(next, successor)
 		}
 	}
 	return next
@@ -178,12 +178,12 @@ func (w *world) ends(t *testing.T, source state) map[string]bool {
 	visit = func(s state) {
 		seen[s] = open
 		next := w.steps(s)
-		for _, after := range next {
-			switch seen[after] {
+		for _, successor := range next {
+			switch seen[successor] {
 			case open:
-				t.Fatalf("a schedule never ends: %v", w.reasons(&after))
+				t.Fatalf("a schedule never ends: %v", w.reasons(&successor))
 			case 0:
-				visit(after)
+				visit(successor)
 			}
 		}
 		seen[s] = closed

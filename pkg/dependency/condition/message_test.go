@@ -290,11 +290,11 @@ func checkSentences(t *testing.T, message string, findings []evaluation.Finding,
 		if shown > 0 {
 			sentence = separator + sentence
 		}
-		after, ok := strings.CutPrefix(rest, sentence)
+		rests, ok := strings.CutPrefix(rest, sentence)
 		if !ok {
 			break
 		}
-		rest, shown = after, shown+1
+		rest, shown = rests, shown+1
 	}
 	hidden := len(sentences) - shown
 	switch {

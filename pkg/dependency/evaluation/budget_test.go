@@ -64,9 +64,9 @@ func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
 			addOn := test.addOns[0].Name
 			state := c.State(addOn, Cluster{Labels: fortyLabels()},
 				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-			once := &search{}
-			first := findCycles(c.Catalog, addOn, &state, once)
-			if spent := once.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
+			work := &search{}
+			first := findCycles(c.Catalog, addOn, &state, work)
+			if spent := work.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
 				t.Errorf("spent %d", spent)
 			}
 			for range 3 {

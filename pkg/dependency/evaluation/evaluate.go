@@ -142,7 +142,7 @@ func (e *Evaluator) Declares(addOn string) bool {
 
 // Evaluate finds a verdict for each dependency of an add-on on one cluster, in the
 // declared order, and then for each requirement. If the declaration is unknown, the
-// result is one Held finding without a dependency. The findings may be shared and must
+// result is a Held finding without a dependency. The findings may be shared and must
 // not be changed.
 func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	p, ok := e.activePlan(addOn, &state)

@@ -36,7 +36,7 @@ type Finding struct {
 	Detail *Detail
 }
 
-// Detail has the reasons of a finding in addition to those of the proposal.
+// Detail has the reasons of a finding that the proposal does not have.
 type Detail struct {
 	// Version is the version of the add-on or the platform. Its Source is empty for a requirement.
 	Version versions.Version

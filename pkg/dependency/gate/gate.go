@@ -117,14 +117,14 @@ type Creation struct {
 	Findings []evaluation.Finding
 	// Missing is the AddOnTemplate that is to be installed, if it does not exist yet. It is empty otherwise.
 	Missing string
-	// Known is false without an evaluation.
-	Known bool
+	// Evaluated is true if there are findings.
+	Evaluated bool
 }
 
 // DecideCreation decides on the gate of an add-on during its creation.
 func DecideCreation(registered declaration.Declaration, created Creation) Decision {
 	switch decision := Decide(registered, created.Findings); {
-	case !created.Known:
+	case !created.Evaluated:
 		return Decision{Step: Stay}
 	case created.Missing != "":
 		return Missing(created.Missing, decision)

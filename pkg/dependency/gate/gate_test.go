@@ -117,12 +117,12 @@ func TestDecideCreation(t *testing.T) {
 		step     Step
 		says     string
 	}{
-		"Satisfied":         {ordered, Creation{Known: true}, Open, MessageSatisfied},
-		"Unsatisfied":       {ordered, Creation{Findings: absent, Known: true}, Wait, "Required addon 'base'"},
+		"Satisfied":         {ordered, Creation{Evaluated: true}, Open, MessageSatisfied},
+		"Unsatisfied":       {ordered, Creation{Findings: absent, Evaluated: true}, Wait, "Required addon 'base'"},
 		"NothingKnown":      {ordered, Creation{Findings: absent}, Stay, ""},
-		"NoTemplate":        {ordered, Creation{Missing: "v1", Known: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name"},
-		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Known: true}, Wait, "Required addon 'base'"},
-		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Known: true}, Open, "ordering: Install"},
+		"NoTemplate":        {ordered, Creation{Missing: "v1", Evaluated: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name"},
+		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Evaluated: true}, Wait, "Required addon 'base'"},
+		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Evaluated: true}, Open, "ordering: Install"},
 	} {
 		if got := DecideCreation(test.declared, test.created); got.Step != test.step || !strings.Contains(got.Message, test.says) {
 			t.Errorf("%s: %+v", name, got)

@@ -60,7 +60,7 @@ func Removable(c *catalog.Catalog) []string {
 // All its edges on them request their removal, and do not apply there.
 func Released(c *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
 	if len(c.Declarations(dependent)) != 1 || !c.AllKnown(dependent) {
-		return nil // the findings are those of one declaration only
+		return nil // the findings belong to one declaration only
 	}
 	result := sets.New[string]()
 	for i := range findings {

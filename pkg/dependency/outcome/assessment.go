@@ -47,8 +47,8 @@ type Installing struct {
 type Contradiction struct {
 	// Message names the contradicted add-ons. It is empty without a contradiction.
 	Message string
-	// Known is false while the review has no result.
-	Known bool
+	// Reviewed is false while the review has no result.
+	Reviewed bool
 }
 
 // Upgrading is the evaluation of an add-on with the AddOnTemplate that waits.

@@ -111,7 +111,7 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 		order = gate.Missing(assessment.Installing.Missing, order)
 	}
 	if review := assessment.Installing.Contradiction; review != nil {
-		return gate.DecideContradiction(review.Message, review.Known, order)
+		return gate.DecideContradiction(review.Message, review.Reviewed, order)
 	}
 	return order
 }

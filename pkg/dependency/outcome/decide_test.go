@@ -344,8 +344,8 @@ func TestConditions(t *testing.T) {
 }
 
 func TestOnlyMessages(t *testing.T) {
-	other := *failing
-	other.Message = "another"
+	changed := *failing
+	changed.Message = "another"
 	closed := Stored{GateClosed: true, Degraded: failing, Installable: waiting}
 	opened := stored("Installable", isTrue, gate.ReasonSatisfied)
 	for name, test := range map[string]struct {
@@ -353,12 +353,12 @@ func TestOnlyMessages(t *testing.T) {
 		decided Decision
 		want    bool
 	}{
-		"Message":       {closed, Decision{Changed: []metav1.Condition{other}}, true},
-		"BothMessages":  {closed, Decision{Changed: []metav1.Condition{other, *waiting}}, true},
-		"MessageAndNew": {closed, Decision{Changed: []metav1.Condition{other, *opened}}, false},
-		"Opens":         {closed, Decision{Changed: []metav1.Condition{other}, Open: true}, false},
-		"NoGate":        {Stored{Degraded: failing}, Decision{Changed: []metav1.Condition{other}}, false},
-		"First":         {Stored{GateClosed: true}, Decision{Changed: []metav1.Condition{other}}, false},
+		"Message":       {closed, Decision{Changed: []metav1.Condition{changed}}, true},
+		"BothMessages":  {closed, Decision{Changed: []metav1.Condition{changed, *waiting}}, true},
+		"MessageAndNew": {closed, Decision{Changed: []metav1.Condition{changed, *opened}}, false},
+		"Opens":         {closed, Decision{Changed: []metav1.Condition{changed}, Open: true}, false},
+		"NoGate":        {Stored{Degraded: failing}, Decision{Changed: []metav1.Condition{changed}}, false},
+		"First":         {Stored{GateClosed: true}, Decision{Changed: []metav1.Condition{changed}}, false},
 		"Nothing":       {closed, Decision{}, false},
 	} {
 		if got := test.decided.OnlyMessages(test.stored); got != test.want {

@@ -38,7 +38,7 @@ type requests struct {
 	unknown bool
 }
 
-// Update stores the requests in the findings of an add-on. Without findings, it has none. Unknown requests do not change.
+// Update stores the requests in the findings of an add-on. Without findings, it has no requests. Unknown requests do not change.
 func (s *RequestStore) Update(addOn types.NamespacedName, findings []evaluation.Finding) {
 	for name := range s.remember(addOn, requestsIn(findings)) {
 		s.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
@@ -122,19 +122,19 @@ func requestsIn(findings []evaluation.Finding) requests {
 	return result
 }
 
-// Get returns the requests for an add-on on a managed cluster, ordered by dependent. known is false if the requests of a
+// Get returns the requests for an add-on on a managed cluster, ordered by dependent. ok is false if the requests of a
 // dependent are unknown. complete is false if another add-on there may be a dependent, because its declaration is unknown.
-func (s *RequestStore) Get(addOn types.NamespacedName) (list []settings.Request, known, complete bool) {
+func (s *RequestStore) Get(addOn types.NamespacedName) (list []settings.Request, ok, complete bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	known, complete = true, true
+	ok, complete = true, true
 	dependents := s.requests[addOn.Namespace]
 	for _, name := range slices.Sorted(maps.Keys(dependents)) {
 		requested := dependents[name]
-		known, complete = known && !requested.held.Has(addOn.Name), complete && !requested.unknown
+		ok, complete = ok && !requested.held.Has(addOn.Name), complete && !requested.unknown
 		if variables := requested.byAddOn[addOn.Name]; len(variables) > 0 {
 			list = append(list, settings.Request{Dependent: name, Variables: variables})
 		}
 	}
-	return list, known, complete
+	return list, ok, complete
 }

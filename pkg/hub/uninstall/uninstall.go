@@ -31,9 +31,9 @@ type Options struct {
 	LeaseNamespace string
 	// Timeout bounds all steps together.
 	Timeout time.Duration
-	// Only is the name of a single step to run, such as StepGraft. It is empty for all steps. In any case, declarations are
+	// Step is the name of a single step to run, such as StepGraft. It is empty for all steps. In any case, declarations are
 	// recorded, and addon-manager is stopped because it would undo the step.
-	Only string
+	Step string
 	// Installed is Keep or Remove. If it is empty, Keep counts.
 	Installed string
 	// Out receives a line for each step.
@@ -52,18 +52,18 @@ type uninstallation struct {
 	unled time.Time
 }
 
-// step is one step of an uninstallation. It can be repeated, and succeeds if there is nothing to do.
+// step is a step of an uninstallation. It can be repeated, and succeeds if there is nothing to do.
 type step struct {
 	name string
 	// run returns a short description of the result.
 	run func(context.Context) (string, error)
 	// first is true if all later steps need it.
 	first bool
-	// always is true if Options.Only does not exclude it.
+	// always is true if Options.Step does not exclude it.
 	always bool
 }
 
-// Run runs all steps. A failed step stops the others only if it is one of the first two. Otherwise, declarations would be
+// Run runs all steps. Only the first two steps stop the others if they fail. Otherwise, declarations would be
 // lost, or a running addon-manager would write removed objects again. The error names the failed steps.
 func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	scheme := runtime.NewScheme()
@@ -97,7 +97,7 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 		{name: "lease", run: u.releaseLease, always: true},
 	}
 	return runSteps(ctx, options.Out, slices.DeleteFunc(steps, func(s step) bool {
-		return options.Only != "" && s.name != options.Only && !s.always
+		return options.Step != "" && s.name != options.Step && !s.always
 	}))
 }
 

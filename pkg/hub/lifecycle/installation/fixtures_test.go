@@ -223,9 +223,9 @@ func (b *bench) assess(t *testing.T) {
 }
 
 // round assesses all add-ons, and decides on base on all managed clusters. It returns the writes and the error.
-func (b *bench) round(t *testing.T, result time.Duration) (writes []string, failed error) {
+func (b *bench) round(t *testing.T, delay time.Duration) (writes []string, failed error) {
 	t.Helper()
-	b.clock.SetTime(b.clock.Now().Add(result))
+	b.clock.SetTime(b.clock.Now().Add(delay))
 	b.writes = nil
 	b.assess(t)
 	var failures []error
