@@ -117,7 +117,7 @@ type Creation struct {
 	Findings []evaluation.Finding
 	// Missing is the AddOnTemplate that is to be installed, if it does not exist yet. It is empty otherwise.
 	Missing string
-	// Evaluated is true if there are findings.
+	// Evaluated is false if no evaluation was possible.
 	Evaluated bool
 }
 
