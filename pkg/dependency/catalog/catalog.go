@@ -52,8 +52,8 @@ func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alph
 	return (*Catalog)(nil).Renew(addOns, Templates{Items: templates})
 }
 
-// Some builds a catalog of some add-ons. Other add-ons may be registered.
-func Some(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
+// NewPartial builds a catalog of some add-ons. Other add-ons may be registered.
+func NewPartial(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Catalog {
 	c := New(addOns, templates...)
 	c.partial = true
 	return c
@@ -147,8 +147,8 @@ func (c *Catalog) Has(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	return ok && source.Equal(declaration.SourceOf(addOn))
 }
 
-// Known reports whether the declaration of the add-on can be used. Otherwise its verdicts do not change.
-func (c *Catalog) Known(addOn string) bool { return !c.declarations[addOn].Invalid }
+// Valid reports whether the declaration of the add-on can be used. Otherwise its verdicts do not change.
+func (c *Catalog) Valid(addOn string) bool { return !c.declarations[addOn].Invalid }
 
 // Registered reports whether the hub has a ClusterManagementAddOn of the name.
 func (c *Catalog) Registered(addOn string) bool {

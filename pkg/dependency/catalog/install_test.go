@@ -82,7 +82,7 @@ func TestWhatIsRegisteredMayNotBeKnown(t *testing.T) {
 		addOn   string
 		want    bool
 	}{
-		"OfAHub": {New(addOns), "a", true}, "Registered": {New(addOns), "x", false}, "OfSome": {Some(addOns), "a", false},
+		"OfAHub": {New(addOns), "a", true}, "Registered": {New(addOns), "x", false}, "OfSome": {NewPartial(addOns), "a", false},
 	} {
 		if got := test.catalog.Unregistered(test.addOn); got != test.want {
 			t.Errorf("%s: got %t", name, got)

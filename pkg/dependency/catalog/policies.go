@@ -88,7 +88,7 @@ func (c *Catalog) WithoutEffect(target *dependencyv1alpha1.DependencyOverride, o
 	switch {
 	case !c.Registered(target.AddOn):
 		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(target.AddOn))
-	case !c.AllKnown(target.AddOn):
+	case !c.AllValid(target.AddOn):
 		return fmt.Sprintf("what %s declares cannot be read", text.Name(target.AddOn))
 	}
 	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(target.AddOn), text.Name(target.Dependency))

@@ -130,8 +130,8 @@ func (c *Catalog) variants(addOn string) []variant {
 	return variants
 }
 
-// AllKnown reports whether all declarations of the add-on can be used, in any template.
-func (c *Catalog) AllKnown(addOn string) bool {
+// AllValid reports whether all declarations of the add-on can be used, in any template.
+func (c *Catalog) AllValid(addOn string) bool {
 	return !slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.Invalid })
 }
 

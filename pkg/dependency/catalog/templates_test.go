@@ -74,7 +74,7 @@ provides: [{kind: Widget}]}`), fixture.Template("nowhere", "v9", `[{name: a}]`))
 	if len(problems) != 1 || problems[0].Reason != declaration.ProblemNotRegistered || len(c.Problems("x")) != 0 {
 		t.Errorf("problems %v", problems)
 	}
-	if !c.AllKnown("x") || New(hub, fixture.Template("x", "v3", "[")).AllKnown("x") {
+	if !c.AllValid("x") || New(hub, fixture.Template("x", "v3", "[")).AllValid("x") {
 		t.Error("AllKnown does not look at templates")
 	}
 	edited := Templates{Items: []addonv1alpha1.AddOnTemplate{fixture.Template("x", "v2", "[{name: a}]")}}

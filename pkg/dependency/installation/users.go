@@ -24,7 +24,7 @@ func Uses(c *catalog.Catalog, dependent, addOn string) bool {
 
 // MayUse reports whether an add-on uses another one, or may use it because its declaration is not known.
 func MayUse(c *catalog.Catalog, dependent, addOn string) bool {
-	return !c.AllKnown(dependent) || c.TemplatesUnread(dependent) || Uses(c, dependent, addOn)
+	return !c.AllValid(dependent) || c.TemplatesUnread(dependent) || Uses(c, dependent, addOn)
 }
 
 // Users returns the add-ons that keep another add-on installed on their managed clusters, in ascending order.
@@ -59,7 +59,7 @@ func Removable(c *catalog.Catalog) []string {
 // Released returns the add-ons that an add-on uses by its declaration, but not on its managed cluster, in ascending order.
 // All its edges on them request their removal, and do not apply there.
 func Released(c *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
-	if len(c.Declarations(dependent)) != 1 || !c.AllKnown(dependent) {
+	if len(c.Declarations(dependent)) != 1 || !c.AllValid(dependent) {
 		return nil // the findings belong to one declaration only
 	}
 	result := sets.New[string]()
@@ -84,7 +84,7 @@ func Released(c *catalog.Catalog, dependent string, findings []evaluation.Findin
 // MayRelease reports whether the use of another add-on depends on the managed cluster: an edge on it requests its removal
 // and does not apply everywhere.
 func MayRelease(c *catalog.Catalog, dependent, addOn string) bool {
-	return len(c.Declarations(dependent)) == 1 && c.AllKnown(dependent) &&
+	return len(c.Declarations(dependent)) == 1 && c.AllValid(dependent) &&
 		removes(c, dependent, func(target string) bool { return target == addOn })
 }
 

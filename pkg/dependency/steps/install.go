@@ -76,7 +76,7 @@ func install(evaluator *evaluation.Evaluator, request Installation, cluster Clus
 	}
 	i.addDependencies()
 	for name := range i.awaited {
-		if !evaluator.Known(name) {
+		if !evaluator.Valid(name) {
 			i.problems.Insert(fmt.Sprintf("it is not known what '%s' needs: its declaration cannot be used", text.Name(name)))
 		}
 	}
