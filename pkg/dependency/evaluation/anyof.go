@@ -181,7 +181,7 @@ func describeAlternatives(f *Finding) string {
 		if end == f {
 			break // no alternative was evaluated
 		}
-		description := end.Found()
+		description := end.Reason()
 		if end.Verdict == Cycle {
 			description = end.Detail.Because
 		}

@@ -37,7 +37,7 @@ func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 		switch {
 		case !reported:
 			fields.pending = true
-		case field.Found == metav1.ConditionUnknown:
+		case field.Exists == metav1.ConditionUnknown:
 			fields.unknownReason = field.Message
 		}
 	}
@@ -58,7 +58,7 @@ func (f *APIFact) missingIn(version string, paths []string) []string {
 	var missing []string
 	for _, path := range paths {
 		field, reported := f.Fields[path]
-		if reported && field.Found != metav1.ConditionUnknown && !slices.Contains(field.Versions, version) {
+		if reported && field.Exists != metav1.ConditionUnknown && !slices.Contains(field.Versions, version) {
 			missing = append(missing, path)
 		}
 	}

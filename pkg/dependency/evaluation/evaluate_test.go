@@ -20,7 +20,7 @@ var foundAt = time.Unix(900, 0)
 func installed(addOns map[string]*metav1.Condition) func(string) Observation {
 	return func(name string) Observation {
 		condition, ok := addOns[name]
-		return Observation{Installed: ok, Available: condition, Found: foundAt}
+		return Observation{Installed: ok, Available: condition, LossObserved: foundAt}
 	}
 }
 

@@ -53,11 +53,11 @@ func (f APIFact) Awaited(fields []string) bool {
 
 // FieldFact is the report on one field of the schema of an API that is served.
 type FieldFact struct {
-	// Found is True or False, or Unknown if the agent could not find out.
-	Found metav1.ConditionStatus `json:"found,omitempty"`
+	// Exists is True or False, or Unknown if the agent could not find out.
+	Exists metav1.ConditionStatus `json:"found,omitempty"`
 	// Versions are the versions of the API whose schema has the field.
 	Versions []string `json:"versions,omitempty"`
-	// Message explains why Found is Unknown.
+	// Message explains why Exists is Unknown.
 	Message string `json:"message,omitempty"`
 }
 

@@ -334,7 +334,7 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 	}
 	if diff := cmp.Diff(
 		"waived until 2026-08-02T10:00:00Z by AddOnDependencyPolicy 'p0': mirrored by hand",
-		findings[0].Found(),
+		findings[0].Reason(),
 	); diff != "" {
 		t.Error(diff)
 	}

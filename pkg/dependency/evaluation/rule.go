@@ -127,7 +127,7 @@ func (f *Finding) Sentence(authorMessage string) string {
 	if authorMessage != "" {
 		sentence += " " + authorMessage
 	}
-	return withDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
+	return withDocs(sentence, f.Docs()) + " (" + f.Reason() + ")"
 }
 
 // withDocs adds the link of a page to a sentence, which may lack a period.
@@ -142,8 +142,8 @@ func withDocs(sentence, docs string) string {
 	}
 }
 
-// Found returns a description of the reason why an edge is not satisfied.
-func (f *Finding) Found() string {
+// Reason returns a description of the reason why an edge is not satisfied.
+func (f *Finding) Reason() string {
 	description := f.withPolicies(f.withTolerance(f.rule().describe(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		description += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)

@@ -53,7 +53,7 @@ func TestAnyOf(t *testing.T) {
 	degraded := running("")
 	degraded.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	lost := running("")
-	lost.Available, lost.Found = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
+	lost.Available, lost.LossObserved = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
 	awaited := unserved
 	awaited.Facts = evaluation.Facts{Requested: fixture.Now.Time}
 	observe := func(name string, observed evaluation.Observation) map[string]evaluation.Observation {
@@ -174,7 +174,7 @@ func TestEveryAlternativeIsCircular(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "x", "a"}, findings[0].Cycle); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := findings[0].Found(), "a: waits for 'x' itself: x → a → x; b: waits for 'x' itself: x → b → a → x"; got != want {
+	if got, want := findings[0].Reason(), "a: waits for 'x' itself: x → a → x; b: waits for 'x' itself: x → b → a → x"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	problems := e.Problems("x")
@@ -275,7 +275,7 @@ func TestAnyOfIsHeldUntilTheFirstMoment(t *testing.T) {
 	cluster := tunnels(metav1.ConditionFalse)
 	cluster.Facts = evaluation.Facts{Requested: fixture.Now.Time}
 	lost := running("")
-	lost.Available, lost.Found = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
+	lost.Available, lost.LossObserved = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
 	findings := e.Evaluate("x", e.State("x", cluster, func(addOn string) evaluation.Observation {
 		if addOn == "submariner" {
 			return lost

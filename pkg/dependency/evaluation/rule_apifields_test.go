@@ -27,9 +27,9 @@ func TestFieldsOfAPIs(t *testing.T) {
 		if len(versions) > 0 {
 			reports = metav1.ConditionTrue
 		}
-		return evaluation.FieldFact{Found: reports, Versions: versions}
+		return evaluation.FieldFact{Exists: reports, Versions: versions}
 	}
-	unknown := evaluation.FieldFact{Found: metav1.ConditionUnknown, Message: "too old"}
+	unknown := evaluation.FieldFact{Exists: metav1.ConditionUnknown, Message: "too old"}
 	type fields = map[string]evaluation.FieldFact
 	reported := func(version string, fact evaluation.APIFact, later time.Duration) evaluation.Cluster {
 		api := addonv1alpha1.AddonAPI{Group: "rbac.example.io", Version: version, Kind: "Role"}

@@ -21,7 +21,7 @@ func TestAPIsOfTheHub(t *testing.T) {
 		return evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, HubAPIs: evaluation.APIFacts{api: fact}}
 	}
 	field := func(status metav1.ConditionStatus, versions ...string) map[string]evaluation.FieldFact {
-		return map[string]evaluation.FieldFact{"spec.a": {Found: status, Versions: versions, Message: "503"}}
+		return map[string]evaluation.FieldFact{"spec.a": {Exists: status, Versions: versions, Message: "503"}}
 	}
 	lost := knows(evaluation.APIFact{Served: "False"})
 	lost.Available = "Unknown"

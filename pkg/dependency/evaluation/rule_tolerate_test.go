@@ -111,7 +111,7 @@ func TestToleratedUntil(t *testing.T) {
 	})
 	findings := declared.Evaluate("x", state)
 	const want = "tolerated until 2026-08-01T10:02:00Z: Available=False, Stopped, since 2026-08-01T10:00:00Z"
-	if got := findings[0].Found(); got != want {
+	if got := findings[0].Reason(); got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	if until := evaluation.HeldUntil(findings); !until.Equal(since.Add(time.Minute)) {

@@ -128,7 +128,7 @@ func TestMessagesOfWishes(t *testing.T) {
 		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a",
 			test.registered)})
 		findings := e.Evaluate("x", e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))[0]
-		if got := findings.Found(); !strings.Contains(got, test.want) {
+		if got := findings.Reason(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q is not in %q", name, test.want, got)
 		}
 	}

@@ -74,9 +74,9 @@ type Observation struct {
 	// Available and Degraded are the add-on's conditions of these types, or nil.
 	Available *metav1.Condition `json:"available,omitempty"`
 	Degraded  *metav1.Condition `json:"degraded,omitempty"`
-	// Found is the time at which the hub first observed the Available that the loss of the cluster left. It is used only if
+	// LossObserved is the time at which the hub first observed the Available that the loss of the cluster left. It is used only if
 	// availability.ClusterLost is true of Available.
-	Found time.Time `json:"found,omitzero"`
+	LossObserved time.Time `json:"found,omitzero"`
 	// Lapse is its unavailability. It is set only if an edge tolerates unavailability.
 	Lapse Lapse `json:"lapse,omitzero"`
 	// Version is the version annotation of the ManagedClusterAddOn, and FormerVersion the annotation with the
@@ -112,7 +112,7 @@ func (c *Cluster) settling(observed *Observation) bool {
 
 // settled returns the time from which an agent without a report counts as silent.
 func (c *Cluster) settled(observed *Observation) time.Time {
-	return Later(c.Back, observed.Found).Add(SettleTime)
+	return Later(c.Back, observed.LossObserved).Add(SettleTime)
 }
 
 // Later returns the later of two times.

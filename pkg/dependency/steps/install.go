@@ -195,7 +195,7 @@ func (i *installing) reportContradictions(before map[string][]evaluation.Finding
 		for f := range findings {
 			sentence := fmt.Sprintf("'%s' %s", text.Name(addOn), protection.Needs(findings[f]))
 			if findings[f].Verdict != evaluation.Cycle { // its text is complete
-				sentence += " (" + findings[f].Found() + ")"
+				sentence += " (" + findings[f].Reason() + ")"
 			}
 			i.problems.Insert(sentence)
 		}
