@@ -70,7 +70,9 @@ func TestChanged(t *testing.T) {
 			fixture.Registrations("x:"),
 			[]string{"x"},
 		},
-		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{different}, nil},
+		"StillInvalid": {
+			"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{different}, nil,
+		},
 		"Registered": {
 			"an add-on may have been installed before", fixture.Registrations("a:"), fixture.Registrations("a:, c:, b: a"),
 			[]string{"b", "c"},

@@ -33,7 +33,9 @@ func findCircular(declarations map[string][]variant) map[string]*ConditionalCycl
 	}
 	waits := make(map[string][]string, len(declarations))
 	for addOn, variants := range declarations {
-		eachWaiting(variants, requiredAndAlternatives, func(target string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], target) })
+		eachWaiting(variants, requiredAndAlternatives, func(target string, _ *declaration.Edge, _ Condition) {
+			waits[addOn] = append(waits[addOn], target)
+		})
 	}
 	cycles := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(waits).Cyclic() {

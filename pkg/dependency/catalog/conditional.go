@@ -227,7 +227,9 @@ func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, c
 }
 
 // applies reports whether an edge applies, and keeps the result in results. It evaluates each condition at most once.
-func (k *ConditionalCycle) applies(results map[[2]string]bool, dependent, target string, applies func(dependent string, condition Condition) bool) bool {
+func (k *ConditionalCycle) applies(
+	results map[[2]string]bool, dependent, target string, applies func(dependent string, condition Condition) bool,
+) bool {
 	ends := [2]string{dependent, target}
 	result, evaluated := results[ends]
 	if !evaluated {

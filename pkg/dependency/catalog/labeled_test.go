@@ -39,7 +39,8 @@ func TestLabeledBy(t *testing.T) {
 		"Two":          {[]string{exists + tolerant, exists + tolerant}, Labeled{Placements: two}, -1},
 		"ByValue":      {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + tolerant}, Labeled{Placements: single}, 100},
 		"ByOneOfValues": {
-			[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + tolerant}, Labeled{Placements: single}, 100,
+			[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + tolerant},
+			Labeled{Placements: single}, 100,
 		},
 		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + tolerant}, Labeled{}, 0},
 		"WithinATier": {

@@ -51,7 +51,9 @@ func (c *Catalog) MayBeDenied(addOn string) bool { return c.policies.MayDeny() &
 // installsFor reports whether an edge of the add-on requests the installation of its dependency.
 func (c *Catalog) installsFor(addOn string) bool {
 	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool {
-		return slices.ContainsFunc(v.declared.Dependencies, func(dependency addonv1alpha1.AddonDependency) bool { return declaration.Installs(&dependency) })
+		return slices.ContainsFunc(v.declared.Dependencies, func(dependency addonv1alpha1.AddonDependency) bool {
+			return declaration.Installs(&dependency)
+		})
 	})
 }
 

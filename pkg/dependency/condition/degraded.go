@@ -61,7 +61,9 @@ type Desired struct {
 
 // Decide decides the Degraded condition of a dependent from the findings on its edges and the stored conditions. Degraded
 // does not change if the findings did not change, if they are unknown, or if another writer's condition takes precedence.
+//
 // An edge blocks if it is Required, IfInstalled, Conflicts or a requirement. The first of these rules that matches counts:
+//
 //   - A blocking edge is unsatisfied: True, RequiredDependencyNotSatisfied. Another
 //     writer's Degraded=True is kept as ReplacedDegraded, and at the end of the message.
 //   - An edge is held: the stored condition, unless its reason is certainly
@@ -69,7 +71,9 @@ type Desired struct {
 //   - An Optional edge is unsatisfied: True, DependencyNotSatisfied, unless
 //     another writer has set Degraded=True.
 //   - A reason of Interlock is stored: False, DependenciesSatisfied.
+//
 // While an explanation in the message is unread, a change of the message alone is not written.
+//
 // Now becomes the transition time if the status changes.
 func Decide(stored Stored, findings []evaluation.Finding, now metav1.Time) Desired {
 	foreign := stored.foreign()
@@ -136,6 +140,7 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int
 
 // whileHeld decides while an edge is held and no blocking edge certainly fails. The stored condition stays as long as it
 // may be true. Degraded becomes True only when that is certain, and False only when no edge is held.
+//
 //   - RequiredDependencyNotSatisfied is replaced when all blocking edges are
 //     satisfied. The status stays True, because an Optional edge may still fail.
 //   - DependenciesSatisfied is replaced when an Optional edge fails.

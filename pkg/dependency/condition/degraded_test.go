@@ -197,7 +197,9 @@ func TestDegraded(t *testing.T) {
 		"SatisfiedToRequired": {
 			"a transition", oursFine, findings{must}, withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
-		"SatisfiedToOptional":  {"a transition", oursFine, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now)},
+		"SatisfiedToOptional": {
+			"a transition", oursFine, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
+		},
 		"SatisfiedHeld":        {"kept", oursFine, findings{held}, nil},
 		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
 		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
@@ -208,7 +210,9 @@ func TestDegraded(t *testing.T) {
 			findings{must},
 			withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
-		"ForeignFalseOptional": {"a transition", healthy, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now)},
+		"ForeignFalseOptional": {
+			"a transition", healthy, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
+		},
 		"ForeignFalseSatisfied": {
 			"left as it is", healthy, findings{fine}, nil,
 		},

@@ -76,7 +76,8 @@ func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, unr
 	absence += strings.Join(f.missing, ", ")
 	switch multiple := api.Version == "" && len(fact.Versions) > 1; {
 	case len(f.missing) > 0 && multiple:
-		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version + " has " + absence
+		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version +
+			" has " + absence
 	case len(f.missing) > 0:
 		return "served, but its schema has " + absence
 	case f.unknownReason != "":

@@ -218,7 +218,10 @@ func TestOverrides(t *testing.T) {
 			}, want: "a=Held",
 		}, []string{overriding("a", waive)}},
 		"WaivedCycle": {
-			ruleCase{reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: cluster1, want: "a=Waived"},
+			ruleCase{
+				reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: cluster1,
+				want: "a=Waived",
+			},
 			[]string{overriding("a", waive)},
 		},
 		"OpenedCycle": {

@@ -59,17 +59,23 @@ func TestAnyOf(t *testing.T) {
 	observe := func(name string, observed evaluation.Observation) map[string]evaluation.Observation {
 		return map[string]evaluation.Observation{name: observed}
 	}
-	and := func(observations map[string]evaluation.Observation, name string, observed evaluation.Observation) map[string]evaluation.Observation {
+	and := func(
+		observations map[string]evaluation.Observation, name string, observed evaluation.Observation,
+	) map[string]evaluation.Observation {
 		observations[name] = observed
 		return observations
 	}
 	const notServed = "; Tunnel.example.io: not served)"
 	for name, tc := range map[string]ruleCase{
 		"First": {
-			reason: "the first is available", spec: proxyOrAPI, cluster: unserved, addOns: observe("proxy", running("1.0.0")), want: "tunnel=Satisfied",
+			reason: "the first is available", spec: proxyOrAPI, cluster: unserved, addOns: observe("proxy", running("1.0.0")),
+			want: "tunnel=Satisfied",
 		},
-		"Second": {reason: "the second is", spec: proxyOrAPI, cluster: unserved, addOns: observe("submariner", running("")), want: "tunnel=Satisfied"},
-		"API":    {reason: "the API is served", spec: proxyOrAPI, cluster: served, want: "tunnel=Satisfied"},
+		"Second": {
+			reason: "the second is", spec: proxyOrAPI, cluster: unserved, addOns: observe("submariner", running("")),
+			want: "tunnel=Satisfied",
+		},
+		"API": {reason: "the API is served", spec: proxyOrAPI, cluster: served, want: "tunnel=Satisfied"},
 		"OtherBroken": {
 			reason: "it does not matter what is true of the others", spec: proxyOrAPI, cluster: unserved,
 			addOns: and(observe("proxy", running("0.1.0")), "submariner", running("")), want: "tunnel=Satisfied",
@@ -79,8 +85,9 @@ func TestAnyOf(t *testing.T) {
 			message: noneOfThree + "(proxy: not installed; submariner: not installed" + notServed,
 		},
 		"Version": {
-			reason: "each has its own finding", spec: proxyOrAPI, cluster: unserved, addOns: and(observe("proxy", running("0.1.0")), "submariner", stopped),
-			want: "tunnel=NoAlternative",
+			reason: "each has its own finding", spec: proxyOrAPI, cluster: unserved,
+			addOns: and(observe("proxy", running("0.1.0")), "submariner", stopped),
+			want:   "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: version 0.1.0 from its ManagedClusterAddOn; " +
 				"submariner: Available=False, Stopped, since 2026-08-01T10:00:00Z" + notServed,
 		},

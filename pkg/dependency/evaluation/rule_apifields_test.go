@@ -13,8 +13,8 @@ import (
 
 func TestFieldsOfAPIs(t *testing.T) {
 	const (
-		fixed      = `dependencies: [{name: roles, api: {group: rbac.example.io, version: v1, kind: Role, fields: [spec.validate, spec.subjects]}}]`
-		anyVersion = `dependencies: [{name: roles, api: {group: rbac.example.io, kind: Role, fields: [spec.validate, spec.subjects]}}]`
+		fixed    = `dependencies: [{name: roles, api: {group: rbac.example.io, version: v1, kind: Role, fields: [spec.validate, spec.subjects]}}]`
+		flexible = `dependencies: [{name: roles, api: {group: rbac.example.io, kind: Role, fields: [spec.validate, spec.subjects]}}]`
 
 		notServed = "Required API 'Role.rbac.example.io/v1' is not served. "
 		notKnown  = "Required API 'Role.rbac.example.io/v1' is not known to have the required fields. "
@@ -88,21 +88,21 @@ func TestFieldsOfAPIs(t *testing.T) {
 			message: lacking + "(served, but its schema has no field spec.subjects)",
 		},
 		"AnyVersion": {
-			reason: "one has all of them", spec: anyVersion, want: "roles=Satisfied",
+			reason: "one has all of them", spec: flexible, want: "roles=Satisfied",
 			cluster: reported("", servedIn(fields{"spec.validate": existsIn("v2"), "spec.subjects": existsIn("v1", "v2")}, "v1", "v2"), 0),
 		},
 		"NoVersionHasAll": {
-			reason: "each has one of them", spec: anyVersion, want: "roles=APINotServed",
+			reason: "each has one of them", spec: flexible, want: "roles=APINotServed",
 			cluster: reported("", servedIn(fields{"spec.validate": existsIn("v2"), "spec.subjects": existsIn("v1")}, "v1", "v2"), 0),
 			message: anyLacks + "(served in v1, v2, but no version has all fields: the schema of v1 has no field spec.validate)",
 		},
 		"TheNearestVersion": {
-			reason: "the least is missing there", spec: anyVersion, want: "roles=APINotServed",
+			reason: "the least is missing there", spec: flexible, want: "roles=APINotServed",
 			cluster: reported("", servedIn(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v2")}, "v1", "v2"), 0),
 			message: anyLacks + "(served in v1, v2, but no version has all fields: the schema of v2 has no field spec.validate)",
 		},
 		"TheOnlyVersion": {
-			reason: "it needs no name", spec: anyVersion, want: "roles=APINotServed",
+			reason: "it needs no name", spec: flexible, want: "roles=APINotServed",
 			cluster: reported("", served(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v1")}), 0),
 			message: anyLacks + "(served, but its schema has no field spec.validate)",
 		},

@@ -37,7 +37,8 @@ func TestConflicts(t *testing.T) {
 			addOns: a(evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped")}),
 		},
 		"NotReported": {
-			reason: "also before it is reported", spec: anyVersion, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict", message: installed,
+			reason: "also before it is reported", spec: anyVersion, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict",
+			message: installed,
 		},
 		"AnyVersion": {
 			reason: "every version", spec: `dependencies: [{name: a, type: Conflicts, version: "*"}]`, addOns: a(running("1.0.0")),

@@ -74,7 +74,8 @@ func TestConditions(t *testing.T) {
 			cluster: private, addOns: x, want: "a=NotApplicable",
 		},
 		"Fails": {
-			reason: "it counts as applicable, and says why", spec: conditional(`expression: "config.nothing == 'proxy'"`), cluster: private, addOns: x,
+			reason: "it counts as applicable, and says why", spec: conditional(`expression: "config.nothing == 'proxy'"`),
+			cluster: private, addOns: x,
 			want: "a=NotInstalled", message: missing + "(not installed; when.expression failed: no such key: nothing)",
 		},
 		"FailsSatisfied": {

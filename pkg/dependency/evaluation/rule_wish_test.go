@@ -127,7 +127,8 @@ func TestMessagesOfWishes(t *testing.T) {
 	} {
 		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a",
 			test.registered)})
-		findings := e.Evaluate("x", e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))[0]
+		state := e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} })
+		findings := e.Evaluate("x", state)[0]
 		if got := findings.Reason(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q is not in %q", name, test.want, got)
 		}

@@ -174,8 +174,9 @@ func TestTheOwnVersionInConditions(t *testing.T) {
 			want: "a=NotApplicable",
 		},
 		"Compared": {
-			reason: "-1, 0 or 1", spec: conditional("addOn.version.semverCompare('2.0.0') < 0 && isSemver(addOn.version)"), addOns: versioned("2.0.0-rc.1"),
-			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
+			reason: "-1, 0 or 1", spec: conditional("addOn.version.semverCompare('2.0.0') < 0 && isSemver(addOn.version)"),
+			addOns: versioned("2.0.0-rc.1"),
+			want:   "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
 		},
 		"Lease": {
 			reason: "the sources are those of any version", spec: conditional("addOn.version == '3.0.0'"), addOns: versioned("1.0.0"),
@@ -201,7 +202,8 @@ func TestTheOwnVersionInConditions(t *testing.T) {
 			addOns: map[string]evaluation.Observation{"x": unread}, want: "a=Held",
 		},
 		"Pending": {
-			reason: "the agent may report another", spec: conditional("addOn.version == ''"), cluster: pending, addOns: versioned("1.0.0"), want: "a=Held",
+			reason: "the agent may report another", spec: conditional("addOn.version == ''"), cluster: pending, addOns: versioned("1.0.0"),
+			want: "a=Held",
 		},
 	} {
 		t.Run(name, tc.run)

@@ -128,7 +128,9 @@ func TestUpgradeCondition(t *testing.T) {
 }
 
 func TestUpgrading(t *testing.T) {
-	previous := evaluation.State{AddOns: evaluation.AddOns{{Name: "gateway", Template: versions.Templates{Name: "gateway-1", Running: "1.0.0"}}}}
+	previous := evaluation.State{AddOns: evaluation.AddOns{
+		{Name: "gateway", Template: versions.Templates{Name: "gateway-1", Running: "1.0.0"}},
+	}}
 	got := Upgrading(previous, "gateway", next)
 	if template := got.AddOns.Named("gateway").Template; template != (versions.Templates{Name: "gateway-2", Running: "2.0.0"}) {
 		t.Errorf("%+v", template)

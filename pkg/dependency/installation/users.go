@@ -64,7 +64,8 @@ func Released(c *catalog.Catalog, dependent string, findings []evaluation.Findin
 	}
 	result := sets.New[string]()
 	for i := range findings {
-		if dependency := findings[i].Dependency; dependency != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
+		dependency := findings[i].Dependency
+		if dependency != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
 			result.Insert(c.Installer(dependency))
 		}
 	}
@@ -128,7 +129,8 @@ func isOn(c *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
 func Keeps(c *catalog.Catalog, addOn string) bool {
 	for _, dependent := range c.AddOns() {
 		for edge := range edges(c, dependent) {
-			if dependency := &edge.Dependency; declaration.Installs(dependency) && !declaration.Removes(dependency) && c.Installer(dependency) == addOn {
+			dependency := &edge.Dependency
+			if declaration.Installs(dependency) && !declaration.Removes(dependency) && c.Installer(dependency) == addOn {
 				return true
 			}
 		}

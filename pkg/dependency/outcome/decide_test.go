@@ -141,7 +141,9 @@ func TestDecide(t *testing.T) {
 			satisfied.changed(installing(evaluation.Satisfied)).changed(contradicting("", false)), closed, "",
 		},
 
-		"IsMarked":     {satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits"},
+		"IsMarked": {
+			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits",
+		},
 		"NotInstalled": {satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{}, ""},
 		"UpgradeWaits": {
 			satisfied.changed(upgrading(evaluation.NotInstalled)),

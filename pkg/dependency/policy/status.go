@@ -150,7 +150,8 @@ func accepted(problems []string) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse, Reason: dependencyv1alpha1.ReasonInvalid,
-		Message: text.Cut(problems[0], maxMessage/2) + moreText(len(problems)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
+		Message: text.Cut(problems[0], maxMessage/2) + moreText(len(problems)-1) +
+			". Until it is corrected, verdicts on these dependencies stay as they are.",
 	}
 }
 

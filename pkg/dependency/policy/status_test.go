@@ -90,7 +90,8 @@ func TestStatus(t *testing.T) {
 		}
 		got := said{text(status.Conditions[0]), text(status.Conditions[1]), status.AddOns, status.Clusters, nil}
 		for _, override := range status.Overrides {
-			got.Overrides = append(got.Overrides, fmt.Sprintf("%s %s %d %s", override.AddOn, override.Dependency, override.Clusters, override.Message))
+			got.Overrides = append(got.Overrides,
+				fmt.Sprintf("%s %s %d %s", override.AddOn, override.Dependency, override.Clusters, override.Message))
 		}
 		if diff := cmp.Diff(want, got); diff != "" || status.ObservedGeneration != 1 {
 			t.Errorf("%s, generation %d: -want, +got:\n%s", policies[i].Name, status.ObservedGeneration, diff)

@@ -131,7 +131,8 @@ func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed s
 			return controllers.At(until, now), nil
 		}
 	}
-	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(config.desired(content)), fieldOwner, client.ForceOwnership); err != nil {
+	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
+	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
 		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
 	r.remember(key)

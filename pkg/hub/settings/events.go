@@ -45,8 +45,9 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 	current := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
-			current[[4]string{EventConflict, dependent, conflict.Variable, fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
-				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))}] = true
+			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
+			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
 		}
 	}
 	for _, request := range requests {
@@ -55,7 +56,8 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 		}
 		for _, variable := range request.Variables {
 			if variable.Problem != "" {
-				current[[4]string{EventUnset, request.Dependent, variable.Name, fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)}] = true
+				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)
+				current[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
 			}
 		}
 	}

@@ -51,7 +51,9 @@ func specOf(config *unstructured.Unstructured) map[string]any {
 
 // owned reports whether the API server deletes it with its add-on.
 func (c *managedConfig) owned() bool {
-	return c.config != nil && slices.ContainsFunc(c.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == c.addOn.UID })
+	return c.config != nil && slices.ContainsFunc(c.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return owner.UID == c.addOn.UID
+	})
 }
 
 // desired returns the object to write. The write fails if the object has changed since it was read.

@@ -45,7 +45,9 @@ func TestWishes(t *testing.T) {
 			reason: "one does", updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true,
 			complete: true,
 		},
-		"OfOthers": {reason: "of another add-on", updates: []update{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true},
+		"OfOthers": {
+			reason: "of another add-on", updates: []update{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true,
+		},
 		"Two": {
 			reason: "they are ascending", updates: []update{{"b", []evaluation.Finding{wishes("base", "y")}}, {
 				"a",

@@ -31,6 +31,7 @@ import (
 const passes = 10
 
 // removeConditions removes Interlock's conditions from every add-on on every cluster.
+//
 // It removes Degraded with a reason of Interlock. It also removes Available if a Required dependency fails or addon-agent
 // waits for the add-on's own check. The other writer of Available then sets it again. All other conditions stay. An
 // Available that addon-agent set from a lease with OCM's reasons stays too, because OCM's agent keeps it current.
@@ -136,7 +137,8 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}
-	related, changed := othersRelated(status, slices.ContainsFunc(conditions, func(entry any) bool { return removed(entry) && isUpgradable(entry) }))
+	templateRemoved := slices.ContainsFunc(conditions, func(entry any) bool { return removed(entry) && isUpgradable(entry) })
+	related, changed := othersRelated(status, templateRemoved)
 	if changed && related == nil {
 		delete(status, "relatedObjects")
 	}
@@ -193,8 +195,10 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
-	return isReplaced(entry) || hasReason(entry, availability.ConditionDegraded, condition.Reasons...) || hasReason(entry, availability.ConditionAvailable, bundle.Reasons...) ||
-		hasReason(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
+	return isReplaced(entry) || hasReason(entry, availability.ConditionDegraded, condition.Reasons...) ||
+		hasReason(entry, availability.ConditionAvailable, bundle.Reasons...) ||
+		hasReason(entry, availability.ConditionAvailable,
+			availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
 }
 
 // isReplaced reports whether a condition keeps another writer's Degraded. Only Interlock sets this type, with the other writer's reason.

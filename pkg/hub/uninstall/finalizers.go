@@ -21,7 +21,9 @@ func (u *uninstallation) removeFinalizers(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) removeFinalizer(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
-	kept := slices.DeleteFunc(addOn.GetFinalizers(), func(finalizer string) bool { return finalizer == addonv1alpha1.WaitForDependentsFinalizer })
+	kept := slices.DeleteFunc(addOn.GetFinalizers(), func(finalizer string) bool {
+		return finalizer == addonv1alpha1.WaitForDependentsFinalizer
+	})
 	if len(kept) == len(addOn.GetFinalizers()) {
 		return false, nil
 	}

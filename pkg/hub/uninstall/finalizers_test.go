@@ -29,7 +29,8 @@ func TestFinalizersAreRemoved(t *testing.T) {
 	leaving.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
 	var broken error
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		leaving, addOn("both", "example.com/theirs", addonv1alpha1.WaitForDependentsFinalizer), addOn("theirs", "example.com/theirs"), addOn("none"),
+		leaving, addOn("both", "example.com/theirs", addonv1alpha1.WaitForDependentsFinalizer),
+		addOn("theirs", "example.com/theirs"), addOn("none"),
 	).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if broken != nil {

@@ -52,7 +52,8 @@ func (r *Reconciler) emitGivenUp(s *subject, decision installation.Decision) {
 		s.Stored != nil && s.Stored.Phase == dependencyv1alpha1.PhaseGivenUp {
 		return
 	}
-	registration := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: s.key.Name}})
+	registration := events.About(events.ClusterManagementAddOn,
+		&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: s.key.Name}})
 	r.Recorder.Eventf(registration, onCluster(s.key), corev1.EventTypeWarning, EventGivenUp, actionInstall, "%s",
 		events.Note(fmt.Sprintf("'%s' is not installed on managed cluster %s for now, because another writer removed it again and again. "+
 			"To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", s.key.Name, s.key.Namespace)))
