@@ -35,7 +35,7 @@ func TestBundle(t *testing.T) {
 }
 
 // An add-on is evaluated again where Interlock acts on it in another way, and its dependents are not.
-func TestWhatInterlockActsOnIsEvaluatedAgain(t *testing.T) {
+func TestChangesOfBundlesAndTemplates(t *testing.T) {
 	const ordered = "\nordering: InstallAndUpgrade"
 	registration := func(spec, bundle string) addonv1alpha1.ClusterManagementAddOn {
 		registered := fixture.Specified(t, "base", spec)

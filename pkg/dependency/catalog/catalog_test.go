@@ -140,7 +140,7 @@ func TestDependentsOfAliases(t *testing.T) {
 	}
 }
 
-func TestRenewCompilesOnlyWhatIsNew(t *testing.T) {
+func TestRenewCompilesOnlyNewDeclarations(t *testing.T) {
 	const spec = `dependencies: [{name: a, when: {expression: "config.mode == 'proxy'"}}]`
 	previous := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), fixture.Specified(t, "y", spec)})
 	current := previous.Renew([]addonv1alpha1.ClusterManagementAddOn{

@@ -75,7 +75,7 @@ func TestReworded(t *testing.T) {
 	}
 }
 
-func TestWhatIsRegisteredMayNotBeKnown(t *testing.T) {
+func TestPartialCatalogs(t *testing.T) {
 	addOns := fixture.Registrations("x: a")
 	for name, test := range map[string]struct {
 		catalog *Catalog

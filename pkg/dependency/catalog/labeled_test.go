@@ -40,7 +40,8 @@ func TestLabeledBy(t *testing.T) {
 		"ByValue":      {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + tolerant}, Labeled{Placements: single}, 100},
 		"ByOneOfValues": {
 			[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + tolerant},
-			Labeled{Placements: single}, 100,
+			Labeled{Placements: single},
+			100,
 		},
 		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + tolerant}, Labeled{}, 0},
 		"WithinATier": {

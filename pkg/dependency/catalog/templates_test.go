@@ -41,7 +41,9 @@ func TestChangedTemplates(t *testing.T) {
 		"OtherAddOn": {New(hub, declaring(`[]`)...), New(hub, fixture.Template("a", "1", `[]`)), []string{"1"}, nil},
 		"Supported": {
 			New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x"), hub[1]}, declaring(`[]`)...),
-			New(hub, declaring(`[]`)...), []string{"1"}, nil,
+			New(hub, declaring(`[]`)...),
+			[]string{"1"},
+			nil,
 		},
 		"Read": {(*Catalog)(nil).Renew(hub, Templates{Unread: true}), New(hub, declaring(`[]`)...), []string{"1"}, []string{"x"}},
 	} {

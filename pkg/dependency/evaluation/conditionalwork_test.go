@@ -13,7 +13,7 @@ import (
 )
 
 // The cycles with the conditions of one cluster equal the cycles of a hub that declares only the edges that apply there.
-func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
+func TestConditionalCyclesDependOnTheEdgesThatApply(t *testing.T) {
 	closed, open := 0, 0
 	for seed := range uint64(500) {
 		r := fixture.Random(seed)

@@ -275,7 +275,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-func TestWhatOverridesRead(t *testing.T) {
+func TestInputsOfOverrides(t *testing.T) {
 	const edge = "clusterSelector: {matchLabels: {tier: edge}}\n"
 	for name, test := range map[string]struct {
 		spec, policy string
@@ -348,7 +348,7 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 
 // A held edge has its effective type. A dependency that only a policy makes Required keeps the condition on a lost
 // cluster, and if another policy is unusable.
-func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
+func TestHeldEdgesHaveTheirEffectiveType(t *testing.T) {
 	stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'a' is not installed or not available. (not installed)")
 	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", `dependencies: [{name: a, type: Optional}]`), fixture.Registration("a"),

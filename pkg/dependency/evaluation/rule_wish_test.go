@@ -114,7 +114,7 @@ func TestWishes(t *testing.T) {
 }
 
 // The message says why settings are not set, or keep an add-on from being installed.
-func TestMessagesOfWishes(t *testing.T) {
+func TestMessagesOfSettings(t *testing.T) {
 	const placed = `{installStrategy: {type: Placements, placements: [{namespace: places, name: a}]}}`
 	for name, test := range map[string]struct {
 		registered, variables, want string
@@ -136,7 +136,7 @@ func TestMessagesOfWishes(t *testing.T) {
 }
 
 // Inputs of settings are loaded, and kept in snapshots.
-func TestInputsOfWishes(t *testing.T) {
+func TestInputsOfSettings(t *testing.T) {
 	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x",
 		wishing(`{name: port, valueFrom: "dependencies['b'].config[?'port']"}, {name: size, valueFrom: "config.size"}`))})
 	if got := e.Readers("other", input.Config); !cmp.Equal(got, []string{"x"}) {

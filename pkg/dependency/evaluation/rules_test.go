@@ -59,7 +59,7 @@ const howTo = "set the annotation dependency.addon.open-cluster-management.io/ve
 
 // Every add-on is observed once, and the dependent itself only where a condition of
 // its edges reads it.
-func TestOnlyWhatMattersIsObserved(t *testing.T) {
+func TestOnlyNeedsAreObserved(t *testing.T) {
 	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", `
 dependencies:
 - name: a

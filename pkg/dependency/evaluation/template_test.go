@@ -116,7 +116,7 @@ func TestOnlyAnAddOnWithDeclaringTemplatesIsObservedForThem(t *testing.T) {
 }
 
 // The plugin removes keys from a snapshot that no declaration reads.
-func TestKeysAreThoseOfAllDeclarations(t *testing.T) {
+func TestKeysIncludeAllDeclarations(t *testing.T) {
 	x := fixture.Deployed(fixture.Specified(t, "x", `dependencies: [{name: a, when: {expression: "addOn.labels['r'] == 'x'"}}]`))
 	c := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{x},
 		fixture.Template("x", "v2", `[{name: a, when: {expression: "addOn.labels['t'] == 'x'"}}]`)))

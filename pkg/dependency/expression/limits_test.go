@@ -81,7 +81,7 @@ func TestExpressionsThatPeopleWriteAreAccepted(t *testing.T) {
 }
 
 // The cost of a comparison follows the size of its operands.
-func TestDearComparisonsRunIntoTheLimit(t *testing.T) {
+func TestExpensiveComparisonsExceedTheLimit(t *testing.T) {
 	const nested = "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, %)))"
 	const large = "[[1,1,1,1,1,1,1,1]].all(x, [x,x,x,x,x,x,x,x] == [x,x,x,x,x,x,x,x])"
 	compiled, err := Compile(strings.Replace(nested, "%", large, 1))

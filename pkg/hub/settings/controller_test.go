@@ -279,7 +279,7 @@ func TestAConflictIsReportedToEach(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedAgainAndAgainIsGivenUp(t *testing.T) {
+func TestRepeatedDeletionsAreGivenUp(t *testing.T) {
 	b := newBench(t)
 	config, _, _ := b.reconcile(t)
 	for _, want := range [][]string{nil, {EventGivenUp}, nil} {

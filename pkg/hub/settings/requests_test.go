@@ -89,7 +89,7 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-func TestWhatConcernsSettings(t *testing.T) {
+func TestSettingsInFindings(t *testing.T) {
 	store := &RequestStore{Changed: trigger.New()}
 	for _, step := range []struct {
 		reason, dependent string

@@ -123,7 +123,7 @@ func remaining(t *testing.T, hub client.Client) (list []string) {
 	return list
 }
 
-func TestWhatWasInstalled(t *testing.T) {
+func TestInstalledAddOns(t *testing.T) {
 	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", "detached=", "kept=", "placed=", "shared="}
 	removed := []string{"another", "configured", "earlier", "plugin", "taken", "theirs", "detached=", "kept=", "shared="}
 	slices.Sort(kept)

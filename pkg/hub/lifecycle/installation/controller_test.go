@@ -243,7 +243,7 @@ func TestWhoDeletesTheObjectTakesOver(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherWriterHasChangedIsKept(t *testing.T) {
+func TestChangesByAnotherWriterAreKept(t *testing.T) {
 	patch := func(b *bench, patch string) error {
 		return b.hub.Patch(t.Context(), addOn(0, "base"), client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("another"))
 	}
