@@ -193,7 +193,7 @@ func TestEveryFieldIsKnownEverywhere(t *testing.T) {
 					t.Fatalf("the example is wrong: %v", problems)
 				}
 			}
-			if catalog.Same(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
+			if catalog.SameRegistration(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
 				t.Error("the source does not have it")
 			}
 			before, after := hub(without), hub(with)

@@ -58,8 +58,8 @@ func TestChangesOfBundlesAndTemplates(t *testing.T) {
 		dependent := fixture.Registration("x", fixture.Required("base"))
 		previous := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.previous})
 		current := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.current})
-		if got := current.Changed(previous); !slices.Equal(got, test.want) || Same(&test.previous, &test.current) != test.equal {
-			t.Errorf("%s: %q, the same: %t", name, got, Same(&test.previous, &test.current))
+		if got := current.Changed(previous); !slices.Equal(got, test.want) || SameRegistration(&test.previous, &test.current) != test.equal {
+			t.Errorf("%s: %q, the same: %t", name, got, SameRegistration(&test.previous, &test.current))
 		}
 		if reworded := current.Reworded(previous); name != "OfAPlacement" && len(reworded) > 0 {
 			t.Errorf("%s: dependents are evaluated again: %q", name, reworded)

@@ -179,9 +179,9 @@ func (c *Catalog) Cycles(addOn string) map[string][]string {
 	return c.required.Cycles(addOn)
 }
 
-// Same reports whether two states of a registration are equal in a catalog. Their declaration, their version, their use of
+// SameRegistration reports whether two states of a registration are equal in a catalog. Their declaration, their version, their use of
 // templates and their installation count.
-func Same(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
+func SameRegistration(a, b *addonv1alpha1.ClusterManagementAddOn) bool {
 	return declaration.SourceOf(a).Equal(declaration.SourceOf(b)) &&
 		versions.In(a.Annotations) == versions.In(b.Annotations) && declaration.UsesTemplates(a) == declaration.UsesTemplates(b) &&
 		InstallOf(a).equal(InstallOf(b))

@@ -147,7 +147,7 @@ func TestAVersionThatMovesToTheNewKeyIsAChange(t *testing.T) {
 	dependent := fixture.Specified(t, "x", `dependencies: [{name: a, version: ">= 0.6.0"}]`)
 	former, current := fixture.Registration("a"), fixture.Versioned(fixture.Registration("a"), "0.6.0")
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
-	if Same(&former, &current) {
+	if SameRegistration(&former, &current) {
 		t.Error("the keys count as one")
 	}
 	previous := New([]addonv1alpha1.ClusterManagementAddOn{dependent, former})

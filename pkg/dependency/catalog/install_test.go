@@ -70,7 +70,7 @@ func TestReworded(t *testing.T) {
 		t.Errorf("OCM installs what its own manager installs: %v", got)
 	}
 	changed := registered(placed)[len(dependents)]
-	if unchanged := registered(byPlacement)[len(dependents)]; Same(&changed, &unchanged) {
+	if unchanged := registered(byPlacement)[len(dependents)]; SameRegistration(&changed, &unchanged) {
 		t.Error("a registration with another Placement is the same to a catalog")
 	}
 }
