@@ -20,11 +20,11 @@ type Outline struct {
 	depths map[string]int
 	// next has the next add-on on each of these chains.
 	next         map[string]string
-	versionEdges map[string][]Wanted
+	versionEdges map[string][]DependentEdge
 }
 
-// Wanted is an edge with the add-on that declares it.
-type Wanted struct {
+// DependentEdge is an edge with the add-on that declares it.
+type DependentEdge struct {
 	Dependent string
 	Edge      *declaration.Edge
 }
@@ -83,16 +83,16 @@ func (o *Outline) Chain(addOn string, d declaration.Declaration) []string {
 
 // WantingVersions returns the edges on an add-on that only some of its versions satisfy. They are in the order of the
 // dependents' names, and then in the declared order.
-func (o *Outline) WantingVersions(addOn string) []Wanted { return o.versionEdges[addOn] }
+func (o *Outline) WantingVersions(addOn string) []DependentEdge { return o.versionEdges[addOn] }
 
 // findVersionEdges returns the edges that only some versions of their add-on satisfy.
-func (o *Outline) findVersionEdges() map[string][]Wanted {
-	result := map[string][]Wanted{}
+func (o *Outline) findVersionEdges() map[string][]DependentEdge {
+	result := map[string][]DependentEdge{}
 	for _, dependent := range slices.Sorted(maps.Keys(o.declarations)) {
 		edges := o.declarations[dependent].Edges
 		for i := range edges {
 			if edges[i].WantsVersion() {
-				result[edges[i].AddOn] = append(result[edges[i].AddOn], Wanted{dependent, &edges[i]})
+				result[edges[i].AddOn] = append(result[edges[i].AddOn], DependentEdge{dependent, &edges[i]})
 			}
 		}
 	}
