@@ -81,9 +81,9 @@ func (o *Outline) Chain(addOn string, d declaration.Declaration) []string {
 	return chain
 }
 
-// WantingVersions returns the edges on an add-on that only some of its versions satisfy. They are in the order of the
+// EdgesOnVersions returns the edges on an add-on that only some of its versions satisfy. They are in the order of the
 // dependents' names, and then in the declared order.
-func (o *Outline) WantingVersions(addOn string) []DependentEdge { return o.versionEdges[addOn] }
+func (o *Outline) EdgesOnVersions(addOn string) []DependentEdge { return o.versionEdges[addOn] }
 
 // findVersionEdges returns the edges that only some versions of their add-on satisfy.
 func (o *Outline) findVersionEdges() map[string][]DependentEdge {
