@@ -88,7 +88,7 @@ func TestAnOutlineHasAlternatives(t *testing.T) {
 	b := choosing(t, "b", "x c", "")
 	x := choosing(t, "x", "a b", "")
 	outline = outline.Renew(append(fixture.Registrations("a: x, c: a"), b))
-	problems := outline.With(&x).Problems("x")
+	problems := outline.CatalogWith(&x).Problems("x")
 	if len(problems) != 1 || problems[0].Reason != declaration.ProblemCycle {
 		t.Errorf("got %v", problems)
 	}

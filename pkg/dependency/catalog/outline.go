@@ -99,9 +99,9 @@ func (o *Outline) findVersionEdges() map[string][]DependentEdge {
 	return result
 }
 
-// With returns a catalog that checks the add-on among the others. It has only the add-ons that can be on a cycle with it.
+// CatalogWith returns a catalog that checks the add-on among the others. It has only the add-ons that can be on a cycle with it.
 // Usually there are none.
-func (o *Outline) With(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
+func (o *Outline) CatalogWith(addOn *addonv1alpha1.ClusterManagementAddOn) *Catalog {
 	d := declaration.Read(addOn)
 	c := &Catalog{registrations: registrations{declarations: map[string]declaration.Declaration{}}, outline: o}
 	dependencies, _ := targets(d)

@@ -45,7 +45,7 @@ func TestAnOutlineJudgesAsACatalogDoes(t *testing.T) {
 		changed := hub[0].DeepCopy()
 		changed.Spec.Dependencies = append(changed.Spec.Dependencies, fixture.Required(string(rune('b'+r.IntN(8)))))
 		var empty *Outline
-		got := empty.Renew(hub).With(changed).Problems("a")
+		got := empty.Renew(hub).CatalogWith(changed).Problems("a")
 		want := New(append([]addonv1alpha1.ClusterManagementAddOn{*changed}, hub[1:]...)).Problems("a")
 		if len(got) != len(want) {
 			t.Fatalf("seed %d: got %v, want %v", seed, got, want)
