@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Under returns the catalog with the overrides of these policies. It drops the overrides of earlier policies.
-func (c *Catalog) Under(policies policy.Set) *Catalog {
+// WithPolicies returns the catalog with the overrides of these policies. It drops the overrides of earlier policies.
+func (c *Catalog) WithPolicies(policies policy.Set) *Catalog {
 	result := *c
 	result.policies = policies
 	result.declarations = make(map[string]declaration.Declaration, len(c.declarations))

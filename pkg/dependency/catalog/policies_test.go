@@ -40,8 +40,8 @@ func TestChangedByPolicies(t *testing.T) {
 		"other clusters": {[]string{optional}, []string{"clusterSelector: {matchLabels: {x: y}}\n" + optional}, []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			previous := catalog.New(addOns).Under(read(t, test.previous...))
-			current := previous.Renew(addOns, catalog.Templates{}).Under(read(t, test.current...))
+			previous := catalog.New(addOns).WithPolicies(read(t, test.previous...))
+			current := previous.Renew(addOns, catalog.Templates{}).WithPolicies(read(t, test.current...))
 			if diff := cmp.Diff(test.want, current.Changed(previous)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -69,8 +69,8 @@ func TestRewordedByPolicies(t *testing.T) {
 		"something else": {nil, []string{"protection: Warn"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			previous := catalog.New(addOns).Under(read(t, test.previous...))
-			current := previous.Renew(addOns, catalog.Templates{}).Under(read(t, test.current...))
+			previous := catalog.New(addOns).WithPolicies(read(t, test.previous...))
+			current := previous.Renew(addOns, catalog.Templates{}).WithPolicies(read(t, test.current...))
 			if diff := cmp.Diff(test.want, current.Reworded(previous)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -83,10 +83,10 @@ func TestRewordedByPolicies(t *testing.T) {
 
 func TestWithoutOverridesACatalogStaysItself(t *testing.T) {
 	c := catalog.New(fixture.Registrations("a: b, b"))
-	if c.Under(read(t, "overrides: [{addOn: z, dependency: b, type: Optional}]")) != c {
+	if c.WithPolicies(read(t, "overrides: [{addOn: z, dependency: b, type: Optional}]")) != c {
 		t.Error("a policy on nothing makes another catalog")
 	}
-	overridden := c.Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	overridden := c.WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if diff := cmp.Diff([]string{"a"}, overridden.Overridden()); diff != "" || len(c.Overridden()) > 0 {
 		t.Errorf("-want, +got:\n%s, before: %q", diff, c.Overridden())
 	}
@@ -98,11 +98,11 @@ func TestOverriddenTemplatesAndCycles(t *testing.T) {
 		append(fixture.Registrations("b: a"), fixture.Deployed(fixture.Registration("a"))),
 		fixture.Template("a", "v2", "[{name: b}]"),
 	).
-		Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+		WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if declared := c.Declarations("a"); len(declared) != 2 || declared[0].HasOverrides() || !declared[1].HasOverrides() {
 		t.Errorf("%+v", declared)
 	}
-	c = catalog.New(fixture.Registrations("a: b, b: a")).Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	c = catalog.New(fixture.Registrations("a: b, b: a")).WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if cycles := c.Cycles("a"); cycles != nil || c.Conditional("a") == nil {
 		t.Errorf("certain %v, conditional %v", cycles, c.Conditional("a"))
 	}

@@ -307,7 +307,7 @@ func TestInputsOfOverrides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := evaluation.New(
 				catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)}).
-					Under(policies(t, test.policy)),
+					WithPolicies(policies(t, test.policy)),
 			)
 			if got := e.Inputs("x"); got != test.inputs {
 				t.Errorf("reads %b, want %b", got, test.inputs)
@@ -329,7 +329,7 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
 	e := evaluation.New(
 		catalog.New(fixture.Registrations("x: a, a")).
-			Under(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))),
+			WithPolicies(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))),
 	)
 	findings := e.Evaluate("x", evaluation.State{Cluster: evaluation.Cluster{Now: end.Add(-time.Hour)}})
 	if got := evaluation.HeldUntil(findings); !got.Equal(end) {
@@ -365,7 +365,7 @@ func TestHeldEdgesHaveTheirEffectiveType(t *testing.T) {
 		},
 		"by the only one": {evaluation.Cluster{Now: fixture.Now.Time}, []string{overriding("a", "version: newest")}},
 	} {
-		findings := evaluation.New(declared.Under(policies(t, test.policies...))).Evaluate("x", evaluation.State{Cluster: test.cluster})
+		findings := evaluation.New(declared.WithPolicies(policies(t, test.policies...))).Evaluate("x", evaluation.State{Cluster: test.cluster})
 		if len(findings) != 1 || !findings[0].Held() || !findings[0].Blocks() {
 			t.Errorf("%s: %+v", name, findings)
 		}
@@ -379,7 +379,7 @@ func TestHeldEdgesHaveTheirEffectiveType(t *testing.T) {
 func TestACycleThatAWaiverOpens(t *testing.T) {
 	registered := append(fixture.Registrations("a: b"), fixture.Registrations("b: a")...)
 	waived := fixture.Policy(t, "p", `overrides: [{addOn: a, dependency: b, waive: {reason: x, until: "2026-08-02T10:00:00Z"}}]`)
-	declared := evaluation.New(catalog.New(registered).Under(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{waived})))
+	declared := evaluation.New(catalog.New(registered).WithPolicies(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{waived})))
 	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
 	findings := func(now time.Time) []evaluation.Finding {
 		return declared.Evaluate("b", declared.State("b", evaluation.Cluster{Name: "c", Now: now}, func(name string) evaluation.Observation {

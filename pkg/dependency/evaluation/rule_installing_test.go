@@ -248,7 +248,7 @@ func TestInputsOfDenials(t *testing.T) {
 		fixture.Specified(t, "x", `dependencies: [{name: a, install: Auto}]`), fixture.Specified(t, "y", `dependencies: [{name: a}]`),
 	})
 	for spec, want := range map[string][]string{"install: Deny": {"x"}, "install: Allow": nil} {
-		if got := evaluation.New(declared.Under(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
+		if got := evaluation.New(declared.WithPolicies(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", spec, got, want)
 		}
 	}

@@ -44,7 +44,7 @@ func (tc ruleCase) among(t *testing.T, policies policy.Set, placements catalog.P
 	if problems := declaration.Read(&x).Problems; len(problems) > 0 {
 		t.Fatalf("%s: %v", tc.reason, problems)
 	}
-	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).Under(policies).Consented(placements))
+	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).WithPolicies(policies).Consented(placements))
 	findings := c.Evaluate("x", c.State("x", tc.cluster, func(addOn string) evaluation.Observation { return tc.addOns[addOn] }))
 	if got := verdicts(findings); got != tc.want {
 		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
