@@ -17,9 +17,9 @@ import (
 // Required edges. It is nil if no alternative connects them.
 func (c *Catalog) Circular(addOn string) *ConditionalCycle { return c.circular[addOn] }
 
-// Tied returns the add-ons whose conditions decide whether edges of the named add-on are on a cycle, or whether its
+// WidestCycle returns the add-ons whose conditions decide whether edges of the named add-on are on a cycle, or whether its
 // alternatives wait for itself. It is nil without such add-ons.
-func (c *Catalog) Tied(addOn string) *ConditionalCycle {
+func (c *Catalog) WidestCycle(addOn string) *ConditionalCycle {
 	if circular := c.circular[addOn]; circular != nil {
 		return circular // it also has the members and conditions of the conditional cycle
 	}

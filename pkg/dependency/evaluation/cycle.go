@@ -20,7 +20,7 @@ var cycleRule = rule{
 
 // cycleInputs returns the inputs of the conditions of the add-on's conditional cycle.
 func cycleInputs(c *catalog.Catalog, addOn string) input.Set {
-	if cycle := c.Tied(addOn); cycle != nil {
+	if cycle := c.WidestCycle(addOn); cycle != nil {
 		return cycle.Inputs()
 	}
 	return 0

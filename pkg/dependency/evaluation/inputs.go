@@ -35,11 +35,11 @@ func (p *plan) findNeeds(c *catalog.Catalog, addOn string) []Need {
 		inputs[addOn] |= p.ownInputs & ownAddOnInputs
 	}
 	if memberInputs := cycleInputs(c, addOn) & ownAddOnInputs; memberInputs != 0 {
-		for _, member := range c.Tied(addOn).Members() {
+		for _, member := range c.WidestCycle(addOn).Members() {
 			inputs[member] |= memberInputs
 		}
 	}
-	if cycle := c.Tied(addOn); cycle != nil {
+	if cycle := c.WidestCycle(addOn); cycle != nil {
 		for _, target := range cycle.Reads() {
 			inputs[target] |= input.Config
 		}
@@ -126,7 +126,7 @@ func (e *Evaluator) Readers(addOn string, inputs input.Set) []string {
 	var readers []string
 	switch {
 	case cycleInputs(e.Catalog, addOn).Any(inputs):
-		readers = e.Tied(addOn).Members()
+		readers = e.WidestCycle(addOn).Members()
 	case e.OwnInputs(addOn).Any(inputs):
 		readers = []string{addOn}
 	}

@@ -69,7 +69,7 @@ type settingReader struct {
 // addSettingReaders adds the readers in the declarations of the dependent, by the add-on whose settings they read.
 func addSettingReaders(readers map[string][]settingReader, c *catalog.Catalog, dependent string) {
 	allKeys := expression.Keys{Config: expression.Names{All: true}}
-	if cycle := c.Tied(dependent); cycle != nil {
+	if cycle := c.WidestCycle(dependent); cycle != nil {
 		for _, target := range cycle.Reads() {
 			readers[target] = append(readers[target], settingReader{dependent, allKeys})
 		}
