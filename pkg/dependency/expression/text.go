@@ -20,7 +20,7 @@ func CompileText(text string) (Text, error) {
 	return Text{compiled}, err
 }
 
-// Value returns the string, and the cost of the evaluation. The second result is false if the string is an empty optional.
+// Value returns the string, and the cost of the evaluation. The second result is false for an empty optional.
 func (t Text) Value(variables Variables) (string, bool, uint64, error) {
 	value, cost, err := t.evaluate(variables)
 	if err != nil {

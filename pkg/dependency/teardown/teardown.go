@@ -37,7 +37,7 @@ type State struct {
 type Decision struct {
 	// Release is true if the add-on no longer waits.
 	Release bool
-	// Dependents has the dependents that it waits for, or has waited for in vain, in ascending order.
+	// Dependents has the dependents that it waits for, or has waited for too long, in ascending order.
 	Dependents []string
 	// Stays is true if a dependent stays on the managed cluster.
 	Stays bool

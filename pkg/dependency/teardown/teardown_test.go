@@ -147,7 +147,7 @@ func TestADeclarationThatIsNotKnownHolds(t *testing.T) {
 	}
 }
 
-// Whatever is deleted, in whatever order the leaves go, nothing is left in the end.
+// All deleted add-ons are removed in the end, in any order of deletions.
 func TestNothingWaitsForEver(t *testing.T) {
 	random := fixture.Random(7)
 	names := []string{"base", "leaf", "other"}

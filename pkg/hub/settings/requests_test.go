@@ -28,7 +28,7 @@ func wishes(requests, mode string) evaluation.Finding {
 	}
 }
 
-func TestWishes(t *testing.T) {
+func TestRequestStore(t *testing.T) {
 	unknown := evaluation.Finding{Verdict: evaluation.Held}
 	type update struct {
 		dependent string

@@ -131,7 +131,7 @@ func (u *uninstallation) fill(lease *coordinationv1.Lease) {
 const releaseWithin = 10 * time.Second
 
 // releaseLease deletes the lease, which addon-manager created. Otherwise, the lease would keep a new addon-manager from
-// leading until it ends.
+// leading until it expires.
 func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
 	if !u.leaseHeld {
 		return "was not taken", nil

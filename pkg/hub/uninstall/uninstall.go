@@ -63,8 +63,9 @@ type step struct {
 	always bool
 }
 
-// Run runs all steps. Only the first two steps stop the others if they fail. Otherwise, declarations would be
-// lost, or a running addon-manager would write removed objects again. The error names the failed steps.
+// Run runs all steps. A failure of one of the first two steps stops the others, because declarations would be lost, or a
+// running addon-manager would write removed objects again. After other failures it continues. The error names the failed
+// steps.
 func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(

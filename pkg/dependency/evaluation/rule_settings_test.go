@@ -18,7 +18,7 @@ func wishing(variables string) string {
 	return "dependencies: [{name: a, install: Auto, settings: {variables: [" + variables + "]}}, {name: b, addOn: other, type: Optional}]"
 }
 
-func TestWishes(t *testing.T) {
+func TestSettingsOfEdges(t *testing.T) {
 	north := evaluation.Cluster{Name: "c", Labels: map[string]string{"region": "north", "long": strings.Repeat("x", 1025)}}
 	configured := func(variables map[string]string) evaluation.Observation {
 		observed := running("1.0.0")
