@@ -60,7 +60,7 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	set := Set{overrides: map[key][]*Override{}}
 	for i := range policies {
 		policy := &policies[i]
-		Each(policy, func(j int, override *Override) {
+		EachOverride(policy, func(j int, override *Override) {
 			dependency := key{policy.Spec.Overrides[j].AddOn, policy.Spec.Overrides[j].Dependency}
 			set.overrides[dependency] = append(set.overrides[dependency], override)
 		})
@@ -72,8 +72,8 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	return set
 }
 
-// Each calls a function with each override of a policy.
-func Each(policy *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
+// EachOverride calls a function with each override of a policy.
+func EachOverride(policy *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
 	selector, problem := readSelector(policy)
 	for i := range policy.Spec.Overrides {
 		override := read(&policy.Spec.Overrides[i], OverridesPath.Index(i))

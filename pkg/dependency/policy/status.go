@@ -111,7 +111,7 @@ func (t *Tally) Status(
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
 	maps.Copy(clusters, t.clustersByPolicy[policy.Name])
-	Each(policy, func(i int, override *Override) {
+	EachOverride(policy, func(i int, override *Override) {
 		entry := &policy.Spec.Overrides[i]
 		dependency := key{entry.AddOn, entry.Dependency}
 		problem := override.Wrong(t.now)
@@ -209,7 +209,7 @@ func Wrong(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 			problems = append(problems, problem)
 		}
 	}
-	Each(policy, func(_ int, override *Override) {
+	EachOverride(policy, func(_ int, override *Override) {
 		if problem := override.Wrong(now); problem != "" && !slices.Contains(problems, problem) {
 			problems = append(problems, problem)
 		}
@@ -220,7 +220,7 @@ func Wrong(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 // Ended returns a message for each waiver of a policy that has ended.
 func Ended(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []string {
 	var messages []string
-	Each(policy, func(i int, override *Override) {
+	EachOverride(policy, func(i int, override *Override) {
 		if message := override.endedMessage(now); message != "" {
 			messages = append(messages, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
 		}

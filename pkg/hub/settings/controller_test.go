@@ -100,7 +100,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) wish(dependent, mode string) {
-	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{wishes("base", mode)})
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{edgeWithSettings("base", mode)})
 }
 
 // reconcile returns the stored config, and the reasons of events since the last call.

@@ -15,7 +15,7 @@ import (
 )
 
 // wishes is a finding on an edge that wishes a mode of an add-on; held without one.
-func wishes(requests, mode string) evaluation.Finding {
+func edgeWithSettings(requests, mode string) evaluation.Finding {
 	edge := &addonv1alpha1.AddonDependency{Name: requests, Settings: &addonv1alpha1.DependencySettings{}}
 	if mode == "" {
 		return evaluation.Finding{Dependency: edge, Verdict: evaluation.Held}
@@ -42,34 +42,34 @@ func TestRequestStore(t *testing.T) {
 	}{
 		"None": {reason: "no add-on wishes anything", read: true, complete: true},
 		"One": {
-			reason: "one does", updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}}, want: []string{"a=x"}, read: true,
+			reason: "one does", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}}, want: []string{"a=x"}, read: true,
 			complete: true,
 		},
 		"OfOthers": {
-			reason: "of another add-on", updates: []update{{"a", []evaluation.Finding{wishes("other", "x")}}}, read: true, complete: true,
+			reason: "of another add-on", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("other", "x")}}}, read: true, complete: true,
 		},
 		"Two": {
-			reason: "they are ascending", updates: []update{{"b", []evaluation.Finding{wishes("base", "y")}}, {
+			reason: "they are ascending", updates: []update{{"b", []evaluation.Finding{edgeWithSettings("base", "y")}}, {
 				"a",
-				[]evaluation.Finding{wishes("base", "x")},
+				[]evaluation.Finding{edgeWithSettings("base", "x")},
 			}},
 			want: []string{"a=x", "b=y"}, read: true, complete: true,
 		},
 		"Gone": {
-			reason: "it is no longer installed", updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", nil}}, read: true,
+			reason: "it is no longer installed", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", nil}}, read: true,
 			complete: true,
 		},
 		"Held": {
 			reason: "the cluster is lost: nothing new is known", want: []string{"a=x"}, complete: true,
-			updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{wishes("base", "")}}},
+			updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", []evaluation.Finding{edgeWithSettings("base", "")}}},
 		},
 		"OtherHeld": {
 			reason: "that is of another add-on", want: []string{"a=x"}, read: true, complete: true,
-			updates: []update{{"a", []evaluation.Finding{wishes("base", "x"), wishes("other", "")}}},
+			updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x"), edgeWithSettings("other", "")}}},
 		},
 		"Unknown": {
 			reason: "an add-on whose declaration cannot be used keeps what it wished", want: []string{"a=x"}, read: true,
-			updates: []update{{"a", []evaluation.Finding{wishes("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
+			updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,13 +96,13 @@ func TestSettingsInFindings(t *testing.T) {
 		findings          []evaluation.Finding
 		want              []string
 	}{
-		{"a new wish", "a", []evaluation.Finding{wishes("base", "x")}, []string{"base"}},
-		{"the same", "a", []evaluation.Finding{wishes("base", "x")}, []string{}},
-		{"another value", "a", []evaluation.Finding{wishes("base", "y")}, []string{"base"}},
-		{"of another add-on instead", "a", []evaluation.Finding{wishes("other", "y")}, []string{"base", "other"}},
+		{"a new wish", "a", []evaluation.Finding{edgeWithSettings("base", "x")}, []string{"base"}},
+		{"the same", "a", []evaluation.Finding{edgeWithSettings("base", "x")}, []string{}},
+		{"another value", "a", []evaluation.Finding{edgeWithSettings("base", "y")}, []string{"base"}},
+		{"of another add-on instead", "a", []evaluation.Finding{edgeWithSettings("other", "y")}, []string{"base", "other"}},
 		{"it is not known what an add-on declares", "b", []evaluation.Finding{{Verdict: evaluation.Held}}, []string{}},
 		{"now it is: all that waited for it", "b", nil, []string{"other"}},
-		{"it is not known", "a", []evaluation.Finding{wishes("other", "")}, []string{"other"}},
+		{"it is not known", "a", []evaluation.Finding{edgeWithSettings("other", "")}, []string{"other"}},
 		{"it is no longer installed", "a", nil, []string{"other"}},
 	} {
 		got := sets.List(store.remember(types.NamespacedName{Namespace: "c", Name: step.dependent}, requestsIn(step.findings)))
