@@ -14,9 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// wishes is a finding on an edge that wishes a mode of an add-on; held without one.
-func edgeWithSettings(requests, mode string) evaluation.Finding {
-	edge := &addonv1alpha1.AddonDependency{Name: requests, Settings: &addonv1alpha1.DependencySettings{}}
+// edgeWithSettings returns a finding on an edge that requests a mode of an add-on. It is held without a mode.
+func edgeWithSettings(target, mode string) evaluation.Finding {
+	edge := &addonv1alpha1.AddonDependency{Name: target, Settings: &addonv1alpha1.DependencySettings{}}
 	if mode == "" {
 		return evaluation.Finding{Dependency: edge, Verdict: evaluation.Held}
 	}
