@@ -56,7 +56,8 @@ func TestRequestStore(t *testing.T) {
 			want: []string{"a=x", "b=y"}, read: true, complete: true,
 		},
 		"Gone": {
-			reason: "it is no longer installed", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", nil}}, read: true,
+			reason: "it is no longer installed", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", nil}},
+			read:     true,
 			complete: true,
 		},
 		"Held": {
