@@ -80,7 +80,7 @@ func (o *uninstallOptions) addFlags(flags *pflag.FlagSet) {
 		"Namespace where addon-manager is deployed. Default: the namespace of this process, interlock-system outside a cluster.")
 	flags.StringVar(&o.uninstall.LeaseNamespace, flagNamespace, "",
 		"Namespace of the lease of addon-manager's leader election. Default: that of --namespace.")
-	flags.StringVar(&o.uninstall.Only, "only", "", "The only step to run besides the records and stopping addon-manager: graft. Default: all.")
+	flags.StringVar(&o.uninstall.Step, "only", "", "The only step to run besides the records and stopping addon-manager: graft. Default: all.")
 	flags.StringVar(&o.uninstall.Installed, "installed", uninstall.Keep,
 		"What becomes of add-ons that Interlock has installed because others need them: keep hands them over to the users of the hub, remove removes them. remove needs the rights to delete ManagedClusterAddOns and the namespace open-cluster-management-interlock.")
 	flags.DurationVar(&o.uninstall.Timeout, "timeout", 5*time.Minute, "How long all steps together may take. The removal of addon-agent from managed clusters may take half of it.")
@@ -90,8 +90,8 @@ func (o *uninstallOptions) complete() error {
 	if o.uninstall.Timeout < time.Second {
 		return fmt.Errorf("--timeout=%s: must be at least 1s", o.uninstall.Timeout)
 	}
-	if o.uninstall.Only != "" && o.uninstall.Only != uninstall.StepGraft {
-		return fmt.Errorf("--only=%q: must be %s", o.uninstall.Only, uninstall.StepGraft)
+	if o.uninstall.Step != "" && o.uninstall.Step != uninstall.StepGraft {
+		return fmt.Errorf("--only=%q: must be %s", o.uninstall.Step, uninstall.StepGraft)
 	}
 	if o.uninstall.Installed != uninstall.Keep && o.uninstall.Installed != uninstall.Remove {
 		return fmt.Errorf("--installed=%q: must be %s or %s", o.uninstall.Installed, uninstall.Keep, uninstall.Remove)

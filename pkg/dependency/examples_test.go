@@ -75,7 +75,7 @@ func (e example) declared(t *testing.T) *evaluation.Evaluator {
 	if e.policy != "" {
 		policies = append(policies, fixture.Policy(t, "install", e.policy))
 	}
-	return evaluation.New(catalog.New(all).Under(policy.Read(policies)))
+	return evaluation.New(catalog.New(all).WithPolicies(policy.Read(policies)))
 }
 
 // variableName is the pattern of OCM's CRD of AddOnDeploymentConfigs.

@@ -193,7 +193,7 @@ func TestEveryFieldIsKnownEverywhere(t *testing.T) {
 					t.Fatalf("the example is wrong: %v", problems)
 				}
 			}
-			if catalog.Same(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
+			if catalog.SameRegistration(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
 				t.Error("the source does not have it")
 			}
 			before, after := hub(without), hub(with)
@@ -234,7 +234,7 @@ func messages(e *evaluation.Evaluator) string {
 	}
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, KubernetesVersion: "v1.35.0", OCMVersion: "1.3.1"}
 	cluster.Facts.APIs = evaluation.APIFacts{addonv1alpha1.AddonAPI{Kind: "Served", Version: "v1"}: {
-		Served: metav1.ConditionTrue, Fields: map[string]evaluation.FieldFact{"spec.new": {Found: metav1.ConditionFalse}},
+		Served: metav1.ConditionTrue, Fields: map[string]evaluation.FieldFact{"spec.new": {Exists: metav1.ConditionFalse}},
 	}}
 	var text strings.Builder
 	for _, addOn := range []string{"x", "user"} {

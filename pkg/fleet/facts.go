@@ -54,8 +54,8 @@ func apiFact(reported *dependencyv1alpha1.APIFact) evaluation.APIFact {
 		if i == 0 {
 			fact.Fields = make(map[string]evaluation.FieldFact, len(reported.Fields))
 		}
-		field := evaluation.FieldFact{Found: reported.Fields[i].Found, Versions: reported.Fields[i].Versions}
-		if field.Found == metav1.ConditionUnknown {
+		field := evaluation.FieldFact{Exists: reported.Fields[i].Found, Versions: reported.Fields[i].Versions}
+		if field.Exists == metav1.ConditionUnknown {
 			field.Message = reported.Message
 		}
 		fact.Fields[reported.Fields[i].Path] = field

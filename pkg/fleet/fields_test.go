@@ -28,8 +28,8 @@ func requestingFields(served metav1.ConditionStatus, fields ...dependencyv1alpha
 func TestReportsOnFields(t *testing.T) {
 	a := dependencyv1alpha1.FieldFact{Path: "spec.a", Found: metav1.ConditionTrue, Versions: []string{"v1"}}
 	b := dependencyv1alpha1.FieldFact{Path: "spec.b", Found: metav1.ConditionUnknown}
-	exists := evaluation.FieldFact{Found: metav1.ConditionTrue, Versions: []string{"v1"}}
-	old := evaluation.FieldFact{Found: metav1.ConditionUnknown, Message: fieldsNotSupported}
+	exists := evaluation.FieldFact{Exists: metav1.ConditionTrue, Versions: []string{"v1"}}
+	old := evaluation.FieldFact{Exists: metav1.ConditionUnknown, Message: fieldsNotSupported}
 	waiting := requestingFields(metav1.ConditionTrue, a)
 	waiting.Status.ObservedGeneration = 1
 	for name, test := range map[string]struct {
@@ -37,7 +37,7 @@ func TestReportsOnFields(t *testing.T) {
 		want   map[string]evaluation.FieldFact
 	}{
 		"reported": {requestingFields(metav1.ConditionTrue, a, b), map[string]evaluation.FieldFact{
-			"spec.a": exists, "spec.b": {Found: metav1.ConditionUnknown, Message: "no schema"},
+			"spec.a": exists, "spec.b": {Exists: metav1.ConditionUnknown, Message: "no schema"},
 		}},
 		"not reported yet": {waiting, map[string]evaluation.FieldFact{"spec.a": exists}},
 		"an agent that supports no fields": {requestingFields(metav1.ConditionTrue), map[string]evaluation.FieldFact{

@@ -226,7 +226,7 @@ func (l Loader) loadAddOn(ctx context.Context, cluster string, need evaluation.N
 	}
 	observe(addOn, need.Inputs, observation)
 	if l.Memory != nil && availability.ClusterLost(observation.Available) {
-		observation.Found = l.Memory.Found(key)
+		observation.LossObserved = l.Memory.Found(key)
 	}
 	if l.Memory != nil && need.Inputs.Any(input.Lapses) {
 		observation.Lapse = l.Memory.Lapse(key, observation)

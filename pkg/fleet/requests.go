@@ -112,7 +112,7 @@ func setFieldsUnknown(facts evaluation.Facts, api addonv1alpha1.DependencyAPI, r
 	}
 	for _, path := range api.Fields {
 		if _, ok := fact.Fields[path]; !ok {
-			fact.Fields[path] = evaluation.FieldFact{Found: metav1.ConditionUnknown, Message: reason}
+			fact.Fields[path] = evaluation.FieldFact{Exists: metav1.ConditionUnknown, Message: reason}
 		}
 	}
 	facts.APIs[api.AddonAPI] = fact

@@ -26,7 +26,7 @@ func setupInstallation(mgr ctrl.Manager, with *shared) error {
 	}
 	kept := &settings.Reconciler{
 		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations, Changes: with.configs,
-		Wishes: &settings.Wishes{Changed: with.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
+		Requests: &settings.RequestStore{Changed: with.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
 		Recorder: with.recorder, FirstPass: with.firstPass,
 	}
 	stored, err := addInstallations(mgr)
@@ -35,7 +35,7 @@ func setupInstallation(mgr ctrl.Manager, with *shared) error {
 	}
 	installed := newInstalled(mgr, with, stored)
 	with.assessments.Subscribe(func(change assess.Change) {
-		kept.Wishes.Found(change.AddOn, change.Findings())
+		kept.Requests.Update(change.AddOn, change.Findings())
 		installed.Assessed(change)
 	})
 	return setupEach(mgr, installed, kept)

@@ -98,7 +98,7 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 		f.report.NotInstalled, victims.AddOn = filter.AddOn, ""
 	}
 	for _, addOn := range hub.Declared.AddOns() {
-		if cmp.Or(filter.AddOn, addOn) == addOn && !hub.Declared.Known(addOn) {
+		if cmp.Or(filter.AddOn, addOn) == addOn && !hub.Declared.Valid(addOn) {
 			for _, problem := range hub.Declared.Problems(addOn) {
 				f.report.Unusable = append(f.report.Unusable, Unusable{AddOn: addOn, Problem: problem.Finding})
 			}

@@ -164,10 +164,10 @@ func (r *clusterReport) entry(addOn string, finding *evaluation.Finding) reporte
 		Wanted: requirementOf(finding), Verdict: string(finding.Verdict),
 	}
 	if finding.Verdict == evaluation.Tolerated || finding.Verdict == evaluation.Waived {
-		entry.Found = sentence(finding.Found())
+		entry.Found = sentence(finding.Reason())
 	}
 	if finding.Unsatisfied() {
-		entry.Found, entry.Since = sentence(finding.Found()), r.since(addOn, finding)
+		entry.Found, entry.Since = sentence(finding.Reason()), r.since(addOn, finding)
 		entry.RootCauses = r.rootCauses(addOn, finding)
 	}
 	return entry

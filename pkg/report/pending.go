@@ -30,7 +30,7 @@ func (r *clusterReport) pending() []dependencyv1alpha1.PendingEdge {
 			AddOn: name(difference.AddOn), Dependency: name(difference.After.Name()), Verdict: string(difference.After.Verdict),
 		}
 		if difference.After.Unsatisfied() {
-			entry.Found = sentence(difference.After.Found())
+			entry.Found = sentence(difference.After.Reason())
 		}
 		pending = append(pending, entry)
 	}

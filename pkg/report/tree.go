@@ -237,7 +237,7 @@ func edge(finding *evaluation.Finding, name string) Node {
 	}
 	node.Message = finding.HeldBecause()
 	if finding.Verdict == evaluation.Waived {
-		node.Message = finding.Found()
+		node.Message = finding.Reason()
 	}
 	if finding.Unsatisfied() || finding.Verdict == evaluation.Tolerated {
 		node.Message = finding.Sentence(finding.AuthorMessage())

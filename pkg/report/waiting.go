@@ -57,7 +57,7 @@ func awaitedEdge(finding *evaluation.Finding) dependencyv1alpha1.AwaitedEdge {
 	if finding.Held() {
 		edge.Found = sentence(finding.HeldBecause())
 	} else {
-		edge.Found = sentence(finding.Found())
+		edge.Found = sentence(finding.Reason())
 	}
 	return edge
 }

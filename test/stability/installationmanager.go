@@ -75,7 +75,7 @@ func (r record) stored(removal addonv1alpha1.DependencyRemoval) *installation.In
 	}
 	stored := &installation.Installation{
 		Phase: r.Phase, UID: uidOf(r.AddOn), Generation: 1, ClusterUID: uidOf(r.Cluster), Since: moments[r.Since], UnusedSince: moments[r.Unused],
-		Undone: installation.Undone{Count: int(r.Undone), Again: moments[r.UndoneUntil]},
+		Undone: installation.Undone{Count: int(r.Undone), Retry: moments[r.UndoneUntil]},
 	}
 	if r.Requested {
 		stored.Requests = requests(removal)
@@ -90,7 +90,7 @@ func recordOf(stored *installation.Installation) record {
 	return record{
 		Phase: stored.Phase, AddOn: numberOf(stored.UID), Cluster: numberOf(stored.ClusterUID), Requested: len(stored.Requests) > 0,
 		Unused: ageOf(stored.UnusedSince), Since: ageOf(stored.Since),
-		Undone: uint8(min(stored.Undone.Count, 3)), UndoneUntil: ageOf(stored.Undone.Again),
+		Undone: uint8(min(stored.Undone.Count, 3)), UndoneUntil: ageOf(stored.Undone.Retry),
 	}
 }
 

@@ -98,11 +98,11 @@ func (m *lifecycleRules) reconcile(key outcomeKey) (reconciled, error) {
 func contradictionOf(found review) *outcome.Contradiction {
 	switch found {
 	case contradicts:
-		return &outcome.Contradiction{Message: "It contradicts another one.", Known: true}
+		return &outcome.Contradiction{Message: "It contradicts another one.", Reviewed: true}
 	case notReviewed:
 		return &outcome.Contradiction{}
 	default:
-		return &outcome.Contradiction{Known: true}
+		return &outcome.Contradiction{Reviewed: true}
 	}
 }
 

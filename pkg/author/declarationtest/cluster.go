@@ -168,11 +168,11 @@ func (c ServedAPIs) fields(api addonv1alpha1.DependencyAPI, versions []string) m
 	}
 	facts := make(map[string]evaluation.FieldFact, len(api.Fields))
 	for _, path := range api.Fields {
-		fact := evaluation.FieldFact{Found: metav1.ConditionFalse}
+		fact := evaluation.FieldFact{Exists: metav1.ConditionFalse}
 		for _, version := range versions {
 			schema, listed := c.Fields[addonv1alpha1.AddonAPI{Group: api.Group, Version: version, Kind: api.Kind}]
 			if !listed || slices.Contains(schema, path) {
-				fact.Found, fact.Versions = metav1.ConditionTrue, append(fact.Versions, version)
+				fact.Exists, fact.Versions = metav1.ConditionTrue, append(fact.Versions, version)
 			}
 		}
 		facts[path] = fact

@@ -51,7 +51,7 @@ func Read(paths ...string) (*Declarations, error) {
 
 // New is for add-ons that are declared in Go. A declaration that admission would deny is evaluated as if it were stored already.
 func New(addOns []addonv1alpha1.ClusterManagementAddOn, templates ...addonv1alpha1.AddOnTemplate) *Declarations {
-	evaluator := evaluation.New(catalog.Some(addOns, templates...))
+	evaluator := evaluation.New(catalog.NewPartial(addOns, templates...))
 	d := &Declarations{evaluator, whatif.New(evaluator), make(map[string]string, len(templates))}
 	for i := range templates {
 		d.templates[templates[i].Name] = versions.OfTemplate(templates[i].Annotations, templates[i].Labels)

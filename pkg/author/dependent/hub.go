@@ -48,7 +48,7 @@ func evaluate(ctx context.Context, hub client.Reader, installed *addonv1beta1.Ma
 		return fmt.Sprintf("ClusterManagementAddOn %s: its dependencies cannot be used; its events have the reason", installed.Name), false, nil
 	}
 	required, incomplete := plainlyRequired(parsed.Dependencies)
-	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{{
+	evaluator := evaluation.New(catalog.NewPartial([]addonv1alpha1.ClusterManagementAddOn{{
 		ObjectMeta: metav1.ObjectMeta{Name: installed.Name}, Spec: addonv1alpha1.ClusterManagementAddOnSpec{Dependencies: required},
 	}}))
 	// With this policy, the ManagedCluster is not read.

@@ -26,7 +26,7 @@ func checkDeclarations(_ context.Context, h *hub) []result {
 		if !h.fleet.Declared.Declaration(addOn).Empty() || len(h.fleet.Declared.Variants(addOn)) > 0 {
 			declaring++
 		}
-		if h.fleet.Declared.Known(addOn) {
+		if h.fleet.Declared.Valid(addOn) {
 			continue
 		}
 		for _, problem := range h.fleet.Declared.Problems(addOn) {

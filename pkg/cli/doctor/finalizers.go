@@ -24,7 +24,7 @@ func (h *hub) leftFinalizers() []result {
 func (h *hub) longDeletions() []result {
 	late := h.tallyAddOns(func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		return len(addOn.Finalizers) > 0 && !addOn.DeletionTimestamp.IsZero() &&
-			h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.AtMost+time.Minute
+			h.now.Sub(addOn.DeletionTimestamp.Time) > teardown.MaxWait+time.Minute
 	})
 	if late.count == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package bundle decides the condition Available of a bundle: an add-on without an agent, which is available where all that
-// it requires is.
+// Package bundle decides the condition Available of a bundle. A bundle is an add-on without an agent, which is available
+// if all its dependencies are satisfied.
 package bundle
 
 import (
@@ -13,16 +13,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The reasons of Available that only a bundle has. Where a Required dependency fails, the reason is that of Degraded.
+// The reasons of Available that only a bundle has. If a Required dependency fails, the reason is the reason of Degraded.
 const (
 	ReasonAvailable = "BundleAvailable"
-	// ReasonUnknown: what a bundle requires is not known yet.
+	// ReasonUnknown means that the state of the dependencies is not known yet.
 	ReasonUnknown = "BundleUnknown"
-	// ReasonReleased: the add-on is no bundle any more.
+	// ReasonReleased means that the add-on is no longer a bundle.
 	ReasonReleased = "BundleReleased"
 )
 
-// Reasons are all of them.
+// Reasons lists all these reasons.
 var Reasons = []string{ReasonAvailable, ReasonUnknown, ReasonReleased}
 
 // The messages with these reasons.
@@ -32,75 +32,75 @@ const (
 	messageReleased  = "The add-on is no bundle any more; waiting for its own health check."
 )
 
-// Input is what the decision is made on.
+// Input is the input of a decision.
 type Input struct {
-	// Bundle: the registration of the add-on says that it is one.
+	// Bundle is true if the registration declares the add-on as a bundle.
 	Bundle bool
-	// Former is true where the add-on was a bundle, and OCM's agent still leaves its health to Interlock.
+	// Former is true if the add-on was a bundle, and OCM's agent still leaves its health to Interlock.
 	Former bool
-	// Lost: nothing new can be known of the managed cluster.
+	// Lost is true if the managed cluster cannot report.
 	Lost     bool
 	Findings []evaluation.Finding
-	// Stored is Available, and Degraded the other condition; nil: there is none.
+	// Stored and Degraded are the stored conditions Available and Degraded. Each is nil if it does not exist.
 	Stored, Degraded *metav1.Condition
 	Now              metav1.Time
 }
 
-// Decision is what Available becomes, with the mode of the health check that keeps OCM's agent from writing it, or gives it
-// back to that.
+// Decision is the new Available, with the mode of the health check. The mode makes OCM's agent leave Available alone, or
+// gives it back to that agent.
 type Decision struct {
 	Write     bool
 	Condition metav1.Condition
 	Mode      ocmv1alpha1.HealthCheckMode
 }
 
-// Decide decides on Available of an add-on. The report of a lost cluster stays, and so does what is stored while an edge is held.
-// What Degraded says of a failing dependency counts word for word: the guard and addon-agent set the same, so no writer
-// changes what another one has set.
-func Decide(in Input) Decision {
+// Decide decides on Available of an add-on. The report of a lost cluster stays. The stored condition stays while an edge
+// is held. The message of Degraded about a failing dependency is copied word for word: the guard and addon-agent do the
+// same, so the writers do not undo each other's changes.
+func Decide(input Input) Decision {
 	switch {
-	case !in.Bundle:
-		return in.release()
-	case in.Stored != nil && (in.Lost || availability.ClusterLost(in.Stored) && in.any(evaluation.Finding.Held)):
+	case !input.Bundle:
+		return input.release()
+	case input.Stored != nil && (input.Lost || availability.ClusterLost(input.Stored) && input.anyBlocking(evaluation.Finding.Held)):
 		return Decision{}
-	case availability.RequiredFails(in.Degraded):
-		return in.become(metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, in.Degraded.Message)
-	case in.Lost, in.any(evaluation.Finding.Held), in.any(evaluation.Finding.Unsatisfied):
-		return in.unknown()
+	case availability.RequiredFails(input.Degraded):
+		return input.become(metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, input.Degraded.Message)
+	case input.Lost, input.anyBlocking(evaluation.Finding.Held), input.anyBlocking(evaluation.Finding.Unsatisfied):
+		return input.unknown()
 	}
-	return in.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
+	return input.become(metav1.ConditionTrue, ReasonAvailable, text.Final(messageAvailable))
 }
 
-// any reports whether that is true of an edge without which the bundle is not available.
-func (in Input) any(is func(evaluation.Finding) bool) bool {
-	return slices.ContainsFunc(in.Findings, func(f evaluation.Finding) bool { return f.Blocks() && is(f) })
+// anyBlocking reports whether match is true for a finding on an edge that the bundle needs.
+func (input Input) anyBlocking(match func(evaluation.Finding) bool) bool {
+	return slices.ContainsFunc(input.Findings, func(f evaluation.Finding) bool { return f.Blocks() && match(f) })
 }
 
-// unknown leaves what is stored, apart from what OCM's agent sets because a bundle has no lease.
-func (in Input) unknown() Decision {
-	if in.Stored != nil && in.Stored.Reason != availability.ReasonLeaseNotFound {
+// unknown keeps the stored condition, unless OCM's agent set it because a bundle has no lease.
+func (input Input) unknown() Decision {
+	if input.Stored != nil && input.Stored.Reason != availability.ReasonLeaseNotFound {
 		return Decision{}
 	}
-	return in.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
+	return input.become(metav1.ConditionUnknown, ReasonUnknown, text.Final(messageUnknown))
 }
 
-// release gives Available of a former bundle to OCM's agent, once its cluster can be reached. While a Required dependency fails, Available
-// stays False, as of any add-on.
-func (in Input) release() Decision {
-	isOwned := Owned(in.Stored) && in.Stored.Reason != ReasonReleased
-	if !in.Former && !isOwned || in.Former && in.Lost {
+// release gives Available of a former bundle back to OCM's agent after its cluster can be reached. While a Required
+// dependency fails, Available stays False, like the Available of any add-on.
+func (input Input) release() Decision {
+	isOwned := Owned(input.Stored) && input.Stored.Reason != ReasonReleased
+	if !input.Former && !isOwned || input.Former && input.Lost {
 		return Decision{}
 	}
 	status, reason, message := metav1.ConditionUnknown, ReasonReleased, text.Final(messageReleased)
-	if availability.RequiredFails(in.Degraded) {
-		status, reason, message = metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, in.Degraded.Message
+	if availability.RequiredFails(input.Degraded) {
+		status, reason, message = metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied, input.Degraded.Message
 	}
-	released := in.become(status, reason, message)
-	released.Write, released.Mode = released.Write || in.Former, ocmv1alpha1.HealthCheckModeLease
-	if released.Condition.Type == "" { // only the mode changes
-		released.Condition = *in.Stored
+	decision := input.become(status, reason, message)
+	decision.Write, decision.Mode = decision.Write || input.Former, ocmv1alpha1.HealthCheckModeLease
+	if decision.Condition.Type == "" { // only the mode changes
+		decision.Condition = *input.Stored
 	}
-	return released
+	return decision
 }
 
 // Owned reports whether Available, which may be nil, has a reason that only a bundle has.
@@ -108,13 +108,17 @@ func Owned(available *metav1.Condition) bool {
 	return available != nil && slices.Contains(Reasons, available.Reason)
 }
 
-func (in Input) become(status metav1.ConditionStatus, reason, message string) Decision {
+func (input Input) become(status metav1.ConditionStatus, reason, message string) Decision {
 	desired := metav1.Condition{
-		Type: availability.ConditionAvailable, Status: status, Reason: reason, Message: message, LastTransitionTime: in.Now,
+		Type:               availability.ConditionAvailable,
+		Status:             status,
+		Reason:             reason,
+		Message:            message,
+		LastTransitionTime: input.Now,
 	}
-	if in.Stored != nil && in.Stored.Status == status {
-		desired.LastTransitionTime = in.Stored.LastTransitionTime
-		if in.Stored.Reason == reason && in.Stored.Message == message {
+	if input.Stored != nil && input.Stored.Status == status {
+		desired.LastTransitionTime = input.Stored.LastTransitionTime
+		if input.Stored.Reason == reason && input.Stored.Message == message {
 			return Decision{}
 		}
 	}

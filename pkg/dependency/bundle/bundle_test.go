@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 	lost := available(unknown, availability.ReasonClusterLost, "lost")
 	noLease := available(unknown, availability.ReasonLeaseNotFound, "no lease")
 	for name, test := range map[string]struct {
-		in     Input
+		input  Input
 		status metav1.ConditionStatus // empty: nothing is written
 		reason string
 		since  metav1.Time
@@ -58,18 +58,18 @@ func TestDecide(t *testing.T) {
 	}{
 		"First":        {Input{Findings: satisfied}, isTrue, ReasonAvailable, now, customized},
 		"NeedsNothing": {Input{}, isTrue, ReasonAvailable, now, customized},
-		"IsStored":     {in: Input{Findings: satisfied, Stored: available(isTrue, ReasonAvailable, messageAvailable)}},
+		"IsStored":     {input: Input{Findings: satisfied, Stored: available(isTrue, ReasonAvailable, messageAvailable)}},
 		"OCMFoundNoLease": {
 			Input{Findings: satisfied, Stored: noLease}, isTrue, ReasonAvailable, now, customized,
 		},
 		"Fails":             {Input{Findings: failing, Degraded: fails}, isFalse, required, now, customized},
-		"FailsAsTheGuardDo": {in: Input{Findings: failing, Degraded: fails, Stored: available(isFalse, required, fails.Message)}},
+		"FailsAsTheGuardDo": {input: Input{Findings: failing, Degraded: fails, Stored: available(isFalse, required, fails.Message)}},
 		"FailsInAnotherWay": {
 			Input{Findings: failing, Degraded: fails, Stored: available(isFalse, required, "before")}, isFalse, required, earlier, customized,
 		},
-		"DegradedIsLate": {in: Input{Findings: satisfied, Degraded: fails, Stored: available(isFalse, required, fails.Message)}},
+		"DegradedIsLate": {input: Input{Findings: satisfied, Degraded: fails, Stored: available(isFalse, required, fails.Message)}},
 		"DegradedIsNotYet": {
-			in: Input{Findings: failing, Stored: available(isTrue, ReasonAvailable, messageAvailable)},
+			input: Input{Findings: failing, Stored: available(isTrue, ReasonAvailable, messageAvailable)},
 		},
 		"OptionalFails": {
 			Input{Findings: findings{edge(optional, evaluation.NotInstalled)}}, isTrue, ReasonAvailable, now, customized,
@@ -77,24 +77,24 @@ func TestDecide(t *testing.T) {
 		"Waived":           {Input{Findings: findings{edge(needed, evaluation.Waived)}}, isTrue, ReasonAvailable, now, customized},
 		"HeldFirst":        {Input{Findings: held}, unknown, ReasonUnknown, now, customized},
 		"HeldWithoutLease": {Input{Findings: held, Stored: noLease}, unknown, ReasonUnknown, earlier, customized},
-		"Held":             {in: Input{Findings: held, Stored: available(isTrue, ReasonAvailable, messageAvailable)}},
-		"Lost":             {in: Input{Findings: satisfied, Lost: true, Stored: lost}},
-		"LostAndFailing":   {in: Input{Findings: failing, Degraded: fails, Lost: true, Stored: lost}},
+		"Held":             {input: Input{Findings: held, Stored: available(isTrue, ReasonAvailable, messageAvailable)}},
+		"Lost":             {input: Input{Findings: satisfied, Lost: true, Stored: lost}},
+		"LostAndFailing":   {input: Input{Findings: failing, Degraded: fails, Lost: true, Stored: lost}},
 		"LostFirst":        {Input{Lost: true}, unknown, ReasonUnknown, now, customized},
-		"BackAndHeld":      {in: Input{Findings: held, Degraded: fails, Stored: lost}},
+		"BackAndHeld":      {input: Input{Findings: held, Degraded: fails, Stored: lost}},
 		"Back":             {Input{Findings: satisfied, Stored: lost}, isTrue, ReasonAvailable, now, customized},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.in.Bundle, test.in.Now = true, now
-			got := Decide(test.in)
+			test.input.Bundle, test.input.Now = true, now
+			got := Decide(test.input)
 			if got.Write != (test.status != "") || got.Condition.Status != test.status || got.Condition.Reason != test.reason ||
 				got.Mode != test.mode ||
 				!got.Condition.LastTransitionTime.Equal(&test.since) {
 				t.Fatalf("%+v", got)
 			}
-			test.in.Stored = &got.Condition
-			if again := Decide(test.in); got.Write && again.Write {
-				t.Errorf("written again: %+v", again)
+			test.input.Stored = &got.Condition
+			if second := Decide(test.input); got.Write && second.Write {
+				t.Errorf("written again: %+v", second)
 			}
 		})
 	}

@@ -35,33 +35,33 @@ func TestBundle(t *testing.T) {
 }
 
 // An add-on is evaluated again where Interlock acts on it in another way, and its dependents are not.
-func TestWhatInterlockActsOnIsEvaluatedAgain(t *testing.T) {
+func TestChangesOfBundlesAndTemplates(t *testing.T) {
 	const ordered = "\nordering: InstallAndUpgrade"
-	of := func(spec, bundle string) addonv1alpha1.ClusterManagementAddOn {
+	registration := func(spec, bundle string) addonv1alpha1.ClusterManagementAddOn {
 		registered := fixture.Specified(t, "base", spec)
 		metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, bundle)
 		return registered
 	}
 	for name, test := range map[string]struct {
-		before, after addonv1alpha1.ClusterManagementAddOn
-		want          []string
-		same          bool
+		previous, current addonv1alpha1.ClusterManagementAddOn
+		want              []string
+		equal             bool
 	}{
-		"Same":              {of(`{}`, "true"), of(`{}`, "true"), nil, true},
-		"ABundle":           {of(`{}`, ""), of(`{}`, "true"), []string{"base"}, false},
-		"ABundleNoMore":     {of(`{}`, "true"), of(`{}`, "false"), []string{"base"}, false},
-		"AnotherDefault":    {of(runsV1+ordered, ""), of(runsV2+ordered, ""), []string{"base"}, false},
-		"OfAPlacement":      {of(runsV1+ordered, ""), of(placesV2+ordered, ""), []string{"base"}, false},
-		"NotOrdered":        {of(runsV1, ""), of(runsV2, ""), nil, false},
-		"OnlyInstallations": {of(runsV1+"\nordering: Install", ""), of(runsV2+"\nordering: Install", ""), nil, false},
+		"Same":              {registration(`{}`, "true"), registration(`{}`, "true"), nil, true},
+		"ABundle":           {registration(`{}`, ""), registration(`{}`, "true"), []string{"base"}, false},
+		"ABundleNoMore":     {registration(`{}`, "true"), registration(`{}`, "false"), []string{"base"}, false},
+		"AnotherDefault":    {registration(runsV1+ordered, ""), registration(runsV2+ordered, ""), []string{"base"}, false},
+		"OfAPlacement":      {registration(runsV1+ordered, ""), registration(placesV2+ordered, ""), []string{"base"}, false},
+		"NotOrdered":        {registration(runsV1, ""), registration(runsV2, ""), nil, false},
+		"OnlyInstallations": {registration(runsV1+"\nordering: Install", ""), registration(runsV2+"\nordering: Install", ""), nil, false},
 	} {
 		dependent := fixture.Registration("x", fixture.Required("base"))
-		before := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.before})
-		after := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.after})
-		if got := after.Changed(before); !slices.Equal(got, test.want) || Same(&test.before, &test.after) != test.same {
-			t.Errorf("%s: %q, the same: %t", name, got, Same(&test.before, &test.after))
+		previous := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.previous})
+		current := New([]addonv1alpha1.ClusterManagementAddOn{dependent, test.current})
+		if got := current.Changed(previous); !slices.Equal(got, test.want) || SameRegistration(&test.previous, &test.current) != test.equal {
+			t.Errorf("%s: %q, the same: %t", name, got, SameRegistration(&test.previous, &test.current))
 		}
-		if reworded := after.Reworded(before); name != "OfAPlacement" && len(reworded) > 0 {
+		if reworded := current.Reworded(previous); name != "OfAPlacement" && len(reworded) > 0 {
 			t.Errorf("%s: dependents are evaluated again: %q", name, reworded)
 		}
 	}

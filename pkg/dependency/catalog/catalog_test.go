@@ -41,7 +41,7 @@ func TestCatalogProblems(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		addOn  addonv1alpha1.ClusterManagementAddOn
-		more   []addonv1alpha1.ClusterManagementAddOn
+		others []addonv1alpha1.ClusterManagementAddOn
 		want   []declaration.ProblemReason
 		text   string
 	}{
@@ -77,8 +77,8 @@ func TestCatalogProblems(t *testing.T) {
 		"Outsider": {reason: "depending on a cycle's member is no cycle", addOn: fixture.Registration("x", fixture.Required("pair-a"))},
 		"LongCycle": {
 			reason: "a long cycle leaves the remedy readable", addOn: fixture.Registrations(long[0])[0],
-			more: fixture.Registrations(strings.Join(long[1:], ",")),
-			want: []declaration.ProblemReason{declaration.ProblemCycle}, text: "make one",
+			others: fixture.Registrations(strings.Join(long[1:], ",")),
+			want:   []declaration.ProblemReason{declaration.ProblemCycle}, text: "make one",
 		},
 		"Several": {
 			reason: "one's own first, then unregistered, then cycles", addOn: fixture.Registration(
@@ -90,7 +90,7 @@ func TestCatalogProblems(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			addOns := append([]addonv1alpha1.ClusterManagementAddOn{}, tc.more...)
+			addOns := append([]addonv1alpha1.ClusterManagementAddOn{}, tc.others...)
 			for _, addOn := range base {
 				if addOn.Name != tc.addOn.Name {
 					addOns = append(addOns, addOn)
@@ -130,32 +130,32 @@ func TestDependentsOfAliases(t *testing.T) {
 			t.Errorf("dependents of %s -want, +got:\n%s", addOn, diff)
 		}
 	}
-	var found []string
+	var dependents []string
 	for _, problem := range c.Problems("x") {
-		found = append(found, problem.Finding)
+		dependents = append(dependents, problem.Finding)
 	}
 	want := []string{`spec.dependencies: "a" has no ClusterManagementAddOn on this hub`}
-	if diff := cmp.Diff(want, found); diff != "" {
+	if diff := cmp.Diff(want, dependents); diff != "" {
 		t.Errorf("problems -want, +got:\n%s", diff)
 	}
 }
 
-func TestRenewCompilesOnlyWhatIsNew(t *testing.T) {
+func TestRenewCompilesOnlyNewDeclarations(t *testing.T) {
 	const spec = `dependencies: [{name: a, when: {expression: "config.mode == 'proxy'"}}]`
-	before := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), fixture.Specified(t, "y", spec)})
-	after := before.Renew([]addonv1alpha1.ClusterManagementAddOn{
+	previous := New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", spec), fixture.Specified(t, "y", spec)})
+	current := previous.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", spec), fixture.Specified(t, "y", strings.Replace(spec, "proxy", "direct", 1)),
 	}, Templates{})
 	program := func(c *Catalog, addOn string) *expression.Expression {
 		return c.declarations[addOn].Edges[0].When.Expression
 	}
-	if program(before, "x") != program(after, "x") {
+	if program(previous, "x") != program(current, "x") {
 		t.Error("compiled again although nothing changed")
 	}
-	if program(before, "y") == program(after, "y") {
+	if program(previous, "y") == program(current, "y") {
 		t.Error("not compiled although it changed")
 	}
-	if diff := cmp.Diff([]string{"y"}, after.Changed(before)); diff != "" {
+	if diff := cmp.Diff([]string{"y"}, current.Changed(previous)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

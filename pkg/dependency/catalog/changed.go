@@ -10,19 +10,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Changed returns the add-ons, ascending, whose evaluation can differ between
-// the two catalogs for equal add-ons on a cluster: what they declare or the
-// cycles they are on have changed, or the versions and providers of what they
-// depend on, or it became known, or unknown, what they declare, or
-// Interlock acts on them in another way: they are bundles now, or no longer, or other AddOnTemplates of theirs wait.
-func (c *Catalog) Changed(before *Catalog) []string {
+// Changed returns the add-ons whose evaluation can differ between the two catalogs, in ascending order. These differences
+// count: their declarations, and whether these are known; their cycles; the versions and providers of their dependencies;
+// and the way in which Interlock acts on them, such as bundles and the AddOnTemplates that wait.
+func (c *Catalog) Changed(old *Catalog) []string {
 	var changed []string
 	for addOn := range c.declarations {
-		if !c.equal(before, addOn) {
+		if !c.equal(old, addOn) {
 			changed = append(changed, addOn)
 		}
 	}
-	for addOn := range before.declarations {
+	for addOn := range old.declarations {
 		if !c.Registered(addOn) {
 			changed = append(changed, addOn)
 		}
@@ -31,41 +29,39 @@ func (c *Catalog) Changed(before *Catalog) []string {
 	return changed
 }
 
-// equal compares what is meant, not how it is written: an empty list of
-// identifiers is none.
-func (c *Catalog) equal(before *Catalog, addOn string) bool {
-	return before.Registered(addOn) && c.actsAlike(before, addOn) && c.unreadFor(addOn) == before.unreadFor(addOn) &&
-		c.equalDeclaration(before, c.declarations[addOn], before.declarations[addOn]) &&
-		maps.EqualFunc(c.Cycles(addOn), before.Cycles(addOn), slices.Equal) &&
-		c.conditional[addOn].text() == before.conditional[addOn].text() && c.circular[addOn].text() == before.circular[addOn].text()
+// equal compares the meaning of declarations instead of their text. An empty list of identifiers equals a missing list.
+func (c *Catalog) equal(old *Catalog, addOn string) bool {
+	return old.Registered(addOn) && c.actsAlike(old, addOn) && c.unreadFor(addOn) == old.unreadFor(addOn) &&
+		c.equalDeclaration(old, c.declarations[addOn], old.declarations[addOn]) &&
+		maps.EqualFunc(c.Cycles(addOn), old.Cycles(addOn), slices.Equal) &&
+		c.conditional[addOn].text() == old.conditional[addOn].text() && c.circular[addOn].text() == old.circular[addOn].text()
 }
 
-func (c *Catalog) actsAlike(before *Catalog, addOn string) bool {
-	is, was := c.installs[addOn], before.installs[addOn]
-	return is.Bundle == was.Bundle &&
-		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(is.Templates, was.Templates))
+func (c *Catalog) actsAlike(old *Catalog, addOn string) bool {
+	current, previous := c.installs[addOn], old.installs[addOn]
+	return current.Bundle == previous.Bundle &&
+		(c.declarations[addOn].Ordering != addonv1alpha1.OrderingInstallAndUpgrade || slices.Equal(current.Templates, previous.Templates))
 }
 
-// equalDeclaration compares what is declared, and the versions and providers of what it is on.
-func (c *Catalog) equalDeclaration(before *Catalog, is, was declaration.Declaration) bool {
-	return is.Invalid == was.Invalid && is.Ordering == was.Ordering && declaration.SameOverrides(is, was) &&
-		equality.Semantic.DeepEqual(is.Dependencies, was.Dependencies) &&
-		equality.Semantic.DeepEqual(is.Requirements, was.Requirements) &&
-		!slices.ContainsFunc(is.Edges, func(e declaration.Edge) bool { return c.differs(before, &e) })
+// equalDeclaration compares two declarations, with the versions and providers of their dependencies.
+func (c *Catalog) equalDeclaration(old *Catalog, current, previous declaration.Declaration) bool {
+	return current.Invalid == previous.Invalid && current.Ordering == previous.Ordering && declaration.SameOverrides(current, previous) &&
+		equality.Semantic.DeepEqual(current.Dependencies, previous.Dependencies) &&
+		equality.Semantic.DeepEqual(current.Requirements, previous.Requirements) &&
+		!slices.ContainsFunc(current.Edges, func(e declaration.Edge) bool { return c.differs(old, &e) })
 }
 
-// differs reports whether the provider or the version of what an edge is on has
-// changed.
-func (c *Catalog) differs(before *Catalog, edge *declaration.Edge) bool {
+// differs reports whether the provider or the version of the edge's dependency differs.
+func (c *Catalog) differs(old *Catalog, edge *declaration.Edge) bool {
 	for end := range edge.Ends() {
 		switch api := end.Dependency.API; declaration.ServedBy(&end.Dependency) {
 		case "":
-			if end.MayCompareVersion() && c.versions[end.AddOn] != before.versions[end.AddOn] {
+			if end.MayCompareVersion() && c.versions[end.AddOn] != old.versions[end.AddOn] {
 				return true
 			}
-		case addonv1alpha1.APIServerHub: // nothing provides it
+		case addonv1alpha1.APIServerHub: // no add-on provides it
 		default:
-			if !slices.Equal(c.Providers(api.AddonAPI), before.Providers(api.AddonAPI)) {
+			if !slices.Equal(c.Providers(api.AddonAPI), old.Providers(api.AddonAPI)) {
 				return true
 			}
 		}

@@ -12,14 +12,14 @@ import (
 )
 
 func TestChanged(t *testing.T) {
-	broken, sound, other := fixture.Annotated("x", "{"), fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "[")
+	broken, sound, different := fixture.Annotated("x", "{"), fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "[")
 	message := fixture.Registration("x", fixture.Required("a"))
 	message.Spec.Dependencies[0].Message = "now with a reason"
 
 	cases := map[string]struct {
-		reason        string
-		before, after []addonv1alpha1.ClusterManagementAddOn
-		want          []string
+		reason            string
+		previous, current []addonv1alpha1.ClusterManagementAddOn
+		want              []string
 	}{
 		"Nothing": {"equal catalogs", fixture.Registrations("a: b, b:"), fixture.Registrations("b:, a: b"), nil},
 		"EdgeAdded": {
@@ -70,7 +70,9 @@ func TestChanged(t *testing.T) {
 			fixture.Registrations("x:"),
 			[]string{"x"},
 		},
-		"StillInvalid": {"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{other}, nil},
+		"StillInvalid": {
+			"held either way", []addonv1alpha1.ClusterManagementAddOn{broken}, []addonv1alpha1.ClusterManagementAddOn{different}, nil,
+		},
 		"Registered": {
 			"an add-on may have been installed before", fixture.Registrations("a:"), fixture.Registrations("a:, c:, b: a"),
 			[]string{"b", "c"},
@@ -87,14 +89,14 @@ func TestChanged(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, New(tc.after).Changed(New(tc.before))); diff != "" {
+			if diff := cmp.Diff(tc.want, New(tc.current).Changed(New(tc.previous))); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// Equal is what means the same: pointers and empty lists do not matter.
+// Declarations with the same meaning are equal: pointers and empty lists do not matter.
 func TestChangedByMeaning(t *testing.T) {
 	const full = `
 dependencies:
@@ -107,8 +109,8 @@ provides: [{kind: Thing}]`
 		return New(append(others, fixture.Specified(t, "x", x)))
 	}
 	for name, tc := range map[string]struct {
-		before, after *Catalog
-		want          []string
+		previous, current *Catalog
+		want              []string
 	}{
 		"Same": {catalog(full, a), catalog(full, a), nil},
 		"EmptyIdentifiers": {
@@ -134,7 +136,7 @@ provides: [{kind: Thing}]`
 		"ConditionNotOnOne": {New(fixture.Conditional("x: y, y: z!a, z:")), New(fixture.Conditional("x: y, y: z!b, z:")), []string{"y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.after.Changed(tc.before)); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.current.Changed(tc.previous)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
@@ -145,12 +147,12 @@ func TestAVersionThatMovesToTheNewKeyIsAChange(t *testing.T) {
 	dependent := fixture.Specified(t, "x", `dependencies: [{name: a, version: ">= 0.6.0"}]`)
 	former, current := fixture.Registration("a"), fixture.Versioned(fixture.Registration("a"), "0.6.0")
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "0.6.0"}
-	if Same(&former, &current) {
+	if SameRegistration(&former, &current) {
 		t.Error("the keys count as one")
 	}
-	before := New([]addonv1alpha1.ClusterManagementAddOn{dependent, former})
-	after := New([]addonv1alpha1.ClusterManagementAddOn{dependent, current})
-	if got := after.Changed(before); !slices.Equal(got, []string{"x"}) {
+	previous := New([]addonv1alpha1.ClusterManagementAddOn{dependent, former})
+	moved := New([]addonv1alpha1.ClusterManagementAddOn{dependent, current})
+	if got := moved.Changed(previous); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("changed: %v", got)
 	}
 }

@@ -8,34 +8,36 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
 )
 
-// An alternative that waits for its dependent, through Required edges or alternatives, never satisfies it: two add-ons
-// that are each other's alternative would else keep each other up, or down, by which of them came first. Without such
-// alternatives, what is waited for has no cycles but those of Required edges, which are reported. So there is one
-// result, whatever came first.
+// An alternative that waits for its dependent, through Required edges or alternatives, never satisfies the edge.
+// Otherwise, two add-ons that are alternatives of each other would keep each other up or down, depending on their order.
+// Without such alternatives, the only cycles are reported cycles of Required edges. So the result does not depend on the
+// order of events.
 
-// Circular has the add-ons that could wait for the named one, and for which it could wait, where alternatives are waited
-// for as Required edges are. It is nil where no alternative connects them.
+// Circular returns the add-ons that can wait for the named add-on and that it can wait for, if alternatives wait like
+// Required edges. It is nil if no alternative connects them.
 func (c *Catalog) Circular(addOn string) *ConditionalCycle { return c.circular[addOn] }
 
-// Tied has the add-ons whose conditions can decide whether edges of the named one are on a cycle, or alternatives of
-// it wait for itself; nil: there are none.
-func (c *Catalog) Tied(addOn string) *ConditionalCycle {
+// WidestCycle returns the add-ons whose conditions decide whether edges of the named add-on are on a cycle, or whether its
+// alternatives wait for itself. It is nil without such add-ons.
+func (c *Catalog) WidestCycle(addOn string) *ConditionalCycle {
 	if circular := c.circular[addOn]; circular != nil {
-		return circular // it has the members and conditions of the conditional cycle too
+		return circular // it also has the members and conditions of the conditional cycle
 	}
 	return c.conditional[addOn]
 }
 
-// findCircular returns, for each add-on that alternatives can connect into a cycle, all that are connected.
+// findCircular returns the connected add-ons for each add-on that alternatives can connect into a cycle.
 func findCircular(declarations map[string][]variant) map[string]*ConditionalCycle {
 	if !anyAlternatives(declarations) {
 		return nil
 	}
 	waits := make(map[string][]string, len(declarations))
-	for addOn, all := range declarations {
-		eachWaiting(all, requiredAndAlternatives, func(on string, _ *declaration.Edge, _ Condition) { waits[addOn] = append(waits[addOn], on) })
+	for addOn, variants := range declarations {
+		eachWaiting(variants, requiredAndAlternatives, func(target string, _ *declaration.Edge, _ Condition) {
+			waits[addOn] = append(waits[addOn], target)
+		})
 	}
-	found := map[string]*ConditionalCycle{}
+	cycles := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(waits).Cyclic() {
 		k := newConditionalCycle(members, declarations, requiredAndAlternatives)
 		if !k.alternatives {
@@ -43,15 +45,15 @@ func findCircular(declarations map[string][]variant) map[string]*ConditionalCycl
 		}
 		k.findWays()
 		for _, member := range members {
-			found[member] = k
+			cycles[member] = k
 		}
 	}
-	return found
+	return cycles
 }
 
 func anyAlternatives(declarations map[string][]variant) bool {
-	for _, all := range declarations {
-		for _, v := range all {
+	for _, variants := range declarations {
+		for _, v := range variants {
 			if slices.ContainsFunc(v.declared.Edges, func(edge declaration.Edge) bool { return edge.MayWaitForAny() }) {
 				return true
 			}
@@ -60,7 +62,7 @@ func anyAlternatives(declarations map[string][]variant) bool {
 	return false
 }
 
-// findWays makes the ways back that are the same on all clusters.
+// findWays prepares the paths back to each member that are equal on all clusters.
 func (k *ConditionalCycle) findWays() {
 	if len(k.conditions) > 0 {
 		return
@@ -73,28 +75,28 @@ func (k *ConditionalCycle) findWays() {
 	}
 }
 
-// WayBack has the ways by which other members wait for the named one, with the edges that apply on one managed cluster. It
-// calls applies as Cycles does.
+// WayBack returns the paths by which other members wait for the named add-on, through edges that apply on one managed
+// cluster. It calls applies like Cycles.
 func (k *ConditionalCycle) WayBack(addOn string, applies func(dependent string, condition Condition) bool) *graph.WayBack {
 	if way := k.ways[addOn]; way != nil {
 		return way()
 	}
-	known := map[[2]string]bool{}
-	return k.graph.WayBackWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
+	results := map[[2]string]bool{}
+	return k.graph.WayBackWhere(addOn, func(dependent, target string) bool { return k.applies(results, dependent, target, applies) })
 }
 
-// circularEdges calls a function with each edge of a declaration that waits for alternatives, all of which wait for the
-// add-on on every cluster, and with the cycle of the first.
-func (c *Catalog) circularEdges(addOn string, declared declaration.Declaration, call func(edge int, cycle []string)) {
+// circularEdges calls a function with each edge whose alternatives all wait for the add-on on every cluster. cycle is the
+// cycle through the first alternative.
+func (c *Catalog) circularEdges(addOn string, d declaration.Declaration, call func(edge int, cycle []string)) {
 	k := c.circular[addOn]
 	if k == nil {
 		return
 	}
 	way := k.WayBack(addOn, func(string, Condition) bool { return false })
-	for i := range declared.Edges {
-		edge := &declared.Edges[i]
+	for i := range d.Edges {
+		edge := &d.Edges[i]
 		if edge.MayWaitForAny() && edge.When == nil && len(edge.Overrides) == 0 &&
-			!slices.ContainsFunc(edge.Alternatives, func(one declaration.Edge) bool { return !way.Leads(one.AddOn) }) {
+			!slices.ContainsFunc(edge.Alternatives, func(alternative declaration.Edge) bool { return !way.Leads(alternative.AddOn) }) {
 			call(i, way.Cycle(edge.Alternatives[0].AddOn))
 		}
 	}

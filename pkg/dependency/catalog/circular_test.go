@@ -11,18 +11,18 @@ import (
 )
 
 // choosing is an add-on with one edge that has these alternatives.
-func choosing(t *testing.T, name, alternatives, more string) addonv1alpha1.ClusterManagementAddOn {
+func choosing(t *testing.T, name, alternatives, suffix string) addonv1alpha1.ClusterManagementAddOn {
 	t.Helper()
 	var listed []string
 	for alternative := range strings.FieldsSeq(alternatives) {
 		listed = append(listed, "{addOn: "+alternative+"}")
 	}
-	return fixture.Specified(t, name, "dependencies: [{name: any, "+more+"anyOf: ["+strings.Join(listed, ", ")+"]}]")
+	return fixture.Specified(t, name, "dependencies: [{name: any, "+suffix+"anyOf: ["+strings.Join(listed, ", ")+"]}]")
 }
 
 func TestChangesOfAlternatives(t *testing.T) {
 	others := fixture.Registrations("a:, b:, c:")
-	before := New(append(others, choosing(t, "x", "a b", "")))
+	previous := New(append(others, choosing(t, "x", "a b", "")))
 	for name, tc := range map[string]struct {
 		reason string
 		others string
@@ -35,8 +35,8 @@ func TestChangesOfAlternatives(t *testing.T) {
 		"WaitsBack": {"an alternative waits for x from now on", "a: c, b:, c: x", choosing(t, "x", "a b", ""), "[a c x]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := New(append(fixture.Registrations(tc.others), tc.x))
-			if got := fmt.Sprint(after.Changed(before)); got != tc.want {
+			current := New(append(fixture.Registrations(tc.others), tc.x))
+			if got := fmt.Sprint(current.Changed(previous)); got != tc.want {
 				t.Errorf("%s: changed are %s, want %s", tc.reason, got, tc.want)
 			}
 		})
@@ -82,13 +82,13 @@ func TestProblemsOfAlternatives(t *testing.T) {
 	}
 }
 
-// What admission judges by, an outline of the others, has the same problems.
+// An outline, which admission uses, has the same problems as a catalog.
 func TestAnOutlineHasAlternatives(t *testing.T) {
 	var outline *Outline
 	b := choosing(t, "b", "x c", "")
 	x := choosing(t, "x", "a b", "")
 	outline = outline.Renew(append(fixture.Registrations("a: x, c: a"), b))
-	problems := outline.With(&x).Problems("x")
+	problems := outline.CatalogWith(&x).Problems("x")
 	if len(problems) != 1 || problems[0].Reason != declaration.ProblemCycle {
 		t.Errorf("got %v", problems)
 	}
@@ -101,7 +101,7 @@ func TestAnOutlineHasAlternatives(t *testing.T) {
 // each edge, and all ways together are found once.
 func TestManyAlternativesAreBounded(t *testing.T) {
 	const addOns = 100
-	var all []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	for i := range addOns {
 		addOn := fixture.Registration(fmt.Sprintf("a%03d", i))
 		for j := range 256 {
@@ -111,9 +111,9 @@ func TestManyAlternativesAreBounded(t *testing.T) {
 			}
 			addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
 		}
-		all = append(all, addOn)
+		registrations = append(registrations, addOn)
 	}
-	c := New(all)
+	c := New(registrations)
 	k := c.Circular("a000")
 	if k == nil || len(k.Members()) != addOns {
 		t.Fatalf("got %v", k)

@@ -12,46 +12,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// A Required edge with a condition is on a cycle only where the condition
-// holds, and one that policies override only where these do not make it another. Where every edge of a cycle applies, its members wait for each other
-// as on any other cycle; elsewhere there is none. So the add-ons that such
-// edges could tie into a cycle are found once. Which of these edges apply, and
-// so whether there is a cycle, is decided per managed cluster.
+// A Required edge with a condition is on a cycle only on clusters where the condition holds. An edge that policies
+// override is on a cycle only where the policies leave it Required. Where every edge of a cycle applies, its members wait
+// for each other as on any other cycle. The add-ons that such edges can connect into a cycle are found once. The edges
+// that apply, and so the cycles, are found for each managed cluster.
 
-// ConditionalCycle is a set of add-ons that could all be on cycles of Required
-// edges, if the conditions of some of these edges held.
+// ConditionalCycle is a set of add-ons that are on cycles of Required edges if the conditions of some of these edges hold.
 type ConditionalCycle struct {
 	members []string // ascending
 	// graph has all Required edges between members, as if every condition held.
 	graph *graph.Graph
-	// conditions are those of the edges that do not always apply, by dependent
-	// and dependency. One that holds is enough for the edge to apply.
+	// conditions has the conditions of edges that do not always apply, by dependent and dependency. The edge applies if any
+	// of its conditions holds.
 	conditions map[[2]string][]Condition
 	inputs     input.Set
-	// selects has the edges of the graph. alternatives is set where one of these has alternatives.
+	// selects selects the edges of the graph. alternatives is true if one of them has alternatives.
 	selects      edgeSelector
 	alternatives bool
-	// ways are the ways back to each member, where no edge has a condition.
+	// ways has the paths back to each member. It is set only if no edge has a condition.
 	ways map[string]func() *graph.WayBack
-	// reads are found once for all members: the conditions can be a hundred thousand.
+	// reads finds its result once for all members, because there can be a hundred thousand conditions.
 	reads func() []string
-	// statement is all of this as text: equal for equal conditional cycles.
+	// statement returns a text that is equal for equal conditional cycles.
 	statement func() string
 }
 
-// Condition is when an edge applies.
+// Condition is the condition under which an edge applies.
 type Condition struct {
-	// When is that of the edge; nil: wherever its declaration counts.
+	// When is the edge's own condition. It is nil if the edge applies wherever its declaration is in force.
 	When *declaration.When
-	// Templated: the edge is of one of several declarations of the add-on. It counts where
-	// Template runs; empty: where none runs that declares something.
+	// Templated is true if the add-on has several declarations. This declaration is in force where Template runs. If
+	// Template is empty, it is in force where no template with a declaration runs.
 	Templated bool
 	Template  string
-	// Overridden is the edge where policies say something of it; nil: none does.
+	// Overridden is the edge that policies override. It is nil if none does.
 	Overridden *declaration.Edge
 }
 
-// inputs are what the condition reads.
+// inputs returns the inputs of the condition.
 func (c Condition) inputs() input.Set {
 	var inputs input.Set
 	if c.When != nil {
@@ -66,20 +64,19 @@ func (c Condition) inputs() input.Set {
 	return inputs
 }
 
-// edgeSelector selects edges that are waited for, or may be where policies say so.
+// edgeSelector selects edges that the dependent waits for, or may wait for because of policies.
 type edgeSelector func(edge *declaration.Edge) bool
 
-// requiredEdges selects Required edges without alternatives, and those that policies may make Required.
+// requiredEdges selects Required edges without alternatives, and edges that policies may make Required.
 func requiredEdges(edge *declaration.Edge) bool { return edge.MayWait() }
 
-// requiredAndAlternatives selects edges with alternatives too.
+// requiredAndAlternatives also selects edges with alternatives.
 func requiredAndAlternatives(edge *declaration.Edge) bool {
 	return edge.MayWait() || edge.MayWaitForAny()
 }
 
-// eachWaiting calls a function with each selected edge between add-ons, with the add-on that it is on, and with its
-// condition.
-func eachWaiting(declarations []variant, selects edgeSelector, call func(on string, edge *declaration.Edge, condition Condition)) {
+// eachWaiting calls a function with each selected edge between add-ons, its dependency, and its condition.
+func eachWaiting(declarations []variant, selects edgeSelector, call func(target string, edge *declaration.Edge, condition Condition)) {
 	for _, v := range declarations {
 		for i := range v.declared.Edges {
 			edge := &v.declared.Edges[i]
@@ -99,47 +96,46 @@ func eachWaiting(declarations []variant, selects edgeSelector, call func(on stri
 	}
 }
 
-// Conditional returns the conditional cycle that the add-on is a member of; nil
-// for none.
+// Conditional returns the conditional cycle of the add-on. It is nil for an add-on without a conditional cycle.
 func (c *Catalog) Conditional(addOn string) *ConditionalCycle { return c.conditional[addOn] }
 
-// findConditionalCycles returns the conditional cycle of each member of one.
+// findConditionalCycles returns the conditional cycles by member.
 func findConditionalCycles(declarations map[string][]variant) map[string]*ConditionalCycle {
 	required := map[string][]string{}
 	uncertain := false
-	for addOn, all := range declarations {
-		eachWaiting(all, requiredEdges, func(on string, _ *declaration.Edge, condition Condition) {
-			required[addOn] = append(required[addOn], on)
+	for addOn, variants := range declarations {
+		eachWaiting(variants, requiredEdges, func(target string, _ *declaration.Edge, condition Condition) {
+			required[addOn] = append(required[addOn], target)
 			uncertain = uncertain || condition != (Condition{})
 		})
 	}
 	if !uncertain {
 		return nil
 	}
-	found := map[string]*ConditionalCycle{}
+	cycles := map[string]*ConditionalCycle{}
 	for _, members := range graph.New(required).Cyclic() {
 		k := newConditionalCycle(members, declarations, requiredEdges)
 		if len(k.conditions) == 0 {
-			continue // a cycle like any other
+			continue // this cycle is not conditional
 		}
 		for _, member := range members {
-			found[member] = k
+			cycles[member] = k
 		}
 	}
-	return found
+	return cycles
 }
 
 func newConditionalCycle(members []string, declarations map[string][]variant, selects edgeSelector) *ConditionalCycle {
 	k := &ConditionalCycle{members: members, conditions: map[[2]string][]Condition{}, selects: selects}
 	required := make(map[string][]string, len(members))
-	for _, from := range members {
-		eachWaiting(declarations[from], selects, func(on string, edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(members, on); !within {
+	for _, dependent := range members {
+		eachWaiting(declarations[dependent], selects, func(target string, edge *declaration.Edge, condition Condition) {
+			if _, ok := slices.BinarySearch(members, target); !ok {
 				return
 			}
 			k.alternatives = k.alternatives || len(edge.Alternatives) > 0
-			required[from] = append(required[from], on)
-			ends := [2]string{from, on}
+			required[dependent] = append(required[dependent], target)
+			ends := [2]string{dependent, target}
 			k.conditions[ends] = append(k.conditions[ends], condition)
 		})
 	}
@@ -152,39 +148,39 @@ func newConditionalCycle(members []string, declarations map[string][]variant, se
 		}
 	}
 	if len(k.conditions) == 0 {
-		k.conditions = nil // without the room for those that were deleted
+		k.conditions = nil // frees the memory of deleted entries
 	}
 	k.graph = graph.New(required)
 	k.reads = sync.OnceValue(k.findReads)
-	k.statement = sync.OnceValue(func() string { return k.state(declarations) })
+	k.statement = sync.OnceValue(func() string { return k.describe(declarations) })
 	return k
 }
 
-// certain reports whether an edge with these conditions always applies: each of the add-on's
-// declarations has it without a condition of its own.
+// certain reports whether an edge with these conditions always applies: each declaration of the add-on has the edge
+// without a condition of its own.
 func certain(conditions []Condition, declarations int) bool {
-	by := map[string]bool{}
+	templates := map[string]bool{}
 	for _, condition := range conditions {
 		if condition.When == nil && condition.Overridden == nil {
-			by[condition.Template] = true
+			templates[condition.Template] = true
 		}
 	}
-	return len(by) == declarations
+	return len(templates) == declarations
 }
 
-func (k *ConditionalCycle) state(declarations map[string][]variant) string {
+func (k *ConditionalCycle) describe(declarations map[string][]variant) string {
 	var statement strings.Builder
-	for _, from := range k.members {
-		eachWaiting(declarations[from], k.selects, func(on string, edge *declaration.Edge, condition Condition) {
-			if _, within := slices.BinarySearch(k.members, on); !within {
+	for _, dependent := range k.members {
+		eachWaiting(declarations[dependent], k.selects, func(target string, edge *declaration.Edge, condition Condition) {
+			if _, ok := slices.BinarySearch(k.members, target); !ok {
 				return
 			}
-			fmt.Fprintf(&statement, "%q→%q", from, on)
+			fmt.Fprintf(&statement, "%q→%q", dependent, target)
 			if condition.Templated {
 				fmt.Fprintf(&statement, " in %q", condition.Template)
 			}
-			if when := edge.Dependency.When; when != nil {
-				fmt.Fprintf(&statement, " %q %q", when.ClusterSelector.String(), when.Expression)
+			if w := edge.Dependency.When; w != nil {
+				fmt.Fprintf(&statement, " %q %q", w.ClusterSelector.String(), w.Expression)
 			}
 			if condition.When != nil && len(condition.When.Reads) > 0 {
 				fmt.Fprintf(&statement, " %q", condition.When.Reads)
@@ -197,24 +193,25 @@ func (k *ConditionalCycle) state(declarations map[string][]variant) string {
 	return statement.String()
 }
 
-// Members returns the add-ons, ascending.
+// Members returns the add-ons in ascending order.
 func (k *ConditionalCycle) Members() []string { return k.members }
 
-// Inputs are what the conditions of edges between members read.
+// Inputs returns the inputs of the conditions of edges between members.
 func (k *ConditionalCycle) Inputs() input.Set { return k.inputs }
 
-// Reads returns the add-ons, ascending, whose settings the conditions of edges between members read. They are shared and must
-// not be changed.
+// Reads returns the add-ons whose settings the conditions of edges between members read, in ascending order. They are
+// shared and must not be changed.
 func (k *ConditionalCycle) Reads() []string { return k.reads() }
 
-func (k *ConditionalCycle) findReads() (addOns []string) {
+func (k *ConditionalCycle) findReads() []string {
+	var addOns []string
 	for _, conditions := range k.conditions {
 		for _, condition := range conditions {
 			if condition.When == nil {
 				continue
 			}
-			for _, read := range condition.When.Reads {
-				addOns = append(addOns, read.AddOn)
+			for _, source := range condition.When.Reads {
+				addOns = append(addOns, source.AddOn)
 			}
 		}
 	}
@@ -222,43 +219,43 @@ func (k *ConditionalCycle) findReads() (addOns []string) {
 	return slices.Compact(addOns)
 }
 
-// Cycles are those of a member as Catalog.Cycles returns them, with the edges
-// that apply on one managed cluster. It calls applies, for a condition of the
-// named dependent, only where the search gets to its edge, and at most once.
+// Cycles returns the cycles of a member, like Catalog.Cycles, with the edges that apply on one managed cluster. It calls
+// applies with a condition of the named dependent only when the search reaches its edge, and at most once.
 func (k *ConditionalCycle) Cycles(addOn string, applies func(dependent string, condition Condition) bool) map[string][]string {
-	known := map[[2]string]bool{}
-	return k.graph.CyclesWhere(addOn, func(from, to string) bool { return k.does(known, from, to, applies) })
+	results := map[[2]string]bool{}
+	return k.graph.CyclesWhere(addOn, func(dependent, target string) bool { return k.applies(results, dependent, target, applies) })
 }
 
-// does reports whether an edge applies, and keeps that in known. It calls applies at most once for each condition.
-func (k *ConditionalCycle) does(known map[[2]string]bool, from, to string, applies func(dependent string, condition Condition) bool) bool {
-	ends := [2]string{from, to}
-	does, evaluated := known[ends]
+// applies reports whether an edge applies, and keeps the result in results. It evaluates each condition at most once.
+func (k *ConditionalCycle) applies(
+	results map[[2]string]bool, dependent, target string, applies func(dependent string, condition Condition) bool,
+) bool {
+	ends := [2]string{dependent, target}
+	result, evaluated := results[ends]
 	if !evaluated {
 		conditions, conditional := k.conditions[ends]
-		does = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(from, condition) })
-		known[ends] = does
+		result = !conditional || slices.ContainsFunc(conditions, func(condition Condition) bool { return applies(dependent, condition) })
+		results[ends] = result
 	}
-	return does
+	return result
 }
 
-// possible are the cycles that the member would be on if all conditions held,
-// but for those that it is on anyway.
+// possible returns the cycles of the member that exist only if all conditions hold.
 func (k *ConditionalCycle) possible(addOn string, certain map[string][]string) [][]string {
 	if k == nil {
 		return nil
 	}
-	all := k.graph.Cycles(addOn)
-	var cycles [][]string
-	for _, dependency := range slices.Sorted(maps.Keys(all)) {
-		if _, anyway := certain[dependency]; !anyway {
-			cycles = append(cycles, all[dependency])
+	cycles := k.graph.Cycles(addOn)
+	var result [][]string
+	for _, dependency := range slices.Sorted(maps.Keys(cycles)) {
+		if _, ok := certain[dependency]; !ok {
+			result = append(result, cycles[dependency])
 		}
 	}
-	return cycles
+	return result
 }
 
-// text is the statement of the conditional cycle, empty for none.
+// text returns the statement of the conditional cycle. It is empty without a conditional cycle.
 func (k *ConditionalCycle) text() string {
 	if k == nil {
 		return ""

@@ -14,8 +14,8 @@ import (
 func TestDependents(t *testing.T) {
 	c := catalogOf("c: base, a: base b?, b: base?, base:")
 	cases := map[string]struct {
-		reason, of string
-		want       []string
+		reason, addOn string
+		want          []string
 	}{
 		"Several":      {"dependents of either type, by name", "base", []string{"a", "b", "c"}},
 		"Optional":     {"an Optional edge makes a dependent", "b", []string{"a"}},
@@ -24,7 +24,7 @@ func TestDependents(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, c.Dependents(tc.of)); diff != "" {
+			if diff := cmp.Diff(tc.want, c.Dependents(tc.addOn)); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 type list = []addonv1alpha1.AddonDependency
 
-// exported compares what a declaration shows, not what is compiled of it.
+// exported ignores the compiled parts of a declaration in comparisons.
 var exported = cmpopts.IgnoreFields(declaration.Declaration{}, "Edges", "Platform")
 
 func catalogOf(text string) *Catalog { return New(fixture.Registrations(text)) }

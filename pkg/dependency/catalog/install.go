@@ -13,43 +13,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// Install is how OCM installs an add-on on managed clusters, as its registration says. It is zero
-// for an add-on that its own manager installs.
+// Install is the way in which OCM installs an add-on on managed clusters, by its registration. It is zero for an add-on
+// that its own manager installs.
 type Install struct {
-	// Manual: it does not.
+	// Manual is true if OCM does not install it.
 	Manual bool
-	// Placed: on the clusters that Placements select. These are their keys, ascending.
+	// Placed is true if OCM installs it on the clusters that Placements select. Placements has their keys in ascending
+	// order.
 	Placed     bool
 	Placements []types.NamespacedName
-	// OnDemand: its owner lets Interlock install a Manual one where edges need it.
+	// OnDemand is true if its owner lets Interlock install a Manual add-on where edges need it.
 	OnDemand bool
-	// Templates are the AddOnTemplates, ascending, that its registration names.
+	// Templates has the AddOnTemplates that its registration names, in ascending order.
 	Templates []string
-	// Bundle: it has no agent, and is available where all that it requires is.
+	// Bundle is true for an add-on without an agent. It is available where all its dependencies are satisfied.
 	Bundle bool
-	// Approved is on how many managed clusters Interlock may have it installed by one change.
+	// Approved is the number of managed clusters on which one change may install it.
 	Approved int
-	// RemovalApproved is from how many managed clusters Interlock may have it removed by one change.
+	// RemovalApproved is the number of managed clusters from which one change may remove it.
 	RemovalApproved int
-	// WrongApproval and WrongRemovalApproval are what their annotations say, where that is no number.
+	// WrongApproval and WrongRemovalApproval are the values of these annotations that are not numbers.
 	WrongApproval, WrongRemovalApproval string
 }
 
-// Consent is how the owner of an add-on lets Interlock install it.
+// Consent is the way in which the owner of an add-on lets Interlock install it.
 type Consent string
 
 const (
-	// NoConsent is that of an owner who does not.
+	// NoConsent means that the owner does not let Interlock install it.
 	NoConsent Consent = ""
-	// ConsentUnknown is that its Placements could not be read yet.
+	// ConsentUnknown means that its Placements could not be read yet.
 	ConsentUnknown Consent = "Unknown"
-	// ByLabel is that OCM installs it on managed clusters with InstallLabel, because a Placement selects them.
+	// ByLabel means that Interlock labels managed clusters with InstallLabel, and a Placement selects them.
 	ByLabel Consent = "Label"
-	// ByAnnotation is that Interlock creates its ManagedClusterAddOns.
+	// ByAnnotation means that Interlock creates its ManagedClusterAddOns.
 	ByAnnotation Consent = "Annotation"
 )
 
-// Consent returns how the owner of a registered add-on lets Interlock install it.
+// Consent returns the consent of the owner of a registered add-on.
 func (c *Catalog) Consent(addOn string) Consent {
 	install := c.installs[addOn]
 	switch {
@@ -63,14 +64,14 @@ func (c *Catalog) Consent(addOn string) Consent {
 	return NoConsent
 }
 
-// Consents reports whether the owner of a registered add-on is known to let Interlock install it.
+// Consents reports whether the owner of a registered add-on certainly lets Interlock install it.
 func (c *Catalog) Consents(addOn string) bool {
 	consent := c.Consent(addOn)
 	return consent == ByAnnotation || consent == ByLabel
 }
 
-// Installer returns the add-on that an edge with install Auto installs: the one that it is on, or the only one that declares to provide
-// its API. It is empty if there is none, or several.
+// Installer returns the add-on that an edge with install Auto installs: its add-on, or the only provider of its API. It is
+// empty if there is no such add-on, or several.
 func (c *Catalog) Installer(dependency *addonv1alpha1.AddonDependency) string {
 	if dependency.API == nil {
 		return declaration.Target(dependency)
@@ -81,7 +82,7 @@ func (c *Catalog) Installer(dependency *addonv1alpha1.AddonDependency) string {
 	return ""
 }
 
-// IsSet reports whether an edge that is declared wishes settings for an add-on.
+// IsSet reports whether a declared edge requests settings for an add-on.
 func (c *Catalog) IsSet(addOn string) bool {
 	sets := func(edge declaration.Edge) bool { return edge.AddOn == addOn && len(edge.Settings) > 0 }
 	return slices.ContainsFunc(c.Dependents(addOn), func(dependent string) bool {
@@ -89,26 +90,27 @@ func (c *Catalog) IsSet(addOn string) bool {
 			return true
 		}
 		return slices.ContainsFunc(c.Variants(dependent), func(template string) bool {
-			_, of, _ := c.Template(template)
-			return slices.ContainsFunc(of.Edges, sets)
+			_, d, _ := c.Template(template)
+			return slices.ContainsFunc(d.Edges, sets)
 		})
 	})
 }
 
-// InstallOf returns how OCM installs an add-on with that registration.
+// InstallOf returns the way in which OCM installs the add-on of a registration.
 func InstallOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	install := installOf(addOn)
 	install.Bundle, install.Templates = IsBundle(addOn), declaration.NamedTemplates(addOn)
 	return install
 }
 
-// IsBundle reports whether a registration says that its add-on is a bundle. One with AddOnTemplates has an agent.
+// IsBundle reports whether a registration declares its add-on as a bundle. An add-on with AddOnTemplates has an agent, so
+// it is not a bundle.
 func IsBundle(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	return addOn.Annotations[addonv1alpha1.BundleAnnotation] == "true" && !declaration.UsesTemplates(addOn)
 }
 
 func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
-	// As OCM's install controller: an add-on with another lifecycle is left to its own manager.
+	// OCM's install controller leaves an add-on with another lifecycle to its own manager too.
 	lifecycle, set := addOn.Annotations[ocmv1alpha1.AddonLifecycleAnnotationKey]
 	if set && lifecycle != ocmv1alpha1.AddonLifecycleAddonManagerAnnotationValue {
 		return Install{}
@@ -131,42 +133,43 @@ func installOf(addOn *addonv1alpha1.ClusterManagementAddOn) Install {
 	return install
 }
 
-// approval is the number of managed clusters that an annotation approves; 0 without one. It also returns what the annotation says, if that
-// is no number.
-func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) (approved int, wrong string) {
-	says := addOn.Annotations[annotation]
-	approved, err := strconv.Atoi(says)
+// approval returns the number of managed clusters that an annotation approves. It is 0 without the annotation. The second
+// result is the value of the annotation if it is not a number.
+func approval(addOn *addonv1alpha1.ClusterManagementAddOn, annotation string) (int, string) {
+	value := addOn.Annotations[annotation]
+	approved, err := strconv.Atoi(value)
 	if err != nil {
-		return 0, says
+		return 0, value
 	}
 	return approved, ""
 }
 
-// Drops reports whether OCM removes the add-on from managed clusters where it was installed in the way before: from those
-// that only a Placement selects which is not listed any more, or if it was installed in another way, from all that no
-// Placement selects.
-func (i Install) Drops(before Install) bool {
-	return i.Placed && (!before.Placed || slices.ContainsFunc(before.Placements, func(one types.NamespacedName) bool {
-		return !slices.Contains(i.Placements, one)
+// Drops reports whether OCM removes the add-on from managed clusters because its installation changed. If Placements
+// installed it before, OCM removes it from clusters that only removed Placements select. Otherwise, OCM removes it from
+// all clusters that no Placement selects.
+func (i Install) Drops(old Install) bool {
+	return i.Placed && (!old.Placed || slices.ContainsFunc(old.Placements, func(placement types.NamespacedName) bool {
+		return !slices.Contains(i.Placements, placement)
 	}))
 }
 
-func (i Install) equal(other Install) bool {
-	return i.alike(other) && i.Bundle == other.Bundle && slices.Equal(i.Templates, other.Templates)
+func (i Install) equal(b Install) bool {
+	return i.alike(b) && i.Bundle == b.Bundle && slices.Equal(i.Templates, b.Templates)
 }
 
 // alike reports whether OCM installs the add-on in the same way.
-func (i Install) alike(other Install) bool {
-	return i.Manual == other.Manual && i.OnDemand == other.OnDemand && i.Approved == other.Approved &&
-		i.RemovalApproved == other.RemovalApproved && i.WrongApproval == other.WrongApproval &&
-		i.WrongRemovalApproval == other.WrongRemovalApproval && i.Placed == other.Placed && slices.Equal(i.Placements, other.Placements)
+func (i Install) alike(b Install) bool {
+	return i.Manual == b.Manual && i.OnDemand == b.OnDemand && i.Approved == b.Approved &&
+		i.RemovalApproved == b.RemovalApproved && i.WrongApproval == b.WrongApproval &&
+		i.WrongRemovalApproval == b.WrongRemovalApproval && i.Placed == b.Placed && slices.Equal(i.Placements, b.Placements)
 }
 
-// Install returns how OCM installs a registered add-on.
+// Install returns the way in which OCM installs a registered add-on.
 func (c *Catalog) Install(addOn string) Install { return c.installs[addOn] }
 
-// PlacedBy returns the add-ons, ascending, that a Placement installs and others depend on.
-func (c *Catalog) PlacedBy(placement types.NamespacedName) (addOns []string) {
+// PlacedBy returns the add-ons that a Placement installs and others depend on, in ascending order.
+func (c *Catalog) PlacedBy(placement types.NamespacedName) []string {
+	var addOns []string
 	for addOn, install := range c.installs {
 		if slices.Contains(install.Placements, placement) && len(c.Dependents(addOn)) > 0 {
 			addOns = append(addOns, addOn)
@@ -176,16 +179,14 @@ func (c *Catalog) PlacedBy(placement types.NamespacedName) (addOns []string) {
 	return addOns
 }
 
-// Reworded returns the add-ons, ascending, that depend on one which is registered, or installed
-// by OCM, in another way than in the catalog before, or whose dependencies policies keep from being
-// installed in another way. Their verdicts are the same, but where the dependency is not installed,
-// another explanation holds.
-func (c *Catalog) Reworded(before *Catalog) []string {
+// Reworded returns the add-ons whose verdicts are equal in the catalog before, but have other explanations, in ascending
+// order. The registration or the installation of a dependency changed, or policies that deny its installation did.
+func (c *Catalog) Reworded(old *Catalog) []string {
 	reworded := map[string]bool{}
-	for _, registered := range []map[string]Install{c.installs, before.installs} {
+	for _, registered := range []map[string]Install{c.installs, old.installs} {
 		for addOn := range registered {
-			if c.Registered(addOn) == before.Registered(addOn) && c.Install(addOn).alike(before.Install(addOn)) &&
-				c.Consent(addOn) == before.Consent(addOn) && c.Labeled(addOn).equal(before.Labeled(addOn)) {
+			if c.Registered(addOn) == old.Registered(addOn) && c.Install(addOn).alike(old.Install(addOn)) &&
+				c.Consent(addOn) == old.Consent(addOn) && c.Labeled(addOn).equal(old.Labeled(addOn)) {
 				continue
 			}
 			for _, dependent := range c.Dependents(addOn) {
@@ -194,7 +195,7 @@ func (c *Catalog) Reworded(before *Catalog) []string {
 		}
 	}
 	for addOn := range c.declarations {
-		if !c.policies.InstallsAlike(before.policies) && c.installsFor(addOn) {
+		if !c.policies.InstallsAlike(old.policies) && c.installsFor(addOn) {
 			reworded[addOn] = true
 		}
 	}

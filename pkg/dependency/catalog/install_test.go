@@ -40,26 +40,26 @@ func TestInstall(t *testing.T) {
 // Where only the way of installing changes, dependents have the same verdicts in other words.
 func TestReworded(t *testing.T) {
 	dependents := fixture.Registrations("x: base, y: base?, z: other, other:")
-	with := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
+	registered := func(spec string) []addonv1alpha1.ClusterManagementAddOn {
 		return append(slices.Clone(dependents), fixture.Specified(t, "base", spec))
 	}
-	one := `installStrategy: {type: Placements, placements: [{namespace: ns, name: a}]}`
+	byPlacement := `installStrategy: {type: Placements, placements: [{namespace: ns, name: a}]}`
 	for name, test := range map[string]struct {
-		before, after []addonv1alpha1.ClusterManagementAddOn
-		want          []string
+		previous, current []addonv1alpha1.ClusterManagementAddOn
+		want              []string
 	}{
-		"Same":         {with(placed), with(placed), nil},
-		"Registered":   {dependents, with(manual), []string{"x", "y"}},
-		"Unregistered": {with(manual), dependents, []string{"x", "y"}},
-		"Strategy":     {with(manual), with(placed), []string{"x", "y"}},
-		"Placements":   {with(placed), with(one), []string{"x", "y"}},
-		"Declaration":  {with(placed), append(with(placed), fixture.Registration("w", fixture.Required("base"))), nil},
+		"Same":         {registered(placed), registered(placed), nil},
+		"Registered":   {dependents, registered(manual), []string{"x", "y"}},
+		"Unregistered": {registered(manual), dependents, []string{"x", "y"}},
+		"Strategy":     {registered(manual), registered(placed), []string{"x", "y"}},
+		"Placements":   {registered(placed), registered(byPlacement), []string{"x", "y"}},
+		"Declaration":  {registered(placed), append(registered(placed), fixture.Registration("w", fixture.Required("base"))), nil},
 	} {
-		before, after := New(test.before), New(test.after)
-		if got := after.Reworded(before); !slices.Equal(got, test.want) {
+		previous, current := New(test.previous), New(test.current)
+		if got := current.Reworded(previous); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
-		changed := after.Changed(before)
+		changed := current.Changed(previous)
 		if changed = slices.DeleteFunc(changed, func(addOn string) bool { return addOn == "base" }); name != "Declaration" && len(changed) > 0 {
 			t.Errorf("%s: the verdicts of %q could change", name, changed)
 		}
@@ -69,20 +69,20 @@ func TestReworded(t *testing.T) {
 	if got := New([]addonv1alpha1.ClusterManagementAddOn{self}).Install("x"); !got.equal(Install{}) {
 		t.Errorf("OCM installs what its own manager installs: %v", got)
 	}
-	changed := with(placed)[len(dependents)]
-	if other := with(one)[len(dependents)]; Same(&changed, &other) {
+	changed := registered(placed)[len(dependents)]
+	if unchanged := registered(byPlacement)[len(dependents)]; SameRegistration(&changed, &unchanged) {
 		t.Error("a registration with another Placement is the same to a catalog")
 	}
 }
 
-func TestWhatIsRegisteredMayNotBeKnown(t *testing.T) {
+func TestPartialCatalogs(t *testing.T) {
 	addOns := fixture.Registrations("x: a")
 	for name, test := range map[string]struct {
 		catalog *Catalog
 		addOn   string
 		want    bool
 	}{
-		"OfAHub": {New(addOns), "a", true}, "Registered": {New(addOns), "x", false}, "OfSome": {Some(addOns), "a", false},
+		"OfAHub": {New(addOns), "a", true}, "Registered": {New(addOns), "x", false}, "OfSome": {NewPartial(addOns), "a", false},
 	} {
 		if got := test.catalog.Unregistered(test.addOn); got != test.want {
 			t.Errorf("%s: got %t", name, got)
@@ -103,7 +103,7 @@ func TestPlacedBy(t *testing.T) {
 }
 
 func TestDrops(t *testing.T) {
-	in := func(names ...string) Install {
+	placedIn := func(names ...string) Install {
 		install := Install{Placed: true}
 		for _, name := range names {
 			install.Placements = append(install.Placements, types.NamespacedName{Namespace: "ns", Name: name})
@@ -111,20 +111,20 @@ func TestDrops(t *testing.T) {
 		return install
 	}
 	for name, test := range map[string]struct {
-		before, after Install
-		want          bool
+		previous, current Install
+		want              bool
 	}{
-		"the same":             {in("a", "b"), in("a", "b"), false},
-		"one more":             {in("a"), in("a", "b"), false},
-		"one less":             {in("a", "b"), in("b"), true},
-		"another":              {in("a"), in("b"), true},
-		"none any more":        {in("a"), in(), true},
-		"by hand after":        {in("a"), Install{Manual: true}, false},
-		"by hand before":       {Install{Manual: true}, in("a"), true},
-		"its own manager then": {in("a"), Install{}, false},
-		"its own manager once": {Install{}, in("a"), true},
+		"the same":             {placedIn("a", "b"), placedIn("a", "b"), false},
+		"one more":             {placedIn("a"), placedIn("a", "b"), false},
+		"one less":             {placedIn("a", "b"), placedIn("b"), true},
+		"another":              {placedIn("a"), placedIn("b"), true},
+		"none any more":        {placedIn("a"), placedIn(), true},
+		"by hand after":        {placedIn("a"), Install{Manual: true}, false},
+		"by hand before":       {Install{Manual: true}, placedIn("a"), true},
+		"its own manager then": {placedIn("a"), Install{}, false},
+		"its own manager once": {Install{}, placedIn("a"), true},
 	} {
-		if got := test.after.Drops(test.before); got != test.want {
+		if got := test.current.Drops(test.previous); got != test.want {
 			t.Errorf("%s: got %t", name, got)
 		}
 	}

@@ -11,25 +11,25 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// decisionPage is how many managed clusters one PlacementDecision has. Open Cluster Management writes one after the other. Between two
-// writes, a cluster that moves from one to the next is in none, and its add-on is uninstalled.
+// decisionPage is the number of managed clusters in one PlacementDecision. OCM writes the PlacementDecisions one after the
+// other. A cluster that moves to the next one is in none of them between two writes, and its add-on is uninstalled.
 const decisionPage = 100
 
-// Placements are those of a hub; Unread: they could not be read yet.
+// Placements has the Placements of a hub. Unread is true if they could not be read yet.
 type Placements struct {
 	Items  []clusterv1beta1.Placement
 	Unread bool
 }
 
-// Labeled is on how many managed clusters an owner lets Interlock have an add-on installed by InstallLabel.
+// Labeled is the consent of an owner to installations by InstallLabel.
 type Labeled struct {
-	// Placements are those of the add-on, ascending, that select the label as they have to.
+	// Placements has the Placements of the add-on that select the label correctly, in ascending order.
 	Placements []types.NamespacedName
-	// Problem is why a Placement that selects the label does not count; empty: none does not.
+	// Problem is the reason why a Placement that selects the label does not count. It is empty if all of them count.
 	Problem string
 }
 
-// Consented returns the catalog with the consent that Placements give. It is unknown in a catalog without them.
+// Consented returns the catalog with the consents that Placements give. They are unknown in a catalog without Placements.
 func (c *Catalog) Consented(placements Placements) *Catalog {
 	consented := *c
 	consented.labeled = nil
@@ -41,44 +41,45 @@ func (c *Catalog) Consented(placements Placements) *Catalog {
 		if !install.Placed {
 			continue
 		}
-		listed := func(one *clusterv1beta1.Placement) bool {
-			return slices.Contains(install.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+		listed := func(placement *clusterv1beta1.Placement) bool {
+			return slices.Contains(install.Placements, types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
 		}
-		if by := labeledBy(placements.Items, listed, addOn); len(by.Placements) > 0 || by.Problem != "" {
-			consented.labeled[addOn] = by
+		if labeled := labeledBy(placements.Items, listed, addOn); len(labeled.Placements) > 0 || labeled.Problem != "" {
+			consented.labeled[addOn] = labeled
 		}
 	}
 	return &consented
 }
 
-// Labeled returns how the Placements of a registered add-on let Interlock install it.
+// Labeled returns the consent that the Placements of a registered add-on give.
 func (c *Catalog) Labeled(addOn string) Labeled { return c.labeled[addOn] }
 
 // InstallLabel is the label of the managed clusters on which Interlock has an add-on installed.
 func InstallLabel(addOn string) string { return addonv1alpha1.InstallLabelPrefix + addOn }
 
-// labeledBy finds how those Placements that are listed select the label of an add-on.
-func labeledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta1.Placement) bool, addOn string) (found Labeled) {
+// labeledBy returns the consent that the listed Placements give by selecting the label of an add-on.
+func labeledBy(placements []clusterv1beta1.Placement, listed func(*clusterv1beta1.Placement) bool, addOn string) Labeled {
+	var labeled Labeled
 	for i := range placements {
-		one := &placements[i]
-		switch problem := wronglyLabeled(&one.Spec); {
-		case !listed(one) || !selectsLabel(&one.Spec, InstallLabel(addOn)):
+		placement := &placements[i]
+		switch problem := wronglyLabeled(&placement.Spec); {
+		case !listed(placement) || !selectsLabel(&placement.Spec, InstallLabel(addOn)):
 		case problem != "":
-			found.Problem = "Placement " + one.Namespace + "/" + one.Name + " " + problem
+			labeled.Problem = "Placement " + placement.Namespace + "/" + placement.Name + " " + problem
 		default:
-			found.Placements = append(found.Placements, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+			labeled.Placements = append(labeled.Placements, types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
 		}
 	}
-	slices.SortFunc(found.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
-	return found
+	slices.SortFunc(labeled.Placements, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	return labeled
 }
 
-func (l Labeled) equal(other Labeled) bool {
-	return l.Problem == other.Problem && slices.Equal(l.Placements, other.Placements)
+func (l Labeled) equal(b Labeled) bool {
+	return l.Problem == b.Problem && slices.Equal(l.Placements, b.Placements)
 }
 
-// Limit is on how many managed clusters the add-on may be installed by the label; 0: on none, and -1: on all. With two Placements, each
-// cluster is always in a decision of one of them.
+// Limit returns the number of managed clusters on which the label may install the add-on. It is -1 without a limit: with
+// two Placements, each cluster is always in a decision of one of them.
 func (l Labeled) Limit() int {
 	switch len(l.Placements) {
 	case 0:
@@ -89,23 +90,24 @@ func (l Labeled) Limit() int {
 	return -1
 }
 
-// selectsLabel reports whether a Placement selects managed clusters that have a label.
+// selectsLabel reports whether a Placement selects managed clusters with the label.
 func selectsLabel(spec *clusterv1beta1.PlacementSpec, label string) bool {
 	return slices.ContainsFunc(spec.Predicates, func(predicate clusterv1beta1.ClusterPredicate) bool {
 		selector := &predicate.RequiredClusterSelector.LabelSelector
 		value, exact := selector.MatchLabels[label]
 		return exact && value == addonv1alpha1.InstallLabelValue ||
-			slices.ContainsFunc(selector.MatchExpressions, func(of metav1.LabelSelectorRequirement) bool {
-				return of.Key == label && (of.Operator == metav1.LabelSelectorOpExists ||
-					of.Operator == metav1.LabelSelectorOpIn && slices.Contains(of.Values, addonv1alpha1.InstallLabelValue))
+			slices.ContainsFunc(selector.MatchExpressions, func(requirement metav1.LabelSelectorRequirement) bool {
+				return requirement.Key == label && (requirement.Operator == metav1.LabelSelectorOpExists ||
+					requirement.Operator == metav1.LabelSelectorOpIn && slices.Contains(requirement.Values, addonv1alpha1.InstallLabelValue))
 			})
 	})
 }
 
-// wronglyLabeled returns why a Placement would remove an add-on from managed clusters that have the label; empty: it does not.
+// wronglyLabeled returns the reason why a Placement would remove an add-on from managed clusters with the label. It is
+// empty if it would not.
 func wronglyLabeled(spec *clusterv1beta1.PlacementSpec) string {
-	tolerates := slices.ContainsFunc(spec.Tolerations, func(of clusterv1beta1.Toleration) bool {
-		return of.Operator == clusterv1beta1.TolerationOpExists && of.Key == "" && of.Value == "" && of.Effect == "" && of.TolerationSeconds == nil
+	tolerates := slices.ContainsFunc(spec.Tolerations, func(t clusterv1beta1.Toleration) bool {
+		return t.Operator == clusterv1beta1.TolerationOpExists && t.Key == "" && t.Value == "" && t.Effect == "" && t.TolerationSeconds == nil
 	})
 	switch {
 	case spec.NumberOfClusters != nil:

@@ -19,12 +19,12 @@ func TestLabeledBy(t *testing.T) {
 		return "predicates: [{requiredClusterSelector: {labelSelector: " + expression + "}}]"
 	}
 	exists := selecting("{matchExpressions: [{key: " + label + ", operator: Exists}]}")
-	const all, first, limited, untolerant = ", tolerations: [{operator: Exists}]", "Placement places/p0 ",
+	const tolerant, first, limited, untolerant = ", tolerations: [{operator: Exists}]", "Placement places/p0 ",
 		"selects a limited number of clusters: remove spec.numberOfClusters",
 		"does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost: " +
 			"set spec.tolerations to [{operator: Exists}]"
-	one := []types.NamespacedName{{Namespace: "places", Name: "p0"}}
-	two := append(slices.Clone(one), types.NamespacedName{Namespace: "places", Name: "p1"})
+	single := []types.NamespacedName{{Namespace: "places", Name: "p0"}}
+	two := append(slices.Clone(single), types.NamespacedName{Namespace: "places", Name: "p1"})
 	for name, test := range map[string]struct {
 		specs []string
 		want  Labeled
@@ -32,19 +32,21 @@ func TestLabeledBy(t *testing.T) {
 	}{
 		"None":         {nil, Labeled{}, 0},
 		"AllClusters":  {[]string{"tolerations: [{operator: Exists}]"}, Labeled{}, 0},
-		"AnotherLabel": {[]string{selecting("{matchLabels: {tier: edge}}") + all}, Labeled{}, 0},
-		"AnotherAddOn": {[]string{selecting("{matchExpressions: [{key: "+label+"2, operator: Exists}]}") + all}, Labeled{}, 0},
-		"Excluding":    {[]string{selecting("{matchExpressions: [{key: "+label+", operator: DoesNotExist}]}") + all}, Labeled{}, 0},
-		"One":          {[]string{exists + all}, Labeled{Placements: one}, 100},
-		"Two":          {[]string{exists + all, exists + all}, Labeled{Placements: two}, -1},
-		"ByValue":      {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + all}, Labeled{Placements: one}, 100},
+		"AnotherLabel": {[]string{selecting("{matchLabels: {tier: edge}}") + tolerant}, Labeled{}, 0},
+		"AnotherAddOn": {[]string{selecting("{matchExpressions: [{key: "+label+"2, operator: Exists}]}") + tolerant}, Labeled{}, 0},
+		"Excluding":    {[]string{selecting("{matchExpressions: [{key: "+label+", operator: DoesNotExist}]}") + tolerant}, Labeled{}, 0},
+		"One":          {[]string{exists + tolerant}, Labeled{Placements: single}, 100},
+		"Two":          {[]string{exists + tolerant, exists + tolerant}, Labeled{Placements: two}, -1},
+		"ByValue":      {[]string{selecting(`{matchLabels: {`+label+`: "true"}}`) + tolerant}, Labeled{Placements: single}, 100},
 		"ByOneOfValues": {
-			[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + all}, Labeled{Placements: one}, 100,
+			[]string{selecting(`{matchExpressions: [{key: `+label+`, operator: In, values: ["true", x]}]}`) + tolerant},
+			Labeled{Placements: single},
+			100,
 		},
-		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + all}, Labeled{}, 0},
+		"ByAnotherValue": {[]string{selecting(`{matchLabels: {`+label+`: "x"}}`) + tolerant}, Labeled{}, 0},
 		"WithinATier": {
-			[]string{selecting("{matchLabels: {tier: edge}, matchExpressions: [{key: "+label+", operator: Exists}]}") + all},
-			Labeled{Placements: one},
+			[]string{selecting("{matchLabels: {tier: edge}, matchExpressions: [{key: "+label+", operator: Exists}]}") + tolerant},
+			Labeled{Placements: single},
 			100,
 		},
 		"NoToleration":     {[]string{exists}, Labeled{Problem: first + untolerant}, 0},
@@ -55,10 +57,10 @@ func TestLabeledBy(t *testing.T) {
 		"TolerationOfOne": {
 			[]string{exists + ", tolerations: [{operator: Exists, effect: NoSelect}]"}, Labeled{Problem: first + untolerant}, 0,
 		},
-		"Limited": {[]string{exists + all + ", numberOfClusters: 3"}, Labeled{Problem: first + limited}, 0},
+		"Limited": {[]string{exists + tolerant + ", numberOfClusters: 3"}, Labeled{Problem: first + limited}, 0},
 		"OneIsLimited": {
-			[]string{exists + all, exists + all + ", numberOfClusters: 3"},
-			Labeled{Placements: one, Problem: "Placement places/p1 " + limited},
+			[]string{exists + tolerant, exists + tolerant + ", numberOfClusters: 3"},
+			Labeled{Placements: single, Problem: "Placement places/p1 " + limited},
 			100,
 		},
 	} {
@@ -90,12 +92,12 @@ func TestConsent(t *testing.T) {
 	items := fixture.Decoded[[]clusterv1beta1.Placement](t, placements)
 	unread := New(fixture.Decoded[[]addonv1alpha1.ClusterManagementAddOn](t, registered))
 	read := unread.Consented(Placements{Items: items})
-	without := unread.Consented(Placements{})
+	unconsented := unread.Consented(Placements{})
 	for addOn, want := range map[string][3]Consent{ // unread, read, and none exists
 		"manual": {}, "on-demand": {ByAnnotation, ByAnnotation, ByAnnotation}, "labeled": {ConsentUnknown, ByLabel, NoConsent},
 		"placed": {ConsentUnknown, NoConsent, NoConsent}, "nowhere": {}, "unknown": {},
 	} {
-		if got := [3]Consent{unread.Consent(addOn), read.Consent(addOn), without.Consent(addOn)}; got != want {
+		if got := [3]Consent{unread.Consent(addOn), read.Consent(addOn), unconsented.Consent(addOn)}; got != want {
 			t.Errorf("%s: %q, want %q", addOn, got, want)
 		}
 	}

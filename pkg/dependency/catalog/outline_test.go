@@ -9,20 +9,20 @@ import (
 
 func TestAnOutlineReadsADeclarationOnce(t *testing.T) {
 	hub := fixture.ConditionalHub(4, 3)
-	var none *Outline
-	before := none.Renew(hub)
-	if before.Renew(hub) != before {
+	var empty *Outline
+	previous := empty.Renew(hub)
+	if previous.Renew(hub) != previous {
 		t.Error("made again although nothing has changed")
 	}
 	hub[1].Spec.Dependencies = []addonv1alpha1.AddonDependency{fixture.Gated(hub[2].Name, "on")}
-	after := before.Renew(hub)
+	current := previous.Renew(hub)
 	for i, changed := range []bool{false, true, false, false} {
 		name := hub[i].Name
-		if same := &after.declarations[name].Edges[0] == &before.declarations[name].Edges[0]; same == changed {
-			t.Errorf("%s: the same as before: %t", name, same)
+		if shared := &current.declarations[name].Edges[0] == &previous.declarations[name].Edges[0]; shared == changed {
+			t.Errorf("%s: the same as before: %t", name, shared)
 		}
 	}
-	if renamed := after.Renew(hub[1:]); renamed == after || renamed.registered(hub[0].Name) {
+	if renamed := current.Renew(hub[1:]); renamed == current || renamed.registered(hub[0].Name) {
 		t.Error("an add-on that is gone is still registered")
 	}
 }
@@ -44,8 +44,8 @@ func TestAnOutlineJudgesAsACatalogDoes(t *testing.T) {
 		}
 		changed := hub[0].DeepCopy()
 		changed.Spec.Dependencies = append(changed.Spec.Dependencies, fixture.Required(string(rune('b'+r.IntN(8)))))
-		var none *Outline
-		got := none.Renew(hub).With(changed).Problems("a")
+		var empty *Outline
+		got := empty.Renew(hub).CatalogWith(changed).Problems("a")
 		want := New(append([]addonv1alpha1.ClusterManagementAddOn{*changed}, hub[1:]...)).Problems("a")
 		if len(got) != len(want) {
 			t.Fatalf("seed %d: got %v, want %v", seed, got, want)

@@ -12,61 +12,62 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Under returns the catalog with what policies override of the declarations, and without what
-// others did before.
-func (c *Catalog) Under(policies policy.Set) *Catalog {
-	under := *c
-	under.policies = policies
-	under.declarations = make(map[string]declaration.Declaration, len(c.declarations))
+// WithPolicies returns the catalog with the overrides of these policies. It drops the overrides of earlier policies.
+func (c *Catalog) WithPolicies(policies policy.Set) *Catalog {
+	result := *c
+	result.policies = policies
+	result.declarations = make(map[string]declaration.Declaration, len(c.declarations))
 	changed := false
 	overridden := func(addOn string, declared declaration.Declaration) declaration.Declaration {
-		after := declared.Overridden(func(name string) []*policy.Override { return policies.On(addOn, name) })
-		changed = changed || !declaration.SameOverrides(declared, after)
-		return after
+		effective := declared.Overridden(func(name string) []*policy.Override { return policies.Overrides(addOn, name) })
+		changed = changed || !declaration.SameOverrides(declared, effective)
+		return effective
 	}
 	for addOn, declared := range c.declarations {
-		under.declarations[addOn] = overridden(addOn, declared)
+		result.declarations[addOn] = overridden(addOn, declared)
 	}
-	under.templates = maps.Clone(c.templates)
+	result.templates = maps.Clone(c.templates)
 	for name, template := range c.templates {
 		template.declaration = overridden(template.addOn, template.declaration)
-		under.templates[name] = template
+		result.templates[name] = template
 	}
 	switch {
 	case changed:
-		under.connect()
+		result.connect()
 	case policies.InstallsAlike(c.policies):
 		return c
 	}
-	return &under
+	return &result
 }
 
-// Denying returns the policies, ascending, that deny installations on a managed cluster with these labels.
+// Denying returns the policies that deny installations on a managed cluster with these labels, in ascending order.
 func (c *Catalog) Denying(clusterLabels map[string]string) []string {
 	return c.policies.Denying(clusterLabels)
 }
 
-// MayBeDenied reports whether, on some managed clusters, a policy denies what edges of the add-on with install Auto have installed.
+// MayBeDenied reports whether a policy denies, on some managed clusters, an installation for edges of the add-on.
 func (c *Catalog) MayBeDenied(addOn string) bool { return c.policies.MayDeny() && c.installsFor(addOn) }
 
-// installsFor reports whether an edge of the add-on asks for the installation of what it is on.
+// installsFor reports whether an edge of the add-on requests the installation of its dependency.
 func (c *Catalog) installsFor(addOn string) bool {
 	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool {
-		return slices.ContainsFunc(v.declared.Dependencies, func(of addonv1alpha1.AddonDependency) bool { return declaration.Installs(&of) })
+		return slices.ContainsFunc(v.declared.Dependencies, func(dependency addonv1alpha1.AddonDependency) bool {
+			return declaration.Installs(&dependency)
+		})
 	})
 }
 
-// Declarations returns all that the add-on can declare on a managed cluster: by its
-// registration, and by its AddOnTemplates.
+// Declarations returns all declarations that the add-on can have on a managed cluster: of its registration, and of its
+// AddOnTemplates.
 func (c *Catalog) Declarations(addOn string) []declaration.Declaration {
-	var all []declaration.Declaration
+	var declarations []declaration.Declaration
 	for _, v := range c.variants(addOn) {
-		all = append(all, v.declared)
+		declarations = append(declarations, v.declared)
 	}
-	return all
+	return declarations
 }
 
-// Overridden returns the add-ons, ascending, of which policies override something.
+// Overridden returns the add-ons with overrides by policies, in ascending order.
 func (c *Catalog) Overridden() []string {
 	var addOns []string
 	for addOn := range c.declarations {
@@ -78,35 +79,35 @@ func (c *Catalog) Overridden() []string {
 	return addOns
 }
 
-// HasOverrides reports whether policies override something of the add-on.
+// HasOverrides reports whether policies override a part of the add-on's declarations.
 func (c *Catalog) HasOverrides(addOn string) bool {
 	return slices.ContainsFunc(c.variants(addOn), func(v variant) bool { return v.declared.HasOverrides() })
 }
 
-// WithoutEffect is why an override has no effect on what is declared, whatever the managed cluster; empty: it
-// can have one.
-func (c *Catalog) WithoutEffect(of *dependencyv1alpha1.DependencyOverride, override *policy.Override) string {
+// WithoutEffect returns the reason why an override has no effect on any managed cluster. It is empty if the override can
+// have an effect.
+func (c *Catalog) WithoutEffect(target *dependencyv1alpha1.DependencyOverride, override *policy.Override) string {
 	switch {
-	case !c.Registered(of.AddOn):
-		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(of.AddOn))
-	case !c.AllKnown(of.AddOn):
-		return fmt.Sprintf("what %s declares cannot be read", text.Name(of.AddOn))
+	case !c.Registered(target.AddOn):
+		return fmt.Sprintf("no ClusterManagementAddOn of the name %s is on this hub", text.Name(target.AddOn))
+	case !c.AllValid(target.AddOn):
+		return fmt.Sprintf("what %s declares cannot be read", text.Name(target.AddOn))
 	}
-	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(of.AddOn), text.Name(of.Dependency))
-	for _, declared := range c.Declarations(of.AddOn) {
-		without, declares := declared.WithoutEffect(of.Dependency, override)
+	because := fmt.Sprintf("%s declares no dependency of the name %s", text.Name(target.AddOn), text.Name(target.Dependency))
+	for _, declared := range c.Declarations(target.AddOn) {
+		reason, ok := declared.WithoutEffect(target.Dependency, override)
 		switch {
-		case declares && without == "":
+		case ok && reason == "":
 			return ""
-		case declares:
-			because = without
+		case ok:
+			because = reason
 		}
 	}
 	return because
 }
 
-// TemplatesUnread reports whether it could not be read yet what AddOnTemplates declare of the add-on.
+// TemplatesUnread reports whether the declarations in AddOnTemplates of the add-on could not be read yet.
 func (c *Catalog) TemplatesUnread(addOn string) bool { return c.unreadFor(addOn) }
 
-// TemplatesDeclare reports whether AddOnTemplates may declare something of the add-on.
+// TemplatesDeclare reports whether AddOnTemplates may have declarations of the add-on.
 func (c *Catalog) TemplatesDeclare(addOn string) bool { return c.usesTemplates[addOn] }

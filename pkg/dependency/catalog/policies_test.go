@@ -15,11 +15,11 @@ import (
 
 func read(t *testing.T, specs ...string) policy.Set {
 	t.Helper()
-	var all []dependencyv1alpha1.AddOnDependencyPolicy
+	var policies []dependencyv1alpha1.AddOnDependencyPolicy
 	for _, spec := range specs {
-		all = append(all, fixture.Policy(t, "p", spec))
+		policies = append(policies, fixture.Policy(t, "p", spec))
 	}
-	return policy.Read(all)
+	return policy.Read(policies)
 }
 
 // A policy concerns the add-ons whose edges it overrides, and those that are on a cycle with them.
@@ -27,8 +27,8 @@ func TestChangedByPolicies(t *testing.T) {
 	addOns := fixture.Registrations("a: b, b: a, c: a, d: c, e")
 	const optional = "overrides: [{addOn: a, dependency: b, type: Optional}]"
 	for name, test := range map[string]struct {
-		before, after []string
-		want          []string
+		previous, current []string
+		want              []string
 	}{
 		"none":           {nil, nil, nil},
 		"the same":       {[]string{optional}, []string{optional}, nil},
@@ -40,16 +40,16 @@ func TestChangedByPolicies(t *testing.T) {
 		"other clusters": {[]string{optional}, []string{"clusterSelector: {matchLabels: {x: y}}\n" + optional}, []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := catalog.New(addOns).Under(read(t, test.before...))
-			after := before.Renew(addOns, catalog.Templates{}).Under(read(t, test.after...))
-			if diff := cmp.Diff(test.want, after.Changed(before)); diff != "" {
+			previous := catalog.New(addOns).WithPolicies(read(t, test.previous...))
+			current := previous.Renew(addOns, catalog.Templates{}).WithPolicies(read(t, test.current...))
+			if diff := cmp.Diff(test.want, current.Changed(previous)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
 	}
 }
 
-// What policies say of installations changes no verdict, but the messages of the add-ons that ask for one.
+// Policies about installations change no verdict, but the messages of the add-ons that request an installation.
 func TestRewordedByPolicies(t *testing.T) {
 	addOns := []addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", "dependencies: [{name: a, install: Auto}]"), fixture.Specified(t, "y", "dependencies: [{name: a}]"),
@@ -57,8 +57,8 @@ func TestRewordedByPolicies(t *testing.T) {
 	}
 	const deny = "install: Deny"
 	for name, test := range map[string]struct {
-		before, after []string
-		want          []string
+		previous, current []string
+		want              []string
 	}{
 		"none":           {nil, nil, nil},
 		"the same":       {[]string{deny}, []string{deny}, nil},
@@ -69,12 +69,12 @@ func TestRewordedByPolicies(t *testing.T) {
 		"something else": {nil, []string{"protection: Warn"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := catalog.New(addOns).Under(read(t, test.before...))
-			after := before.Renew(addOns, catalog.Templates{}).Under(read(t, test.after...))
-			if diff := cmp.Diff(test.want, after.Reworded(before)); diff != "" {
+			previous := catalog.New(addOns).WithPolicies(read(t, test.previous...))
+			current := previous.Renew(addOns, catalog.Templates{}).WithPolicies(read(t, test.current...))
+			if diff := cmp.Diff(test.want, current.Reworded(previous)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
-			if got := after.Changed(before); len(got) > 0 {
+			if got := current.Changed(previous); len(got) > 0 {
 				t.Errorf("verdicts of %q change", got)
 			}
 		})
@@ -83,27 +83,26 @@ func TestRewordedByPolicies(t *testing.T) {
 
 func TestWithoutOverridesACatalogStaysItself(t *testing.T) {
 	c := catalog.New(fixture.Registrations("a: b, b"))
-	if c.Under(read(t, "overrides: [{addOn: z, dependency: b, type: Optional}]")) != c {
+	if c.WithPolicies(read(t, "overrides: [{addOn: z, dependency: b, type: Optional}]")) != c {
 		t.Error("a policy on nothing makes another catalog")
 	}
-	under := c.Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
-	if diff := cmp.Diff([]string{"a"}, under.Overridden()); diff != "" || len(c.Overridden()) > 0 {
+	overridden := c.WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	if diff := cmp.Diff([]string{"a"}, overridden.Overridden()); diff != "" || len(c.Overridden()) > 0 {
 		t.Errorf("-want, +got:\n%s, before: %q", diff, c.Overridden())
 	}
 }
 
-// What AddOnTemplates declare is overridden too, and a cycle that a policy opens is one that depends on
-// the managed cluster.
+// Declarations in AddOnTemplates are overridden too. A cycle that a policy can open depends on the managed cluster.
 func TestOverriddenTemplatesAndCycles(t *testing.T) {
 	c := catalog.New(
 		append(fixture.Registrations("b: a"), fixture.Deployed(fixture.Registration("a"))),
 		fixture.Template("a", "v2", "[{name: b}]"),
 	).
-		Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+		WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if declared := c.Declarations("a"); len(declared) != 2 || declared[0].HasOverrides() || !declared[1].HasOverrides() {
 		t.Errorf("%+v", declared)
 	}
-	c = catalog.New(fixture.Registrations("a: b, b: a")).Under(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
+	c = catalog.New(fixture.Registrations("a: b, b: a")).WithPolicies(read(t, "overrides: [{addOn: a, dependency: b, type: Optional}]"))
 	if cycles := c.Cycles("a"); cycles != nil || c.Conditional("a") == nil {
 		t.Errorf("certain %v, conditional %v", cycles, c.Conditional("a"))
 	}

@@ -11,8 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Problems returns all that is wrong with the declaration of the named
-// add-on, by itself and among the others, in a stable order.
+// Problems returns all problems of the declaration of the named add-on, by itself and among the others, in a stable order.
 func (c *Catalog) Problems(addOn string) []declaration.Problem {
 	declared := c.declarations[addOn]
 	problems := c.ownProblems(declared)
@@ -36,33 +35,32 @@ func (c *Catalog) Problems(addOn string) []declaration.Problem {
 	return slices.Compact(problems)
 }
 
-// TemplateProblems returns all that is wrong with the declaration of an AddOnTemplate, in a
-// stable order. A cycle is a problem of the add-on.
+// TemplateProblems returns all problems of the declaration of an AddOnTemplate, in a stable order. A cycle is a problem of
+// the add-on.
 func (c *Catalog) TemplateProblems(template string) []declaration.Problem {
 	return slices.Compact(c.ownProblems(c.templates[template].declaration))
 }
 
-// ownProblems are those that a declaration has by itself, and dependencies that are not
-// registered.
-func (c *Catalog) ownProblems(declared declaration.Declaration) []declaration.Problem {
-	problems := slices.Clone(declared.Problems)
-	for i := range declared.Dependencies {
-		if of := &declared.Dependencies[i]; of.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(of) {
-			continue // that it is not there is fine
+// ownProblems returns the problems of the declaration alone, and its unregistered dependencies.
+func (c *Catalog) ownProblems(d declaration.Declaration) []declaration.Problem {
+	problems := slices.Clone(d.Problems)
+	for i := range d.Dependencies {
+		if dependency := &d.Dependencies[i]; dependency.Type == addonv1alpha1.DependencyTypeIfInstalled || declaration.Conflicts(dependency) {
+			continue // the dependency may be absent
 		}
-		if problem, found := c.unregistered(declared, i); found {
+		if problem, ok := c.unregistered(d, i); ok {
 			problems = append(problems, problem)
 		}
-		if target := declaration.Target(&declared.Dependencies[i]); target != "" && !c.Registered(target) {
-			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered, declared.PathOf(target),
-				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", declared.Path, text.Name(target)),
+		if target := declaration.Target(&d.Dependencies[i]); target != "" && !c.Registered(target) {
+			problems = append(problems, declaration.NewProblem(declaration.ProblemNotRegistered, d.PathOf(target),
+				fmt.Sprintf("%s: %q has no ClusterManagementAddOn on this hub", d.Path, text.Name(target)),
 				"register it or correct the name"))
 		}
 	}
 	return problems
 }
 
-// unregistered returns the problem of an edge with alternatives of which none can be there. Where one can be, the others
+// unregistered returns the problem of an edge whose alternatives are all unregistered. If one is registered, the others
 // may be for other hubs.
 func (c *Catalog) unregistered(declared declaration.Declaration, edge int) (declaration.Problem, bool) {
 	alternatives := declared.Edges[edge].Alternatives
@@ -80,10 +78,10 @@ func (c *Catalog) unregistered(declared declaration.Declaration, edge int) (decl
 		fmt.Sprintf("%s: none of %s has a ClusterManagementAddOn on this hub", declared.Path, text.Names(names, ", ")), "register one or correct the names"), true
 }
 
-// CycleText spells a cycle out; a very long one without its middle.
+// CycleText returns the description of a cycle. It leaves out the middle of a very long cycle.
 func CycleText(cycle []string) string { return "dependency cycle: " + ChainText(cycle) }
 
-// ChainText spells a chain of add-ons out; a very long one without its middle.
+// ChainText returns the description of a chain of add-ons. It leaves out the middle of a very long chain.
 func ChainText(chain []string) string {
 	const ends = 10
 	shown := make([]string, 0, 2*ends+1)

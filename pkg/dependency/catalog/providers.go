@@ -14,8 +14,8 @@ type provider struct{ addOn, version string }
 
 func findProviders(declarations map[string][]variant) map[providedKind][]provider {
 	providers := map[providedKind][]provider{}
-	for addOn, all := range declarations {
-		for _, v := range all {
+	for addOn, variants := range declarations {
+		for _, v := range variants {
 			for _, api := range v.declared.Provides {
 				kind := providedKind{api.Group, api.Kind}
 				providers[kind] = append(providers[kind], provider{addOn, api.Version})
@@ -28,7 +28,7 @@ func findProviders(declarations map[string][]variant) map[providedKind][]provide
 	return providers
 }
 
-// Satisfying returns the add-ons that can satisfy an edge on one add-on, or on one API.
+// Satisfying returns the add-ons that can satisfy an edge on one add-on or one API.
 func (c *Catalog) Satisfying(dependency *addonv1alpha1.AddonDependency) []string {
 	if dependency.API != nil {
 		return c.Providers(dependency.API.AddonAPI)
@@ -36,9 +36,8 @@ func (c *Catalog) Satisfying(dependency *addonv1alpha1.AddonDependency) []string
 	return []string{declaration.Target(dependency)}
 }
 
-// Providers returns the names, ascending, of the registered add-ons that
-// declare that they provide the API. An add-on that names no version may provide
-// each, and an API without a version is provided in each.
+// Providers returns the registered add-ons that declare to provide the API, in ascending order. An add-on without a
+// version may provide all versions, and an API without a version accepts all versions.
 func (c *Catalog) Providers(api addonv1alpha1.AddonAPI) []string {
 	var names []string
 	for _, p := range c.providers[providedKind{api.Group, api.Kind}] {
@@ -49,8 +48,8 @@ func (c *Catalog) Providers(api addonv1alpha1.AddonAPI) []string {
 	return slices.Compact(names)
 }
 
-// Provided returns the kinds, each once and sorted, that the add-ons declare to provide, in any of their declarations that can
-// be used: the names in others may be none. Versions do not count: an object is the same in all of them.
+// Provided returns the kinds that the add-ons declare to provide, sorted and without duplicates. It ignores unusable
+// declarations, whose names may be invalid, and versions, because an object is the same in all of them.
 func (c *Catalog) Provided(addOns ...string) []addonv1alpha1.AddonAPI {
 	var kinds []addonv1alpha1.AddonAPI
 	for _, addOn := range addOns {

@@ -10,54 +10,53 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
-// Requests are what the agent of one managed cluster is requested to report.
+// Requests are the facts that the agent of one managed cluster is requested to report.
 type Requests struct {
-	// APIs are those that the cluster may serve, as it reports: by
-	// group, kind and version, each once. The fields of each are ascending.
+	// APIs has the APIs that the cluster may serve, sorted by group, kind and version, without duplicates. Their fields are
+	// in ascending order.
 	APIs []addonv1alpha1.DependencyAPI
-	// AddOns are those whose running version it reports: ascending, each once.
+	// AddOns has the add-ons whose running version is requested, in ascending order and without duplicates.
 	AddOns []string
 }
 
 // Empty reports whether nothing is requested.
 func (r Requests) Empty() bool { return len(r.APIs) == 0 && len(r.AddOns) == 0 }
 
-// Installed are the add-ons that may need to know something of one managed cluster.
+// Installed has the add-ons that may need facts of one managed cluster.
 type Installed struct {
-	// Own are installed on the cluster, and their agents run there. Hosted are installed on the
-	// cluster, and other clusters run their agents.
+	// Own add-ons are installed on the cluster, and their agents run there. Hosted add-ons are installed on the cluster,
+	// and other clusters run their agents.
 	Own, Hosted []string
-	// Hosting are installed on other clusters, and this one runs their agents.
+	// Hosting add-ons are installed on other clusters, and this cluster runs their agents.
 	Hosting []string
 }
 
-// Requests returns what add-ons need to know of the managed cluster that they are installed
-// on, and that runs their agents; see RequestsOf.
+// Requests returns the requests for a managed cluster on which these add-ons are installed and run their agents; see
+// RequestsOf.
 func (c *Catalog) Requests(installed ...string) Requests {
 	return c.RequestsOf(Installed{Own: installed})
 }
 
-// RequestsOf returns what add-ons need to know of one managed cluster. Whether an edge applies there does not count, nor which
-// AddOnTemplate runs, nor whether the add-on depended on is installed: the report
-// should be there before it is needed.
+// RequestsOf returns the facts of one managed cluster that add-ons need. It includes edges that do not apply there,
+// templates that do not run there, and dependencies that are not installed. So the report is there before it is needed.
 func (c *Catalog) RequestsOf(installed Installed) Requests {
-	r := requesting{apis: map[addonv1alpha1.AddonAPI][]string{}, addOns: map[string]bool{}}
-	const here, onHost = addonv1alpha1.APIServerManagedCluster, addonv1alpha1.APIServerHostingCluster
+	r := requestSet{apis: map[addonv1alpha1.AddonAPI][]string{}, addOns: map[string]bool{}}
+	const managed, hosting = addonv1alpha1.APIServerManagedCluster, addonv1alpha1.APIServerHostingCluster
 	for _, addOn := range installed.Own {
-		r.add(c.variants(addOn), addOn, here, onHost)
+		r.add(c.variants(addOn), addOn, managed, hosting)
 	}
 	for _, addOn := range installed.Hosted {
-		r.add(c.variants(addOn), addOn, here)
+		r.add(c.variants(addOn), addOn, managed)
 	}
 	for _, addOn := range installed.Hosting {
-		r.addAPIs(c.variants(addOn), onHost)
+		r.addAPIs(c.variants(addOn), hosting)
 	}
 	return Requests{APIs: UniteAPIs(r.apis), AddOns: slices.Sorted(maps.Keys(r.addOns))}
 }
 
 // Compared reports whether an edge of any registered add-on compares the version of the add-on. Its version is requested
-// wherever it is installed: an installation or a change is reviewed against the report at once.
-func (c *Catalog) Compared(addOn string) bool { return c.compared[addOn] }
+// wherever it is installed, because an installation or a change is reviewed against the report at once.
+func (c *Catalog) Compared(addOn string) bool { return c.comparedVersions[addOn] }
 
 func findCompared(declared map[string][]variant) map[string]bool {
 	compared := map[string]bool{}
@@ -75,26 +74,27 @@ func findCompared(declared map[string][]variant) map[string]bool {
 	return compared
 }
 
-// HubAPIs returns the APIs that edges require of the hub, as Requests has them: of the named add-ons, without names of all.
+// HubAPIs returns the APIs that edges of the named add-ons require of the hub, in the form of Requests. Without names, it
+// includes all add-ons.
 func (c *Catalog) HubAPIs(addOns ...string) []addonv1alpha1.DependencyAPI {
 	if len(addOns) == 0 {
 		addOns = c.AddOns()
 	}
-	r := requesting{apis: map[addonv1alpha1.AddonAPI][]string{}}
+	r := requestSet{apis: map[addonv1alpha1.AddonAPI][]string{}}
 	for _, addOn := range addOns {
 		r.addAPIs(c.variants(addOn), addonv1alpha1.APIServerHub)
 	}
 	return UniteAPIs(r.apis)
 }
 
-// requesting is what is to be requested, in no order.
-type requesting struct {
+// requestSet collects requests in any order.
+type requestSet struct {
 	apis   map[addonv1alpha1.AddonAPI][]string
 	addOns map[string]bool
 }
 
-// add adds what the edges of an add-on need to know of the cluster that it is installed on.
-func (r requesting) add(variants []variant, addOn string, servedBy ...addonv1alpha1.APIServer) {
+// add adds the requests that the edges of an add-on need on the cluster where it is installed.
+func (r requestSet) add(variants []variant, addOn string, servedBy ...addonv1alpha1.APIServer) {
 	r.addAPIs(variants, servedBy...)
 	for _, v := range variants {
 		for i := range v.declared.Edges {
@@ -111,8 +111,8 @@ func (r requesting) add(variants []variant, addOn string, servedBy ...addonv1alp
 	}
 }
 
-// addAPIs adds the APIs that must be served by one of the given.
-func (r requesting) addAPIs(variants []variant, servedBy ...addonv1alpha1.APIServer) {
+// addAPIs adds the APIs that one of these API servers must serve.
+func (r requestSet) addAPIs(variants []variant, servedBy ...addonv1alpha1.APIServer) {
 	for _, v := range variants {
 		for i := range v.declared.Edges {
 			for end := range v.declared.Edges[i].Ends() {
@@ -124,8 +124,7 @@ func (r requesting) addAPIs(variants []variant, servedBy ...addonv1alpha1.APISer
 	}
 }
 
-// UniteAPIs returns the APIs as Requests has them, each with the fields that are requested of
-// it, in any order.
+// UniteAPIs returns APIs with their requested fields in the form of Requests. The fields may be in any order.
 func UniteAPIs(fields map[addonv1alpha1.AddonAPI][]string) []addonv1alpha1.DependencyAPI {
 	var apis []addonv1alpha1.DependencyAPI
 	for _, api := range slices.SortedFunc(maps.Keys(fields), CompareAPIs) {
@@ -136,7 +135,7 @@ func UniteAPIs(fields map[addonv1alpha1.AddonAPI][]string) []addonv1alpha1.Depen
 	return apis
 }
 
-// CompareAPIs orders APIs as Requests does.
+// CompareAPIs compares APIs in the order of Requests.
 func CompareAPIs(a, b addonv1alpha1.AddonAPI) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
 }

@@ -91,7 +91,7 @@ dependencies:
 	api := func(kind string, fields ...string) addonv1alpha1.DependencyAPI {
 		return addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: kind}, Fields: fields}
 	}
-	here, onHost := api("Here", "spec.a"), api("OnHost")
+	managed, onHost := api("Here", "spec.a"), api("OnHost")
 	for name, tc := range map[string]struct {
 		reason    string
 		installed Installed
@@ -100,12 +100,12 @@ dependencies:
 		"Own": {
 			"the cluster runs the agent itself",
 			Installed{Own: []string{"x"}},
-			Requests{APIs: []addonv1alpha1.DependencyAPI{here, onHost}, AddOns: []string{"versioned"}},
+			Requests{APIs: []addonv1alpha1.DependencyAPI{managed, onHost}, AddOns: []string{"versioned"}},
 		},
 		"Hosted": {
 			"another cluster has to serve the API",
 			Installed{Hosted: []string{"x"}},
-			Requests{APIs: []addonv1alpha1.DependencyAPI{here}, AddOns: []string{"versioned"}},
+			Requests{APIs: []addonv1alpha1.DependencyAPI{managed}, AddOns: []string{"versioned"}},
 		},
 		"Hosting": {
 			"nothing but that API matters there", Installed{Hosting: []string{"x"}}, Requests{APIs: []addonv1alpha1.DependencyAPI{onHost}},

@@ -13,7 +13,7 @@ import (
 func TestChangedTemplates(t *testing.T) {
 	hub := []addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x")), fixture.Registration("a")}
 	versioned := []addonv1alpha1.ClusterManagementAddOn{hub[0], fixture.Versioned(fixture.Registration("a"), "1.0.0")}
-	of := func(declares ...string) (templates []addonv1alpha1.AddOnTemplate) {
+	declaring := func(declares ...string) (templates []addonv1alpha1.AddOnTemplate) {
 		for i, text := range declares {
 			templates = append(templates, fixture.Template("x", string(rune('1'+i)), text))
 		}
@@ -22,38 +22,41 @@ func TestChangedTemplates(t *testing.T) {
 	bare := fixture.Template("x", "1", "")
 	bare.Annotations = nil
 	for name, tc := range map[string]struct {
-		before, after *Catalog
-		templates     []string
-		addOns        []string
+		previous, current *Catalog
+		templates         []string
+		addOns            []string
 	}{
-		"Nothing":    {New(hub, of(`[{name: a}]`)...), New(hub, of(`[{name: a}]`)...), nil, nil},
-		"Created":    {New(hub), New(hub, of(`[{name: a}]`)...), []string{"1"}, nil},
-		"Second":     {New(hub, of(`[{name: a}]`)...), New(hub, of(`[{name: a}]`, `[]`)...), []string{"2"}, nil},
-		"Deleted":    {New(hub, of(`[{name: a}]`)...), New(hub), []string{"1"}, nil},
-		"Edited":     {New(hub, of(`[{name: a}]`)...), New(hub, of(`[{name: a, message: m}]`)...), []string{"1"}, nil},
-		"Rewritten":  {New(hub, of(`[{name: a}]`)...), New(hub, of(`[{name: a, type: Required}]`)...), nil, nil},
-		"Broken":     {New(hub, of(`[{name: a}]`)...), New(hub, of(`[`)...), []string{"1"}, nil},
+		"Nothing":    {New(hub, declaring(`[{name: a}]`)...), New(hub, declaring(`[{name: a}]`)...), nil, nil},
+		"Created":    {New(hub), New(hub, declaring(`[{name: a}]`)...), []string{"1"}, nil},
+		"Second":     {New(hub, declaring(`[{name: a}]`)...), New(hub, declaring(`[{name: a}]`, `[]`)...), []string{"2"}, nil},
+		"Deleted":    {New(hub, declaring(`[{name: a}]`)...), New(hub), []string{"1"}, nil},
+		"Edited":     {New(hub, declaring(`[{name: a}]`)...), New(hub, declaring(`[{name: a, message: m}]`)...), []string{"1"}, nil},
+		"Rewritten":  {New(hub, declaring(`[{name: a}]`)...), New(hub, declaring(`[{name: a, type: Required}]`)...), nil, nil},
+		"Broken":     {New(hub, declaring(`[{name: a}]`)...), New(hub, declaring(`[`)...), []string{"1"}, nil},
 		"Bare":       {New(hub, bare), New(hub), nil, nil},
-		"NotDeclard": {New(hub, of(`[]`)...), New(hub, bare), []string{"1"}, nil},
+		"NotDeclard": {New(hub, declaring(`[]`)...), New(hub, bare), []string{"1"}, nil},
 		"VersionOfDependency": {
-			New(hub, of(`[{name: a, version: "1"}]`)...), New(versioned, of(`[{name: a, version: "1"}]`)...), []string{"1"}, nil,
+			New(hub, declaring(`[{name: a, version: "1"}]`)...), New(versioned, declaring(`[{name: a, version: "1"}]`)...), []string{"1"}, nil,
 		},
-		"OtherAddOn": {New(hub, of(`[]`)...), New(hub, fixture.Template("a", "1", `[]`)), []string{"1"}, nil},
+		"OtherAddOn": {New(hub, declaring(`[]`)...), New(hub, fixture.Template("a", "1", `[]`)), []string{"1"}, nil},
 		"Supported": {
-			New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x"), hub[1]}, of(`[]`)...), New(hub, of(`[]`)...), []string{"1"}, nil,
+			New([]addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x"), hub[1]}, declaring(`[]`)...),
+			New(hub, declaring(`[]`)...),
+			[]string{"1"},
+			nil,
 		},
-		"Read": {(*Catalog)(nil).Renew(hub, Templates{Unread: true}), New(hub, of(`[]`)...), []string{"1"}, []string{"x"}},
+		"Read": {(*Catalog)(nil).Renew(hub, Templates{Unread: true}), New(hub, declaring(`[]`)...), []string{"1"}, []string{"x"}},
 	} {
-		if diff := cmp.Diff(tc.templates, tc.after.ChangedTemplates(tc.before)); diff != "" {
+		if diff := cmp.Diff(tc.templates, tc.current.ChangedTemplates(tc.previous)); diff != "" {
 			t.Errorf("%s: templates -want, +got:\n%s", name, diff)
 		}
-		if diff := cmp.Diff(tc.addOns, tc.after.Changed(tc.before)); diff != "" {
+		if diff := cmp.Diff(tc.addOns, tc.current.Changed(tc.previous)); diff != "" {
 			t.Errorf("%s: add-ons -want, +got:\n%s", name, diff)
 		}
 	}
 }
 
-// What a template declares is found by all who look at what an add-on declares.
+// All methods about the declarations of an add-on include its templates.
 func TestTemplatesAreDeclarations(t *testing.T) {
 	hub := []addonv1alpha1.ClusterManagementAddOn{
 		fixture.Deployed(fixture.Registration("x", fixture.Required("a"))), fixture.Registration("a"), fixture.Registration("b"),
@@ -74,7 +77,7 @@ provides: [{kind: Widget}]}`), fixture.Template("nowhere", "v9", `[{name: a}]`))
 	if len(problems) != 1 || problems[0].Reason != declaration.ProblemNotRegistered || len(c.Problems("x")) != 0 {
 		t.Errorf("problems %v", problems)
 	}
-	if !c.AllKnown("x") || New(hub, fixture.Template("x", "v3", "[")).AllKnown("x") {
+	if !c.AllValid("x") || New(hub, fixture.Template("x", "v3", "[")).AllValid("x") {
 		t.Error("AllKnown does not look at templates")
 	}
 	edited := Templates{Items: []addonv1alpha1.AddOnTemplate{fixture.Template("x", "v2", "[{name: a}]")}}

@@ -12,8 +12,8 @@ import (
 
 // choice is an edge with alternatives: its type, and the add-ons that it is on.
 type choice struct {
-	kind int
-	on   []int
+	kind    int
+	targets []int
 }
 
 func (c choice) applies() bool {
@@ -27,34 +27,34 @@ type choices [4][]choice
 func newChoosing(size int, g *kindGraph, choosing *choices) *world {
 	w := newWorld(size, g)
 	var registered []addonv1alpha1.ClusterManagementAddOn
-	for from := range size {
+	for source := range size {
 		var dependencies []addonv1alpha1.AddonDependency
-		for to := range size {
-			if kind := kinds[g[from][to]]; kind != "" {
-				dependencies = append(dependencies, edgeOfKind(kind, letter(to)))
+		for target := range size {
+			if kind := kinds[g[source][target]]; kind != "" {
+				dependencies = append(dependencies, edgeOfKind(kind, letter(target)))
 			}
 		}
-		for i, choice := range choosing[from] {
+		for i, choice := range choosing[source] {
 			edge := edgeOfKind(kinds[choice.kind], "any"+letter(i))
-			for _, on := range choice.on {
-				edge.AnyOf = append(edge.AnyOf, addonv1alpha1.DependencyAlternative{AddOn: letter(on)})
+			for _, alternative := range choice.targets {
+				edge.AnyOf = append(edge.AnyOf, addonv1alpha1.DependencyAlternative{AddOn: letter(alternative)})
 			}
 			dependencies = append(dependencies, edge)
 		}
-		registered = append(registered, fixture.Registration(letter(from), dependencies...))
+		registered = append(registered, fixture.Registration(letter(source), dependencies...))
 	}
 	w.catalog = evaluator(registered)
 	return w
 }
 
-// closure is what is reached from each add-on by edges that apply.
-func closure(size int, edge func(from, to int) bool) (reached [4][4]bool) {
+// closure returns the add-ons that each add-on reaches through edges that apply.
+func closure(size int, edge func(source, target int) bool) (reached [4][4]bool) {
 	for range size {
-		for from := range size {
-			for to := range size {
-				reached[from][to] = reached[from][to] || edge(from, to)
-				for over := range size {
-					reached[from][to] = reached[from][to] || reached[from][over] && reached[over][to]
+		for source := range size {
+			for target := range size {
+				reached[source][target] = reached[source][target] || edge(source, target)
+				for middle := range size {
+					reached[source][target] = reached[source][target] || reached[source][middle] && reached[middle][target]
 				}
 			}
 		}
@@ -65,81 +65,84 @@ func closure(size int, edge func(from, to int) bool) (reached [4][4]bool) {
 // expectedOf says which add-ons are to be degraded, from the graph and the health alone: an alternative that waits for
 // the dependent, by Required edges or alternatives, is as one that is not there.
 func (w *world) expectedOf(size int, g *kindGraph, choosing *choices) string {
-	applies := func(from, to int) bool { return g[from][to] == 1 || g[from][to] == 3 }
-	waits := func(from, to int) bool {
-		for _, choice := range choosing[from] {
-			for _, on := range choice.on {
-				if on == to && choice.applies() {
+	applies := func(source, target int) bool { return g[source][target] == 1 || g[source][target] == 3 }
+	waits := func(source, target int) bool {
+		for _, choice := range choosing[source] {
+			for _, alternative := range choice.targets {
+				if alternative == target && choice.applies() {
 					return true
 				}
 			}
 		}
-		return applies(from, to)
+		return applies(source, target)
 	}
 	required, waited := closure(size, applies), closure(size, waits)
 	fails := map[int]bool{}
-	down := func(to int) bool { return !w.healthy[letter(to)] || fails[to] }
-	unsatisfied := func(from, to int) bool { return down(to) || applies(from, to) && (from == to || required[to][from]) }
-	none := func(from int, of choice) bool {
-		for _, to := range of.on {
-			circular := of.applies() && (from == to || waited[to][from])
-			if !circular && !down(to) {
+	down := func(target int) bool { return !w.healthy[letter(target)] || fails[target] }
+	unsatisfied := func(source, target int) bool {
+		return down(target) || applies(source, target) && (source == target || required[target][source])
+	}
+	noneWorks := func(source int, c choice) bool {
+		for _, target := range c.targets {
+			circular := c.applies() && (source == target || waited[target][source])
+			if !circular && !down(target) {
 				return false
 			}
 		}
 		return true
 	}
 	for range size {
-		for from := range size {
-			for to := range size {
-				fails[from] = fails[from] || applies(from, to) && unsatisfied(from, to)
+		for source := range size {
+			for target := range size {
+				fails[source] = fails[source] || applies(source, target) && unsatisfied(source, target)
 			}
-			for _, choice := range choosing[from] {
-				fails[from] = fails[from] || choice.applies() && none(from, choice)
+			for _, choice := range choosing[source] {
+				fails[source] = fails[source] || choice.applies() && noneWorks(source, choice)
 			}
-			if _, there := w.healthy[letter(from)]; !there {
-				delete(fails, from)
+			if _, ok := w.healthy[letter(source)]; !ok {
+				delete(fails, source)
 			}
 		}
 	}
 	s := state{}
-	for from := range size {
-		if _, there := w.healthy[letter(from)]; !there {
+	for source := range size {
+		if _, ok := w.healthy[letter(source)]; !ok {
 			continue
 		}
-		for to := range size {
-			if kinds[g[from][to]] == "Optional" && unsatisfied(from, to) {
-				s.degraded[from].Reason = optionalReason
+		for target := range size {
+			if kinds[g[source][target]] == "Optional" && unsatisfied(source, target) {
+				s.degraded[source].Reason = optionalReason
 			}
 		}
-		for _, choice := range choosing[from] {
-			if kinds[choice.kind] == "Optional" && none(from, choice) {
-				s.degraded[from].Reason = optionalReason
+		for _, choice := range choosing[source] {
+			if kinds[choice.kind] == "Optional" && noneWorks(source, choice) {
+				s.degraded[source].Reason = optionalReason
 			}
 		}
-		if fails[from] {
-			s.degraded[from].Reason = requiredReason
+		if fails[source] {
+			s.degraded[source].Reason = requiredReason
 		}
 	}
 	return w.reasons(&s)
 }
 
 // checkChoices explores the world from several pasts: all schedules end, and where they do is the same.
-func checkChoices(t *testing.T, w *world, size int, g *kindGraph, choosing *choices, from state) {
+func checkChoices(t *testing.T, w *world, size int, g *kindGraph, choosing *choices, source state) {
 	t.Helper()
 	for i, name := range w.names {
-		if _, there := w.healthy[name]; !there {
-			from.degraded[i], from.down[i] = stored(""), false
+		if _, ok := w.healthy[name]; !ok {
+			source.degraded[i], source.down[i] = stored(""), false
 		}
 	}
 	want := map[string]bool{w.expectedOf(size, g, choosing): true}
-	if diff := cmp.Diff(want, w.ends(t, from)); diff != "" {
+	if diff := cmp.Diff(want, w.ends(t, source)); diff != "" {
 		t.Fatalf("graph %v, choices %v, healthy %v, follows %t, from %q: -want, +got:\n%s",
-			g, choosing, w.healthy, w.follows, w.reasons(&from), diff)
+			g, choosing, w.healthy, w.follows, w.reasons(&source), diff)
 	}
 }
 
-// Two add-ons that are each other's alternative, beside a third: every health, from what several pasts have left.
+// Two add-ons that are alternatives of each other, beside a third one: with every health, from the results of several
+// pasts.
 func TestTwoAddOnsKeepEachOtherNeitherUpNorDown(t *testing.T) {
 	const required = 1
 	for name, choosing := range map[string]*choices{
@@ -159,11 +162,11 @@ func TestTwoAddOnsKeepEachOtherNeitherUpNorDown(t *testing.T) {
 					}
 				}
 				for _, past := range []string{"", requiredReason, satisfiedReason} {
-					from := state{}
+					source := state{}
 					for i := range 4 {
-						from.degraded[i], from.down[i] = stored(past), past == requiredReason && w.follows
+						source.degraded[i], source.down[i] = stored(past), past == requiredReason && w.follows
 					}
-					checkChoices(t, w, 4, g, choosing, from)
+					checkChoices(t, w, 4, g, choosing, source)
 				}
 			}
 		})
@@ -185,29 +188,29 @@ func FuzzSchedulesOfAlternatives(f *testing.F) {
 		choosing := randomChoices(r, size)
 		w := newChoosing(size, g, choosing)
 		w.follows = r.IntN(2) == 0
-		from := state{}
+		source := state{}
 		for i := range size {
-			from.degraded[i] = stored([]string{"", requiredReason, optionalReason, satisfiedReason}[r.IntN(4)])
+			source.degraded[i] = stored([]string{"", requiredReason, optionalReason, satisfiedReason}[r.IntN(4)])
 			if health := r.IntN(5); health > 0 {
 				w.healthy[letter(i)] = health > 1
 			}
 		}
-		checkChoices(t, w, size, g, choosing, from)
-		for i := range size { // all that failed, and what followed from it
-			from.degraded[i] = stored(requiredReason)
-			from.down[i] = w.follows
+		checkChoices(t, w, size, g, choosing, source)
+		for i := range size { // all failures, and their consequences
+			source.degraded[i] = stored(requiredReason)
+			source.down[i] = w.follows
 			w.healthy[letter(i)] = true
 		}
-		checkChoices(t, w, size, g, choosing, from)
+		checkChoices(t, w, size, g, choosing, source)
 	})
 }
 
 func randomChoices(r *rand.Rand, size int) *choices {
 	choosing := &choices{}
-	for from := range size {
+	for source := range size {
 		for range r.IntN(3) {
-			on := r.Perm(size)
-			choosing[from] = append(choosing[from], choice{1 + r.IntN(len(kinds)-1), on[:2+r.IntN(size-1)]})
+			targets := r.Perm(size)
+			choosing[source] = append(choosing[source], choice{1 + r.IntN(len(kinds)-1), targets[:2+r.IntN(size-1)]})
 		}
 	}
 	return choosing

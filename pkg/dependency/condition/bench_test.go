@@ -34,8 +34,8 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/edges=%d", state.name, edges), func(b *testing.B) {
 				b.ReportAllocs()
 				evaluated := c.State("x", cluster, observe)
-				if found := c.Evaluate("x", evaluated); len(found) != edges {
-					b.Fatalf("%d findings", len(found))
+				if findings := c.Evaluate("x", evaluated); len(findings) != edges {
+					b.Fatalf("%d findings", len(findings))
 				}
 				for b.Loop() {
 					decide(nil, c.Evaluate("x", evaluated), fixture.Now)
@@ -97,12 +97,11 @@ func BenchmarkNewCatalog(b *testing.B) {
 	}
 }
 
-// BenchmarkConditional is the work on a hub of 200 add-ons with 100 conditional
-// edges each, any of which can be on a cycle: 84 with a selector, and as many
-// with an expression as the schema allows.
+// BenchmarkConditional measures the work on a hub of 200 add-ons with 100 conditional edges each. Each edge can be on a
+// cycle. 84 edges of an add-on have a selector, and as many as the schema allows have an expression.
 func BenchmarkConditional(b *testing.B) {
 	addOns := fixture.ConditionalHub(200, 100)
-	before, candidate := addOns[:199], addOns[199]
+	start, candidate := addOns[:199], addOns[199]
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, Labels: map[string]string{"network": "private"}}
 	observe := func(string) evaluation.Observation { return running("1.0.0") }
 	b.Run("catalog", func(b *testing.B) {
@@ -112,9 +111,9 @@ func BenchmarkConditional(b *testing.B) {
 	})
 	b.Run("review", func(b *testing.B) {
 		var reviewer review.Reviewer
-		reviewer.Review(&before[0], nil, before)
+		reviewer.Review(&start[0], nil, start)
 		for b.Loop() {
-			reviewer.Review(&candidate, nil, before)
+			reviewer.Review(&candidate, nil, start)
 		}
 	})
 	b.Run("problems", func(b *testing.B) {

@@ -104,7 +104,7 @@ func TestADependencyThatMissesItsOwn(t *testing.T) {
 	}
 }
 
-// world is one cluster with all that decides on its add-ons.
+// world is a cluster with all inputs of the decisions on its add-ons.
 type world struct {
 	catalog *evaluation.Evaluator
 	names   []string
@@ -114,7 +114,7 @@ type world struct {
 	follows bool
 }
 
-// state is what is stored on the add-ons, in the order of their names.
+// state has the stored conditions of the add-ons, in the order of their names.
 type state struct {
 	degraded [4]metav1.Condition
 	down     [4]bool // Available is False because of Degraded
@@ -124,23 +124,23 @@ var labelsOfWorld = map[string]string{"on": "yes"}
 
 func (w *world) observe(s *state) func(string) evaluation.Observation {
 	return func(name string) evaluation.Observation {
-		healthy, there := w.healthy[name]
+		healthy, ok := w.healthy[name]
 		i := slices.Index(w.names, name)
-		if !there || i < 0 {
+		if !ok || i < 0 {
 			return evaluation.Observation{}
 		}
-		found := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, "Fine")}
+		observation := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, "Fine")}
 		if !healthy {
-			found.Available = fixture.Available(metav1.ConditionFalse, "Stopped")
+			observation.Available = fixture.Available(metav1.ConditionFalse, "Stopped")
 		}
 		if s.down[i] {
-			found.Available = fixture.Available(metav1.ConditionFalse, requiredReason)
+			observation.Available = fixture.Available(metav1.ConditionFalse, requiredReason)
 		}
 		if s.degraded[i].Type != "" {
 			stored := s.degraded[i]
-			found.Degraded = &stored
+			observation.Degraded = &stored
 		}
-		return found
+		return observation
 	}
 }
 
@@ -149,49 +149,49 @@ func (w *world) steps(s state) []state {
 	var next []state
 	cluster := evaluation.Cluster{Available: metav1.ConditionTrue, Offline: evaluation.OfflineHold, Labels: labelsOfWorld}
 	for i, name := range w.names {
-		if _, there := w.healthy[name]; !there {
+		if _, ok := w.healthy[name]; !ok {
 			continue
 		}
 		stored := w.observe(&s)(name).Degraded
 		if written, write := decide(stored, w.catalog.Evaluate(name, w.catalog.State(name, cluster, w.observe(&s))), fixture.Now); write {
-			after := s
-			after.degraded[i] = written
-			next = append(next, after)
+			successor := s
+			successor.degraded[i] = written
+			next = append(next, successor)
 		}
 		if down := w.follows && availability.RequiredFails(stored); down != s.down[i] {
-			after := s
-			after.down[i] = down
-			next = append(next, after)
+			successor := s
+			successor.down[i] = down
+			next = append(next, successor)
 		}
 	}
 	return next
 }
 
-// ends explores every schedule, and returns what the states that no step leaves
-// say of each add-on. It fails where a schedule comes back to where it was.
-func (w *world) ends(t *testing.T, from state) map[string]bool {
+// ends explores every schedule, and returns the conditions in the states that no step leaves. It fails if a schedule
+// returns to an earlier state.
+func (w *world) ends(t *testing.T, source state) map[string]bool {
 	t.Helper()
 	ends := map[string]bool{}
-	const open, done = 1, 2
+	const open, closed = 1, 2
 	seen := map[state]int{}
 	var visit func(s state)
 	visit = func(s state) {
 		seen[s] = open
 		next := w.steps(s)
-		for _, after := range next {
-			switch seen[after] {
+		for _, successor := range next {
+			switch seen[successor] {
 			case open:
-				t.Fatalf("a schedule never ends: %v", w.reasons(&after))
+				t.Fatalf("a schedule never ends: %v", w.reasons(&successor))
 			case 0:
-				visit(after)
+				visit(successor)
 			}
 		}
-		seen[s] = done
+		seen[s] = closed
 		if len(next) == 0 {
 			ends[w.reasons(&s)] = true
 		}
 	}
-	visit(from)
+	visit(source)
 	return ends
 }
 
@@ -214,11 +214,11 @@ func letter(i int) string { return string(rune('a' + i)) }
 // kinds of edges in a world. The last does not apply.
 var kinds = []string{"", "Required", "Optional", "Required on=yes", "Required on=no"}
 
-func edgeOfKind(kind, on string) addonv1alpha1.AddonDependency {
-	kind, when, conditional := strings.Cut(kind, " on=")
-	dependency := addonv1alpha1.AddonDependency{Name: on, Type: addonv1alpha1.DependencyType(kind)}
+func edgeOfKind(kind, name string) addonv1alpha1.AddonDependency {
+	kind, selector, conditional := strings.Cut(kind, " on=")
+	dependency := addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyType(kind)}
 	if conditional {
-		dependency.When = &addonv1alpha1.DependencyWhen{ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"on": when}}}
+		dependency.When = &addonv1alpha1.DependencyWhen{ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"on": selector}}}
 	}
 	return dependency
 }
@@ -229,15 +229,15 @@ type kindGraph [4][4]int
 func newWorld(size int, g *kindGraph) *world {
 	w := &world{healthy: map[string]bool{}}
 	var registered []addonv1alpha1.ClusterManagementAddOn
-	for from := range size {
-		w.names = append(w.names, letter(from))
+	for source := range size {
+		w.names = append(w.names, letter(source))
 		var dependencies []addonv1alpha1.AddonDependency
-		for to := range size {
-			if kind := kinds[g[from][to]]; kind != "" {
-				dependencies = append(dependencies, edgeOfKind(kind, letter(to)))
+		for target := range size {
+			if kind := kinds[g[source][target]]; kind != "" {
+				dependencies = append(dependencies, edgeOfKind(kind, letter(target)))
 			}
 		}
-		registered = append(registered, fixture.Registration(letter(from), dependencies...))
+		registered = append(registered, fixture.Registration(letter(source), dependencies...))
 	}
 	w.catalog = evaluator(registered)
 	return w
@@ -246,42 +246,42 @@ func newWorld(size int, g *kindGraph) *world {
 // expected says which add-ons are to be degraded, from the graph and the health
 // alone: the failures that have a cause, and no others.
 func (w *world) expected(size int, g *kindGraph) string {
-	applies := func(from, to int) bool { return g[from][to] == 1 || g[from][to] == 3 }
+	applies := func(source, target int) bool { return g[source][target] == 1 || g[source][target] == 3 }
 	reached := [4][4]bool{}
 	for range size {
-		for from := range size {
-			for to := range size {
-				for over := range size {
-					reached[from][to] = reached[from][to] || applies(from, to) || reached[from][over] && reached[over][to]
+		for source := range size {
+			for target := range size {
+				for middle := range size {
+					reached[source][target] = reached[source][target] || applies(source, target) || reached[source][middle] && reached[middle][target]
 				}
 			}
 		}
 	}
 	fails := map[int]bool{}
-	unsatisfied := func(from, to int) bool {
-		return !w.healthy[letter(to)] || fails[to] || applies(from, to) && (from == to || reached[to][from])
+	unsatisfied := func(source, target int) bool {
+		return !w.healthy[letter(target)] || fails[target] || applies(source, target) && (source == target || reached[target][source])
 	}
 	for range size {
-		for from := range size {
-			for to := range size {
-				if _, there := w.healthy[letter(from)]; there && applies(from, to) && unsatisfied(from, to) {
-					fails[from] = true
+		for source := range size {
+			for target := range size {
+				if _, ok := w.healthy[letter(source)]; ok && applies(source, target) && unsatisfied(source, target) {
+					fails[source] = true
 				}
 			}
 		}
 	}
 	s := state{}
-	for from := range size {
-		if _, there := w.healthy[letter(from)]; !there {
+	for source := range size {
+		if _, ok := w.healthy[letter(source)]; !ok {
 			continue
 		}
-		for to := range size {
-			if kinds[g[from][to]] == "Optional" && unsatisfied(from, to) {
-				s.degraded[from].Reason = optionalReason
+		for target := range size {
+			if kinds[g[source][target]] == "Optional" && unsatisfied(source, target) {
+				s.degraded[source].Reason = optionalReason
 			}
 		}
-		if fails[from] {
-			s.degraded[from].Reason = requiredReason
+		if fails[source] {
+			s.degraded[source].Reason = requiredReason
 		}
 	}
 	return w.reasons(&s)
@@ -289,16 +289,16 @@ func (w *world) expected(size int, g *kindGraph) string {
 
 // check explores the world from the given state: all schedules have to end, and
 // where they end, only that may be degraded which has a cause.
-func (w *world) check(t *testing.T, size int, g *kindGraph, from state) {
+func (w *world) check(t *testing.T, size int, g *kindGraph, source state) {
 	t.Helper()
 	for i, name := range w.names {
-		if _, there := w.healthy[name]; !there {
-			from.degraded[i], from.down[i] = metav1.Condition{}, false
+		if _, ok := w.healthy[name]; !ok {
+			source.degraded[i], source.down[i] = metav1.Condition{}, false
 		}
 	}
 	want := map[string]bool{w.expected(size, g): true}
-	if diff := cmp.Diff(want, w.ends(t, from)); diff != "" {
-		t.Fatalf("graph %v, healthy %v, follows %t, from %q: -want, +got:\n%s", g, w.healthy, w.follows, w.reasons(&from), diff)
+	if diff := cmp.Diff(want, w.ends(t, source)); diff != "" {
+		t.Fatalf("graph %v, healthy %v, follows %t, from %q: -want, +got:\n%s", g, w.healthy, w.follows, w.reasons(&source), diff)
 	}
 }
 
@@ -313,22 +313,22 @@ func stored(reason string) metav1.Condition {
 	}
 }
 
-// Two add-ons, every graph, every health, from what several pasts have left.
+// Two add-ons: every graph with every health, from the results of several pasts.
 func TestEveryScheduleOfTwoAddOnsEndsTheSame(t *testing.T) {
-	before := [][2]string{
+	past := [][2]string{
 		{"", ""}, {requiredReason, requiredReason}, {requiredReason, satisfiedReason}, {optionalReason, requiredReason},
 	}
 	for n := range 625 {
 		g := &kindGraph{{n % 5, n / 5 % 5}, {n / 25 % 5, n / 125}}
 		w := newWorld(2, g)
-		for m := range 9 * len(before) * 2 {
+		for m := range 9 * len(past) * 2 {
 			w.healthy, w.follows = map[string]bool{}, m%2 == 0
 			for i, health := range []int{m / 2 % 3, m / 6 % 3} {
 				if health > 0 {
 					w.healthy[letter(i)] = health == 2
 				}
 			}
-			reasons := before[m/18]
+			reasons := past[m/18]
 			w.check(t, 2, g, state{degraded: [4]metav1.Condition{stored(reasons[0]), stored(reasons[1])}})
 		}
 	}
@@ -345,29 +345,29 @@ func FuzzSchedules(f *testing.F) {
 		g := randomGraph(r, size)
 		w := newWorld(size, g)
 		w.follows = r.IntN(2) == 0
-		from := state{}
+		source := state{}
 		for i := range size {
-			from.degraded[i] = stored([]string{"", requiredReason, optionalReason, satisfiedReason}[r.IntN(4)])
+			source.degraded[i] = stored([]string{"", requiredReason, optionalReason, satisfiedReason}[r.IntN(4)])
 			if health := r.IntN(5); health > 0 {
 				w.healthy[letter(i)] = health > 1
 			}
 		}
-		w.check(t, size, g, from)
-		for i := range size { // all that failed, and what followed from it
-			from.degraded[i] = stored(requiredReason)
-			from.down[i] = w.follows
+		w.check(t, size, g, source)
+		for i := range size { // all failures, and their consequences
+			source.degraded[i] = stored(requiredReason)
+			source.down[i] = w.follows
 			w.healthy[letter(i)] = true
 		}
-		w.check(t, size, g, from)
+		w.check(t, size, g, source)
 	})
 }
 
 func randomGraph(r *rand.Rand, size int) *kindGraph {
 	g := &kindGraph{}
-	for from := range size {
-		for to := range size {
+	for source := range size {
+		for target := range size {
 			if r.IntN(2) == 0 {
-				g[from][to] = r.IntN(len(kinds))
+				g[source][target] = r.IntN(len(kinds))
 			}
 		}
 	}

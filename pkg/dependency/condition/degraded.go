@@ -1,5 +1,4 @@
-// Package condition decides the Degraded condition of an add-on from the findings
-// on its edges, and writes its message.
+// Package condition decides the Degraded condition of an add-on from the findings on its edges, and composes its message.
 package condition
 
 import (
@@ -17,7 +16,7 @@ import (
 
 const (
 	satisfiedMessage = "All declared dependencies are satisfied."
-	// waivedMessage is where some are not, or may not be, and policies waive these.
+	// waivedMessage is the message if policies waive dependencies that fail or may fail.
 	waivedMessage = "All declared dependencies are satisfied or waived."
 )
 
@@ -28,14 +27,13 @@ var Reasons = []string{
 	addonv1alpha1.AddonDegradedReasonDependenciesSatisfied,
 }
 
-// Owned reports whether a Degraded condition has a reason of ours.
+// Owned reports whether a Degraded condition has a reason of Interlock.
 func Owned(condition *metav1.Condition) bool {
 	return condition != nil && slices.Contains(Reasons, condition.Reason)
 }
 
-// Outdated reports whether the stored condition says that a dependency fails, although the
-// findings on its edges say, for certain, that none does for which it would: addon-manager
-// has not followed them.
+// Outdated reports whether the stored condition is True although the findings show, for certain, that no such dependency
+// fails. addon-manager has not followed the findings yet.
 func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 	if !Owned(stored) || stored.Status != metav1.ConditionTrue {
 		return false
@@ -46,37 +44,37 @@ func Outdated(stored *metav1.Condition, findings []evaluation.Finding) bool {
 	})
 }
 
-// Stored are the stored conditions of an add-on that Decide depends on. Each is nil where it does not exist.
+// Stored has the stored conditions of an add-on that Decide depends on. Each is nil if it does not exist.
 type Stored struct {
 	Degraded *metav1.Condition
 	// Replaced has the type ReplacedDegraded.
 	Replaced *metav1.Condition
 }
 
-// Desired are the conditions to write. Each is nil where the stored one stays.
+// Desired has the conditions to write. Each is nil if the stored condition stays.
 type Desired struct {
 	Degraded, Replaced *metav1.Condition
-	// Own is Degraded without the message of another writer. Writes of it are compared to find out whether another writer undoes them.
+	// Own is Degraded without the message of another writer. Comparisons with it show whether another writer undoes
+	// Interlock's writes.
 	Own metav1.Condition
 }
 
-// Decide decides the Degraded condition of a dependent from the findings on
-// its edges and the conditions that are stored. Degraded stays when nothing
-// changed, nothing is known, or the stored condition is not ours to touch.
+// Decide decides the Degraded condition of a dependent from the findings on its edges and the stored conditions. Degraded
+// does not change if the findings did not change, if they are unknown, or if another writer's condition takes precedence.
 //
-// An edge blocks when it is Required, IfInstalled, Conflicts or a requirement.
+// An edge blocks if it is Required, IfInstalled, Conflicts or a requirement. The first of these rules that matches counts:
 //
-//   - A blocking edge unsatisfied: True, RequiredDependencyNotSatisfied. Another
+//   - A blocking edge is unsatisfied: True, RequiredDependencyNotSatisfied. Another
 //     writer's Degraded=True is kept as ReplacedDegraded, and at the end of the message.
-//   - Else an edge held: what is stored, unless its reason is known to be
-//     untrue; see whileHeld.
-//   - Else an Optional edge unsatisfied: True, DependencyNotSatisfied, unless
+//   - An edge is held: the stored condition, unless its reason is certainly
+//     wrong; see whileHeld.
+//   - An Optional edge is unsatisfied: True, DependencyNotSatisfied, unless
 //     another writer has set Degraded=True.
-//   - Else, where a reason of ours is stored: False, DependenciesSatisfied.
+//   - A reason of Interlock is stored: False, DependenciesSatisfied.
 //
-// While an explanation in the message cannot be read yet, a message alone is not changed.
+// While an explanation in the message is unread, a change of the message alone is not written.
 //
-// Now becomes the time of the transition when the status changes.
+// Now becomes the transition time if the status changes.
 func Decide(stored Stored, findings []evaluation.Finding, now metav1.Time) Desired {
 	foreign := stored.foreign()
 	own, decided := decision(stored.Degraded, findings, MaxMessage-utf8.RuneCountInString(tail(foreign)))
@@ -98,7 +96,7 @@ func Decide(stored Stored, findings []evaluation.Finding, now metav1.Time) Desir
 	return desired
 }
 
-// stays reports whether the stored condition stays as it is.
+// stays reports whether the stored condition does not change.
 func stays(stored, desired metav1.Condition, findings []evaluation.Finding) bool {
 	return stored.Status == desired.Status && stored.Reason == desired.Reason &&
 		(stored.Message == desired.Message || slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
@@ -106,9 +104,9 @@ func stays(stored, desired metav1.Condition, findings []evaluation.Finding) bool
 		}))
 }
 
-// WaitsSince is since when an add-on waits for a Required dependency to be installed, if that was not
-// observed. Only the stored condition (nil: none) shows it. changed is whether Decide writes another
-// one: unless a Required dependency failed already, the wait then begins now.
+// WaitsSince returns the time since when an add-on waits for the installation of a Required dependency, if that was not
+// observed. It depends on the stored condition, which may be nil. changed is true if Decide writes another condition. The
+// wait then begins now, unless a Required dependency failed before.
 func WaitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time {
 	if stored == nil || changed && !availability.RequiredFails(stored) {
 		return now
@@ -116,8 +114,8 @@ func WaitsSince(stored *metav1.Condition, changed bool, now time.Time) time.Time
 	return stored.LastTransitionTime.Time
 }
 
-// decision returns Degraded without the message of another writer, and whether it is Interlock's to write. limit is the length of its
-// message, in characters.
+// decision returns Degraded without the message of another writer. The second result is false if Interlock does not write
+// it. limit is the maximum length of its message, in characters.
 func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int) (metav1.Condition, bool) {
 	blockingFails := slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Unsatisfied() && f.Blocks() })
 	optionalFails := slices.ContainsFunc(findings, evaluation.Finding.Unsatisfied)
@@ -140,14 +138,13 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int
 	}
 }
 
-// whileHeld decides while an edge is held and no blocking edge is known to
-// fail. What is stored stays as long as it may be true: Degraded becomes True
-// once that is certain, and False only when nothing is held.
+// whileHeld decides while an edge is held and no blocking edge certainly fails. The stored condition stays as long as it
+// may be true. Degraded becomes True only when that is certain, and False only when no edge is held.
 //
 //   - RequiredDependencyNotSatisfied is replaced when all blocking edges are
 //     satisfied. The status stays True, because an Optional edge may still fail.
 //   - DependenciesSatisfied is replaced when an Optional edge fails.
-//   - Where no reason of ours is stored, an Optional edge that fails counts only
+//   - Without a stored reason of Interlock, a failing Optional edge counts only
 //     when all blocking edges are satisfied. Otherwise a new declaration could
 //     cause two writes on the whole fleet.
 func whileHeld(stored *metav1.Condition, findings []evaluation.Finding, optionalFails bool, limit int) (metav1.Condition, bool) {
@@ -169,8 +166,8 @@ func optionalUnsatisfied(stored *metav1.Condition, findings []evaluation.Finding
 	return unsatisfied(findings, addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied, limit), !foreign
 }
 
-// optionalUnknown replaces RequiredDependencyNotSatisfied when all blocking
-// edges are satisfied and the Optional ones are held or satisfied.
+// optionalUnknown returns the condition that replaces RequiredDependencyNotSatisfied when all blocking edges are satisfied
+// and the Optional edges are held or satisfied.
 func optionalUnknown(findings []evaluation.Finding) metav1.Condition {
 	var names []string
 	for _, finding := range findings {

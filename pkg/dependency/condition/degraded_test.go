@@ -14,14 +14,14 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-func at(condition *metav1.Condition, time metav1.Time) *metav1.Condition {
+func withTime(condition *metav1.Condition, time metav1.Time) *metav1.Condition {
 	condition.LastTransitionTime = time
 	return condition
 }
 
 func TestDegraded(t *testing.T) {
 	const (
-		yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+		isTrue, isFalse = metav1.ConditionTrue, metav1.ConditionFalse
 
 		mustText  = "Required addon 'must' is not installed or not available. (not installed)"
 		mayText   = "Optional addon 'may' is not installed or not available. (not installed)"
@@ -35,17 +35,17 @@ func TestDegraded(t *testing.T) {
 		held     = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Required("held")), Verdict: evaluation.Held}
 		mayHeld  = evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional("later")), Verdict: evaluation.Held}
 		unusable = evaluation.Finding{Verdict: evaluation.Held}
-		foreign  = fixture.Degraded(yes, "DiskFull", "3 of 3 disks")
-		healthy  = fixture.Degraded(no, "Healthy", "no failure found")
-		oursMust = fixture.Degraded(yes, requiredReason, mustText)
-		oursMay  = fixture.Degraded(yes, optionalReason, mayText)
-		oursFine = fixture.Degraded(no, satisfiedReason, satisfiedMessage)
+		foreign  = fixture.Degraded(isTrue, "DiskFull", "3 of 3 disks")
+		healthy  = fixture.Degraded(isFalse, "Healthy", "no failure found")
+		oursMust = fixture.Degraded(isTrue, requiredReason, mustText)
+		oursMay  = fixture.Degraded(isTrue, optionalReason, mayText)
+		oursFine = fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage)
 	)
 	unexplained, explained := must, strings.Replace(mustText, "installed)", "installed: none of its Placements selects this cluster)", 1)
 	unexplained.Detail = &evaluation.Detail{Unexplained: true}
 	unwitnessed := may
 	unwitnessed.Verdict, unwitnessed.Detail = evaluation.Held, &evaluation.Detail{Unwitnessed: true}
-	other := func(name string) evaluation.Finding {
+	failing := func(name string) evaluation.Finding {
 		return evaluation.Finding{Dependency: fixture.EdgeOn(fixture.Optional(name)), Verdict: evaluation.Held}
 	}
 	type findings = []evaluation.Finding
@@ -57,40 +57,40 @@ func TestDegraded(t *testing.T) {
 		want     *metav1.Condition // nil: nothing is written
 	}{
 		"NoneRequired": {
-			"the condition is new", nil, findings{fine, must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			"the condition is new", nil, findings{fine, must}, withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
 		"Unexplained": {
-			"the condition is new", nil, findings{unexplained}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			"the condition is new", nil, findings{unexplained}, withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
 		"UnexplainedAfterARestart": {
 			"what explains it cannot be read yet, and most likely is what is stored",
-			fixture.Degraded(yes, requiredReason, explained),
+			fixture.Degraded(isTrue, requiredReason, explained),
 			findings{unexplained},
 			nil,
 		},
 		"UnexplainedAndAnother": {
-			"the message waits for the explanation", fixture.Degraded(yes, requiredReason, explained), findings{unexplained, may}, nil,
+			"the message waits for the explanation", fixture.Degraded(isTrue, requiredReason, explained), findings{unexplained, may}, nil,
 		},
 		"UnwitnessedAfterARestart": {
-			"the leader before knew how long it has been unavailable", fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
+			"the leader before knew how long it has been unavailable", fixture.Degraded(isTrue, requiredReason, mustText+"; "+mayText),
 			findings{must, unwitnessed},
 			nil,
 		},
 		"UnwitnessedAlone": {
-			"another reason does not wait", fixture.Degraded(yes, requiredReason, mustText),
+			"another reason does not wait", fixture.Degraded(isTrue, requiredReason, mustText),
 			findings{fine, unwitnessed},
-			fixture.Degraded(yes, optionalReason, strings.Replace(laterText, "later", "may", 1)),
+			fixture.Degraded(isTrue, optionalReason, strings.Replace(laterText, "later", "may", 1)),
 		},
 		"UnexplainedOnly": {
-			"another reason does not wait", oursMay, findings{unexplained}, fixture.Degraded(yes, requiredReason, mustText),
+			"another reason does not wait", oursMay, findings{unexplained}, fixture.Degraded(isTrue, requiredReason, mustText),
 		},
 		"NoneOptional": {
-			"the condition is new", nil, findings{may, fine}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+			"the condition is new", nil, findings{may, fine}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
 		},
 		"NoneBoth": {
 			"Required decides, both are named", nil,
 			findings{may, must},
-			at(fixture.Degraded(yes, requiredReason, mustText+"; "+mayText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, requiredReason, mustText+"; "+mayText), fixture.Now),
 		},
 		"NoneSatisfied":      {"no reason of ours to take back", nil, findings{fine}, nil},
 		"NoneNoDependencies": {"never written", nil, nil, nil},
@@ -98,32 +98,32 @@ func TestDegraded(t *testing.T) {
 		"NoneHeldAndRequired": {
 			"what is held cannot make it better", nil,
 			findings{held, must},
-			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
 		"NoneHeldAndOptional": {"what is held could make it worse", nil, findings{held, may}, nil},
 		"NoneOptionalHeldAndOptional": {
 			"certain, whatever becomes of what is held", nil,
 			findings{fine, mayHeld, may},
-			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
 		},
 		"NoneOptionalHeld": {"nothing is known to fail", nil, findings{fine, mayHeld}, nil},
 		"RequiredOptionalHeld": {
 			"the reason is untrue; whether it is degraded is not known", oursMust,
 			findings{fine, mayHeld},
-			fixture.Degraded(yes, optionalReason, laterText),
+			fixture.Degraded(isTrue, optionalReason, laterText),
 		},
 		"RequiredManyOptionalHeld": {
 			"a bounded list, by name", oursMust,
-			findings{other("g"), other("f"), other("e"), other("d"), other("c"), other("b"), other("a")},
+			findings{failing("g"), failing("f"), failing("e"), failing("d"), failing("c"), failing("b"), failing("a")},
 			fixture.Degraded(
-				yes, optionalReason,
+				isTrue, optionalReason,
 				"All Required dependencies are satisfied. Optional ones are not known yet: 'a', 'b', 'c', 'd', 'e', 2 more.",
 			),
 		},
 		"RequiredOptionalHeldAndOptional": {
 			"the reason is untrue, and another one is certain", oursMust,
 			findings{mayHeld, may, fine},
-			fixture.Degraded(yes, optionalReason, mayText),
+			fixture.Degraded(isTrue, optionalReason, mayText),
 		},
 		"RequiredBothHeld":          {"it may still be true", oursMust, findings{mayHeld, held, may}, nil},
 		"RequiredAllHeld":           {"a lost cluster", oursMust, findings{mayHeld, held}, nil},
@@ -131,18 +131,18 @@ func TestDegraded(t *testing.T) {
 		"RequiredNotApplicable": {
 			"what does not apply is known", oursMust,
 			findings{{Dependency: fixture.EdgeOn(fixture.Required("must")), Verdict: evaluation.NotApplicable}, mayHeld},
-			fixture.Degraded(yes, optionalReason, laterText),
+			fixture.Degraded(isTrue, optionalReason, laterText),
 		},
-		"OptionalHeldAgain": {"decided once", fixture.Degraded(yes, optionalReason, laterText), findings{fine, mayHeld}, nil},
+		"OptionalHeldAgain": {"decided once", fixture.Degraded(isTrue, optionalReason, laterText), findings{fine, mayHeld}, nil},
 		"OptionalKnownAfterHeld": {
-			"in the end it is satisfied", fixture.Degraded(yes, optionalReason, laterText),
+			"in the end it is satisfied", fixture.Degraded(isTrue, optionalReason, laterText),
 			findings{fine},
-			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"OptionalFailsAfterHeld": {
-			"in the end it fails", fixture.Degraded(yes, optionalReason, laterText),
+			"in the end it fails", fixture.Degraded(isTrue, optionalReason, laterText),
 			findings{may},
-			fixture.Degraded(yes, optionalReason, mayText),
+			fixture.Degraded(isTrue, optionalReason, mayText),
 		},
 		"OptionalHeldOther":    {"the reason may still be true", oursMay, findings{mayHeld}, nil},
 		"OptionalHeldAndOther": {"the reason is true; the message waits", oursMay, findings{mayHeld, may}, nil},
@@ -150,12 +150,12 @@ func TestDegraded(t *testing.T) {
 		"SatisfiedOptionalHeldAndMay": {
 			"untrue: one fails for certain", oursFine,
 			findings{mayHeld, may},
-			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
 		},
 		"SatisfiedHeldAndMay": {
 			"untrue, even if worse may follow", oursFine,
 			findings{held, may},
-			at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
 		},
 		"SatisfiedOptionalHeld":   {"may be true", oursFine, findings{mayHeld}, nil},
 		"ForeignTrueOptionalHeld": {"not ours to touch", foreign, findings{mayHeld, may}, nil},
@@ -164,21 +164,21 @@ func TestDegraded(t *testing.T) {
 		"RequiredToBoth": {
 			"the message differs, the status and its time do not", oursMust,
 			findings{must, may},
-			fixture.Degraded(yes, requiredReason, mustText+"; "+mayText),
+			fixture.Degraded(isTrue, requiredReason, mustText+"; "+mayText),
 		},
 		"RequiredToOptional": {
 			"the reason differs, the status and its time do not", oursMust,
 			findings{fine, may},
-			fixture.Degraded(yes, optionalReason, mayText),
+			fixture.Degraded(isTrue, optionalReason, mayText),
 		},
 		"RequiredToSatisfied": {
 			"taken back, not dropped", oursMust,
 			findings{fine},
-			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"RequiredToNone": {
 			"a reason left behind is cleared", oursMust, nil,
-			at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
 		"RequiredHeld":     {"kept", oursMust, findings{held, fine}, nil},
 		"RequiredUnusable": {"the last good verdict stays", oursMust, findings{unusable}, nil},
@@ -186,18 +186,20 @@ func TestDegraded(t *testing.T) {
 		"OptionalToRequired": {
 			"the reason differs, the status and its time do not", oursMay,
 			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText),
+			fixture.Degraded(isTrue, requiredReason, mustText),
 		},
 		"OptionalToSatisfied": {
-			"taken back", oursMay, findings{fine}, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now),
+			"taken back", oursMay, findings{fine}, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
 		},
-		"OptionalToNone":  {"cleared", oursMay, nil, at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"OptionalToNone":  {"cleared", oursMay, nil, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now)},
 		"SatisfiedAgain":  {"nothing changed", oursFine, findings{fine}, nil},
 		"SatisfiedToNone": {"cleared already: once, not more", oursFine, nil, nil},
 		"SatisfiedToRequired": {
-			"a transition", oursFine, findings{must}, at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			"a transition", oursFine, findings{must}, withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
-		"SatisfiedToOptional":  {"a transition", oursFine, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"SatisfiedToOptional": {
+			"a transition", oursFine, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
+		},
 		"SatisfiedHeld":        {"kept", oursFine, findings{held}, nil},
 		"ForeignTrueOptional":  {"not ours to touch", foreign, findings{may}, nil},
 		"ForeignTrueSatisfied": {"not ours to touch", foreign, findings{fine}, nil},
@@ -206,9 +208,11 @@ func TestDegraded(t *testing.T) {
 		"ForeignFalseRequired": {
 			"a transition; who is well leaves no words", healthy,
 			findings{must},
-			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
-		"ForeignFalseOptional": {"a transition", healthy, findings{may}, at(fixture.Degraded(yes, optionalReason, mayText), fixture.Now)},
+		"ForeignFalseOptional": {
+			"a transition", healthy, findings{may}, withTime(fixture.Degraded(isTrue, optionalReason, mayText), fixture.Now),
+		},
 		"ForeignFalseSatisfied": {
 			"left as it is", healthy, findings{fine}, nil,
 		},
@@ -216,12 +220,12 @@ func TestDegraded(t *testing.T) {
 		"ForeignUnknownRequired": {
 			"Unknown is no failure to keep", fixture.Degraded(metav1.ConditionUnknown, "Lost", "?"),
 			findings{must},
-			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			before := tc.stored.DeepCopy()
+			previous := tc.stored.DeepCopy()
 			got, write := decide(tc.stored, tc.findings, fixture.Now)
 			if write != (tc.want != nil) {
 				t.Fatalf("%s: write = %t, %+v", tc.reason, write, got)
@@ -233,12 +237,12 @@ func TestDegraded(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(before, tc.stored); diff != "" {
+			if diff := cmp.Diff(previous, tc.stored); diff != "" {
 				t.Errorf("%s: the stored condition is not ours to change: %s", tc.reason, diff)
 			}
 			if write {
-				if again, more := decide(&got, tc.findings, metav1.Now()); more {
-					t.Errorf("%s: decided again: %+v", tc.reason, again)
+				if second, ok := decide(&got, tc.findings, metav1.Now()); ok {
+					t.Errorf("%s: decided again: %+v", tc.reason, second)
 				}
 			}
 		})
@@ -281,8 +285,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// FuzzDegraded applies decisions one after the other, as a controller does,
-// and holds each to what must be true of it.
+// FuzzDegraded applies decisions one after the other, like a controller, and checks the invariants of each result.
 func FuzzDegraded(f *testing.F) {
 	f.Add(uint64(1), "message", "Reason", "addon", "DiskFull", "3 of 3")
 	f.Add(uint64(2), "; also Degraded:", ";", "; also Degraded:", "; also Degraded:", "x; also Degraded: y")
@@ -297,11 +300,11 @@ func FuzzDegraded(f *testing.F) {
 				stored.Degraded = fixture.Degraded([]metav1.ConditionStatus{"True", "False", "Unknown"}[r.IntN(3)], foreignReason, foreignMessage)
 			}
 			findings := randomFindings(seed+step, message, reason, name)
-			if r.IntN(2) == 0 { // most mixtures hold: leave what is held out
+			if r.IntN(2) == 0 { // most mixtures have held findings, so leave these out
 				findings = withoutHeld(findings)
 			}
 			desired := Decide(stored, findings, fixture.Now)
-			before := stored
+			previous := stored
 			if desired.Replaced != nil {
 				stored.Replaced = desired.Replaced
 			}
@@ -311,9 +314,9 @@ func FuzzDegraded(f *testing.F) {
 			}
 			stored.Degraded = desired.Degraded
 			checkNotUntrue(t, stored.Degraded, findings)
-			checkDegraded(t, before.Degraded, *stored.Degraded, findings)
-			if again := Decide(stored, findings, fixture.Now); again.Degraded != nil || again.Replaced != nil {
-				t.Fatalf("decided again:\n%+v, then\n%+v", desired, again)
+			checkDegraded(t, previous.Degraded, *stored.Degraded, findings)
+			if second := Decide(stored, findings, fixture.Now); second.Degraded != nil || second.Replaced != nil {
+				t.Fatalf("decided again:\n%+v, then\n%+v", desired, second)
 			}
 		}
 	})

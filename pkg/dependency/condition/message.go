@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// MaxMessage is the longest message of a condition, in characters: what
-	// the schema of a condition allows.
+	// MaxMessage is the maximum length of a message in the schema of a condition, in characters.
 	MaxMessage = 32768
 
 	maxMore = len("; and 9223372036854775807 more")
@@ -21,20 +20,20 @@ const (
 	separator = "; "
 )
 
-// Message describes the unsatisfied edges among the findings, one sentence each:
-// those that block first, then by name. It is the same for the same findings in
-// any order, at most limit characters long, and cut between edges. It is
-// empty when no edge is unsatisfied.
+// Message describes the unsatisfied edges among the findings, one sentence each. Blocking edges come first, and then the
+// order is by name. It does not depend on the order of the findings. It has at most limit characters, and is cut between
+// edges. It is empty if no edge is unsatisfied.
 func Message(findings []evaluation.Finding, limit int) string {
 	return describe(findings, evaluation.Finding.Unsatisfied, limit)
 }
 
-// WaitMessage is Message for an installation or an upgrade that waits: it also describes the edges whose report is due.
+// WaitMessage returns the Message for an installation or an upgrade that waits. It also describes the edges whose report
+// is due.
 func WaitMessage(findings []evaluation.Finding, limit int) string {
 	return describe(findings, evaluation.Finding.KeepsWaiting, limit)
 }
 
-// describe describes the edges that match, as Message does.
+// describe describes the matching edges, like Message.
 func describe(findings []evaluation.Finding, matches func(evaluation.Finding) bool, limit int) string {
 	matching := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !matches(f) })
 	slices.SortFunc(matching, func(a, b evaluation.Finding) int {
@@ -44,25 +43,25 @@ func describe(findings []evaluation.Finding, matches func(evaluation.Finding) bo
 	})
 
 	var message strings.Builder
-	left := limit - maxMore
+	remaining := limit - maxMore
 	for i := range matching {
 		finding := &matching[i]
 		authorMessage := strings.TrimSpace(text.OneLine(finding.AuthorMessage()))
 		sentence := finding.Sentence(authorMessage)
 		if i == 0 {
-			// What else a sentence has is bounded by itself.
-			if excess := utf8.RuneCountInString(sentence) - left; excess > 0 {
-				sentence = text.Cut(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)), left)
+			// The other parts of a sentence have their own limits.
+			if excess := utf8.RuneCountInString(sentence) - remaining; excess > 0 {
+				sentence = text.Cut(finding.Sentence(text.Cut(authorMessage, utf8.RuneCountInString(authorMessage)-excess)), remaining)
 			}
 		} else {
 			sentence = separator + sentence
 		}
 		length := utf8.RuneCountInString(sentence)
-		if length > left {
+		if length > remaining {
 			fmt.Fprintf(&message, "; and %d more", len(matching)-i)
 			break
 		}
-		left -= length
+		remaining -= length
 		message.WriteString(sentence)
 	}
 	return message.String()

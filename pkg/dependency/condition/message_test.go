@@ -142,9 +142,9 @@ func TestMessage(t *testing.T) {
 }
 
 func TestMessageCut(t *testing.T) {
-	var many []evaluation.Finding
+	var findings []evaluation.Finding
 	for i := range 500 {
-		many = append(many, finding(fixture.Required(fmt.Sprintf("addon-%03d", i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
+		findings = append(findings, finding(fixture.Required(fmt.Sprintf("addon-%03d", i)), strings.Repeat("ü", 1000), evaluation.NotInstalled))
 	}
 	huge := finding(fixture.Required("a"), strings.Repeat("ü", 100_000), evaluation.NotInstalled)
 
@@ -155,7 +155,7 @@ func TestMessageCut(t *testing.T) {
 		start, end string
 	}{
 		"ManyLong": {
-			reason: "between edges, counting the rest", findings: many, limit: MaxMessage, start: "Required addon 'addon-000'",
+			reason: "between edges, counting the rest", findings: findings, limit: MaxMessage, start: "Required addon 'addon-000'",
 			end: "ü (not installed); and 470 more",
 		},
 		"OneHuge": {
@@ -176,7 +176,7 @@ func TestMessageCut(t *testing.T) {
 			limit: MaxMessage, start: "Required addon 'A'", end: "(not installed); and 2 more",
 		},
 		"SmallLimit": {
-			reason: "the limit is the caller's", findings: many, limit: 8192, start: "Required addon 'addon-000'",
+			reason: "the limit is the caller's", findings: findings, limit: 8192, start: "Required addon 'addon-000'",
 			end: "; and 493 more",
 		},
 	}
@@ -272,8 +272,7 @@ func randomFindings(seed uint64, message, reason, name string) []evaluation.Find
 	return findings
 }
 
-// checkSentences takes message apart: every sentence is that of an edge, in
-// order, and none is missing but those that are counted.
+// checkSentences parses the message: every sentence describes an edge, in order. Only counted sentences are missing.
 func checkSentences(t *testing.T, message string, findings []evaluation.Finding, limit int) {
 	t.Helper()
 	var sentences []string
@@ -291,16 +290,16 @@ func checkSentences(t *testing.T, message string, findings []evaluation.Finding,
 		if shown > 0 {
 			sentence = separator + sentence
 		}
-		after, ok := strings.CutPrefix(rest, sentence)
+		rests, ok := strings.CutPrefix(rest, sentence)
 		if !ok {
 			break
 		}
-		rest, shown = after, shown+1
+		rest, shown = rests, shown+1
 	}
-	more := len(sentences) - shown
+	hidden := len(sentences) - shown
 	switch {
-	case more == 0 && rest == "":
-	case shown > 0 && rest == fmt.Sprintf("; and %d more", more):
+	case hidden == 0 && rest == "":
+	case shown > 0 && rest == fmt.Sprintf("; and %d more", hidden):
 	case shown == 0 && utf8.RuneCountInString(sentences[0]) > limit-maxMore && strings.Contains(rest, "… ("):
 	default:
 		t.Fatalf("%d of %d edges shown, then %q", shown, len(sentences), rest)

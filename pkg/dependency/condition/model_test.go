@@ -12,10 +12,9 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// proposal is the proposal's letter for one ManagedClusterAddOn, told naively:
-// a map of what each add-on declares, a map of the Available status of those
-// installed. What the letter leaves open is the proposal's risk section:
-// members of a cycle are degraded.
+// proposal is a naive implementation of the proposal for one ManagedClusterAddOn. It has a map of the declarations of each
+// add-on, and a map of the Available status of the installed add-ons. Members of a cycle are degraded, because the
+// proposal only mentions them as a risk.
 func proposal(declared map[string]list, status map[string]metav1.ConditionStatus, addOn string) (metav1.ConditionStatus, string) {
 	var anyRequired, anyOptional bool
 	for _, dependency := range declared[addOn] {
@@ -38,13 +37,13 @@ func proposal(declared map[string]list, status map[string]metav1.ConditionStatus
 	}
 }
 
-func reaches(declared map[string]list, from, to string, seen map[string]bool) bool {
-	if from == to {
+func reaches(declared map[string]list, source, target string, seen map[string]bool) bool {
+	if source == target {
 		return true
 	}
-	seen[from] = true
-	for _, dependency := range declared[from] {
-		if dependency.Type != addonv1alpha1.DependencyTypeOptional && !seen[dependency.Name] && reaches(declared, dependency.Name, to, seen) {
+	seen[source] = true
+	for _, dependency := range declared[source] {
+		if dependency.Type != addonv1alpha1.DependencyTypeOptional && !seen[dependency.Name] && reaches(declared, dependency.Name, target, seen) {
 			return true
 		}
 	}
@@ -91,8 +90,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// said is what a condition says in the proposal's terms, which knows no
-// reason for satisfied: Degraded is then just "not set with" its two reasons.
+// said returns the content of a condition in the terms of the proposal. The proposal has no reason for satisfied: Degraded
+// is then just "not set with" its two reasons.
 func said(condition *metav1.Condition) (metav1.ConditionStatus, string) {
 	if condition == nil || condition.Reason == satisfiedReason {
 		return "", ""
@@ -104,18 +103,18 @@ func randomDeclarations(r *rand.Rand) (map[string]list, []addonv1alpha1.ClusterM
 	declared := map[string]list{}
 	var addOns []addonv1alpha1.ClusterManagementAddOn
 	size, density := 2+r.IntN(8), r.IntN(4)
-	for from := range size {
+	for source := range size {
 		dependencies := list{}
-		for to := range size + 1 { // the last is never registered
+		for target := range size + 1 { // the last is never registered
 			if r.IntN(size) < density {
 				dependencies = append(dependencies, addonv1alpha1.AddonDependency{
-					Name: label(to),
+					Name: label(target),
 					Type: []addonv1alpha1.DependencyType{"Required", "Optional", "Optional", ""}[r.IntN(4)],
 				})
 			}
 		}
-		declared[label(from)] = dependencies
-		addOns = append(addOns, fixture.Registration(label(from), dependencies...))
+		declared[label(source)] = dependencies
+		addOns = append(addOns, fixture.Registration(label(source), dependencies...))
 	}
 	return declared, addOns
 }

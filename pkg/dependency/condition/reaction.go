@@ -10,25 +10,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Reaction is what a new status of Degraded reacts to.
+// Reaction is the kind of change that a new status of Degraded follows.
 type Reaction string
 
 // The reactions.
 const (
 	ReactionNone Reaction = ""
-	// ReactionNoticed: Available of a dependency is no longer True.
+	// ReactionNoticed means that Available of a dependency is no longer True.
 	ReactionNoticed Reaction = "noticed"
-	// ReactionPropagated: a Required dependency of a dependency fails.
+	// ReactionPropagated means that a Required dependency of a dependency fails.
 	ReactionPropagated Reaction = "propagated"
-	// ReactionRecovered: all dependencies are satisfied again.
+	// ReactionRecovered means that all dependencies are satisfied again.
 	ReactionRecovered Reaction = "recovered"
 )
 
-// maxReaction bounds how long a reaction takes. With an older transition of the
-// dependency something else is new, such as a label of the cluster.
+// maxReaction is the maximum duration of a reaction. If the transition of the dependency is older, another change came
+// first, such as a label of the cluster.
 const maxReaction = time.Hour
 
-// ends are the findings on one add-on, API or requirement each.
+// ends yields the findings on single add-ons, APIs and requirements.
 func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
 	return func(yield func(*evaluation.Finding) bool) {
 		for i := range findings {
@@ -41,45 +41,45 @@ func ends(findings []evaluation.Finding) iter.Seq[*evaluation.Finding] {
 	}
 }
 
-// ReactionTo returns to what Degraded, written now, reacts, and how long that took. There
-// is none where the status stays, or where no condition of a dependency is newer than
-// what is stored: another dependency is not installed, or the platform changed.
+// ReactionTo returns the reaction of a Degraded that is written now, and its duration. There is no reaction if the status
+// does not change, or if no condition of a dependency is newer than the stored condition. Then another dependency is not
+// installed, or the platform changed.
 func ReactionTo(
-	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, on evaluation.AddOns, now time.Time,
+	stored *metav1.Condition, desired metav1.Condition, findings []evaluation.Finding, addOns evaluation.AddOns, now time.Time,
 ) (Reaction, time.Duration) {
-	was := metav1.ConditionFalse
-	var after time.Time
+	status := metav1.ConditionFalse
+	var since time.Time
 	if stored != nil {
-		was, after = stored.Status, stored.LastTransitionTime.Time
+		status, since = stored.Status, stored.LastTransitionTime.Time
 	}
-	if was == desired.Status {
+	if status == desired.Status {
 		return ReactionNone, 0
 	}
-	reaction, latest := ReactionNone, after
-	consider := func(to Reaction, condition *metav1.Condition) {
+	reaction, latest := ReactionNone, since
+	consider := func(kind Reaction, condition *metav1.Condition) {
 		if condition != nil && !condition.LastTransitionTime.Time.Before(latest) { // in full seconds
-			reaction, latest = to, condition.LastTransitionTime.Time
+			reaction, latest = kind, condition.LastTransitionTime.Time
 		}
 	}
 	for f := range ends(findings) {
 		switch {
-		case f.Dependency != nil && f.Dependency.Tolerate != "": // what was tolerated is no delay
+		case f.Dependency != nil && f.Dependency.Tolerate != "": // a tolerated time is no delay
 		case f.Follows():
 			consider(ReactionPropagated, f.Degraded)
 			consider(ReactionPropagated, f.Available)
 		case f.Unsatisfied():
 			consider(ReactionNoticed, f.Available)
 		case desired.Status == metav1.ConditionFalse && f.Dependency != nil:
-			for _, one := range evaluation.Named(f.Dependency) {
-				observed := on.Named(declaration.Target(one.Dependency))
+			for _, target := range evaluation.Named(f.Dependency) {
+				observed := addOns.Named(declaration.Target(target.Dependency))
 				consider(ReactionRecovered, observed.Available)
 				consider(ReactionRecovered, observed.Degraded)
 			}
 		}
 	}
-	took := now.Sub(latest)
-	if reaction == ReactionNone || took > maxReaction {
+	duration := now.Sub(latest)
+	if reaction == ReactionNone || duration > maxReaction {
 		return ReactionNone, 0
 	}
-	return reaction, took
+	return reaction, duration
 }

@@ -12,19 +12,19 @@ import (
 )
 
 func TestReactionTo(t *testing.T) {
-	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	const isTrue, isFalse = metav1.ConditionTrue, metav1.ConditionFalse
 	ago := func(seconds int) metav1.Time {
 		return metav1.NewTime(fixture.Now.Add(-time.Duration(seconds) * time.Second))
 	}
 	var (
-		down    = at(fixture.Available(no, "Down"), ago(3))
-		stopped = at(fixture.Available(no, requiredReason), ago(2))
-		broken  = at(fixture.Degraded(yes, requiredReason, ""), ago(4))
-		whole   = at(fixture.Degraded(no, satisfiedReason, ""), ago(5))
-		up      = at(fixture.Available(yes, "Up"), ago(7))
-		fails   = *fixture.Degraded(yes, requiredReason, "")
-		fine    = *fixture.Degraded(no, satisfiedReason, "")
-		older   = at(fixture.Available(no, "Down"), ago(4000))
+		down    = withTime(fixture.Available(isFalse, "Down"), ago(3))
+		stopped = withTime(fixture.Available(isFalse, requiredReason), ago(2))
+		broken  = withTime(fixture.Degraded(isTrue, requiredReason, ""), ago(4))
+		whole   = withTime(fixture.Degraded(isFalse, satisfiedReason, ""), ago(5))
+		up      = withTime(fixture.Available(isTrue, "Up"), ago(7))
+		fails   = *fixture.Degraded(isTrue, requiredReason, "")
+		fine    = *fixture.Degraded(isFalse, satisfiedReason, "")
+		older   = withTime(fixture.Available(isFalse, "Down"), ago(4000))
 		edge    = fixture.EdgeOn(fixture.Required("base"))
 	)
 	verdict := func(verdict evaluation.Verdict, degraded, available *metav1.Condition) []evaluation.Finding {
@@ -32,9 +32,9 @@ func TestReactionTo(t *testing.T) {
 	}
 	satisfied := verdict(evaluation.Satisfied, nil, nil)
 	notAvailable := verdict(evaluation.NotAvailable, nil, down)
-	satisfiedSince := func(seconds int) *metav1.Condition { return at(&metav1.Condition{Status: no}, ago(seconds)) }
+	satisfiedSince := func(seconds int) *metav1.Condition { return withTime(&metav1.Condition{Status: isFalse}, ago(seconds)) }
 	failing := func(seconds int) *metav1.Condition {
-		return at(fixture.Degraded(yes, requiredReason, ""), ago(seconds))
+		return withTime(fixture.Degraded(isTrue, requiredReason, ""), ago(seconds))
 	}
 	onAPI := addonv1alpha1.AddonDependency{Name: "base", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "K"}}}
 	for name, test := range map[string]struct {

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxForeign is how much of another writer's condition is kept at the end of a message, in characters.
+	// maxForeign is the maximum length of another writer's condition at the end of a message, in characters.
 	maxForeign = 4096
-	// foreignMark separates Interlock's message from that of another writer's Degraded, which it replaced.
+	// foreignMark separates Interlock's message from the message of another writer's Degraded that it replaced.
 	foreignMark = "; also Degraded: "
 )
 
-// foreign returns another writer's Degraded=True, stored as Degraded or, once Interlock has replaced it, as ReplacedDegraded. It returns
-// nil without one.
+// foreign returns another writer's Degraded=True. It is stored as Degraded or, after Interlock has replaced it, as
+// ReplacedDegraded. The result is nil without such a condition.
 func (s Stored) foreign() *metav1.Condition {
 	switch {
 	case s.Degraded == nil || s.Degraded.Status != metav1.ConditionTrue:
@@ -28,8 +28,8 @@ func (s Stored) foreign() *metav1.Condition {
 	return nil
 }
 
-// replaced returns the condition ReplacedDegraded to write beside Degraded, which is nil where there is none. It returns nil where the
-// stored one stays. Other writers may own what Interlock has written, so it is set to False instead of being removed.
+// replaced returns the condition ReplacedDegraded to write beside Degraded, which may be nil. The result is nil if the
+// stored condition stays. It is set to False instead of being removed, because other writers may own it too.
 func (s Stored) replaced(degraded, foreign *metav1.Condition, now metav1.Time) *metav1.Condition {
 	isReplaced := s.Replaced != nil && s.Replaced.Status == metav1.ConditionTrue
 	switch {
@@ -49,14 +49,14 @@ func (s Stored) replaced(degraded, foreign *metav1.Condition, now metav1.Time) *
 	return nil
 }
 
-// tail returns the end of the message of Degraded, with another writer's condition. It is empty where that is nil.
+// tail returns the end of the message of Degraded, with another writer's condition. It is empty if that is nil.
 func tail(foreign *metav1.Condition) string {
 	if foreign == nil {
 		return ""
 	}
-	kept := foreign.Reason
+	content := foreign.Reason
 	if foreign.Message != "" {
-		kept += ": " + foreign.Message
+		content += ": " + foreign.Message
 	}
-	return text.Final(foreignMark + text.Cut(text.OneLine(kept), maxForeign))
+	return text.Final(foreignMark + text.Cut(text.OneLine(content), maxForeign))
 }

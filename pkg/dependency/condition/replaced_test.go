@@ -23,7 +23,7 @@ func decide(stored *metav1.Condition, findings []evaluation.Finding, now metav1.
 // Another writer's Degraded=True that Interlock replaces is kept as a condition of its own, so that no message is read.
 func TestReplaced(t *testing.T) {
 	const (
-		yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+		isTrue, isFalse = metav1.ConditionTrue, metav1.ConditionFalse
 
 		mustText = "Required addon 'must' is not installed or not available. (not installed)"
 		mayText  = "Optional addon 'may' is not installed or not available. (not installed)"
@@ -38,10 +38,10 @@ func TestReplaced(t *testing.T) {
 		made.Type = addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded
 		return made
 	}
-	foreign, kept := fixture.Degraded(yes, "DiskFull", "3 of 3 disks"), replaced(yes, "DiskFull", "3 of 3 disks")
-	ended := at(replaced(no, addonv1alpha1.AddonReasonNothingReplaced, ""), fixture.Now)
-	ours := fixture.Degraded(yes, requiredReason, mustText+tail)
-	satisfied := at(fixture.Degraded(no, satisfiedReason, satisfiedMessage), fixture.Now)
+	foreign, kept := fixture.Degraded(isTrue, "DiskFull", "3 of 3 disks"), replaced(isTrue, "DiskFull", "3 of 3 disks")
+	ended := withTime(replaced(isFalse, addonv1alpha1.AddonReasonNothingReplaced, ""), fixture.Now)
+	ours := fixture.Degraded(isTrue, requiredReason, mustText+tail)
+	satisfied := withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now)
 	long := strings.Repeat("é", MaxMessage)
 	type findings = []evaluation.Finding
 	for name, test := range map[string]struct {
@@ -53,12 +53,12 @@ func TestReplaced(t *testing.T) {
 		"it is replaced": {Stored{Degraded: foreign}, findings{must}, ours, kept},
 		"it is kept":     {Stored{ours, kept}, findings{must}, nil, nil},
 		"the message changes": {
-			Stored{ours, kept}, findings{must, may}, fixture.Degraded(yes, requiredReason, mustText+"; "+mayText+tail), nil,
+			Stored{ours, kept}, findings{must, may}, fixture.Degraded(isTrue, requiredReason, mustText+"; "+mayText+tail), nil,
 		},
 		"the reason changes": {
 			Stored{ours, kept},
 			findings{may},
-			fixture.Degraded(yes, "DependencyNotSatisfied", mayText+tail),
+			fixture.Degraded(isTrue, "DependencyNotSatisfied", mayText+tail),
 			nil,
 		},
 		"the dependency is back":                   {Stored{ours, kept}, findings{fine}, satisfied, ended},
@@ -67,35 +67,35 @@ func TestReplaced(t *testing.T) {
 		"it fails again after an end": {
 			Stored{satisfied, ended},
 			findings{must},
-			at(fixture.Degraded(yes, requiredReason, mustText), fixture.Now),
+			withTime(fixture.Degraded(isTrue, requiredReason, mustText), fixture.Now),
 			nil,
 		},
 		"the other writer insists": {
-			Stored{fixture.Degraded(yes, "DiskFull", "4 of 4"), kept},
+			Stored{fixture.Degraded(isTrue, "DiskFull", "4 of 4"), kept},
 			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: DiskFull: 4 of 4"), replaced(yes, "DiskFull", "4 of 4"),
+			fixture.Degraded(isTrue, requiredReason, mustText+"; also Degraded: DiskFull: 4 of 4"), replaced(isTrue, "DiskFull", "4 of 4"),
 		},
 		"the other writer insists on what is fine":   {Stored{foreign, kept}, findings{fine}, nil, ended},
 		"the other writer insists, nothing is known": {Stored{foreign, kept}, findings{held}, nil, ended},
-		"the other writer is well":                   {Stored{fixture.Degraded(no, "Healthy", ""), kept}, nil, nil, ended},
+		"the other writer is well":                   {Stored{fixture.Degraded(isFalse, "Healthy", ""), kept}, nil, nil, ended},
 		"nothing is known":                           {Stored{ours, kept}, findings{held}, nil, nil},
 		"a reason alone": {
-			Stored{Degraded: fixture.Degraded(yes, "X", "")},
+			Stored{Degraded: fixture.Degraded(isTrue, "X", "")},
 			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X"),
-			replaced(yes, "X", ""),
+			fixture.Degraded(isTrue, requiredReason, mustText+"; also Degraded: X"),
+			replaced(isTrue, "X", ""),
 		},
 		"its words are not Interlock's, also with our mark": {
-			Stored{Degraded: fixture.Degraded(yes, "X", "m; also Degraded: y\nz")},
+			Stored{Degraded: fixture.Degraded(isTrue, "X", "m; also Degraded: y\nz")},
 			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: m; also Degraded: y z"),
-			replaced(yes, "X", "m; also Degraded: y\nz"),
+			fixture.Degraded(isTrue, requiredReason, mustText+"; also Degraded: X: m; also Degraded: y z"),
+			replaced(isTrue, "X", "m; also Degraded: y\nz"),
 		},
 		"a long message": {
-			Stored{Degraded: fixture.Degraded(yes, "X", long)},
+			Stored{Degraded: fixture.Degraded(isTrue, "X", long)},
 			findings{must},
-			fixture.Degraded(yes, requiredReason, mustText+"; also Degraded: X: "+strings.Repeat("é", maxForeign-len("X: ")-1)+"…"),
-			replaced(yes, "X", long),
+			fixture.Degraded(isTrue, requiredReason, mustText+"; also Degraded: X: "+strings.Repeat("é", maxForeign-len("X: ")-1)+"…"),
+			replaced(isTrue, "X", long),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

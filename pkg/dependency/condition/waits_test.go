@@ -10,7 +10,7 @@ import (
 )
 
 func TestWaitsSince(t *testing.T) {
-	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	const isTrue, isFalse = metav1.ConditionTrue, metav1.ConditionFalse
 	now, since := fixture.Now.Time, fixture.Earlier.Time
 	for name, test := range map[string]struct {
 		stored  *metav1.Condition
@@ -18,10 +18,10 @@ func TestWaitsSince(t *testing.T) {
 		want    time.Time
 	}{
 		"New":             {nil, true, now},
-		"Begins":          {fixture.Degraded(no, satisfiedReason, ""), true, now},
-		"AfterOptional":   {fixture.Degraded(yes, optionalReason, ""), true, now},
-		"Restarted":       {fixture.Degraded(yes, requiredReason, ""), false, since},
-		"OnlyTheMessage":  {fixture.Degraded(yes, requiredReason, ""), true, since},
+		"Begins":          {fixture.Degraded(isFalse, satisfiedReason, ""), true, now},
+		"AfterOptional":   {fixture.Degraded(isTrue, optionalReason, ""), true, now},
+		"Restarted":       {fixture.Degraded(isTrue, requiredReason, ""), false, since},
+		"OnlyTheMessage":  {fixture.Degraded(isTrue, requiredReason, ""), true, since},
 		"NeverWrittenYet": {nil, false, now},
 	} {
 		if got := WaitsSince(test.stored, test.changed, now); !got.Equal(test.want) {

@@ -12,24 +12,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// addOnRule is that of an edge on an add-on, in any version: the proposal's.
-var addOnRule = rule{sentence: addOnSentence, found: addOnFound}
+// addOnRule is the rule of an edge on an add-on in any version. It is the rule of the proposal.
+var addOnRule = rule{sentence: addOnSentence, describe: describeAddOn}
 
-func evaluateAddOn(g *given, f *Finding) {
+func evaluateAddOn(g *grounds, f *Finding) {
 	evaluateInstalled(g, f, g.state.AddOns.Named(g.edge.AddOn))
 }
 
-// evaluateInstalled decides by the state of the add-on.
-func evaluateInstalled(g *given, f *Finding, observed *Observation) {
+// evaluateInstalled sets the verdict by the observed state of the add-on.
+func evaluateInstalled(g *grounds, f *Finding, observed *Observation) {
 	ifInstalled := g.edge.Dependency.Type == addonv1alpha1.DependencyTypeIfInstalled
 	switch {
-	case ifInstalled: // it works without the add-on, and beside one that is down
+	case ifInstalled: // the dependent also works without the add-on, and beside an unavailable one
 		f.Verdict = Satisfied
 	case !observed.Installed:
-		absent(g, f)
+		evaluateAbsent(g, f)
 	case availability.RequiredFails(observed.Degraded):
-		// Available follows this condition. Because this one comes first, the
-		// finding does not change then.
+		// Available follows this condition a moment later. The finding does not change when Available changes.
 		f.Verdict, f.Degraded = NotAvailable, observed.Degraded
 	case observed.Available == nil:
 		f.Verdict = NotAvailable
@@ -41,7 +40,7 @@ func evaluateInstalled(g *given, f *Finding, observed *Observation) {
 		f.Verdict, f.Available = NotAvailable, observed.Available
 	}
 	if f.Verdict == NotAvailable {
-		progress(f, observed)
+		setProgress(f, observed)
 		tolerate(g, f, observed)
 	}
 }
@@ -50,15 +49,15 @@ func addOnSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed or not available.", f.Type(), text.Name(declaration.Target(f.Dependency)))
 }
 
-// ownDependencyFails is what Degraded and Available of the dependency both report.
-// One of them changes after the other. The text stays the same, because another
-// one would be written to each add-on of a chain, on its way down and up.
+// ownDependencyFails describes a dependency whose Degraded or Available reports a failing Required dependency. One
+// condition changes after the other. The text is the same for both, because each new text is written to every add-on of a
+// chain.
 const ownDependencyFails = "a Required dependency of its own is not satisfied"
 
-func addOnFound(f *Finding) string {
+func describeAddOn(f *Finding) string {
 	switch {
 	case f.Verdict == NotInstalled && f.Detail != nil:
-		return joined("not installed", f.Detail.Because)
+		return join("not installed", f.Detail.Because)
 	case f.Verdict == NotInstalled:
 		return "not installed"
 	case f.Follows(), f.Degraded != nil:
@@ -66,11 +65,11 @@ func addOnFound(f *Finding) string {
 	case f.Available != nil:
 		return withProgress(f, conditionText(f.Available))
 	default:
-		return withProgress(f, notReportedYet(f))
+		return withProgress(f, describeUnreported(f))
 	}
 }
 
-// conditionText describes a condition Available.
+// conditionText returns a description of the condition Available.
 func conditionText(condition *metav1.Condition) string {
 	described := addonv1alpha1.ManagedClusterAddOnConditionAvailable + "=" + string(condition.Status)
 	if condition.Reason != "" {

@@ -17,11 +17,11 @@ import (
 // condition.
 const maxAlternative = 2048
 
-// evaluateAnyOf decides by the alternatives. One satisfied alternative is enough. The edge is an argument beside g, because
-// findings keep parts of it, and all of g would otherwise be allocated on the heap.
-func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
+// evaluateAnyOf sets the verdict by the alternatives. One satisfied alternative is enough. The edge is an argument beside
+// g, because findings keep parts of it. Otherwise all of g would be allocated on the heap.
+func evaluateAnyOf(g *grounds, edge *declaration.Edge, f *Finding) {
 	for i := range edge.Alternatives {
-		if !maySatisfy(g, &edge.Alternatives[i]) || g.circles.mayLead(edge, i) {
+		if !maySatisfy(g, &edge.Alternatives[i]) || g.waiters.mayWait(edge, i) {
 			continue
 		}
 		finding := Finding{Dependency: &edge.Alternatives[i].Dependency}
@@ -33,42 +33,42 @@ func evaluateAnyOf(g *given, edge *declaration.Edge, f *Finding) {
 	f.notAny(findAlternatives(g, edge))
 }
 
-// maySatisfy reports whether the rule of an alternative may find it satisfied. It excludes most others without a finding,
-// which would be allocated in each evaluation.
-func maySatisfy(g *given, alternative *declaration.Edge) bool {
+// maySatisfy reports whether the rule of an alternative can return Satisfied. It avoids most findings, which would be
+// allocated in each evaluation.
+func maySatisfy(g *grounds, alternative *declaration.Edge) bool {
 	switch api := alternative.Dependency.API; declaration.ServedBy(&alternative.Dependency) {
 	case "":
 		return g.state.AddOns.Named(alternative.AddOn).Works()
 	case addonv1alpha1.APIServerHub:
 		return g.cluster.HubAPIs[api.AddonAPI].Served == metav1.ConditionTrue
-	case addonv1alpha1.APIServerHostingCluster: // its rule finds the hosting cluster
+	case addonv1alpha1.APIServerHostingCluster: // the rule of its kind looks up the hosting cluster
 		return true
 	default:
 		return g.cluster.Facts.APIs[api.AddonAPI].Served == metav1.ConditionTrue
 	}
 }
 
-// evaluateAlternative finds the verdict on a single alternative.
-func evaluateAlternative(g *given, edge *declaration.Edge, i int, f *Finding) {
+// evaluateAlternative evaluates a single alternative.
+func evaluateAlternative(g *grounds, edge *declaration.Edge, i int, f *Finding) {
 	g.edge = &edge.Alternatives[i]
 	dependencyKind(&g.edge.Dependency).evaluate(g, f)
 	g.edge = edge
 }
 
 // findAlternatives returns the findings on all alternatives, in the declared order.
-func findAlternatives(g *given, edge *declaration.Edge) []Finding {
+func findAlternatives(g *grounds, edge *declaration.Edge) []Finding {
 	findings := make([]Finding, len(edge.Alternatives))
 	for i := range findings {
 		f := &findings[i]
 		f.Dependency = &edge.Alternatives[i].Dependency
-		if g.circles.leads(edge, i) {
-			f.Verdict, f.Cycle = Cycle, g.circles.certain.Cycle(edge.Alternatives[i].AddOn)
-			f.detail().Because = fmt.Sprintf("waits for '%s' itself: %s", text.Name(g.circles.addOn),
-				catalog.ChainText(g.circles.certain.Round(edge.Alternatives[i].AddOn)))
+		if g.waiters.waits(edge, i) {
+			f.Verdict, f.Cycle = Cycle, g.waiters.certain.Cycle(edge.Alternatives[i].AddOn)
+			f.detail().Because = fmt.Sprintf("waits for '%s' itself: %s", text.Name(g.waiters.addOn),
+				catalog.ChainText(g.waiters.certain.Round(edge.Alternatives[i].AddOn)))
 			continue
 		}
 		evaluateAlternative(g, edge, i, f)
-		if f.Verdict == Satisfied { // it may wait for the add-on
+		if f.Verdict == Satisfied { // the alternative may wait for the add-on
 			f.Verdict = Held
 			f.Until, f.Due = g.cluster.factsDue()
 			f.detail().Because = "whether it waits for the add-on itself is not known yet"
@@ -77,7 +77,7 @@ func findAlternatives(g *given, edge *declaration.Edge) []Finding {
 	return findings
 }
 
-// notAny sets the verdict if no alternative is certainly satisfied. A held alternative may be satisfied.
+// notAny sets the verdict where no alternative is certainly satisfied. A held alternative may be satisfied.
 func (f *Finding) notAny(alternatives []Finding) {
 	circular := 0
 	f.Verdict, f.Due = NoAlternative, true
@@ -105,8 +105,8 @@ func (f *Finding) notAny(alternatives []Finding) {
 	f.detail().Alternatives = alternatives
 }
 
-// Ends returns the findings on the alternatives if none is satisfied, and otherwise the finding itself. Each is on one
-// add-on, API or requirement.
+// Ends returns the findings on the alternatives if none is satisfied. Otherwise it returns the finding itself. Each result
+// is about one add-on, API or requirement.
 func (f *Finding) Ends() iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
 		if f.Detail == nil || len(f.Detail.Alternatives) == 0 {
@@ -121,8 +121,8 @@ func (f *Finding) Ends() iter.Seq[*Finding] {
 	}
 }
 
-// Causes returns the findings of which a single repair satisfies the edge: the findings on the alternatives if none is
-// satisfied, without alternatives that wait for the add-on itself, and otherwise the finding itself.
+// Causes returns the findings that can be repaired to satisfy the edge; one repair is enough. They are the findings on the
+// alternatives, except alternatives that wait for the add-on itself. Without alternatives, it is the finding itself.
 func (f *Finding) Causes() iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
 		if f.Verdict != NoAlternative {
@@ -137,7 +137,8 @@ func (f *Finding) Causes() iter.Seq[*Finding] {
 	}
 }
 
-// Named returns a finding without a verdict for each alternative, or for the edge itself. Messages name add-ons and APIs by them.
+// Named returns a finding without a verdict for each alternative, or for the edge itself. Messages use them for the names
+// of add-ons and APIs.
 func Named(dependency *addonv1alpha1.AddonDependency) []Finding {
 	if !declaration.HasAlternatives(dependency) {
 		return []Finding{{Dependency: dependency}}
@@ -158,15 +159,15 @@ func anyOfSentence(f *Finding) string {
 			target = "API '" + alternative.API() + "'" + alternative.onServer()
 		}
 		if version := alternative.Dependency.Version; version != "" {
-			target += " in version '" + shown(version) + "'"
+			target += " in version '" + excerpt(version) + "'"
 		}
 		listed = append(listed, target)
 	}
-	return fmt.Sprintf("%s: one of %s; none is available.", f.Type(), either(listed))
+	return fmt.Sprintf("%s: one of %s; none is available.", f.Type(), joinOr(listed))
 }
 
-// either joins words by commas, and the last one by "or".
-func either(words []string) string {
+// joinOr joins words by commas, and puts "or" before the last word.
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
@@ -174,13 +175,13 @@ func either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func anyOfFound(f *Finding) string {
+func describeAlternatives(f *Finding) string {
 	var descriptions []string
 	for end := range f.Ends() {
 		if end == f {
 			break // no alternative was evaluated
 		}
-		description := end.Found()
+		description := end.Reason()
 		if end.Verdict == Cycle {
 			description = end.Detail.Because
 		}

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// apiRule is that of an edge on an API of the managed cluster.
-var apiRule = rule{inputs: input.Facts, sentence: apiSentence, found: apiFound}
+// apiRule is the rule of an edge on an API of the managed cluster.
+var apiRule = rule{inputs: input.Facts, sentence: apiSentence, describe: describeAPI}
 
 func apiSentence(f *Finding) string {
 	failure := "is not served" + f.server("by")
@@ -26,7 +26,7 @@ func apiSentence(f *Finding) string {
 	return fmt.Sprintf("%s API '%s' %s.", f.Type(), f.API(), failure)
 }
 
-func apiFound(f *Finding) string {
+func describeAPI(f *Finding) string {
 	detail := f.detail()
 	described := text.Cut(text.OneLine(detail.Because), maxReason)
 	if len(detail.Providers) > 0 {
@@ -38,8 +38,7 @@ func apiFound(f *Finding) string {
 	return described
 }
 
-// server names the cluster that must serve the API, after a preposition; empty where it is the
-// managed cluster itself.
+// server returns the cluster that must serve the API, after a preposition. It is empty for the managed cluster itself.
 func (f *Finding) server(preposition string) string {
 	switch {
 	case declaration.ServedBy(f.Dependency) == addonv1alpha1.APIServerHub:
@@ -51,49 +50,49 @@ func (f *Finding) server(preposition string) string {
 	}
 }
 
-// evaluateAPI looks up what the agent of the cluster reports of the API.
-func evaluateAPI(g *given, f *Finding) {
+// evaluateAPI evaluates the report on the API by the agent of the managed cluster.
+func evaluateAPI(g *grounds, f *Finding) {
 	evaluateReported(g, f, g.cluster, notReported)
 }
 
-// evaluateReported looks up what the agent of a cluster reports of the API. silent is why it is not known where it
-// has not reported it.
-func evaluateReported(g *given, f *Finding, on *Cluster, silent string) {
-	if until, held := on.factsHeld(); held {
+// evaluateReported evaluates the report on the API by the agent of a cluster. unreported is the reason for the message if
+// the agent has not reported the API.
+func evaluateReported(g *grounds, f *Finding, cluster *Cluster, unreported string) {
+	if until, held := cluster.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
 		return
 	}
 	api := g.edge.Dependency.API
-	fact, answered := on.Facts.APIs[api.AddonAPI]
+	fact, reported := cluster.Facts.APIs[api.AddonAPI]
 	fields := lookUpFields(api, &fact)
-	due, pending := on.answerDue()
+	due, pending := cluster.reportDue()
 	switch {
 	case fact.Served == metav1.ConditionTrue && fields.satisfied():
 		f.Verdict = Satisfied
-	case pending && (!answered || fields.awaited):
+	case pending && (!reported || fields.pending):
 		f.awaitReport(due)
 	default:
-		f.unsatisfy(api, &fact, &fields, silent)
+		f.unsatisfy(api, &fact, &fields, unreported)
 		f.Detail.Providers = g.catalog.Providers(api.AddonAPI)
 		f.Detail.Stopped = len(f.Detail.Providers) > 1 && declaration.Installs(&g.edge.Dependency) && !f.Detail.Served
 	}
 }
 
-// unsatisfy sets that the API is not served, or not with its fields, and why.
-func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, silent string) {
+// unsatisfy sets the verdict APINotServed with its reason: the API, or some of its fields, are missing or unknown.
+func (f *Finding) unsatisfy(api *addonv1alpha1.DependencyAPI, fact *APIFact, fields *apiFields, unreported string) {
 	f.Verdict = APINotServed
-	f.detail().Because = notServed(*fact, silent)
+	f.detail().Because = notServed(*fact, unreported)
 	if fact.Served == metav1.ConditionTrue {
-		f.Detail.Because, f.Detail.Served = fields.explain(api, fact, silent), true
+		f.Detail.Because, f.Detail.Served = fields.explain(api, fact, unreported), true
 	}
 	f.Detail.Unreported = fact.Served != metav1.ConditionFalse && len(fields.missing) == 0
 }
 
-// notServed explains why an API counts as not served.
-func notServed(fact APIFact, silent string) string {
+// notServed returns the reason why an API counts as not served.
+func notServed(fact APIFact, unreported string) string {
 	switch {
 	case fact.Served == "":
-		return "not known: " + silent
+		return "not known: " + unreported
 	case fact.Served == metav1.ConditionFalse && len(fact.Versions) > 0:
 		return "served in " + strings.Join(fact.Versions, ", ")
 	case fact.Served == metav1.ConditionFalse:
@@ -103,15 +102,16 @@ func notServed(fact APIFact, silent string) string {
 	}
 }
 
-// API names the API that the edge is on, as messages do; empty where it is on none.
+// API returns the name of the edge's API for messages. It is empty if the edge is not on an API.
 func (f Finding) API() string {
 	if f.Dependency == nil || f.Dependency.API == nil {
 		return ""
 	}
-	return shown(apiName(f.Dependency.API.AddonAPI))
+	return excerpt(apiName(f.Dependency.API.AddonAPI))
 }
 
-// apiTarget names an API, and the cluster that must serve it where that is not the managed cluster.
+// apiTarget returns the name of the API. It includes the cluster that must serve the API, unless that is the managed
+// cluster.
 func (f Finding) apiTarget() string { return f.API() + f.onServer() }
 
 func (f Finding) onServer() string {
@@ -125,7 +125,7 @@ func (f Finding) onServer() string {
 	}
 }
 
-// apiName is Kind.group/version, as far as they are given.
+// apiName returns Kind.group/version. Group and version are optional.
 func apiName(api addonv1alpha1.AddonAPI) string {
 	name := api.Kind
 	if api.Group != "" {

@@ -9,34 +9,36 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// apiFields is what is known of the fields that an edge requires of an API that is served.
+// apiFields is the state of the fields that an edge requires of a served API.
 type apiFields struct {
-	// awaited: the agent has not reported all of them.
-	awaited bool
-	// unknown says why it could not find out.
-	unknown string
-	// missing are those that the schema of version does not have, ascending. Of several
-	// versions it is the one with the fewest.
+	// pending is true until the agent has reported all fields.
+	pending bool
+	// unknownReason is the agent's reason for a field that it could not look up.
+	unknownReason string
+	// missing has the fields that the schema of version lacks, in ascending order. Of several versions, version is the one
+	// that lacks the fewest fields.
 	missing []string
 	version string
 }
 
-// satisfied reports whether one version is known to have all fields.
-func (f *apiFields) satisfied() bool { return !f.awaited && f.unknown == "" && len(f.missing) == 0 }
+// satisfied reports whether one version certainly has all fields.
+func (f *apiFields) satisfied() bool {
+	return !f.pending && f.unknownReason == "" && len(f.missing) == 0
+}
 
-// lookUpFields looks up what the agent of the cluster reports of the fields.
+// lookUpFields returns the reported state of the required fields.
 func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
-	var found apiFields
+	var fields apiFields
 	if len(api.Fields) == 0 || fact.Served != metav1.ConditionTrue {
-		return found
+		return fields
 	}
 	for _, path := range api.Fields {
 		field, reported := fact.Fields[path]
 		switch {
 		case !reported:
-			found.awaited = true
-		case field.Found == metav1.ConditionUnknown:
-			found.unknown = field.Message
+			fields.pending = true
+		case field.Exists == metav1.ConditionUnknown:
+			fields.unknownReason = field.Message
 		}
 	}
 	versions := fact.Versions
@@ -44,20 +46,19 @@ func lookUpFields(api *addonv1alpha1.DependencyAPI, fact *APIFact) apiFields {
 		versions = []string{api.Version}
 	}
 	for i, version := range versions {
-		if missing := fact.missingIn(version, api.Fields); i == 0 || len(missing) < len(found.missing) {
-			found.missing, found.version = missing, version
+		if missing := fact.missingIn(version, api.Fields); i == 0 || len(missing) < len(fields.missing) {
+			fields.missing, fields.version = missing, version
 		}
 	}
-	return found
+	return fields
 }
 
-// missingIn returns, ascending, the fields that the schema of a version is known not to
-// have.
+// missingIn returns the fields that the schema of a version certainly lacks, in ascending order.
 func (f *APIFact) missingIn(version string, paths []string) []string {
 	var missing []string
 	for _, path := range paths {
 		field, reported := f.Fields[path]
-		if reported && field.Found != metav1.ConditionUnknown && !slices.Contains(field.Versions, version) {
+		if reported && field.Exists != metav1.ConditionUnknown && !slices.Contains(field.Versions, version) {
 			missing = append(missing, path)
 		}
 	}
@@ -65,21 +66,23 @@ func (f *APIFact) missingIn(version string, paths []string) []string {
 	return slices.Compact(missing)
 }
 
-// explain says why the fields of an API that is served do not satisfy the edge; see evaluateReported.
-func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, silent string) string {
-	none := "no field "
+// explain returns the reason why the fields of a served API do not satisfy the edge. evaluateReported describes
+// unreported.
+func (f *apiFields) explain(api *addonv1alpha1.DependencyAPI, fact *APIFact, unreported string) string {
+	absence := "no field "
 	if len(f.missing) > 1 {
-		none = "no fields "
+		absence = "no fields "
 	}
-	none += strings.Join(f.missing, ", ")
-	switch several := api.Version == "" && len(fact.Versions) > 1; {
-	case len(f.missing) > 0 && several:
-		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version + " has " + none
+	absence += strings.Join(f.missing, ", ")
+	switch multiple := api.Version == "" && len(fact.Versions) > 1; {
+	case len(f.missing) > 0 && multiple:
+		return "served in " + strings.Join(fact.Versions, ", ") + ", but no version has all fields: the schema of " + f.version +
+			" has " + absence
 	case len(f.missing) > 0:
-		return "served, but its schema has " + none
-	case f.unknown != "":
-		return "served, but its fields are not known: " + f.unknown
+		return "served, but its schema has " + absence
+	case f.unknownReason != "":
+		return "served, but its fields are not known: " + f.unknownReason
 	default:
-		return "served, but its fields are not known: " + silent
+		return "served, but its fields are not known: " + unreported
 	}
 }

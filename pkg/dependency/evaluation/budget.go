@@ -2,14 +2,14 @@ package evaluation
 
 import "open-cluster-management.io/interlock/pkg/dependency/expression"
 
-// costOfCondition is what a condition costs in addition to its expression.
+// costOfCondition is the fixed cost of a condition, in addition to the cost of its expression.
 const costOfCondition = 10
 
-// budget limits what the expressions of one add-on cost together in one evaluation: as much as one expression may cost.
-// The zero value is a whole budget.
+// budget limits the total cost of an add-on's expressions in one evaluation. The limit is the limit of a single
+// expression. The zero value is a full budget.
 type budget struct{ spent uint64 }
 
-// begin takes the fixed cost of a condition. It reports false where nothing is left, and the condition must not be
+// begin spends the fixed cost of a condition. It returns false if the budget is exhausted. The condition must then not be
 // evaluated.
 func (b *budget) begin() bool {
 	if b.spent > expression.CostLimit {
@@ -19,5 +19,5 @@ func (b *budget) begin() bool {
 	return true
 }
 
-// spend takes what an expression cost. The last one may exceed the budget.
+// spend subtracts the cost of an expression. The last expression may exceed the budget.
 func (b *budget) spend(cost uint64) { b.spent += cost }

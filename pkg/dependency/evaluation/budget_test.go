@@ -13,8 +13,8 @@ import (
 
 func TestTheConditionsOfAnAddOnShareABudget(t *testing.T) {
 	for _, test := range []struct {
-		name            string
-		expensive, over int
+		name                 string
+		expensive, exceeding int
 	}{
 		{"one expensive condition", 1, 0},
 		{"as many as there may be", 16, 1},
@@ -29,17 +29,17 @@ func TestTheConditionsOfAnAddOnShareABudget(t *testing.T) {
 				addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
 			}
 			c := evaluator([]addonv1alpha1.ClusterManagementAddOn{addOn})
-			over := 0
+			exceeding := 0
 			for _, finding := range c.Evaluate("x", State{Cluster: Cluster{Labels: fortyLabels()}}) {
 				if finding.Verdict != NotInstalled {
 					t.Errorf("%s: %s, want it to apply", finding.Dependency.Name, finding.Verdict)
 				}
 				if finding.Detail != nil && strings.Contains(finding.Detail.ConditionError, "together take too many steps") {
-					over++
+					exceeding++
 				}
 			}
-			if (over > 0) != (test.over > 0) || over == test.expensive {
-				t.Errorf("%d conditions were not evaluated", over)
+			if (exceeding > 0) != (test.exceeding > 0) || exceeding == test.expensive {
+				t.Errorf("%d conditions were not evaluated", exceeding)
 			}
 		})
 	}
@@ -64,14 +64,14 @@ func TestAConditionalCycleIsSearchedWithinABudget(t *testing.T) {
 			addOn := test.addOns[0].Name
 			state := c.State(addOn, Cluster{Labels: fortyLabels()},
 				func(string) Observation { return Observation{Labels: map[string]string{"on": ""}} })
-			once := &search{}
-			first := cyclesOn(c.Catalog, addOn, &state, once)
-			if spent := once.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
+			work := &search{}
+			first := findCycles(c.Catalog, addOn, &state, work)
+			if spent := work.budget.spent; spent > 2*expression.CostLimit || test.exhausted != (spent > expression.CostLimit) {
 				t.Errorf("spent %d", spent)
 			}
 			for range 3 {
-				if again := cyclesOn(c.Catalog, addOn, &state, &search{}); !reflect.DeepEqual(again, first) {
-					t.Errorf("first %v, then %v", first, again)
+				if second := findCycles(c.Catalog, addOn, &state, &search{}); !reflect.DeepEqual(second, first) {
+					t.Errorf("first %v, then %v", first, second)
 				}
 			}
 			findings := c.Evaluate(addOn, state)

@@ -12,25 +12,24 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// The cycles with the conditions of one cluster are those of a hub that
-// declares only the edges that apply there.
-func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
+// The cycles with the conditions of one cluster equal the cycles of a hub that declares only the edges that apply there.
+func TestConditionalCyclesDependOnTheEdgesThatApply(t *testing.T) {
 	closed, open := 0, 0
 	for seed := range uint64(500) {
 		r := fixture.Random(seed)
-		var all, applying []addonv1alpha1.ClusterManagementAddOn
+		var gated, applying []addonv1alpha1.ClusterManagementAddOn
 		size := 2 + r.IntN(6)
 		for i := range size {
-			with, without := randomGates(r, fmt.Sprintf("addon-%d", i), size)
-			all, applying = append(all, with), append(applying, without)
+			conditional, unconditional := randomGates(r, fmt.Sprintf("addon-%d", i), size)
+			gated, applying = append(gated, conditional), append(applying, unconditional)
 		}
-		conditional, plain := evaluator(all), evaluator(applying)
-		for i := range all {
-			name := all[i].Name
+		conditional, plain := evaluator(gated), evaluator(applying)
+		for i := range gated {
+			name := gated[i].Name
 			if conditional.Conditional(name) == nil {
 				continue
 			}
-			got, want := cyclesOn(conditional.Catalog, name, labeled(conditional, name), &search{}), plain.Cycles(name)
+			got, want := findCycles(conditional.Catalog, name, labeled(conditional, name), &search{}), plain.Cycles(name)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("seed %d, %s: got %v, want %v", seed, name, got, want)
 			}
@@ -46,10 +45,9 @@ func TestConditionalCyclesAreThoseOfTheEdgesThatApply(t *testing.T) {
 	}
 }
 
-// randomGates declares some edges, and then those of them that apply where the
-// label "on" is set.
-func randomGates(r *rand.Rand, name string, size int) (all, applying addonv1alpha1.ClusterManagementAddOn) {
-	all, applying = fixture.Registration(name), fixture.Registration(name)
+// randomGates returns an add-on with some edges, and the add-on with only those edges that apply if the label "on" is set.
+func randomGates(r *rand.Rand, name string, size int) (gated, applying addonv1alpha1.ClusterManagementAddOn) {
+	gated, applying = fixture.Registration(name), fixture.Registration(name)
 	for j := range 1 + r.IntN(3) {
 		target := fmt.Sprintf("addon-%d", r.IntN(size))
 		edge := fixture.Required(target)
@@ -61,13 +59,13 @@ func randomGates(r *rand.Rand, name string, size int) (all, applying addonv1alph
 			edge = fixture.Gated(target, "on")
 		}
 		edge.Name, edge.AddOn = fmt.Sprintf("%s-%d", target, j), target
-		all.Spec.Dependencies = append(all.Spec.Dependencies, edge)
+		gated.Spec.Dependencies = append(gated.Spec.Dependencies, edge)
 		if applies {
 			edge.When = nil
 			applying.Spec.Dependencies = append(applying.Spec.Dependencies, edge)
 		}
 	}
-	return all, applying
+	return gated, applying
 }
 
 // ring has conditional edges from each add-on to those that follow it.
@@ -115,7 +113,7 @@ func labeled(e *Evaluator, addOn string) *State {
 func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		addOns []addonv1alpha1.ClusterManagementAddOn
-		of     string
+		source string
 		cycles int
 		limit  int // evaluations
 	}{
@@ -125,12 +123,12 @@ func TestConditionsAreEvaluatedAtMostOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, evaluated := evaluator(tc.addOns), 0
-			var left budget
-			state := labeled(c, tc.of)
-			cycles := c.Conditional(tc.of).Cycles(tc.of, func(dependent string, condition catalog.Condition) bool {
+			var b budget
+			state := labeled(c, tc.source)
+			cycles := c.Conditional(tc.source).Cycles(tc.source, func(dependent string, condition catalog.Condition) bool {
 				evaluated++
-				does, err := applies(c.Catalog, condition.When, dependent, state, &left)
-				return does && err == nil
+				ok, err := applies(c.Catalog, condition.When, dependent, state, &b)
+				return ok && err == nil
 			})
 			if len(cycles) != tc.cycles {
 				t.Errorf("%d cycles, want %d", len(cycles), tc.cycles)

@@ -9,25 +9,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The rules of an edge that names an add-on beside which the dependent does not work: in
-// any version, or in a range of versions.
+// These are the rules of an edge on a conflicting add-on: in any version, or in a range of versions.
 var (
-	conflictRule           = rule{sentence: conflictSentence, found: conflictFound}
-	conflictingVersionRule = rule{inputs: input.Versions | input.Facts, sentence: conflictSentence, found: conflictFound}
+	conflictRule           = rule{sentence: conflictSentence, describe: describeConflict}
+	conflictingVersionRule = rule{inputs: input.Versions | input.Facts, sentence: conflictSentence, describe: describeConflict}
 )
 
-// evaluateConflict decides by whether the add-on is installed: it may be in the way also
-// while it is not available.
-func evaluateConflict(g *given, f *Finding) {
+// evaluateConflict fails the edge if the add-on is installed. An unavailable add-on conflicts too.
+func evaluateConflict(g *grounds, f *Finding) {
 	f.Verdict = Satisfied
 	if g.state.AddOns.Named(g.edge.AddOn).Installed {
 		f.Verdict = Conflict
 	}
 }
 
-// evaluateConflictingVersion decides by the version of the add-on where it is installed.
-// One that is not known may be in the range, so it does not satisfy the edge.
-func evaluateConflictingVersion(g *given, f *Finding) {
+// evaluateConflictingVersion fails the edge if the installed add-on is in the range. An unknown version may be in the
+// range, so it does not satisfy the edge.
+func evaluateConflictingVersion(g *grounds, f *Finding) {
 	observed := g.state.AddOns.Named(g.edge.AddOn)
 	if !observed.Installed {
 		f.Verdict = Satisfied
@@ -42,9 +40,9 @@ func evaluateConflictingVersion(g *given, f *Finding) {
 	if f.Verdict != Satisfied {
 		return
 	}
-	// The agent may still report another version than that of the other sources.
+	// The agent may still report a version that replaces the other sources.
 	_, reported := g.cluster.Facts.Versions[g.edge.AddOn]
-	if due, pending := g.cluster.answerDue(); pending && !reported {
+	if due, pending := g.cluster.reportDue(); pending && !reported {
 		f.awaitReport(due)
 		return
 	}
@@ -53,18 +51,18 @@ func evaluateConflictingVersion(g *given, f *Finding) {
 }
 
 func conflictSentence(f *Finding) string {
-	name, wanted := text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version)
+	name, versionRange := text.Name(declaration.Target(f.Dependency)), excerpt(f.Dependency.Version)
 	switch {
 	case !declaration.ComparesVersion(f.Dependency):
 		return fmt.Sprintf("Addon '%s' is installed, which conflicts with this addon.", name)
 	case f.Verdict == VersionUnknown:
-		return fmt.Sprintf("Addon '%s' is installed, and may be in version '%s', which conflicts with this addon.", name, wanted)
+		return fmt.Sprintf("Addon '%s' is installed, and may be in version '%s', which conflicts with this addon.", name, versionRange)
 	default:
-		return fmt.Sprintf("Addon '%s' is installed in version '%s', which conflicts with this addon.", name, wanted)
+		return fmt.Sprintf("Addon '%s' is installed in version '%s', which conflicts with this addon.", name, versionRange)
 	}
 }
 
-func conflictFound(f *Finding) string {
+func describeConflict(f *Finding) string {
 	if !declaration.ComparesVersion(f.Dependency) {
 		return "installed"
 	}

@@ -102,7 +102,7 @@ func TestConditionalCycles(t *testing.T) {
 				}
 				return observed
 			}
-			for range 2 { // the second time from what is remembered
+			for range 2 { // the second time from the cache
 				findings := c.Evaluate("x", c.State("x", cluster, observe))
 				if got := verdicts(findings[:1]); got != tc.want {
 					t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)

@@ -7,19 +7,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// dueRule describes an edge whose verdict a report of addon-agent, or the template that OCM chooses, has still to decide.
-var dueRule = rule{sentence: dueSentence, found: dueFound}
+// dueRule describes an edge that waits for a report of addon-agent, or for OCM's choice of an AddOnTemplate.
+var dueRule = rule{sentence: dueSentence, describe: describeDue}
 
 func dueSentence(f *Finding) string { return "Whether " + f.openQuestion() + " is not known yet." }
 
-func dueFound(f *Finding) string {
+func describeDue(f *Finding) string {
 	if f.Detail != nil && f.Detail.TemplateDue {
 		return "Open Cluster Management has still to choose its AddOnTemplate"
 	}
 	return "addon-agent has not reported it yet"
 }
 
-// openQuestion names the fact that the report decides, as "API 'Tunnel.example.com' is served".
+// openQuestion returns the fact that the report decides, such as "API 'Tunnel.example.com' is served".
 func (f *Finding) openQuestion() string {
 	switch {
 	case f.Dependency == nil:
@@ -29,7 +29,7 @@ func (f *Finding) openQuestion() string {
 	case f.Dependency.API != nil:
 		return fmt.Sprintf("API '%s' is served%s", f.API(), f.onServer())
 	case declaration.ComparesVersion(f.Dependency):
-		return fmt.Sprintf("addon '%s' is installed in version '%s'", text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version))
+		return fmt.Sprintf("addon '%s' is installed in version '%s'", text.Name(declaration.Target(f.Dependency)), excerpt(f.Dependency.Version))
 	default:
 		return fmt.Sprintf("the dependency on '%s' applies", text.Name(declaration.Target(f.Dependency)))
 	}

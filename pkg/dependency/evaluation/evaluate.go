@@ -1,6 +1,5 @@
-// Package evaluation finds the verdicts on the edges and requirements of an add-on
-// on one managed cluster, from the catalog and the state of the cluster. Each kind of
-// edge has its own file.
+// Package evaluation finds the verdicts on the edges and requirements of an add-on on one managed cluster. Its inputs are
+// the catalog and the state of the cluster. Each kind of edge has its own file.
 package evaluation
 
 import (
@@ -16,28 +15,27 @@ import (
 // Evaluator evaluates the add-ons of a catalog. It is immutable and safe for concurrent use.
 type Evaluator struct {
 	*catalog.Catalog
-	addOns map[string]prepared
+	addOns map[string]plan
 	inputs input.Set // of all add-ons together
-	// tolerated are the add-ons that may be unavailable for a while.
+	// tolerated has the add-ons that an edge tolerates as unavailable for a while.
 	tolerated map[string]bool
-	// settings has the edges that check the settings of an add-on, by its name.
-	settings map[string][]checkedSetting
+	// settings has the readers of the settings of each add-on.
+	settings map[string][]settingReader
 }
 
-// prepared has the part of the evaluation of an add-on that is equal on all clusters, or on all clusters with the same
-// AddOnTemplate.
-type prepared struct {
+// plan is the part of an evaluation that is equal on all clusters, or on all clusters with the same AddOnTemplate.
+type plan struct {
 	// unusable is true for an invalid declaration.
 	unusable bool
-	// templated is true if the declaration depends on the running AddOnTemplate. variants has the declarations of the
-	// templates. Inputs and needs include all of them.
+	// templated is true if the declaration depends on the running AddOnTemplate. variants has a plan for each template.
+	// Inputs and needs include all of them.
 	templated bool
-	variants  map[string]prepared
+	variants  map[string]plan
 	subjects  []subject
-	// own has the inputs of its edges. all also has the inputs of conditional cycles.
-	own, all input.Set
-	needs    []Need
-	// satisfied are the findings if everything is satisfied, which is the usual result.
+	// ownInputs has the inputs of its edges. allInputs also has the inputs of conditional cycles.
+	ownInputs, allInputs input.Set
+	needs                []Need
+	// satisfied has the findings for the usual result, that everything is satisfied.
 	satisfied []Finding
 }
 
@@ -49,19 +47,19 @@ type subject struct {
 }
 
 // New prepares the evaluation of all add-ons of the catalog.
-func New(declared *catalog.Catalog) *Evaluator {
-	e := &Evaluator{Catalog: declared, addOns: map[string]prepared{}, tolerated: map[string]bool{}, settings: map[string][]checkedSetting{}}
-	for _, addOn := range declared.AddOns() {
-		p := prepare(declared.Declaration(addOn))
-		p.addVariants(declared, addOn)
-		if declared.MayBeDenied(addOn) {
-			p.own |= input.Labels
+func New(c *catalog.Catalog) *Evaluator {
+	e := &Evaluator{Catalog: c, addOns: map[string]plan{}, tolerated: map[string]bool{}, settings: map[string][]settingReader{}}
+	for _, addOn := range c.AddOns() {
+		p := prepare(c.Declaration(addOn))
+		p.addVariants(c, addOn)
+		if c.MayBeDenied(addOn) {
+			p.ownInputs |= input.Labels
 		}
-		p.all = p.own | cycleInputs(declared, addOn)
-		p.needs = p.findNeeds(declared, addOn)
+		p.allInputs = p.ownInputs | cycleInputs(c, addOn)
+		p.needs = p.findNeeds(c, addOn)
 		e.addOns[addOn] = p
-		e.inputs |= p.all
-		addSettings(e.settings, declared, addOn)
+		e.inputs |= p.allInputs
+		addSettingReaders(e.settings, c, addOn)
 		for _, need := range p.needs {
 			if need.Inputs.Any(input.Lapses) {
 				e.tolerated[need.Name] = true
@@ -71,72 +69,72 @@ func New(declared *catalog.Catalog) *Evaluator {
 	return e
 }
 
-func prepare(declared declaration.Declaration) prepared {
-	p := prepared{unusable: declared.Invalid}
-	for i := range declared.Edges {
-		edge := &declared.Edges[i]
+func prepare(d declaration.Declaration) plan {
+	p := plan{unusable: d.Invalid}
+	for i := range d.Edges {
+		edge := &d.Edges[i]
 		p.subjects = append(p.subjects, subject{edge: edge, kind: dependencyKind(&edge.Dependency)})
 		p.satisfied = append(p.satisfied, Finding{Dependency: &edge.Dependency, Verdict: Satisfied})
 	}
-	for i := range declared.Platform {
-		required := &declared.Platform[i]
-		p.subjects = append(p.subjects, subject{requirement: required, kind: requirementKind(required)})
-		p.satisfied = append(p.satisfied, Finding{Requirement: required, Verdict: Satisfied})
+	for i := range d.Platform {
+		requirement := &d.Platform[i]
+		p.subjects = append(p.subjects, subject{requirement: requirement, kind: requirementKind(requirement)})
+		p.satisfied = append(p.satisfied, Finding{Requirement: requirement, Verdict: Satisfied})
 	}
 	for _, s := range p.subjects {
-		p.own |= s.inputs()
+		p.ownInputs |= s.inputs()
 	}
 	return p
 }
 
-// addVariants prepares the declarations of the add-on's AddOnTemplates.
-func (p *prepared) addVariants(declared *catalog.Catalog, addOn string) {
-	if p.templated = declared.Templated(addOn); !p.templated {
+// addVariants adds the plans for the add-on's AddOnTemplates.
+func (p *plan) addVariants(c *catalog.Catalog, addOn string) {
+	if p.templated = c.Templated(addOn); !p.templated {
 		return
 	}
-	p.own |= input.Template
-	p.variants = map[string]prepared{}
-	for _, template := range declared.Variants(addOn) {
-		_, declaration, _ := declared.Template(template)
+	p.ownInputs |= input.Template
+	p.variants = map[string]plan{}
+	for _, template := range c.Variants(addOn) {
+		_, declaration, _ := c.Template(template)
 		v := prepare(declaration)
 		p.variants[template] = v
-		p.own |= v.own
+		p.ownInputs |= v.ownInputs
 	}
 }
 
-// counting returns the declaration that counts on a cluster. known is false if it is invalid, or if the running
-// AddOnTemplate is unknown.
-func (e *Evaluator) counting(addOn string, state *State) (p prepared, known bool) {
-	p = e.addOns[addOn]
+// activePlan returns the plan for the declaration that is in force on a cluster. The result is false if the declaration is
+// invalid, or if the running AddOnTemplate is unknown.
+func (e *Evaluator) activePlan(addOn string, state *State) (plan, bool) {
+	p := e.addOns[addOn]
 	if !p.templated {
 		return p, !p.unusable
 	}
 	if state.Cluster.Lost() {
 		return p, false // the running template is unknown
 	}
-	template, known := variantOf(e.Catalog, addOn, state)
-	if v, ofTemplate := p.variants[template]; ofTemplate {
-		v.all = p.all
-		return v, known && !v.unusable
+	template, ok := activeVariant(e.Catalog, addOn, state)
+	if v, exists := p.variants[template]; exists {
+		v.allInputs = p.allInputs
+		return v, ok && !v.unusable
 	}
-	return p, known && !p.unusable
+	return p, ok && !p.unusable
 }
 
-// variantOf returns the AddOnTemplate whose declaration of the add-on counts on the cluster. It is
-// empty if the declaration of the registration counts.
-func variantOf(c *catalog.Catalog, addOn string, state *State) (template string, known bool) {
-	runs := &state.AddOns.Named(addOn).Template
-	return c.Counting(addOn, runs.Name, runs.Unknown && runs.Name == "")
+// activeVariant returns the AddOnTemplate whose declaration of the add-on is in force on the cluster. It is empty if the
+// declaration of the registration is in force. The second result is false if the template is unknown.
+func activeVariant(c *catalog.Catalog, addOn string, state *State) (string, bool) {
+	running := &state.AddOns.Named(addOn).Template
+	return c.Counting(addOn, running.Name, running.Unknown && running.Name == "")
 }
 
-// Variant returns the AddOnTemplate whose declaration of the add-on counts in a state. It is empty if the
-// declaration of the registration counts.
+// Variant returns the AddOnTemplate whose declaration of the add-on is in force in a state. It is empty if the declaration
+// of the registration is in force.
 func (e *Evaluator) Variant(addOn string, state State) string {
-	template, _ := variantOf(e.Catalog, addOn, &state)
+	template, _ := activeVariant(e.Catalog, addOn, &state)
 	return template
 }
 
-// Declares reports whether the add-on declares anything on any cluster.
+// Declares reports whether the add-on declares an edge or a requirement on any cluster.
 func (e *Evaluator) Declares(addOn string) bool {
 	p := e.addOns[addOn]
 	return p.templated || len(p.subjects) > 0 && !p.unusable
@@ -144,11 +142,11 @@ func (e *Evaluator) Declares(addOn string) bool {
 
 // Evaluate finds a verdict for each dependency of an add-on on one cluster, in the
 // declared order, and then for each requirement. If the declaration is unknown, the
-// result is one Held finding without a dependency. The findings may be shared and must
+// result is a Held finding without a dependency. The findings may be shared and must
 // not be changed.
 func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
-	p, known := e.counting(addOn, &state)
-	if !known {
+	p, ok := e.activePlan(addOn, &state)
+	if !ok {
 		return []Finding{{Verdict: Held}}
 	}
 	if len(p.subjects) == 0 {
@@ -157,12 +155,15 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 	if state.Cluster.Lost() {
 		return p.held(&state.Cluster)
 	}
-	// The declarations of other add-ons have their own budgets.
-	var straight, circular search
-	cycles := cyclesOn(e.Catalog, addOn, &state, &straight)
-	g := given{
-		catalog: e.Catalog, addOn: addOn, cluster: &state.Cluster, state: &state,
-		circles: circlesOn(e.Catalog, addOn, &state, &circular),
+	// The edges of other add-ons have budgets of their own.
+	var cycleSearch, waiterSearch search
+	cycles := findCycles(e.Catalog, addOn, &state, &cycleSearch)
+	g := grounds{
+		catalog: e.Catalog,
+		addOn:   addOn,
+		cluster: &state.Cluster,
+		state:   &state,
+		waiters: findWaiters(e.Catalog, addOn, &state, &waiterSearch),
 	}
 	findings, shared := p.satisfied, true
 	for i := range p.subjects {
@@ -178,12 +179,12 @@ func (e *Evaluator) Evaluate(addOn string, state State) []Finding {
 		}
 		findings[i] = finding
 	}
-	return waiting(findings, shared, earliest(straight.closes, circular.closes))
+	return withNextChange(findings, shared, earliest(cycleSearch.nextChange, waiterSearch.nextChange))
 }
 
-// waiting returns the findings with a time for the next evaluation. At the end of a waiver, a cycle may begin. The time
-// is zero without such a waiver.
-func waiting(findings []Finding, shared bool, until time.Time) []Finding {
+// withNextChange returns the findings with the time of the next evaluation: a cycle may begin when a waiver ends. The
+// findings do not change if the time is zero.
+func withNextChange(findings []Finding, shared bool, until time.Time) []Finding {
 	if until.IsZero() {
 		return findings
 	}
@@ -194,13 +195,13 @@ func waiting(findings []Finding, shared bool, until time.Time) []Finding {
 	return findings
 }
 
-// held returns the findings for a lost cluster. Overrides of types count.
-func (p *prepared) held(cluster *Cluster) []Finding {
+// held returns the findings for a lost cluster. Their types are those after overrides.
+func (p *plan) held(cluster *Cluster) []Finding {
 	findings := slices.Clone(p.satisfied)
 	for i := range findings {
 		findings[i].Verdict = Held
-		if counts, _ := p.subjects[i].under(cluster); counts.edge != nil {
-			findings[i].Dependency = &counts.edge.Dependency
+		if effective, _ := p.subjects[i].applyPolicies(cluster); effective.edge != nil {
+			findings[i].Dependency = &effective.edge.Dependency
 		}
 	}
 	return findings
@@ -208,15 +209,15 @@ func (p *prepared) held(cluster *Cluster) []Finding {
 
 // evaluate finds the verdict by the edge's condition, then by policies, then by
 // cycles, and then by the rule of its kind.
-func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f *Finding) {
-	counts, effect := s.under(g.cluster)
-	if counts != s {
-		f.Dependency = &counts.edge.Dependency // for a held verdict too, because its type decides on the condition
+func (s *subject) evaluate(addOn string, cycles map[string][]string, g *grounds, f *Finding) {
+	effective, effect := s.applyPolicies(g.cluster)
+	if effective != s {
+		f.Dependency = &effective.edge.Dependency // also for a held verdict, because the type of a held edge decides on the condition
 	}
 	if s.edge != nil && s.edge.When != nil {
-		doesApply, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)
+		ok, err := applies(g.catalog, s.edge.When, addOn, g.state, &g.budget)
 		switch {
-		case !doesApply:
+		case !ok:
 			f.Verdict = NotApplicable
 			return
 		case errors.Is(err, errUnread):
@@ -232,20 +233,20 @@ func (s *subject) evaluate(addOn string, cycles map[string][]string, g *given, f
 	if settle(&effect, f) {
 		return
 	}
-	if counts != s {
+	if effective != s {
 		f.detail().Policies = effect.Policies
 	}
-	g.edge = counts.edge
-	if counts.edge != nil && evaluateCycle(counts.edge, cycles, f) {
+	g.edge = effective.edge
+	if effective.edge != nil && evaluateCycle(effective.edge, cycles, f) {
 		return
 	}
-	if counts.kind == kindAnyOf {
-		evaluateAnyOf(g, counts.edge, f)
+	if effective.kind == kindAnyOf {
+		evaluateAnyOf(g, effective.edge, f)
 		return
 	}
-	counts.kind.evaluate(g, f)
+	effective.kind.evaluate(g, f)
 	evaluateSetting(g, f)
-	evaluateWishes(addOn, g, f)
+	requestSettings(addOn, g, f)
 }
 
 // inputs returns the inputs of the verdict.
@@ -263,7 +264,7 @@ func (s *subject) inputs() input.Set {
 		inputs |= s.edge.Config.Inputs()&^input.Config | input.Settings
 	}
 	if s.edge != nil {
-		inputs |= wishInputs(s.edge)
+		inputs |= settingInputs(s.edge)
 	}
 	return inputs
 }

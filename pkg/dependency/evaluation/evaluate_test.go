@@ -13,14 +13,14 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// foundAt is when the hub found what the loss of a cluster left on its add-ons.
+// foundAt is the time at which the hub observed the state that the loss of a cluster left on its add-ons.
 var foundAt = time.Unix(900, 0)
 
 // installed makes an observe function of a cluster's add-ons.
 func installed(addOns map[string]*metav1.Condition) func(string) Observation {
 	return func(name string) Observation {
 		condition, ok := addOns[name]
-		return Observation{Installed: ok, Available: condition, Found: foundAt}
+		return Observation{Installed: ok, Available: condition, LossObserved: foundAt}
 	}
 }
 
@@ -191,7 +191,7 @@ func TestEvaluate(t *testing.T) {
 			}
 		})
 	}
-	for _, verdict := range []Verdict{Satisfied, NotInstalled, NotAvailable, Cycle, Held} { // those of the proposal
+	for _, verdict := range []Verdict{Satisfied, NotInstalled, NotAvailable, Cycle, Held} { // the verdicts of the proposal
 		if !seen[verdict] {
 			t.Errorf("no case for %s", verdict)
 		}
@@ -209,14 +209,14 @@ func TestEvaluateInvalidAndUnknown(t *testing.T) {
 }
 
 func TestHeldUntil(t *testing.T) {
-	at := time.Unix(1000, 0)
+	start := time.Unix(1000, 0)
 	for name, tc := range map[string]struct {
 		findings []Finding
 		want     time.Time
 	}{
 		"Nothing":       {nil, time.Time{}},
 		"WithoutAnEnd":  {[]Finding{{Verdict: Held}, {Verdict: Satisfied}}, time.Time{}},
-		"TheFirstCount": {[]Finding{{Verdict: Held, Until: at.Add(2)}, {Verdict: Held}, {Verdict: Held, Until: at}}, at},
+		"TheFirstCount": {[]Finding{{Verdict: Held, Until: start.Add(2)}, {Verdict: Held}, {Verdict: Held, Until: start}}, start},
 	} {
 		if got := HeldUntil(tc.findings); !got.Equal(tc.want) {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)

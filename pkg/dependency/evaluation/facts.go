@@ -53,11 +53,11 @@ func (f APIFact) Awaited(fields []string) bool {
 
 // FieldFact is the report on one field of the schema of an API that is served.
 type FieldFact struct {
-	// Found is True or False, or Unknown if the agent could not find out.
-	Found metav1.ConditionStatus `json:"found,omitempty"`
+	// Exists is True or False, or Unknown if the agent could not find out.
+	Exists metav1.ConditionStatus `json:"found,omitempty"`
 	// Versions are the versions of the API whose schema has the field.
 	Versions []string `json:"versions,omitempty"`
-	// Message explains why Found is Unknown.
+	// Message explains why Exists is Unknown.
 	Message string `json:"message,omitempty"`
 }
 
@@ -79,29 +79,29 @@ func (f VersionFact) annotated() versions.Annotated {
 	return versions.Annotated{Current: f.Version}
 }
 
-// factsHeld returns the time until which the agent may still report after a loss of the
-// cluster, and whether it lies ahead.
+// factsHeld returns the time until which the agent may still report after a loss of the cluster. The second result is
+// false if that time has passed.
 func (c *Cluster) factsHeld() (time.Time, bool) {
 	until := c.Facts.HeldUntil
 	return until, c.Offline == OfflineHold && c.Now.Before(until)
 }
 
-// factsDue returns the time until which a report of the agent may change a held verdict. due is true if a
-// live agent has to send the report. The time is zero if no report is awaited.
-func (c *Cluster) factsDue() (until time.Time, due bool) {
+// factsDue returns the time until which a report of the agent may change a held verdict. It is zero if no report is
+// awaited. The second result is true if a live agent has to send the report.
+func (c *Cluster) factsDue() (time.Time, bool) {
 	if until, held := c.factsHeld(); held {
 		return until, false
 	}
-	if until, pending := c.answerDue(); pending {
+	if until, pending := c.reportDue(); pending {
 		return until, true
 	}
 	return time.Time{}, false
 }
 
-// answerDue returns the time at which the cluster's agent should have reported the requested facts,
-// and whether it lies ahead. Requests for a lost cluster count from its return. Both times are stored, so
-// a new leader does not wait again for a late report.
-func (c *Cluster) answerDue() (time.Time, bool) {
+// reportDue returns the time at which the cluster's agent should have reported the requested facts. The second result is
+// false if that time has passed. Requests for a lost cluster count from its return. Both times are stored, so a new leader
+// does not wait again for a late report.
+func (c *Cluster) reportDue() (time.Time, bool) {
 	due := Later(c.Facts.Requested, c.returned()).Add(ReportTime)
 	return due, !c.Facts.Requested.IsZero() && c.Now.Before(due)
 }

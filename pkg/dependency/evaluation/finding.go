@@ -27,7 +27,7 @@ type Finding struct {
 	// Cycle has the members of the cycle for the verdict Cycle, in canonical order. The first member is repeated at
 	// the end.
 	Cycle []string
-	// Until is the time of the next evaluation for Tolerated and Waived, and for Held if it ends by itself.
+	// Until is the time of the next evaluation for Tolerated and Waived. It is set for Held only if Held ends by itself.
 	Until time.Time
 	// Due is true for Held while a live agent has to report requested facts, at the latest until Until. Decisions that
 	// can wait, wait for the report. It is false for a lost cluster and for an unusable declaration.
@@ -36,7 +36,7 @@ type Finding struct {
 	Detail *Detail
 }
 
-// Detail has the reasons of a finding beyond the proposal's rule.
+// Detail has the reasons of a finding that the proposal does not have.
 type Detail struct {
 	// Version is the version of the add-on or the platform. Its Source is empty for a requirement.
 	Version versions.Version
@@ -103,7 +103,7 @@ func (f Finding) Target() string {
 		for _, alternative := range Named(f.Dependency) {
 			names = append(names, alternative.Target())
 		}
-		return either(names)
+		return joinOr(names)
 	case f.Dependency.API != nil:
 		return f.apiTarget()
 	default:
@@ -111,8 +111,8 @@ func (f Finding) Target() string {
 	}
 }
 
-// Follows reports whether the dependency fails because one of its own Required dependencies
-// fails, so that it is not the cause.
+// Follows reports whether the dependency fails only because one of its own Required dependencies fails. It is not the
+// cause then.
 func (f Finding) Follows() bool {
 	return f.Verdict == NotAvailable && (f.Degraded != nil ||
 		f.Available != nil && f.Available.Reason == addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied)

@@ -13,10 +13,10 @@ import (
 // Need is an add-on whose state on the same cluster is an input of a verdict.
 type Need struct {
 	Name string
-	// Inputs are the inputs of that add-on beyond its conditions: input.Versions, input.Lapses, and
-	// input.Placements and input.Installations if it is not installed; for the conditions of its own edges
-	// input.AddOn, input.Config and input.Version; input.Template for the choice of its
-	// declaration; and input.Hosting for the cluster that runs its agent.
+	// Inputs are the inputs of that add-on in addition to its conditions. For a dependency they are input.Versions,
+	// input.Lapses and, if it is not installed, input.Placements and input.Installations. For the conditions of its own
+	// edges they are input.AddOn, input.Config and input.Version. input.Template chooses its declaration, and input.Hosting
+	// the cluster that runs its agent.
 	Inputs input.Set
 }
 
@@ -25,37 +25,37 @@ type Need struct {
 // members of a conditional cycle whose conditions read them.
 func (e *Evaluator) Needs(addOn string) []Need { return e.addOns[addOn].needs }
 
-func (p *prepared) findNeeds(declared *catalog.Catalog, addOn string) []Need {
-	read := map[string]input.Set{}
-	p.readTargets(declared, read)
+func (p *plan) findNeeds(c *catalog.Catalog, addOn string) []Need {
+	inputs := map[string]input.Set{}
+	p.readTargets(c, inputs)
 	for _, v := range p.variants {
-		v.readTargets(declared, read)
+		v.readTargets(c, inputs)
 	}
-	if p.own.Any(ofItself) {
-		read[addOn] |= p.own & ofItself
+	if p.ownInputs.Any(ownAddOnInputs) {
+		inputs[addOn] |= p.ownInputs & ownAddOnInputs
 	}
-	if inCycle := cycleInputs(declared, addOn) & ofItself; inCycle != 0 {
-		for _, member := range declared.Tied(addOn).Members() {
-			read[member] |= inCycle
+	if memberInputs := cycleInputs(c, addOn) & ownAddOnInputs; memberInputs != 0 {
+		for _, member := range c.WidestCycle(addOn).Members() {
+			inputs[member] |= memberInputs
 		}
 	}
-	if tied := declared.Tied(addOn); tied != nil {
-		for _, other := range tied.Reads() {
-			read[other] |= input.Config
+	if cycle := c.WidestCycle(addOn); cycle != nil {
+		for _, target := range cycle.Reads() {
+			inputs[target] |= input.Config
 		}
 	}
-	needs := make([]Need, 0, len(read))
-	for _, name := range slices.Sorted(maps.Keys(read)) {
-		needs = append(needs, Need{name, read[name]})
+	needs := make([]Need, 0, len(inputs))
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		needs = append(needs, Need{name, inputs[name]})
 	}
 	return needs
 }
 
-// ofItself are the inputs from the add-on's own ManagedClusterAddOn.
-const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
+// ownAddOnInputs are the inputs from the add-on's own ManagedClusterAddOn.
+const ownAddOnInputs = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
 // readTargets adds the inputs from the add-ons of edges.
-func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.Set) {
+func (p *plan) readTargets(c *catalog.Catalog, inputs map[string]input.Set) {
 	for i := range p.subjects {
 		s := &p.subjects[i]
 		if s.edge == nil {
@@ -63,35 +63,35 @@ func (p *prepared) readTargets(declared *catalog.Catalog, read map[string]input.
 		}
 		for j := range s.edge.Alternatives {
 			alternative := subject{edge: &s.edge.Alternatives[j], kind: dependencyKind(&s.edge.Alternatives[j].Dependency)}
-			alternative.readTarget(declared, read)
+			alternative.readTarget(c, inputs)
 		}
-		s.readTarget(declared, read)
-		for _, other := range s.edge.Reads() {
-			read[other.AddOn] |= input.Config
+		s.readTarget(c, inputs)
+		for _, target := range s.edge.Reads() {
+			inputs[target.AddOn] |= input.Config
 		}
 	}
 }
 
-func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Set) {
+func (s *subject) readTarget(c *catalog.Catalog, inputs map[string]input.Set) {
 	target := s.edge.AddOn
 	if target == "" {
 		return
 	}
-	read[target] |= s.inputs() & input.Versions
+	inputs[target] |= s.inputs() & input.Versions
 	if s.edge.Config != nil {
-		read[target] |= input.Config
+		inputs[target] |= input.Config
 	}
 	if s.edge.Tolerate > 0 {
-		read[target] |= input.Lapses
+		inputs[target] |= input.Lapses
 	}
-	if s.edge.MayExplain() && declared.Install(target).Placed {
-		read[target] |= input.Placements
+	if s.edge.MayExplain() && c.Install(target).Placed {
+		inputs[target] |= input.Placements
 	}
-	if declaration.Installs(&s.edge.Dependency) && declared.Install(target).Placed {
-		read[target] |= input.Consents
+	if declaration.Installs(&s.edge.Dependency) && c.Install(target).Placed {
+		inputs[target] |= input.Consents
 	}
-	if declaration.Installs(&s.edge.Dependency) && declared.Consents(target) {
-		read[target] |= input.Installations
+	if declaration.Installs(&s.edge.Dependency) && c.Consents(target) {
+		inputs[target] |= input.Installations
 	}
 }
 
@@ -99,11 +99,11 @@ func (s *subject) readTarget(declared *catalog.Catalog, read map[string]input.Se
 func (e *Evaluator) Tolerates(addOn string) bool { return e.tolerated[addOn] }
 
 // OwnInputs returns the inputs of the edges of an add-on.
-func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].own }
+func (e *Evaluator) OwnInputs(addOn string) input.Set { return e.addOns[addOn].ownInputs }
 
-// Inputs returns the inputs of the verdicts of an add-on beyond its dependencies: the inputs of its edges, and of the
-// conditions of all edges that can make a cycle with it.
-func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].all }
+// Inputs returns the inputs of the verdicts of an add-on in addition to its dependencies. They are the inputs of its
+// edges, and of the conditions of all edges that can make a cycle with it.
+func (e *Evaluator) Inputs(addOn string) input.Set { return e.addOns[addOn].allInputs }
 
 // AnyInput reports whether the verdicts of any add-on have one of these inputs.
 func (e *Evaluator) AnyInput(inputs input.Set) bool { return e.inputs.Any(inputs) }
@@ -122,20 +122,20 @@ func (e *Evaluator) WithInput(inputs input.Set) []string {
 // Readers returns the add-ons whose verdicts on a cluster can depend on these inputs of an add-on there, in ascending
 // order: the add-on itself, the members of a conditional cycle with it, and the add-ons that check its settings. The inputs
 // are some of AddOn, Config, Template, Version and Hosting.
-func (e *Evaluator) Readers(addOn string, own input.Set) []string {
+func (e *Evaluator) Readers(addOn string, inputs input.Set) []string {
 	var readers []string
 	switch {
-	case cycleInputs(e.Catalog, addOn).Any(own):
-		readers = e.Tied(addOn).Members()
-	case e.OwnInputs(addOn).Any(own):
+	case cycleInputs(e.Catalog, addOn).Any(inputs):
+		readers = e.WidestCycle(addOn).Members()
+	case e.OwnInputs(addOn).Any(inputs):
 		readers = []string{addOn}
 	}
-	if !own.Any(input.Config) || len(e.settings[addOn]) == 0 {
+	if !inputs.Any(input.Config) || len(e.settings[addOn]) == 0 {
 		return readers
 	}
 	readers = slices.Clone(readers)
-	for _, checked := range e.settings[addOn] {
-		readers = append(readers, checked.dependent)
+	for _, reader := range e.settings[addOn] {
+		readers = append(readers, reader.dependent)
 	}
 	slices.Sort(readers)
 	return slices.Compact(readers)
@@ -149,13 +149,13 @@ func (e *Evaluator) Keys(addOn string) expression.Keys {
 	for _, v := range p.variants {
 		keys = keys.With(v.keys())
 	}
-	for _, checked := range e.settings[addOn] {
-		keys = keys.With(checked.keys)
+	for _, reader := range e.settings[addOn] {
+		keys = keys.With(reader.keys)
 	}
 	return keys
 }
 
-func (p *prepared) keys() expression.Keys {
+func (p *plan) keys() expression.Keys {
 	var keys expression.Keys
 	for i := range p.subjects {
 		edge := p.subjects[i].edge
@@ -166,8 +166,8 @@ func (p *prepared) keys() expression.Keys {
 			keys = keys.With(edge.When.Expression.Keys())
 		}
 		for j := range edge.Settings {
-			if from := edge.Settings[j].From; from != nil {
-				keys = keys.With(from.Keys())
+			if valueFrom := edge.Settings[j].From; valueFrom != nil {
+				keys = keys.With(valueFrom.Keys())
 			}
 		}
 	}

@@ -13,70 +13,71 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Why an add-on is not installed on a managed cluster, where the hub shows it.
+// Reasons that the hub shows for an add-on that is not installed.
 const (
-	unregistered = "it has no ClusterManagementAddOn on this hub"
-	manual       = "its install strategy is Manual"
-	unselected   = "none of its Placements selects this cluster"
+	reasonUnregistered = "it has no ClusterManagementAddOn on this hub"
+	reasonManual       = "its install strategy is Manual"
+	reasonUnselected   = "none of its Placements selects this cluster"
 )
 
-// absent decides on an add-on that is not installed, and why it is not.
-func absent(g *given, f *Finding) {
+// evaluateAbsent sets the finding on an add-on that is not installed, with its reason.
+func evaluateAbsent(g *grounds, f *Finding) {
 	f.Verdict = NotInstalled
-	install, byInterlock := g.catalog.Install(g.edge.AddOn), false
+	install, installable := g.catalog.Install(g.edge.AddOn), false
 	switch {
 	case g.catalog.Unregistered(g.edge.AddOn):
-		f.detail().Because = unregistered
+		f.detail().Because = reasonUnregistered
 	case install.Manual:
-		f.detail().Because, byInterlock = manual, true
+		f.detail().Because, installable = reasonManual, true
 	case install.Placed && g.cluster.PlacementsUnread:
 		f.detail().Unexplained = true
 	case install.Placed && slices.Contains(g.cluster.Unselected, g.edge.AddOn):
-		f.detail().Because, byInterlock = unselected, true
+		f.detail().Because, installable = reasonUnselected, true
 	}
-	advice, denial := withoutConsent(g), denied(g)
-	for _, because := range []string{advice, denial} {
+	advice, denied := consentAdvice(g), denial(g)
+	for _, because := range []string{advice, denied} {
 		if because != "" {
 			f.stop(because)
 		}
 	}
-	waits := g.cluster.Waits[g.edge.AddOn]
+	wait := g.cluster.Waits[g.edge.AddOn]
 	switch consents := g.catalog.Consents(g.edge.AddOn); {
 	case declaration.Installs(&g.edge.Dependency) && g.catalog.Consent(g.edge.AddOn) == catalog.ConsentUnknown:
 		f.detail().Unexplained = true
-	case advice != "" || denial != "" || waits == NoWait || !declaration.Installs(&g.edge.Dependency):
-	case waits == WaitUnknown:
+	case advice != "" || denied != "" || wait == NoWait || !declaration.Installs(&g.edge.Dependency):
+	case wait == WaitUnknown:
 		f.detail().Unexplained = true
-	case waits != WaitForInterlock:
-		f.stop(waits.Explanation(g.edge.AddOn) + wronglyApproved(waits, install))
-	case consents && byInterlock:
-		f.Detail.Because, f.Detail.Installs = waits.Explanation(g.edge.AddOn), true
+	case wait != WaitForInterlock:
+		f.stop(wait.Explanation(g.edge.AddOn) + wrongApproval(wait, install))
+	case consents && installable:
+		f.Detail.Because, f.Detail.Installs = wait.Explanation(g.edge.AddOn), true
 	}
 }
 
-// Wait is what the installation of an add-on on a managed cluster waits for.
+// Wait is the reason why the installation of an add-on on a managed cluster waits.
 type Wait string
 
 const (
-	// NoWait is that Interlock installs nothing.
+	// NoWait means that Interlock does not install the add-on.
 	NoWait Wait = ""
-	// WaitUnknown is that the installation has not been planned yet, or that only addon-manager knows the plan.
+	// WaitUnknown means that the installation is not planned yet, or that only addon-manager knows the plan.
 	WaitUnknown Wait = "Unknown"
-	// WaitForInterlock is that Interlock is about to install it.
+	// WaitForInterlock means that Interlock is about to install the add-on.
 	WaitForInterlock Wait = "Interlock"
-	// WaitForApproval is that a change would install it on too many managed clusters.
+	// WaitForApproval means that a change would install the add-on on too many managed clusters.
 	WaitForApproval Wait = "Approval"
-	// WaitGivenUp is that it was removed again and again.
+	// WaitGivenUp means that the add-on was removed again and again.
 	WaitGivenUp Wait = "GivenUp"
-	// WaitContradiction is that it would contradict or break other add-ons on the managed cluster.
+	// WaitContradiction means that the add-on would contradict or break other add-ons on the managed cluster.
 	WaitContradiction Wait = "Contradiction"
-	// WaitForPlacement is that its owner lists one Placement, which selects no more managed clusters.
+	// WaitForPlacement means that its owner lists one Placement, which selects no more managed clusters.
 	WaitForPlacement Wait = "Placement"
-	// WaitRefused is that the API server refuses to create it.
+	// WaitRefused means that the API server refuses to create the add-on.
 	WaitRefused Wait = "Refused"
 )
 
-// Explanation is what a message says of it. It has no number, which could change from one message to the next.
+// Explanation returns the text about the wait for messages. It contains no number, because a number could change from one
+// message to the next.
 func (w Wait) Explanation(addOn string) string {
 	name := text.Name(addOn)
 	switch w {
@@ -99,30 +100,31 @@ func (w Wait) Explanation(addOn string) string {
 	}
 }
 
-// wronglyApproved says why an approval is none; empty: there is none.
-func wronglyApproved(waits Wait, install catalog.Install) string {
-	if waits != WaitForApproval || install.WrongApproval == "" {
+// wrongApproval returns the text about an approval that is not a number. It is empty without such an approval.
+func wrongApproval(wait Wait, install catalog.Install) string {
+	if wait != WaitForApproval || install.WrongApproval == "" {
 		return ""
 	}
 	return fmt.Sprintf("; it says '%s', which is not a number", text.Name(install.WrongApproval))
 }
 
-// explain adds to why an add-on is not installed.
-func (f *Finding) explain(more string) {
-	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+more, "; ")
+// explain appends to the reason why an add-on is not installed.
+func (f *Finding) explain(explanation string) {
+	f.detail().Because = strings.TrimPrefix(f.Detail.Because+"; "+explanation, "; ")
 }
 
-// stop sets why Interlock does not install the add-on, although the edge asks for it.
+// stop appends the reason why Interlock does not install the add-on although the edge requests it.
 func (f *Finding) stop(because string) {
 	f.explain(because)
 	f.Detail.Stopped = true
 }
 
-// Stopped reports whether Interlock does not install the add-on, although the edge asks for it.
+// Stopped reports whether Interlock does not install the add-on although the edge requests it.
 func (f Finding) Stopped() bool { return f.Detail != nil && f.Detail.Stopped }
 
-// withoutConsent says what the owner of an add-on has to do, so that an edge with install Auto has it installed; empty: nothing.
-func withoutConsent(g *given) string {
+// consentAdvice returns the step that the owner of the add-on has to take before an edge with install Auto has an effect.
+// It is empty if no step is needed.
+func consentAdvice(g *grounds) string {
 	addOn := g.edge.AddOn
 	if !declaration.Installs(&g.edge.Dependency) || !g.catalog.Registered(addOn) || g.catalog.Consent(addOn) != catalog.NoConsent {
 		return ""
@@ -141,9 +143,9 @@ func withoutConsent(g *given) string {
 	return "install: Auto has no effect, because another component installs it"
 }
 
-// denied names the policies that keep an edge with install Auto from having its add-on installed; empty: none does, or Interlock would
-// not install it anyway.
-func denied(g *given) string {
+// denial returns the text about policies that deny the installation of the add-on to an edge with install Auto. It is
+// empty without such a policy, and if Interlock would not install the add-on anyway.
+func denial(g *grounds) string {
 	addOn := g.edge.AddOn
 	install := g.catalog.Install(addOn)
 	if !declaration.Installs(&g.edge.Dependency) || !install.Manual && !install.Placed {
@@ -156,13 +158,14 @@ func denied(g *given) string {
 	return fmt.Sprintf("install: Auto has no effect, because installations on this cluster are denied by %s", text.Cut(policy.Named(policies...), maxReason))
 }
 
-// Unexplained reports whether it is not known yet why the dependency is not installed. The message of a condition then stays as it is.
+// Unexplained reports whether the reason why the dependency is not installed is still unknown. The message of a condition
+// then does not change.
 func (f Finding) Unexplained() bool {
 	return f.Detail != nil && (f.Detail.Unexplained || slices.ContainsFunc(f.Detail.Alternatives, Finding.Unexplained))
 }
 
-// progress adds since when an add-on that is not available is being installed or removed.
-func progress(f *Finding, observed *Observation) {
+// setProgress sets the time since when an unavailable add-on is being installed or removed.
+func setProgress(f *Finding, observed *Observation) {
 	if !observed.Removed.IsZero() {
 		f.detail().Removing = observed.Removed
 	}
@@ -171,24 +174,23 @@ func progress(f *Finding, observed *Observation) {
 	}
 }
 
-// withProgress adds to what was found of an add-on that it is being removed.
-func withProgress(f *Finding, found string) string {
+// withProgress appends the time since when the add-on is being removed.
+func withProgress(f *Finding, description string) string {
 	if f.Detail == nil || f.Detail.Removing.IsZero() {
-		return found
+		return description
 	}
-	return found + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
+	return description + "; being removed since " + f.Detail.Removing.Format(time.RFC3339)
 }
 
-// notReportedYet describes an add-on that has no condition Available.
-func notReportedYet(f *Finding) string {
+// describeUnreported describes an add-on that has no condition Available.
+func describeUnreported(f *Finding) string {
 	if f.Detail == nil || f.Detail.Installing.IsZero() {
 		return "Available not reported yet"
 	}
 	return "being installed since " + f.Detail.Installing.Format(time.RFC3339)
 }
 
-// Pending reports whether an add-on waits for its dependency to be installed, or removed and
-// installed again.
+// Pending reports whether the add-on waits for the installation or the reinstallation of its dependency.
 func (f Finding) Pending() bool {
 	if !f.Blocks() || f.Dependency == nil {
 		return false

@@ -9,7 +9,7 @@ import (
 
 // Every kind has a rule that describes its findings, and something that is of it.
 func TestKindsAreComplete(t *testing.T) {
-	found := map[kind]bool{}
+	seen := map[kind]bool{}
 	for _, dependency := range []addonv1alpha1.AddonDependency{
 		{Name: "a"},
 		{Name: "a", Version: ">= 1"},
@@ -20,19 +20,19 @@ func TestKindsAreComplete(t *testing.T) {
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "Hub"}},
 		{Name: "a", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Pod"}, ServedBy: "HostingCluster"}},
 	} {
-		found[dependencyKind(&dependency)] = true
+		seen[dependencyKind(&dependency)] = true
 	}
 	for _, required := range []declaration.Requirement{{Subject: "Kubernetes version"}, {OCM: true}, {Claim: "region"}} {
-		found[requirementKind(&required)] = true
+		seen[requirementKind(&required)] = true
 	}
 	for k := range kinds {
-		if !found[k] {
+		if !seen[k] {
 			t.Errorf("nothing is of kind %d", k)
 		}
 		if k == kindAnyOf {
-			continue // it reads what its alternatives read, and its findings consist of theirs
+			continue // its inputs and findings are those of its alternatives
 		}
-		if rules[k].sentence == nil || rules[k].found == nil {
+		if rules[k].sentence == nil || rules[k].describe == nil {
 			t.Errorf("kind %d has no sentence", k)
 		}
 		if rules[k].inputs == 0 && k != kindAddOn && k != kindConflict {

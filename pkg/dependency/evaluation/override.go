@@ -32,20 +32,20 @@ func (s *subject) overriddenInputs() input.Set {
 	return inputs
 }
 
-// under returns the edge or requirement with the effect of policies on the cluster. It is the same subject if
-// no policy overrides its type or version.
-func (s *subject) under(cluster *Cluster) (counts *subject, effect policy.Effect) {
+// applyPolicies returns the edge or requirement after overrides by policies on the cluster, with the effect of the
+// policies. It is the same subject if no policy overrides its type or version.
+func (s *subject) applyPolicies(cluster *Cluster) (*subject, policy.Effect) {
 	overrides := s.overrides()
 	if len(overrides) == 0 {
-		return s, effect
+		return s, policy.Effect{}
 	}
-	effect = policy.Together(overrides, cluster.Labels, cluster.Now)
+	effect := policy.Combine(overrides, cluster.Labels, cluster.Now)
 	if s.edge == nil {
 		return s, effect // a requirement can only be waived
 	}
 	edge := s.edge.Under(&effect)
 	if effect.Unknown != "" {
-		edge = s.edge.Blocking() // it may be, so a condition because of it must stay
+		edge = s.edge.Blocking() // the policy may make the edge Required, so a condition because of it must stay
 	}
 	if edge == s.edge {
 		return s, effect
@@ -76,11 +76,11 @@ var waivedRule = rule{
 	sentence: func(f *Finding) string {
 		return fmt.Sprintf("%s dependency '%s' is waived.", f.Type(), text.Name(f.Name()))
 	},
-	found: func(f *Finding) string { return "waived " + text.Cut(f.detail().Because, maxReason) },
+	describe: func(f *Finding) string { return "waived " + text.Cut(f.detail().Because, maxReason) },
 }
 
-// overruled adds the overriding policies to a description.
-func (f *Finding) overruled(description string) string {
+// withPolicies appends the overriding policies to a description.
+func (f *Finding) withPolicies(description string) string {
 	if f.Detail == nil || len(f.Detail.Policies) == 0 || f.Verdict == Waived {
 		return description
 	}

@@ -21,11 +21,11 @@ import (
 // policies are AddOnDependencyPolicies p0, p1 … with these specs.
 func policies(t *testing.T, specs ...string) policy.Set {
 	t.Helper()
-	all := make([]dependencyv1alpha1.AddOnDependencyPolicy, 0, len(specs))
+	list := make([]dependencyv1alpha1.AddOnDependencyPolicy, 0, len(specs))
 	for i, spec := range specs {
-		all = append(all, fixture.Policy(t, fmt.Sprintf("p%d", i), spec))
+		list = append(list, fixture.Policy(t, fmt.Sprintf("p%d", i), spec))
 	}
-	return policy.Read(all)
+	return policy.Read(list)
 }
 
 // overriding is a policy that overrides one edge of x.
@@ -34,7 +34,7 @@ func overriding(edge, rest string) string {
 }
 
 func TestOverrides(t *testing.T) {
-	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	start := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	const (
 		onA      = `dependencies: [{name: a}]`
 		edge     = "clusterSelector: {matchLabels: {tier: edge}}\n"
@@ -44,19 +44,19 @@ func TestOverrides(t *testing.T) {
 		optional = "Optional addon 'a' is not installed or not available. (not installed" + byP0
 		old      = "Required addon 'a' is not installed or not available in version '>= 2'. (version 1.0.0 from its ManagedClusterAddOn" + byP0
 	)
-	here := evaluation.Cluster{Now: at}
-	onEdge := evaluation.Cluster{Now: at, Labels: map[string]string{"tier": "edge"}}
+	cluster1 := evaluation.Cluster{Now: start}
+	onEdge := evaluation.Cluster{Now: start, Labels: map[string]string{"tier": "edge"}}
 	v1 := map[string]evaluation.Observation{"a": running("1.0.0")}
 	for name, tc := range map[string]struct {
 		ruleCase
 		policies []string // specs of AddOnDependencyPolicies p0, p1 …
 	}{
 		"Type": {
-			ruleCase{reason: "an administrator makes it Optional", spec: onA, cluster: here, want: "a=NotInstalled", message: optional},
+			ruleCase{reason: "an administrator makes it Optional", spec: onA, cluster: cluster1, want: "a=NotInstalled", message: optional},
 			[]string{overriding("a", "type: Optional")},
 		},
 		"Elsewhere": {
-			ruleCase{reason: "the policy is for other clusters", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			ruleCase{reason: "the policy is for other clusters", spec: onA, cluster: cluster1, want: "a=NotInstalled", message: missing},
 			[]string{edge + overriding("a", "type: Optional")},
 		},
 		"Selected": {
@@ -67,7 +67,7 @@ func TestOverrides(t *testing.T) {
 			ruleCase{
 				reason:  "the name is that of the edge",
 				spec:    `dependencies: [{name: b, addOn: a}]`,
-				cluster: here,
+				cluster: cluster1,
 				want:    "b=NotInstalled",
 				message: missing,
 			},
@@ -77,7 +77,7 @@ func TestOverrides(t *testing.T) {
 			ruleCase{
 				reason:  "not that of the add-on",
 				spec:    `dependencies: [{name: b, addOn: a}]`,
-				cluster: here,
+				cluster: cluster1,
 				want:    "b=NotInstalled",
 				message: optional,
 			},
@@ -87,21 +87,21 @@ func TestOverrides(t *testing.T) {
 			ruleCase{
 				reason:  "it may be stricter than the author",
 				spec:    `dependencies: [{name: a, type: Optional}]`,
-				cluster: here,
+				cluster: cluster1,
 				want:    "a=NotInstalled",
 				message: "Required addon 'a' is not installed or not available. (not installed" + byP0,
 			},
 			[]string{overriding("a", "type: Required")},
 		},
 		"Version": {
-			ruleCase{reason: "a range where none is declared", spec: onA, cluster: here, addOns: v1, want: "a=VersionMismatch", message: old},
+			ruleCase{reason: "a range where none is declared", spec: onA, cluster: cluster1, addOns: v1, want: "a=VersionMismatch", message: old},
 			[]string{overriding("a", `version: ">= 2"`)},
 		},
 		"Looser": {
 			ruleCase{
 				reason:  "another range than declared",
 				spec:    `dependencies: [{name: a, version: ">= 2"}]`,
-				cluster: here,
+				cluster: cluster1,
 				addOns:  v1,
 				want:    "a=Satisfied",
 			},
@@ -111,7 +111,7 @@ func TestOverrides(t *testing.T) {
 			ruleCase{
 				reason:  "any version, known or not",
 				spec:    `dependencies: [{name: a, version: ">= 2"}]`,
-				cluster: here,
+				cluster: cluster1,
 				addOns:  map[string]evaluation.Observation{"a": running("")},
 				want:    "a=Satisfied",
 			},
@@ -119,68 +119,68 @@ func TestOverrides(t *testing.T) {
 		},
 		"Prereleases": {ruleCase{
 			reason: "which prereleases match stays the author's word", spec: `dependencies: [{name: a, version: ">= 3", prereleases: {}}]`,
-			cluster: here, addOns: map[string]evaluation.Observation{"a": running("2.0.0-rc.1")}, want: "a=Satisfied",
+			cluster: cluster1, addOns: map[string]evaluation.Observation{"a": running("2.0.0-rc.1")}, want: "a=Satisfied",
 		}, []string{overriding("a", `version: ">= 1"`)}},
 		"TwoRanges": {ruleCase{
-			reason: "both must match", spec: onA, cluster: here, addOns: v1, want: "a=VersionMismatch",
+			reason: "both must match", spec: onA, cluster: cluster1, addOns: v1, want: "a=VersionMismatch",
 			message: "Required addon 'a' is not installed or not available in version '>= 0.9 and >= 2'. " +
 				"(version 1.0.0 from its ManagedClusterAddOn; overridden by AddOnDependencyPolicies 'p0', 'p1')",
 		}, []string{overriding("a", `version: ">= 0.9"`), overriding("a", `version: ">= 2"`)}},
 		"TwoRangesMatch": {ruleCase{
-			reason: "and do", spec: onA, cluster: here, addOns: v1, want: "a=Satisfied",
+			reason: "and do", spec: onA, cluster: cluster1, addOns: v1, want: "a=Satisfied",
 		}, []string{overriding("a", `version: ">= 0.9"`), overriding("a", `version: "< 2 || 7"`)}},
-		"Waived": {ruleCase{reason: "whatever is true", spec: onA, cluster: here, want: "a=Waived"}, []string{overriding("a", waive)}},
+		"Waived": {ruleCase{reason: "whatever is true", spec: onA, cluster: cluster1, want: "a=Waived"}, []string{overriding("a", waive)}},
 		"WaivedAndThere": {
-			ruleCase{reason: "the verdict does not depend on it", spec: onA, cluster: here, addOns: v1, want: "a=Waived"},
+			ruleCase{reason: "the verdict does not depend on it", spec: onA, cluster: cluster1, addOns: v1, want: "a=Waived"},
 			[]string{overriding("a", waive)},
 		},
 		"WaiverOver": {
 			ruleCase{
 				reason:  "exactly at its end",
 				spec:    onA,
-				cluster: evaluation.Cluster{Now: at.Add(24 * time.Hour)},
+				cluster: evaluation.Cluster{Now: start.Add(24 * time.Hour)},
 				want:    "a=NotInstalled",
 				message: missing,
 			},
 			[]string{overriding("a", waive)},
 		},
 		"WaiverBefore": {
-			ruleCase{reason: "and not before", spec: onA, cluster: evaluation.Cluster{Now: at.Add(24*time.Hour - 1)}, want: "a=Waived"},
+			ruleCase{reason: "and not before", spec: onA, cluster: evaluation.Cluster{Now: start.Add(24*time.Hour - 1)}, want: "a=Waived"},
 			[]string{overriding("a", waive)},
 		},
 		"WaivedConflict": {
 			ruleCase{
 				reason:  "that it is not installed is what a conflict wants",
 				spec:    `dependencies: [{name: a, type: Conflicts}]`,
-				cluster: here,
+				cluster: cluster1,
 				addOns:  v1,
 				want:    "a=Waived",
 			},
 			[]string{overriding("a", waive)},
 		},
 		"ConflictStays": {ruleCase{
-			reason: "a conflict has no other type", spec: `dependencies: [{name: a, type: Conflicts}]`, cluster: here, addOns: v1,
+			reason: "a conflict has no other type", spec: `dependencies: [{name: a, type: Conflicts}]`, cluster: cluster1, addOns: v1,
 			want: "a=Conflict", message: "Addon 'a' is installed, which conflicts with this addon. (installed)",
 		}, []string{overriding("a", `type: Optional, version: ">= 2"`)}},
 		"WaivedRequirement": {
 			ruleCase{
 				reason:  "the platform too",
 				spec:    `requirements: {kubernetes: ">= 1.30"}`,
-				cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+				cluster: evaluation.Cluster{Now: start, KubernetesVersion: "v1.28.0"},
 				want:    "requirements.kubernetes=Waived",
 			},
 			[]string{overriding("requirements.kubernetes", waive)},
 		},
 		"RequirementStays": {ruleCase{
 			reason: "which has no type", spec: `requirements: {kubernetes: ">= 1.30"}`,
-			cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+			cluster: evaluation.Cluster{Now: start, KubernetesVersion: "v1.28.0"},
 			want:    "requirements.kubernetes=RequirementNotMet", message: "Required Kubernetes version '>= 1.30' is not met. (it is v1.28.0)",
 		}, []string{overriding("requirements.kubernetes", "type: Optional")}},
 		"NotApplicable": {
 			ruleCase{
 				reason:  "nothing is waived that does not apply",
 				spec:    `dependencies: [{name: a, when: {expression: "false"}}]`,
-				cluster: here,
+				cluster: cluster1,
 				want:    "a=NotApplicable",
 			},
 			[]string{overriding("a", waive)},
@@ -189,36 +189,39 @@ func TestOverrides(t *testing.T) {
 			ruleCase{
 				reason:  "what has no effect does not end a waiver",
 				spec:    `requirements: {kubernetes: ">= 1.30"}`,
-				cluster: evaluation.Cluster{Now: at, KubernetesVersion: "v1.28.0"},
+				cluster: evaluation.Cluster{Now: start, KubernetesVersion: "v1.28.0"},
 				want:    "requirements.kubernetes=Waived",
 			},
 			[]string{overriding("requirements.kubernetes", waive), overriding("requirements.kubernetes", "type: Optional")},
 		},
 		"IfInstalledWithoutARange": {
-			ruleCase{reason: "that would be a waiver without an end", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			ruleCase{reason: "that would be a waiver without an end", spec: onA, cluster: cluster1, want: "a=NotInstalled", message: missing},
 			[]string{overriding("a", "type: IfInstalled")},
 		},
 		"IfInstalledWithOne": {
-			ruleCase{reason: "only a version that is there counts", spec: onA, cluster: here, want: "a=Satisfied"},
+			ruleCase{reason: "only a version that is there counts", spec: onA, cluster: cluster1, want: "a=Satisfied"},
 			[]string{overriding("a", `type: IfInstalled, version: ">= 1"`)},
 		},
 		"Invalid": {
-			ruleCase{reason: "it is not known what the administrator wants", spec: onA, cluster: here, want: "a=Held"},
+			ruleCase{reason: "it is not known what the administrator wants", spec: onA, cluster: cluster1, want: "a=Held"},
 			[]string{overriding("a", `version: newest`)},
 		},
 		"InvalidElsewhere": {
-			ruleCase{reason: "but here it is", spec: onA, cluster: here, want: "a=NotInstalled", message: missing},
+			ruleCase{reason: "but here it is", spec: onA, cluster: cluster1, want: "a=NotInstalled", message: missing},
 			[]string{edge + overriding("a", `version: newest`)},
 		},
 		"Lost": {ruleCase{
 			reason: "what is lost is held", spec: onA, cluster: evaluation.Cluster{
-				Now:       at,
+				Now:       start,
 				Available: metav1.ConditionUnknown,
 				Offline:   evaluation.OfflineHold,
 			}, want: "a=Held",
 		}, []string{overriding("a", waive)}},
 		"WaivedCycle": {
-			ruleCase{reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: here, want: "a=Waived"},
+			ruleCase{
+				reason: "a waived edge is not waited for", spec: onA, others: fixture.Registrations("a: x"), cluster: cluster1,
+				want: "a=Waived",
+			},
 			[]string{overriding("a", waive)},
 		},
 		"OpenedCycle": {
@@ -237,7 +240,7 @@ func TestOverrides(t *testing.T) {
 				reason:  "nor that of another",
 				spec:    onA,
 				others:  fixture.Registrations("a: x"),
-				cluster: here,
+				cluster: cluster1,
 				addOns:  v1,
 				want:    "a=Satisfied",
 			},
@@ -248,7 +251,7 @@ func TestOverrides(t *testing.T) {
 				reason:  "where the policy does not count, it stays closed",
 				spec:    onA,
 				others:  fixture.Registrations("a: x"),
-				cluster: here,
+				cluster: cluster1,
 				addOns:  v1,
 				want:    "a=Cycle",
 				message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a)",
@@ -260,7 +263,7 @@ func TestOverrides(t *testing.T) {
 				reason:  "a policy can close one",
 				spec:    `dependencies: [{name: a, type: Optional}]`,
 				others:  fixture.Registrations("a: x"),
-				cluster: here,
+				cluster: cluster1,
 				addOns:  v1,
 				want:    "a=Cycle",
 				message: "Required addon 'a' is not installed or not available. (dependency cycle: a → x → a" + byP0,
@@ -268,11 +271,11 @@ func TestOverrides(t *testing.T) {
 			[]string{overriding("a", "type: Required")},
 		},
 	} {
-		t.Run(name, func(t *testing.T) { tc.under(t, policies(t, tc.policies...)) })
+		t.Run(name, func(t *testing.T) { tc.withPolicies(t, policies(t, tc.policies...)) })
 	}
 }
 
-func TestWhatOverridesRead(t *testing.T) {
+func TestInputsOfOverrides(t *testing.T) {
 	const edge = "clusterSelector: {matchLabels: {tier: edge}}\n"
 	for name, test := range map[string]struct {
 		spec, policy string
@@ -304,7 +307,7 @@ func TestWhatOverridesRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := evaluation.New(
 				catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)}).
-					Under(policies(t, test.policy)),
+					WithPolicies(policies(t, test.policy)),
 			)
 			if got := e.Inputs("x"); got != test.inputs {
 				t.Errorf("reads %b, want %b", got, test.inputs)
@@ -321,12 +324,12 @@ func TestWhatOverridesRead(t *testing.T) {
 	}
 }
 
-// A waiver ends at its moment, and what it says is told.
+// A waiver ends at its time, and its message has that time.
 func TestWaiverSaysItsEnd(t *testing.T) {
 	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
 	e := evaluation.New(
 		catalog.New(fixture.Registrations("x: a, a")).
-			Under(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))),
+			WithPolicies(policies(t, overriding("a", `waive: {reason: "mirrored\nby hand", until: "2026-08-02T10:00:00Z"}`))),
 	)
 	findings := e.Evaluate("x", evaluation.State{Cluster: evaluation.Cluster{Now: end.Add(-time.Hour)}})
 	if got := evaluation.HeldUntil(findings); !got.Equal(end) {
@@ -334,7 +337,7 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 	}
 	if diff := cmp.Diff(
 		"waived until 2026-08-02T10:00:00Z by AddOnDependencyPolicy 'p0': mirrored by hand",
-		findings[0].Found(),
+		findings[0].Reason(),
 	); diff != "" {
 		t.Error(diff)
 	}
@@ -343,9 +346,9 @@ func TestWaiverSaysItsEnd(t *testing.T) {
 	}
 }
 
-// What is held has the type that counts: a Required dependency that only a policy makes so keeps the
-// condition on a lost cluster, and where another policy cannot be used.
-func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
+// A held edge has its effective type. A dependency that only a policy makes Required keeps the condition on a lost
+// cluster, and if another policy is unusable.
+func TestHeldEdgesHaveTheirEffectiveType(t *testing.T) {
 	stored := fixture.Degraded(metav1.ConditionTrue, requiredReason, "Required addon 'a' is not installed or not available. (not installed)")
 	declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", `dependencies: [{name: a, type: Optional}]`), fixture.Registration("a"),
@@ -362,7 +365,7 @@ func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
 		},
 		"by the only one": {evaluation.Cluster{Now: fixture.Now.Time}, []string{overriding("a", "version: newest")}},
 	} {
-		findings := evaluation.New(declared.Under(policies(t, test.policies...))).Evaluate("x", evaluation.State{Cluster: test.cluster})
+		findings := evaluation.New(declared.WithPolicies(policies(t, test.policies...))).Evaluate("x", evaluation.State{Cluster: test.cluster})
 		if len(findings) != 1 || !findings[0].Held() || !findings[0].Blocks() {
 			t.Errorf("%s: %+v", name, findings)
 		}
@@ -376,7 +379,7 @@ func TestWhatIsHeldHasTheTypeThatCounts(t *testing.T) {
 func TestACycleThatAWaiverOpens(t *testing.T) {
 	registered := append(fixture.Registrations("a: b"), fixture.Registrations("b: a")...)
 	waived := fixture.Policy(t, "p", `overrides: [{addOn: a, dependency: b, waive: {reason: x, until: "2026-08-02T10:00:00Z"}}]`)
-	declared := evaluation.New(catalog.New(registered).Under(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{waived})))
+	declared := evaluation.New(catalog.New(registered).WithPolicies(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{waived})))
 	end := time.Date(2026, 8, 2, 10, 0, 0, 0, time.UTC)
 	findings := func(now time.Time) []evaluation.Finding {
 		return declared.Evaluate("b", declared.State("b", evaluation.Cluster{Name: "c", Now: now}, func(name string) evaluation.Observation {

@@ -10,17 +10,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// The rules of requirements on the Kubernetes version of the cluster, on the hub's
-// version of Open Cluster Management, and on a claim of the cluster.
+// These are the rules of requirements on the cluster's Kubernetes version, on the hub's version of Open Cluster
+// Management, and on a claim of the cluster.
 var (
-	kubernetesRule = rule{inputs: input.Kubernetes, sentence: requirementSentence, found: requirementFound}
-	ocmRule        = rule{inputs: input.OCM, sentence: requirementSentence, found: requirementFound}
-	claimRule      = rule{inputs: input.Claims, sentence: requirementSentence, found: requirementFound}
+	kubernetesRule = rule{inputs: input.Kubernetes, sentence: requirementSentence, describe: describeRequirement}
+	ocmRule        = rule{inputs: input.OCM, sentence: requirementSentence, describe: describeRequirement}
+	claimRule      = rule{inputs: input.Claims, sentence: requirementSentence, describe: describeRequirement}
 )
 
-func evaluateKubernetes(g *given, f *Finding) {
+func evaluateKubernetes(g *grounds, f *Finding) {
 	if g.cluster.KubernetesVersion == "" {
-		f.notMet(VersionUnknown, "", "not known: the managed cluster has not reported it yet")
+		f.setNotMet(VersionUnknown, "", "not known: the managed cluster has not reported it yet")
 		return
 	}
 	comparePlatform(g.requirement, f, g.cluster.KubernetesVersion, versions.ParsePlatform)
@@ -28,61 +28,61 @@ func evaluateKubernetes(g *given, f *Finding) {
 
 const ocmNotReported = "the CRD of ManagedCluster does not report it"
 
-func evaluateOCM(g *given, f *Finding) {
+func evaluateOCM(g *grounds, f *Finding) {
 	switch {
 	case g.cluster.OCMUnread:
 		f.Verdict = Held
 	case g.cluster.OCMVersion == "":
-		f.notMet(VersionUnknown, "", "not known: "+ocmNotReported)
+		f.setNotMet(VersionUnknown, "", "not known: "+ocmNotReported)
 	default:
 		comparePlatform(g.requirement, f, g.cluster.OCMVersion, versions.ParsePlatform)
 	}
 }
 
-func evaluateClaim(g *given, f *Finding) {
-	required := g.requirement
-	value, claimed := g.cluster.Claims[required.Claim]
+func evaluateClaim(g *grounds, f *Finding) {
+	requirement := g.requirement
+	value, ok := g.cluster.Claims[requirement.Claim]
 	switch {
-	case !claimed:
-		f.notMet(RequirementNotMet, "", "the managed cluster has no such claim")
-	case required.Versions == nil && value == required.Wanted, required.Versions != nil && required.Versions.AcceptsAll():
+	case !ok:
+		f.setNotMet(RequirementNotMet, "", "the managed cluster has no such claim")
+	case requirement.Versions == nil && value == requirement.Wanted, requirement.Versions != nil && requirement.Versions.AcceptsAll():
 		f.Verdict = Satisfied
-	case required.Versions == nil:
-		f.notMet(RequirementNotMet, value, "")
-	case required.Claim == declaration.KubernetesClaim:
-		comparePlatform(required, f, value, versions.ParsePlatform)
+	case requirement.Versions == nil:
+		f.setNotMet(RequirementNotMet, value, "")
+	case requirement.Claim == declaration.KubernetesClaim:
+		comparePlatform(requirement, f, value, versions.ParsePlatform)
 	default:
-		comparePlatform(required, f, value, semver.NewVersion)
+		comparePlatform(requirement, f, value, semver.NewVersion)
 	}
 }
 
-func comparePlatform(required *declaration.Requirement, f *Finding, value string, parse func(string) (*semver.Version, error)) {
+func comparePlatform(requirement *declaration.Requirement, f *Finding, value string, parse func(string) (*semver.Version, error)) {
 	version, err := parse(value)
 	if err != nil {
-		f.notMet(RequirementNotMet, value, "it is no version")
+		f.setNotMet(RequirementNotMet, value, "it is no version")
 		return
 	}
-	if because := required.Versions.Mismatch(version); because != "" {
-		f.notMet(RequirementNotMet, value, because)
+	if because := requirement.Versions.Mismatch(version); because != "" {
+		f.setNotMet(RequirementNotMet, value, because)
 		return
 	}
 	f.Verdict = Satisfied
 }
 
-// notMet is the finding on a requirement that is not met.
-func (f *Finding) notMet(verdict Verdict, found, because string) {
+// setNotMet sets the verdict on a requirement that is not met, with the reported value.
+func (f *Finding) setNotMet(verdict Verdict, value, because string) {
 	f.Verdict = verdict
-	f.detail().Version.Number, f.Detail.Because = found, because
+	f.detail().Version.Number, f.Detail.Because = value, because
 }
 
 func requirementSentence(f *Finding) string {
-	return fmt.Sprintf("%s %s '%s' is not met.", f.Type(), f.Requirement.Subject, shown(f.Requirement.Wanted))
+	return fmt.Sprintf("%s %s '%s' is not met.", f.Type(), f.Requirement.Subject, excerpt(f.Requirement.Wanted))
 }
 
-func requirementFound(f *Finding) string {
+func describeRequirement(f *Finding) string {
 	detail := f.detail()
 	if detail.Version.Number == "" {
 		return detail.Because
 	}
-	return joined("it is "+shown(detail.Version.Number), detail.Because)
+	return join("it is "+excerpt(detail.Version.Number), detail.Because)
 }

@@ -11,9 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// kind is a kind of edge or requirement. The rule of a kind and its evaluation are in a
-// file of its name. A new kind needs such a file, an entry in the three lists below, and a table
-// of tests.
+// kind is a kind of edge or requirement. A file named after the kind has its rule and its evaluation. A new kind needs
+// such a file, an entry in the three lists below, and a table of tests.
 type kind int
 
 const (
@@ -33,9 +32,9 @@ const (
 
 // rule has the inputs of a kind, and the functions that describe an unsatisfied finding.
 type rule struct {
-	// inputs are the inputs of its evaluation beyond the add-on of the edge.
-	inputs          input.Set
-	sentence, found func(*Finding) string
+	// inputs are the inputs of its evaluation in addition to the add-on of the edge.
+	inputs             input.Set
+	sentence, describe func(*Finding) string
 }
 
 var rules = [kinds]rule{
@@ -79,10 +78,9 @@ func dependencyKind(dependency *addonv1alpha1.AddonDependency) kind {
 	}
 }
 
-// evaluate finds the verdict and its reasons by the rule of the kind, except for alternatives. The functions are
-// called here instead of by rules, because the arguments of a dynamic call would be allocated in each
-// evaluation.
-func (k kind) evaluate(g *given, f *Finding) {
+// evaluate sets the verdict and its reasons by the rule of the kind, except for alternatives. The functions are called
+// here instead of by rules, because a dynamic call would allocate its arguments in each evaluation.
+func (k kind) evaluate(g *grounds, f *Finding) {
 	switch k {
 	case kindVersion:
 		evaluateVersion(g, f)
@@ -107,8 +105,8 @@ func (k kind) evaluate(g *given, f *Finding) {
 	}
 }
 
-// given has the inputs of a verdict.
-type given struct {
+// grounds are the inputs of a verdict.
+type grounds struct {
 	catalog *catalog.Catalog
 	// addOn is the dependent.
 	addOn string
@@ -118,8 +116,8 @@ type given struct {
 	state       *State
 	budget      budget   // of the add-on's own expressions
 	cluster     *Cluster // of the state
-	// circles are the circles with alternatives of the add-on, or nil.
-	circles *circles
+	// waiters are the add-ons that wait for the dependent. It is nil without alternatives that can wait for it.
+	waiters *waiters
 }
 
 // Sentence describes an unsatisfied edge with the proposal's text, the
@@ -129,7 +127,7 @@ func (f *Finding) Sentence(authorMessage string) string {
 	if authorMessage != "" {
 		sentence += " " + authorMessage
 	}
-	return withDocs(sentence, f.Docs()) + " (" + f.Found() + ")"
+	return withDocs(sentence, f.Docs()) + " (" + f.Reason() + ")"
 }
 
 // withDocs adds the link of a page to a sentence, which may lack a period.
@@ -144,9 +142,9 @@ func withDocs(sentence, docs string) string {
 	}
 }
 
-// Found describes the reason for which an edge is not satisfied.
-func (f *Finding) Found() string {
-	description := f.overruled(f.tolerated(f.rule().found(f)))
+// Reason returns a description of the reason why an edge is not satisfied.
+func (f *Finding) Reason() string {
+	description := f.withPolicies(f.withTolerance(f.rule().describe(f)))
 	if f.Detail != nil && f.Detail.ConditionError != "" {
 		description += "; " + text.Cut(text.OneLine(f.Detail.ConditionError), maxReason)
 	}
@@ -158,8 +156,8 @@ func (f *Finding) rule() rule {
 		return dueRule
 	}
 	if f.Dependency != nil && declaration.HasAlternatives(f.Dependency) && f.Verdict != Waived {
-		// It is not in rules, because each alternative is described by the rule of its kind.
-		return rule{sentence: anyOfSentence, found: anyOfFound}
+		// Alternatives are not in rules, because the rule of its kind describes each of them.
+		return rule{sentence: anyOfSentence, describe: describeAlternatives}
 	}
 	switch f.Verdict {
 	case Cycle:
@@ -177,14 +175,14 @@ func (f *Finding) rule() rule {
 }
 
 const (
-	maxReason = 1024 // characters of a reason or an explanation
-	maxShown  = 256  // characters of a range or a version
+	maxReason  = 1024 // characters of a reason or an explanation
+	maxExcerpt = 256  // characters of a range or a version
 )
 
-func shown(value string) string { return text.Cut(text.OneLine(value), maxShown) }
+func excerpt(value string) string { return text.Cut(text.OneLine(value), maxExcerpt) }
 
-// joined adds an explanation to a description. DoesNotMatch would add nothing.
-func joined(description, because string) string {
+// join appends an explanation to a description. It leaves out DoesNotMatch, which would add nothing.
+func join(description, because string) string {
 	if because == "" || because == versions.DoesNotMatch {
 		return description
 	}

@@ -47,55 +47,62 @@ func onHub(served metav1.ConditionStatus) evaluation.Cluster {
 }
 
 func TestAnyOf(t *testing.T) {
-	none, served := tunnels(metav1.ConditionFalse), tunnels(metav1.ConditionTrue)
+	unserved, served := tunnels(metav1.ConditionFalse), tunnels(metav1.ConditionTrue)
 	stopped := running("")
 	stopped.Available = fixture.Available(metav1.ConditionFalse, "Stopped")
 	degraded := running("")
 	degraded.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	lost := running("")
-	lost.Available, lost.Found = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
-	awaited := none
+	lost.Available, lost.LossObserved = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
+	awaited := unserved
 	awaited.Facts = evaluation.Facts{Requested: fixture.Now.Time}
-	on := func(name string, observed evaluation.Observation) map[string]evaluation.Observation {
+	observe := func(name string, observed evaluation.Observation) map[string]evaluation.Observation {
 		return map[string]evaluation.Observation{name: observed}
 	}
-	and := func(all map[string]evaluation.Observation, name string, observed evaluation.Observation) map[string]evaluation.Observation {
-		all[name] = observed
-		return all
+	and := func(
+		observations map[string]evaluation.Observation, name string, observed evaluation.Observation,
+	) map[string]evaluation.Observation {
+		observations[name] = observed
+		return observations
 	}
 	const notServed = "; Tunnel.example.io: not served)"
 	for name, tc := range map[string]ruleCase{
 		"First": {
-			reason: "the first is available", spec: proxyOrAPI, cluster: none, addOns: on("proxy", running("1.0.0")), want: "tunnel=Satisfied",
+			reason: "the first is available", spec: proxyOrAPI, cluster: unserved, addOns: observe("proxy", running("1.0.0")),
+			want: "tunnel=Satisfied",
 		},
-		"Second": {reason: "the second is", spec: proxyOrAPI, cluster: none, addOns: on("submariner", running("")), want: "tunnel=Satisfied"},
-		"API":    {reason: "the API is served", spec: proxyOrAPI, cluster: served, want: "tunnel=Satisfied"},
+		"Second": {
+			reason: "the second is", spec: proxyOrAPI, cluster: unserved, addOns: observe("submariner", running("")),
+			want: "tunnel=Satisfied",
+		},
+		"API": {reason: "the API is served", spec: proxyOrAPI, cluster: served, want: "tunnel=Satisfied"},
 		"OtherBroken": {
-			reason: "it does not matter what is true of the others", spec: proxyOrAPI, cluster: none,
-			addOns: and(on("proxy", running("0.1.0")), "submariner", running("")), want: "tunnel=Satisfied",
+			reason: "it does not matter what is true of the others", spec: proxyOrAPI, cluster: unserved,
+			addOns: and(observe("proxy", running("0.1.0")), "submariner", running("")), want: "tunnel=Satisfied",
 		},
 		"None": {
-			reason: "none is there", spec: proxyOrAPI, cluster: none, want: "tunnel=NoAlternative",
+			reason: "none is there", spec: proxyOrAPI, cluster: unserved, want: "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: not installed; submariner: not installed" + notServed,
 		},
 		"Version": {
-			reason: "each has its own finding", spec: proxyOrAPI, cluster: none, addOns: and(on("proxy", running("0.1.0")), "submariner", stopped),
-			want: "tunnel=NoAlternative",
+			reason: "each has its own finding", spec: proxyOrAPI, cluster: unserved,
+			addOns: and(observe("proxy", running("0.1.0")), "submariner", stopped),
+			want:   "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: version 0.1.0 from its ManagedClusterAddOn; " +
 				"submariner: Available=False, Stopped, since 2026-08-01T10:00:00Z" + notServed,
 		},
 		"Chain": {
-			reason: "an alternative whose own dependency fails is not available", spec: proxyOrAPI, cluster: none,
-			addOns:  on("submariner", degraded),
+			reason: "an alternative whose own dependency fails is not available", spec: proxyOrAPI, cluster: unserved,
+			addOns:  observe("submariner", degraded),
 			want:    "tunnel=NoAlternative",
 			message: noneOfThree + "(proxy: not installed; submariner: a Required dependency of its own is not satisfied" + notServed,
 		},
 		"Held": {
-			reason: "one may come back", spec: proxyOrAPI, cluster: none, addOns: on("submariner", lost), want: "tunnel=Held",
+			reason: "one may come back", spec: proxyOrAPI, cluster: unserved, addOns: observe("submariner", lost), want: "tunnel=Held",
 		},
 		"HeldBesideSatisfied": {
-			reason: "what is held does not matter beside one that is satisfied", spec: proxyOrAPI, cluster: none,
-			addOns: and(on("proxy", running("1.0.0")), "submariner", lost), want: "tunnel=Satisfied",
+			reason: "what is held does not matter beside one that is satisfied", spec: proxyOrAPI, cluster: unserved,
+			addOns: and(observe("proxy", running("1.0.0")), "submariner", lost), want: "tunnel=Satisfied",
 		},
 		"OnHub": {reason: "the hub serves it", spec: anyOnHub, cluster: onHub(metav1.ConditionTrue), want: "t=Satisfied"},
 		"NotOnHub": {
@@ -111,17 +118,17 @@ func TestAnyOf(t *testing.T) {
 		},
 		"Awaited": {reason: "the agent may still report the API", spec: proxyOrAPI, cluster: awaited, want: "tunnel=Held"},
 		"Optional": {
-			reason: "an Optional edge", spec: "dependencies: [{name: tunnel, type: Optional, anyOf: [{addOn: a}, {addOn: b}]}]", cluster: none,
+			reason: "an Optional edge", spec: "dependencies: [{name: tunnel, type: Optional, anyOf: [{addOn: a}, {addOn: b}]}]", cluster: unserved,
 			want:    "tunnel=NoAlternative",
 			message: "Optional: one of addon 'a' or addon 'b'; none is available. (a: not installed; b: not installed)",
 		},
 		"NotApplicable": {
 			reason: "when comes first", spec: `dependencies: [{name: tunnel, when: {expression: "false"}, anyOf: [{addOn: a}, {addOn: b}]}]`,
-			cluster: none, want: "tunnel=NotApplicable",
+			cluster: unserved, want: "tunnel=NotApplicable",
 		},
 		"SameAddOn": {
 			reason: "two ranges of one add-on", spec: `dependencies: [{name: t, anyOf: [{addOn: a, version: "^1"}, {addOn: a, version: "^3"}]}]`,
-			cluster: none, addOns: on("a", running("3.1.0")), want: "t=Satisfied",
+			cluster: unserved, addOns: observe("a", running("3.1.0")), want: "t=Satisfied",
 		},
 		"Fields": {
 			reason: "an API without a field is none", cluster: served,
@@ -131,31 +138,31 @@ func TestAnyOf(t *testing.T) {
 				"Tunnel.example.io: served, but its fields are not known: the managed cluster's addon-agent has not reported it)",
 		},
 		"Itself": {
-			reason: "an add-on cannot wait for itself", spec: "dependencies: [{name: t, anyOf: [{addOn: x}, {addOn: b}]}]", cluster: none,
-			addOns: on("x", running("")), want: "t=NoAlternative",
+			reason: "an add-on cannot wait for itself", spec: "dependencies: [{name: t, anyOf: [{addOn: x}, {addOn: b}]}]", cluster: unserved,
+			addOns: observe("x", running("")), want: "t=NoAlternative",
 			message: "Required: one of addon 'x' or addon 'b'; none is available. (x: waits for 'x' itself: x → x; b: not installed)",
 		},
 		"Circular": {
 			reason: "an alternative that waits for the dependent never satisfies it",
 			spec:   "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
-			others: fixture.Registrations("a: y, y: x"), cluster: none, addOns: on("a", running("")), want: "t=NoAlternative",
+			others: fixture.Registrations("a: y, y: x"), cluster: unserved, addOns: observe("a", running("")), want: "t=NoAlternative",
 			message: "Required: one of addon 'a' or addon 'b'; none is available. (a: waits for 'x' itself: x → a → y → x; b: not installed)",
 		},
 		"CircularBesideSatisfied": {
 			reason: "and another one does", spec: "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
-			others: fixture.Registrations("a: x"), cluster: none, addOns: on("b", running("")), want: "t=Satisfied",
+			others: fixture.Registrations("a: x"), cluster: unserved, addOns: observe("b", running("")), want: "t=Satisfied",
 		},
 		"OptionalCircular": {
 			reason: "what is Optional waits for nothing", spec: "dependencies: [{name: t, type: Optional, anyOf: [{addOn: a}, {addOn: b}]}]",
-			others: fixture.Registrations("a: x"), cluster: none, addOns: on("a", running("")), want: "t=Satisfied",
+			others: fixture.Registrations("a: x"), cluster: unserved, addOns: observe("a", running("")), want: "t=Satisfied",
 		},
 		"WaitsOptionally": {
 			reason: "nor does an alternative by an Optional edge", spec: "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
-			others: fixture.Registrations("a: x?"), cluster: none, addOns: on("a", running("")), want: "t=Satisfied",
+			others: fixture.Registrations("a: x?"), cluster: unserved, addOns: observe("a", running("")), want: "t=Satisfied",
 		},
 		"ElsewhereCircular": {
 			reason: "the edge back does not apply here", spec: "dependencies: [{name: t, anyOf: [{addOn: a}, {addOn: b}]}]",
-			others: fixture.Conditional("a: x!private"), cluster: none, addOns: on("a", running("")), want: "t=Satisfied",
+			others: fixture.Conditional("a: x!private"), cluster: unserved, addOns: observe("a", running("")), want: "t=Satisfied",
 		},
 	} {
 		t.Run(name, tc.run)
@@ -174,8 +181,8 @@ func TestEveryAlternativeIsCircular(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "x", "a"}, findings[0].Cycle); diff != "" {
 		t.Error(diff)
 	}
-	if found, want := findings[0].Found(), "a: waits for 'x' itself: x → a → x; b: waits for 'x' itself: x → b → a → x"; found != want {
-		t.Errorf("found %q, want %q", found, want)
+	if got, want := findings[0].Reason(), "a: waits for 'x' itself: x → a → x; b: waits for 'x' itself: x → b → a → x"; got != want {
+		t.Errorf("found %q, want %q", got, want)
 	}
 	problems := e.Problems("x")
 	if len(problems) != 1 || !strings.Contains(problems[0].Message, `each alternative of "t" waits for the add-on itself`) ||
@@ -237,15 +244,15 @@ func TestPoliciesOnAnyOf(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := cluster
-			at.Now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
-			ruleCase{reason: tc.reason, spec: spec, cluster: at, want: tc.want, message: tc.message}.
-				under(t, policies(t, overriding("t", tc.policy)))
+			waived := cluster
+			waived.Now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+			ruleCase{reason: tc.reason, spec: spec, cluster: waived, want: tc.want, message: tc.message}.
+				withPolicies(t, policies(t, overriding("t", tc.policy)))
 		})
 	}
 }
 
-// What alternatives are on is observed and requested, and their dependents are known.
+// The targets of alternatives are observed and requested, and their dependents are known.
 func TestAlternativesAreInputs(t *testing.T) {
 	x := fixture.Specified(t, "x", strings.Replace(proxyOrAPI, "kind: Tunnel", "kind: Tunnel, fields: [spec.mode]", 1))
 	e := evaluator(append(fixture.Registrations("proxy:, submariner:"), x))
@@ -261,9 +268,9 @@ func TestAlternativesAreInputs(t *testing.T) {
 	if diff := cmp.Diff(want, e.Requests("x")); diff != "" {
 		t.Errorf("requests:\n%s", diff)
 	}
-	for _, on := range []string{"proxy", "submariner"} {
-		if diff := cmp.Diff([]string{"x"}, e.Dependents(on)); diff != "" {
-			t.Errorf("dependents of %s:\n%s", on, diff)
+	for _, target := range []string{"proxy", "submariner"} {
+		if diff := cmp.Diff([]string{"x"}, e.Dependents(target)); diff != "" {
+			t.Errorf("dependents of %s:\n%s", target, diff)
 		}
 	}
 }
@@ -275,7 +282,7 @@ func TestAnyOfIsHeldUntilTheFirstMoment(t *testing.T) {
 	cluster := tunnels(metav1.ConditionFalse)
 	cluster.Facts = evaluation.Facts{Requested: fixture.Now.Time}
 	lost := running("")
-	lost.Available, lost.Found = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
+	lost.Available, lost.LossObserved = fixture.Available(metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"), fixture.Now.Time
 	findings := e.Evaluate("x", e.State("x", cluster, func(addOn string) evaluation.Observation {
 		if addOn == "submariner" {
 			return lost
@@ -289,11 +296,11 @@ func TestAnyOfIsHeldUntilTheFirstMoment(t *testing.T) {
 
 // The usual result allocates nothing, also where it is the last alternative that is available.
 func TestASatisfiedAlternativeIsFree(t *testing.T) {
-	var all strings.Builder
+	var alternatives strings.Builder
 	for i := range 256 {
-		fmt.Fprintf(&all, "- {name: e%d, anyOf: [{addOn: a}, {addOn: b}, {addOn: c%d}, {addOn: d}]}\n", i, i)
+		fmt.Fprintf(&alternatives, "- {name: e%d, anyOf: [{addOn: a}, {addOn: b}, {addOn: c%d}, {addOn: d}]}\n", i, i)
 	}
-	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", "dependencies:\n"+all.String())})
+	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", "dependencies:\n"+alternatives.String())})
 	state := e.State("x", tunnels(metav1.ConditionFalse), func(addOn string) evaluation.Observation {
 		if addOn == "d" {
 			return running("")

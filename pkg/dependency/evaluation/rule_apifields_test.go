@@ -13,8 +13,8 @@ import (
 
 func TestFieldsOfAPIs(t *testing.T) {
 	const (
-		fixed = `dependencies: [{name: roles, api: {group: rbac.example.io, version: v1, kind: Role, fields: [spec.validate, spec.subjects]}}]`
-		every = `dependencies: [{name: roles, api: {group: rbac.example.io, kind: Role, fields: [spec.validate, spec.subjects]}}]`
+		fixed    = `dependencies: [{name: roles, api: {group: rbac.example.io, version: v1, kind: Role, fields: [spec.validate, spec.subjects]}}]`
+		flexible = `dependencies: [{name: roles, api: {group: rbac.example.io, kind: Role, fields: [spec.validate, spec.subjects]}}]`
 
 		notServed = "Required API 'Role.rbac.example.io/v1' is not served. "
 		notKnown  = "Required API 'Role.rbac.example.io/v1' is not known to have the required fields. "
@@ -22,14 +22,14 @@ func TestFieldsOfAPIs(t *testing.T) {
 		anyLacks  = "Required API 'Role.rbac.example.io' does not have the required fields. "
 	)
 	requested := time.Unix(1000, 0)
-	in := func(versions ...string) evaluation.FieldFact {
-		found := metav1.ConditionFalse
+	existsIn := func(versions ...string) evaluation.FieldFact {
+		reports := metav1.ConditionFalse
 		if len(versions) > 0 {
-			found = metav1.ConditionTrue
+			reports = metav1.ConditionTrue
 		}
-		return evaluation.FieldFact{Found: found, Versions: versions}
+		return evaluation.FieldFact{Exists: reports, Versions: versions}
 	}
-	unknown := evaluation.FieldFact{Found: metav1.ConditionUnknown, Message: "too old"}
+	unknown := evaluation.FieldFact{Exists: metav1.ConditionUnknown, Message: "too old"}
 	type fields = map[string]evaluation.FieldFact
 	reported := func(version string, fact evaluation.APIFact, later time.Duration) evaluation.Cluster {
 		api := addonv1alpha1.AddonAPI{Group: "rbac.example.io", Version: version, Kind: "Role"}
@@ -37,31 +37,31 @@ func TestFieldsOfAPIs(t *testing.T) {
 			Facts: evaluation.Facts{Requested: requested, APIs: evaluation.APIFacts{api: fact}}, Now: requested.Add(later),
 		}
 	}
-	served := func(found fields) evaluation.APIFact {
-		return evaluation.APIFact{Served: metav1.ConditionTrue, Versions: []string{"v1"}, Fields: found}
+	served := func(reports fields) evaluation.APIFact {
+		return evaluation.APIFact{Served: metav1.ConditionTrue, Versions: []string{"v1"}, Fields: reports}
 	}
-	servedIn := func(found fields, versions ...string) evaluation.APIFact {
-		return evaluation.APIFact{Served: metav1.ConditionTrue, Versions: versions, Fields: found}
+	servedIn := func(reports fields, versions ...string) evaluation.APIFact {
+		return evaluation.APIFact{Served: metav1.ConditionTrue, Versions: versions, Fields: reports}
 	}
 	for name, tc := range map[string]ruleCase{
 		"All": {
 			reason: "the schema has them", spec: fixed, want: "roles=Satisfied",
-			cluster: reported("v1", served(fields{"spec.validate": in("v1"), "spec.subjects": in("v1")}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": existsIn("v1"), "spec.subjects": existsIn("v1")}), 0),
 		},
 		"OneMissing": {
 			reason: "an older schema", spec: fixed, want: "roles=APINotServed",
-			cluster: reported("v1", served(fields{"spec.validate": in(), "spec.subjects": in("v1")}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v1")}), 0),
 			message: lacking + "(served, but its schema has no field spec.validate)",
 		},
 		"SeveralMissing": {
 			reason: "all of them, ascending", spec: fixed, want: "roles=APINotServed",
-			cluster: reported("v1", served(fields{"spec.validate": in(), "spec.subjects": in()}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": existsIn(), "spec.subjects": existsIn()}), 0),
 			message: lacking + "(served, but its schema has no fields spec.subjects, spec.validate)",
 		},
 		"Provider": {
 			reason: "who could bring a newer schema", spec: fixed, want: "roles=APINotServed",
 			others:  []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "rbac", `provides: [{group: rbac.example.io, kind: Role}]`)},
-			cluster: reported("v1", served(fields{"spec.validate": in(), "spec.subjects": in("v1")}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v1")}), 0),
 			message: lacking + "(served, but its schema has no field spec.validate; provided by addon 'rbac')",
 		},
 		"NotServed": {
@@ -70,40 +70,40 @@ func TestFieldsOfAPIs(t *testing.T) {
 		},
 		"NotReportedYet": {
 			reason: "fields that were added to an edge do not degrade the fleet at once", spec: fixed, want: "roles=Held",
-			cluster: reported("v1", served(fields{"spec.subjects": in("v1")}), evaluation.ReportTime-1),
+			cluster: reported("v1", served(fields{"spec.subjects": existsIn("v1")}), evaluation.ReportTime-1),
 		},
 		"NotReported": {
 			reason: "and the time ends", spec: fixed, want: "roles=APINotServed",
-			cluster: reported("v1", served(fields{"spec.subjects": in("v1")}), evaluation.ReportTime),
+			cluster: reported("v1", served(fields{"spec.subjects": existsIn("v1")}), evaluation.ReportTime),
 			message: notKnown + "(served, but its fields are not known: the managed cluster's addon-agent has not reported it)",
 		},
 		"Unknown": {
 			reason: "the agent could not find out, or is too old", spec: fixed, want: "roles=APINotServed",
-			cluster: reported("v1", served(fields{"spec.validate": unknown, "spec.subjects": in("v1")}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": unknown, "spec.subjects": existsIn("v1")}), 0),
 			message: notKnown + "(served, but its fields are not known: too old)",
 		},
 		"UnknownAndMissing": {
 			reason: "what is certain counts", spec: fixed, want: "roles=APINotServed",
-			cluster: reported("v1", served(fields{"spec.validate": unknown, "spec.subjects": in()}), 0),
+			cluster: reported("v1", served(fields{"spec.validate": unknown, "spec.subjects": existsIn()}), 0),
 			message: lacking + "(served, but its schema has no field spec.subjects)",
 		},
 		"AnyVersion": {
-			reason: "one has all of them", spec: every, want: "roles=Satisfied",
-			cluster: reported("", servedIn(fields{"spec.validate": in("v2"), "spec.subjects": in("v1", "v2")}, "v1", "v2"), 0),
+			reason: "one has all of them", spec: flexible, want: "roles=Satisfied",
+			cluster: reported("", servedIn(fields{"spec.validate": existsIn("v2"), "spec.subjects": existsIn("v1", "v2")}, "v1", "v2"), 0),
 		},
 		"NoVersionHasAll": {
-			reason: "each has one of them", spec: every, want: "roles=APINotServed",
-			cluster: reported("", servedIn(fields{"spec.validate": in("v2"), "spec.subjects": in("v1")}, "v1", "v2"), 0),
+			reason: "each has one of them", spec: flexible, want: "roles=APINotServed",
+			cluster: reported("", servedIn(fields{"spec.validate": existsIn("v2"), "spec.subjects": existsIn("v1")}, "v1", "v2"), 0),
 			message: anyLacks + "(served in v1, v2, but no version has all fields: the schema of v1 has no field spec.validate)",
 		},
 		"TheNearestVersion": {
-			reason: "the least is missing there", spec: every, want: "roles=APINotServed",
-			cluster: reported("", servedIn(fields{"spec.validate": in(), "spec.subjects": in("v2")}, "v1", "v2"), 0),
+			reason: "the least is missing there", spec: flexible, want: "roles=APINotServed",
+			cluster: reported("", servedIn(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v2")}, "v1", "v2"), 0),
 			message: anyLacks + "(served in v1, v2, but no version has all fields: the schema of v2 has no field spec.validate)",
 		},
 		"TheOnlyVersion": {
-			reason: "it needs no name", spec: every, want: "roles=APINotServed",
-			cluster: reported("", served(fields{"spec.validate": in(), "spec.subjects": in("v1")}), 0),
+			reason: "it needs no name", spec: flexible, want: "roles=APINotServed",
+			cluster: reported("", served(fields{"spec.validate": existsIn(), "spec.subjects": existsIn("v1")}), 0),
 			message: anyLacks + "(served, but its schema has no field spec.validate)",
 		},
 	} {

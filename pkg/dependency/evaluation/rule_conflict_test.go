@@ -12,11 +12,11 @@ import (
 
 func TestConflicts(t *testing.T) {
 	const (
-		every   = "dependencies: [{name: a, type: Conflicts}]"
-		some    = `dependencies: [{name: a, type: Conflicts, version: ">= 2"}]`
-		is      = "Addon 'a' is installed, which conflicts with this addon. (installed)"
-		inRange = "Addon 'a' is installed in version '>= 2', which conflicts with this addon. "
-		maybe   = "Addon 'a' is installed, and may be in version '>= 2', which conflicts with this addon. "
+		anyVersion   = "dependencies: [{name: a, type: Conflicts}]"
+		versionRange = `dependencies: [{name: a, type: Conflicts, version: ">= 2"}]`
+		installed    = "Addon 'a' is installed, which conflicts with this addon. (installed)"
+		inRange      = "Addon 'a' is installed in version '>= 2', which conflicts with this addon. "
+		maybe        = "Addon 'a' is installed, and may be in version '>= 2', which conflicts with this addon. "
 	)
 	now := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	a := func(observed evaluation.Observation) map[string]evaluation.Observation {
@@ -30,40 +30,41 @@ func TestConflicts(t *testing.T) {
 		return cluster
 	}
 	for name, tc := range map[string]ruleCase{
-		"NotInstalled": {reason: "nothing is in the way", spec: every, want: "a=Satisfied"},
-		"Installed":    {reason: "it is", spec: every, addOns: a(running("")), want: "a=Conflict", message: is},
+		"NotInstalled": {reason: "nothing is in the way", spec: anyVersion, want: "a=Satisfied"},
+		"Installed":    {reason: "it is", spec: anyVersion, addOns: a(running("")), want: "a=Conflict", message: installed},
 		"NotAvailable": {
-			reason: "also what is down is in the way", spec: every, want: "a=Conflict", message: is,
+			reason: "also what is down is in the way", spec: anyVersion, want: "a=Conflict", message: installed,
 			addOns: a(evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, "Stopped")}),
 		},
 		"NotReported": {
-			reason: "also before it is reported", spec: every, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict", message: is,
+			reason: "also before it is reported", spec: anyVersion, addOns: a(evaluation.Observation{Installed: true}), want: "a=Conflict",
+			message: installed,
 		},
 		"AnyVersion": {
 			reason: "every version", spec: `dependencies: [{name: a, type: Conflicts, version: "*"}]`, addOns: a(running("1.0.0")),
-			want: "a=Conflict", message: is,
+			want: "a=Conflict", message: installed,
 		},
-		"NoVersion":  {reason: "not installed in that range", spec: some, want: "a=Satisfied"},
-		"OtherRange": {reason: "another version is no conflict", spec: some, addOns: a(running("1.9.0")), want: "a=Satisfied"},
-		"Prerelease": {reason: "a range has releases only", spec: some, addOns: a(running("3.0.0-rc.1")), want: "a=Satisfied"},
+		"NoVersion":  {reason: "not installed in that range", spec: versionRange, want: "a=Satisfied"},
+		"OtherRange": {reason: "another version is no conflict", spec: versionRange, addOns: a(running("1.9.0")), want: "a=Satisfied"},
+		"Prerelease": {reason: "a range has releases only", spec: versionRange, addOns: a(running("3.0.0-rc.1")), want: "a=Satisfied"},
 		"WithinRange": {
-			reason: "that version is", spec: some, addOns: a(running("2.1.0")), want: "a=Conflict",
+			reason: "that version is", spec: versionRange, addOns: a(running("2.1.0")), want: "a=Conflict",
 			message: inRange + "(version 2.1.0 from its ManagedClusterAddOn)",
 		},
 		"Unknown": {
-			reason: "it may be that version", spec: some, addOns: a(running("")), want: "a=VersionUnknown",
+			reason: "it may be that version", spec: versionRange, addOns: a(running("")), want: "a=VersionUnknown",
 			message: maybe + "(version not known: " + howTo + ")",
 		},
 		"LeaseFirst": {
-			reason: "the version that runs counts", spec: some, cluster: facts("2.0.0", now), addOns: a(running("1.0.0")),
+			reason: "the version that runs counts", spec: versionRange, cluster: facts("2.0.0", now), addOns: a(running("1.0.0")),
 			want: "a=Conflict", message: inRange + "(version 2.0.0 from its agent's lease)",
 		},
 		"LeasePending": {
-			reason: "the lease may have another version", spec: some, cluster: facts("", now.Add(-time.Second)), addOns: a(running("2.0.0")),
+			reason: "the lease may have another version", spec: versionRange, cluster: facts("", now.Add(-time.Second)), addOns: a(running("2.0.0")),
 			want: "a=Held",
 		},
 		"LeaseLate": {
-			reason: "but not for ever", spec: some, cluster: facts("", now.Add(-time.Minute)), addOns: a(running("2.0.0")),
+			reason: "but not for ever", spec: versionRange, cluster: facts("", now.Add(-time.Minute)), addOns: a(running("2.0.0")),
 			want: "a=Conflict", message: inRange + "(version 2.0.0 from its ManagedClusterAddOn)",
 		},
 		"Alias": {

@@ -2,7 +2,7 @@ package evaluation_test
 
 import "testing"
 
-// The link stands behind the author's message, and before what was found.
+// The link stands between the author's message and the finding.
 func TestDocs(t *testing.T) {
 	const see = " See https://example.com/a?b=c#d "
 	for name, tc := range map[string]ruleCase{

@@ -20,8 +20,8 @@ func TestAPIsOfTheHub(t *testing.T) {
 	knows := func(fact evaluation.APIFact) evaluation.Cluster {
 		return evaluation.Cluster{Available: "True", Offline: evaluation.OfflineHold, HubAPIs: evaluation.APIFacts{api: fact}}
 	}
-	field := func(found metav1.ConditionStatus, versions ...string) map[string]evaluation.FieldFact {
-		return map[string]evaluation.FieldFact{"spec.a": {Found: found, Versions: versions, Message: "503"}}
+	field := func(status metav1.ConditionStatus, versions ...string) map[string]evaluation.FieldFact {
+		return map[string]evaluation.FieldFact{"spec.a": {Exists: status, Versions: versions, Message: "503"}}
 	}
 	lost := knows(evaluation.APIFact{Served: "False"})
 	lost.Available = "Unknown"
@@ -73,9 +73,9 @@ func TestAPIsOfHostingClusters(t *testing.T) {
 	}
 	own := evaluation.Cluster{Name: "cluster1", Now: now, Facts: reports("False")}
 	hostedBy := func(host evaluation.HostingCluster) evaluation.Cluster {
-		on := evaluation.Cluster{Name: "cluster1", Available: "True", Offline: evaluation.OfflineHold, Now: now, Facts: reports("True")}
-		on.Hosts = map[string]evaluation.HostingCluster{"hub-east": host}
-		return on
+		cluster1 := evaluation.Cluster{Name: "cluster1", Available: "True", Offline: evaluation.OfflineHold, Now: now, Facts: reports("True")}
+		cluster1.Hosts = map[string]evaluation.HostingCluster{"hub-east": host}
+		return cluster1
 	}
 	hosted := map[string]evaluation.Observation{"x": {Installed: true, HostingCluster: "hub-east"}}
 	const sentence = "Required API 'Monitor.g.io' is not served by hosting cluster 'hub-east'. "

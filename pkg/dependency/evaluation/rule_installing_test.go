@@ -36,7 +36,7 @@ func TestInstalling(t *testing.T) {
 	follows.Degraded = fixture.Degraded(metav1.ConditionTrue, requiredReason, "")
 	works := removed
 	works.Available = fixture.Available(metav1.ConditionTrue, "")
-	on := func(observed evaluation.Observation) map[string]evaluation.Observation {
+	observe := func(observed evaluation.Observation) map[string]evaluation.Observation {
 		return map[string]evaluation.Observation{"a": observed}
 	}
 	for name, tc := range map[string]ruleCase{
@@ -66,15 +66,15 @@ func TestInstalling(t *testing.T) {
 			want:   "a=NotInstalled", message: fails + "(not installed: its install strategy is Manual)",
 		},
 		"BeingInstalled": {
-			reason: "it has reported nothing yet", spec: spec, addOns: on(created),
+			reason: "it has reported nothing yet", spec: spec, addOns: observe(created),
 			want: "a=NotAvailable", message: fails + "(being installed since 2026-08-01T10:00:00Z)",
 		},
 		"BeingRemoved": {
-			reason: "waiting does not help", spec: spec, addOns: on(removed), want: "a=NotAvailable",
+			reason: "waiting does not help", spec: spec, addOns: observe(removed), want: "a=NotAvailable",
 			message: fails + "(Available=False, Down, since 2026-08-01T10:00:00Z; being removed since 2026-08-01T11:00:00Z)",
 		},
 		"RemovedVictim": {
-			reason: "both are true", spec: spec, addOns: on(follows), want: "a=NotAvailable",
+			reason: "both are true", spec: spec, addOns: observe(follows), want: "a=NotAvailable",
 			message: fails + "(a Required dependency of its own is not satisfied; being removed since 2026-08-01T11:00:00Z)",
 		},
 		"AutoWithoutConsent": {
@@ -86,7 +86,7 @@ func TestInstalling(t *testing.T) {
 			reason: "Interlock leaves it alone", spec: auto, others: registered(`{}`), want: "a=NotInstalled",
 			message: fails + "(not installed: install: Auto has no effect, because another component installs it)",
 		},
-		"StillWorks": {reason: "it is available until it is gone", spec: spec, addOns: on(works), want: "a=Satisfied"},
+		"StillWorks": {reason: "it is available until it is gone", spec: spec, addOns: observe(works), want: "a=Satisfied"},
 	} {
 		t.Run(name, tc.run)
 	}
@@ -237,7 +237,7 @@ func TestInstallationsThatStop(t *testing.T) {
 			ruleCase{
 				spec: test.spec, others: []addonv1alpha1.ClusterManagementAddOn{registered}, cluster: test.cluster,
 				want: "a=NotInstalled", message: test.message,
-			}.under(t, policies(t, test.policies...))
+			}.withPolicies(t, policies(t, test.policies...))
 		})
 	}
 }
@@ -248,7 +248,7 @@ func TestInputsOfDenials(t *testing.T) {
 		fixture.Specified(t, "x", `dependencies: [{name: a, install: Auto}]`), fixture.Specified(t, "y", `dependencies: [{name: a}]`),
 	})
 	for spec, want := range map[string][]string{"install: Deny": {"x"}, "install: Allow": nil} {
-		if got := evaluation.New(declared.Under(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
+		if got := evaluation.New(declared.WithPolicies(policies(t, spec))).WithInput(input.Labels); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", spec, got, want)
 		}
 	}

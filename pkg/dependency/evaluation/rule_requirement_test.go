@@ -9,8 +9,8 @@ import (
 )
 
 func TestRequirements(t *testing.T) {
-	unmet := func(subject, wanted, found string) string {
-		return fmt.Sprintf("Required %s '%s' is not met. (%s)", subject, wanted, found)
+	unmet := func(subject, required, value string) string {
+		return fmt.Sprintf("Required %s '%s' is not met. (%s)", subject, required, value)
 	}
 	kubernetes := func(version string) evaluation.Cluster { return evaluation.Cluster{KubernetesVersion: version} }
 	const k = "requirements.kubernetes="

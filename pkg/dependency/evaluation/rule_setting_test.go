@@ -15,11 +15,11 @@ import (
 
 func TestSettings(t *testing.T) {
 	const (
-		grpc    = `{expression: "config.?mode.orValue('') == 'grpc'", message: Streams need gRPC.}`
-		spec    = "dependencies: [{name: a, config: " + grpc + "}]"
-		with    = "Required addon 'a' is not installed with the settings that are needed. "
-		other   = with + "Streams need gRPC. (not true of its settings: config.?mode.orValue('') == 'grpc')"
-		missing = "Required addon 'a' is not installed or not available. "
+		grpc         = `{expression: "config.?mode.orValue('') == 'grpc'", message: Streams need gRPC.}`
+		spec         = "dependencies: [{name: a, config: " + grpc + "}]"
+		sentence     = "Required addon 'a' is not installed with the settings that are needed. "
+		otherMessage = sentence + "Streams need gRPC. (not true of its settings: config.?mode.orValue('') == 'grpc')"
+		missing      = "Required addon 'a' is not installed or not available. "
 	)
 	a := func(variables map[string]string) map[string]evaluation.Observation {
 		observed := running("1.0.0")
@@ -32,8 +32,8 @@ func TestSettings(t *testing.T) {
 	mode := func(value string) map[string]string { return map[string]string{"mode": value} }
 	for name, tc := range map[string]ruleCase{
 		"Match":        {reason: "the setting is right", spec: spec, addOns: a(mode("grpc")), want: "a=Satisfied"},
-		"Other":        {reason: "it is not", spec: spec, addOns: a(mode("http")), want: "a=SettingMismatch", message: other},
-		"None":         {reason: "the default counts", spec: spec, addOns: a(nil), want: "a=SettingMismatch", message: other},
+		"Other":        {reason: "it is not", spec: spec, addOns: a(mode("http")), want: "a=SettingMismatch", message: otherMessage},
+		"None":         {reason: "the default counts", spec: spec, addOns: a(nil), want: "a=SettingMismatch", message: otherMessage},
 		"NotInstalled": {reason: "that comes first", spec: spec, want: "a=NotInstalled", message: missing + "(not installed)"},
 		"NotAvailable": {
 			reason: "that too", spec: spec, addOns: map[string]evaluation.Observation{"a": stopped}, want: "a=NotAvailable",
@@ -47,7 +47,7 @@ func TestSettings(t *testing.T) {
 		"Fails": {
 			reason: "an expression that fails does not satisfy",
 			spec:   `dependencies: [{name: a, message: m, config: {expression: "config.mode == ''"}}]`,
-			addOns: a(nil), want: "a=SettingMismatch", message: with + "m (config.expression failed: no such key: mode)",
+			addOns: a(nil), want: "a=SettingMismatch", message: sentence + "m (config.expression failed: no such key: mode)",
 		},
 		"VersionFirst": {
 			reason: "the version comes first", spec: "dependencies: [{name: a, version: '>= 2', config: " + grpc + "}]", addOns: a(nil),
@@ -87,9 +87,9 @@ func TestReadersOfSettings(t *testing.T) {
 	a := fixture.Specified(t, "a", `dependencies: [{name: b, when: {expression: "config.?size.orValue('') == ''"}}]`)
 	e := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{x, y, a, fixture.Deployed(fixture.Registration("z"))},
 		fixture.Template("z", "z-2", "["+check+"]")))
-	for of, want := range map[input.Set][]string{input.Config: {"a", "x", "z"}, input.AddOn: nil} {
-		if diff := cmp.Diff(want, e.Readers("a", of)); diff != "" {
-			t.Errorf("%d: -want +got\n%s", of, diff)
+	for inputs, want := range map[input.Set][]string{input.Config: {"a", "x", "z"}, input.AddOn: nil} {
+		if diff := cmp.Diff(want, e.Readers("a", inputs)); diff != "" {
+			t.Errorf("%d: -want +got\n%s", inputs, diff)
 		}
 	}
 	if got := e.Readers("x", input.Config); got != nil {

@@ -397,9 +397,8 @@ func TestVersionsOfTemplates(t *testing.T) {
 	}
 }
 
-// The three examples of optional requirements in the Deckhouse document, and
-// those on what may be done to the other module: what admission is to refuse
-// is here a state that is unsatisfied.
+// The examples of the Deckhouse document: three on optional requirements, and those on permitted changes of the other
+// module. A state that admission refuses there is an unsatisfied state here.
 func TestIfInstalled(t *testing.T) {
 	const spec = `dependencies: [{name: test, type: IfInstalled, version: ">v0.22.1"}]`
 	down := evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionFalse, ""), Version: "v0.23.0"}

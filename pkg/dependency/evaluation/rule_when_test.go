@@ -22,35 +22,35 @@ func TestConditions(t *testing.T) {
 			"mode": "proxy",
 		},
 	}}
-	when := func(text string) string { return "dependencies: [{name: a, when: {" + text + "}}]" }
+	conditional := func(text string) string { return "dependencies: [{name: a, when: {" + text + "}}]" }
 	for name, tc := range map[string]ruleCase{
 		"SelectorMatches": {
-			reason: "the edge applies", spec: when(`clusterSelector: {matchLabels: {network: private}}`), cluster: private,
+			reason: "the edge applies", spec: conditional(`clusterSelector: {matchLabels: {network: private}}`), cluster: private,
 			addOns: x, want: "a=NotInstalled", message: missing + "(not installed)",
 		},
 		"SelectorDoesNot": {
-			reason: "no condition", spec: when(`clusterSelector: {matchLabels: {network: public}}`), cluster: private, addOns: x,
+			reason: "no condition", spec: conditional(`clusterSelector: {matchLabels: {network: public}}`), cluster: private, addOns: x,
 			want: "a=NotApplicable",
 		},
 		"SelectorOfSets": {
 			reason:  "in all of its forms",
-			spec:    when(`clusterSelector: {matchExpressions: [{key: network, operator: NotIn, values: [public]}]}`),
+			spec:    conditional(`clusterSelector: {matchExpressions: [{key: network, operator: NotIn, values: [public]}]}`),
 			cluster: private, addOns: x, want: "a=NotInstalled", message: missing + "(not installed)",
 		},
 		"NoLabels": {
-			reason: "no ManagedCluster, no labels", spec: when(`clusterSelector: {matchLabels: {network: private}}`), addOns: x,
+			reason: "no ManagedCluster, no labels", spec: conditional(`clusterSelector: {matchLabels: {network: private}}`), addOns: x,
 			want: "a=NotApplicable",
 		},
 		"Config": {
-			reason: "Kueue's add-on needs cluster-proxy only in proxy mode", spec: when(`expression: "config.mode == 'proxy'"`),
+			reason: "Kueue's add-on needs cluster-proxy only in proxy mode", spec: conditional(`expression: "config.mode == 'proxy'"`),
 			cluster: private, addOns: x, want: "a=NotInstalled", message: missing + "(not installed)",
 		},
 		"OtherConfig": {
-			reason: "not so", spec: when(`expression: "config.?mode.orValue('') == 'direct'"`), cluster: private, addOns: x,
+			reason: "not so", spec: conditional(`expression: "config.?mode.orValue('') == 'direct'"`), cluster: private, addOns: x,
 			want: "a=NotApplicable",
 		},
 		"Variables": {
-			reason: "all that there is", spec: when(
+			reason: "all that there is", spec: conditional(
 				`expression: "cluster.name == 'cluster1' && cluster.labels.network == 'private' && cluster.claims['product'] == 'OpenShift' ` +
 					`&& cluster.version.startsWith('v1.31') && addOn.name == 'x' && addOn.labels.tier == 'gold' ` +
 					`&& addOn.annotations.note == 'n'"`,
@@ -59,30 +59,31 @@ func TestConditions(t *testing.T) {
 		},
 		"BothHold": {
 			reason:  "both must",
-			spec:    when(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'proxy'"`),
+			spec:    conditional(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'proxy'"`),
 			cluster: private, addOns: x, want: "a=NotInstalled", message: missing + "(not installed)",
 		},
 		"OnlySelector": {
 			reason:  "both must",
-			spec:    when(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'direct'"`),
+			spec:    conditional(`clusterSelector: {matchLabels: {network: private}}, expression: "config.mode == 'direct'"`),
 			cluster: private, addOns: x, want: "a=NotApplicable",
 		},
 		"OnlyExpression": {
-			reason: "both must, and a selector that does not hold spares the expression", spec: when(
+			reason: "both must, and a selector that does not hold spares the expression", spec: conditional(
 				`clusterSelector: {matchLabels: {network: public}}, expression: "config.nothing == 'proxy'"`,
 			),
 			cluster: private, addOns: x, want: "a=NotApplicable",
 		},
 		"Fails": {
-			reason: "it counts as applicable, and says why", spec: when(`expression: "config.nothing == 'proxy'"`), cluster: private, addOns: x,
+			reason: "it counts as applicable, and says why", spec: conditional(`expression: "config.nothing == 'proxy'"`),
+			cluster: private, addOns: x,
 			want: "a=NotInstalled", message: missing + "(not installed; when.expression failed: no such key: nothing)",
 		},
 		"FailsSatisfied": {
-			reason: "it need not be known", spec: when(`expression: "config.nothing == 'proxy'"`), cluster: private,
+			reason: "it need not be known", spec: conditional(`expression: "config.nothing == 'proxy'"`), cluster: private,
 			addOns: map[string]evaluation.Observation{"a": running("")}, want: "a=Satisfied",
 		},
 		"TooDear": {
-			reason: "what would take too long fails", spec: when(
+			reason: "what would take too long fails", spec: conditional(
 				`expression: "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, ` +
 					`[1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, a + b + c + d + e > 0)))))"`,
 			),
@@ -90,11 +91,11 @@ func TestConditions(t *testing.T) {
 			message: missing + "(not installed; when.expression failed: it takes too many steps)",
 		},
 		"ConfigUnread": {
-			reason: "what is not known yet is held", spec: when(`expression: "config.mode == 'proxy'"`), cluster: private,
+			reason: "what is not known yet is held", spec: conditional(`expression: "config.mode == 'proxy'"`), cluster: private,
 			addOns: map[string]evaluation.Observation{"x": {ConfigUnread: true}}, want: "a=Held",
 		},
 		"UnreadButUnasked": {
-			reason: "only if requested", spec: when(`expression: "addOn.name == 'x'"`), cluster: private,
+			reason: "only if requested", spec: conditional(`expression: "addOn.name == 'x'"`), cluster: private,
 			addOns: map[string]evaluation.Observation{"x": {ConfigUnread: true}},
 			want:   "a=NotInstalled", message: missing + "(not installed)",
 		},

@@ -28,11 +28,11 @@ type ruleCase struct {
 
 func (tc ruleCase) run(t *testing.T) {
 	t.Helper()
-	tc.under(t, policy.Set{})
+	tc.withPolicies(t, policy.Set{})
 }
 
 // under runs the case where policies override something.
-func (tc ruleCase) under(t *testing.T, policies policy.Set) {
+func (tc ruleCase) withPolicies(t *testing.T, policies policy.Set) {
 	t.Helper()
 	tc.among(t, policies, catalog.Placements{})
 }
@@ -44,7 +44,7 @@ func (tc ruleCase) among(t *testing.T, policies policy.Set, placements catalog.P
 	if problems := declaration.Read(&x).Problems; len(problems) > 0 {
 		t.Fatalf("%s: %v", tc.reason, problems)
 	}
-	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).Under(policies).Consented(placements))
+	c := evaluation.New(catalog.New(fixture.WithTargets(append(tc.others, x))).WithPolicies(policies).Consented(placements))
 	findings := c.Evaluate("x", c.State("x", tc.cluster, func(addOn string) evaluation.Observation { return tc.addOns[addOn] }))
 	if got := verdicts(findings); got != tc.want {
 		t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
@@ -59,7 +59,7 @@ const howTo = "set the annotation dependency.addon.open-cluster-management.io/ve
 
 // Every add-on is observed once, and the dependent itself only where a condition of
 // its edges reads it.
-func TestOnlyWhatMattersIsObserved(t *testing.T) {
+func TestOnlyNeedsAreObserved(t *testing.T) {
 	c := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", `
 dependencies:
 - name: a

@@ -11,13 +11,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// settingRule is that of an edge whose add-on has other settings than it must have. All else
-// satisfies the edge.
-var settingRule = rule{sentence: settingSentence, found: func(f *Finding) string { return f.detail().Because }}
+// settingRule is the rule of an edge on an add-on with unsuitable settings. The edge is satisfied in all other respects.
+var settingRule = rule{sentence: settingSentence, describe: func(f *Finding) string { return f.detail().Because }}
 
-// evaluateSetting checks the settings of an add-on that satisfies the edge otherwise, where
-// it is installed.
-func evaluateSetting(g *given, f *Finding) {
+// evaluateSetting checks the settings of an installed add-on that satisfies the edge in all other respects.
+func evaluateSetting(g *grounds, f *Finding) {
 	if g.edge == nil || g.edge.Config == nil || f.Verdict != Satisfied {
 		return
 	}
@@ -41,12 +39,17 @@ func evaluateSetting(g *given, f *Finding) {
 		f.detail().Because = text.Cut(text.OneLine(fmt.Sprintf("config.expression failed: %v", err)), maxReason)
 	case !holds:
 		f.Verdict = SettingMismatch
-		f.detail().Because = "not true of its settings: " + shown(g.edge.Dependency.Config.Expression)
+		f.detail().Because = "not true of its settings: " + excerpt(g.edge.Dependency.Config.Expression)
 	}
 }
 
 func variablesOf(cluster *Cluster) expression.Cluster {
-	return expression.Cluster{Name: cluster.Name, Labels: cluster.Labels, Claims: cluster.Claims, Version: cluster.KubernetesVersion}
+	return expression.Cluster{
+		Name:    cluster.Name,
+		Labels:  cluster.Labels,
+		Claims:  cluster.Claims,
+		Version: cluster.KubernetesVersion,
+	}
 }
 
 func settingSentence(f *Finding) string {
@@ -57,34 +60,34 @@ func settingSentence(f *Finding) string {
 	return fmt.Sprintf("%s addon '%s' is not installed with the settings that are needed.", f.Type(), name)
 }
 
-// checkedSetting is an edge that reads the settings of an add-on that the dependent has an edge on.
-type checkedSetting struct {
+// settingReader is an add-on with an edge that reads the settings of another add-on.
+type settingReader struct {
 	dependent string
 	keys      expression.Keys
 }
 
-// addSettings adds the edges that check or read settings, by the add-on whose settings they are.
-func addSettings(to map[string][]checkedSetting, c *catalog.Catalog, dependent string) {
-	all := expression.Keys{Config: expression.Names{All: true}}
-	if tied := c.Tied(dependent); tied != nil {
-		for _, other := range tied.Reads() {
-			to[other] = append(to[other], checkedSetting{dependent, all})
+// addSettingReaders adds the readers in the declarations of the dependent, by the add-on whose settings they read.
+func addSettingReaders(readers map[string][]settingReader, c *catalog.Catalog, dependent string) {
+	allKeys := expression.Keys{Config: expression.Names{All: true}}
+	if cycle := c.WidestCycle(dependent); cycle != nil {
+		for _, target := range cycle.Reads() {
+			readers[target] = append(readers[target], settingReader{dependent, allKeys})
 		}
 	}
-	add := func(declared declaration.Declaration) {
-		for i := range declared.Edges {
-			edge := &declared.Edges[i]
+	add := func(d declaration.Declaration) {
+		for i := range d.Edges {
+			edge := &d.Edges[i]
 			if edge.Config != nil {
-				to[edge.AddOn] = append(to[edge.AddOn], checkedSetting{dependent, edge.Config.Keys()})
+				readers[edge.AddOn] = append(readers[edge.AddOn], settingReader{dependent, edge.Config.Keys()})
 			}
-			for _, other := range edge.Reads() {
-				to[other.AddOn] = append(to[other.AddOn], checkedSetting{dependent, all})
+			for _, target := range edge.Reads() {
+				readers[target.AddOn] = append(readers[target.AddOn], settingReader{dependent, allKeys})
 			}
 		}
 	}
 	add(c.Declaration(dependent))
 	for _, template := range c.Variants(dependent) {
-		_, declared, _ := c.Template(template)
-		add(declared)
+		_, d, _ := c.Template(template)
+		add(d)
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// Findings of what is satisfied are made once for all clusters: the usual
-// evaluation allocates nothing, and one that fails leaves them as they are.
+// Satisfied findings are created once for all clusters. The usual evaluation allocates nothing, and a failing evaluation
+// does not change them.
 func TestSatisfiedFindingsAreShared(t *testing.T) {
 	addOn := fixture.Registration("x")
 	addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, fixture.Required("a"), fixture.Required("b"))
 	catalog := evaluator(append(fixture.Registrations("a:, b:"), addOn))
 	up := Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, "Tested")}
 	cluster := Cluster{Available: metav1.ConditionTrue, Offline: OfflineHold}
-	verdicts := func(observe func(string) Observation) (found []Verdict) {
+	verdicts := func(observe func(string) Observation) (result []Verdict) {
 		for _, finding := range catalog.Evaluate("x", catalog.State("x", cluster, observe)) {
-			found = append(found, finding.Verdict)
+			result = append(result, finding.Verdict)
 		}
-		return found
+		return result
 	}
 	allUp := func(string) Observation { return up }
 	onlyA := func(name string) Observation {

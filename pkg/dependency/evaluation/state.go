@@ -24,8 +24,8 @@ const (
 // the lease of an add-on.
 const SettleTime = availability.DefaultGracePeriod
 
-// Cluster is the state of a managed cluster on the hub. Only edges that use them need the fields from Name on.
-// Times are by the hub's clock, because the time of a condition may be by the clock of a managed cluster.
+// Cluster is the state of a managed cluster on the hub. The fields from Name on are set only if an edge needs them. Times
+// are by the hub's clock, because the time of a condition may be by the clock of a managed cluster.
 type Cluster struct {
 	// Available is the status of ManagedClusterConditionAvailable. It is empty without a ManagedCluster or without
 	// the condition.
@@ -49,8 +49,7 @@ type Cluster struct {
 	OCMVersion string `json:"ocmVersion,omitempty"`
 	// OCMUnread is true if OCMVersion could not be read yet.
 	OCMUnread bool `json:"ocmUnread,omitempty"`
-	// Unselected are add-ons that are not installed on the cluster because none of their
-	// Placements selects it.
+	// Unselected has the add-ons that are not installed on the cluster because none of their Placements selects it.
 	Unselected []string `json:"unselected,omitempty"`
 	// PlacementsUnread is true if the decisions of Placements could not be read yet.
 	PlacementsUnread bool `json:"placementsUnread,omitempty"`
@@ -75,10 +74,10 @@ type Observation struct {
 	// Available and Degraded are the add-on's conditions of these types, or nil.
 	Available *metav1.Condition `json:"available,omitempty"`
 	Degraded  *metav1.Condition `json:"degraded,omitempty"`
-	// Found is the time at which the hub first saw Available as the loss of the cluster left
-	// it. It has a meaning only if availability.ClusterLost is true of Available.
-	Found time.Time `json:"found,omitzero"`
-	// Lapse describes since when it is unavailable. It is only set if an edge tolerates that.
+	// LossObserved is the time at which the hub first observed the Available that the loss of the cluster left. It is used only if
+	// availability.ClusterLost is true of Available.
+	LossObserved time.Time `json:"found,omitzero"`
+	// Lapse is its unavailability. It is set only if an edge tolerates unavailability.
 	Lapse Lapse `json:"lapse,omitzero"`
 	// Version is the version annotation of the ManagedClusterAddOn, and FormerVersion the annotation with the
 	// former key.
@@ -100,21 +99,20 @@ type Observation struct {
 	ConfigUnread bool `json:"configUnread,omitempty"`
 }
 
-// Lost reports whether nothing new can be known about the cluster's add-ons.
+// Lost reports whether the cluster is unreachable, so that no new state of its add-ons can be observed.
 func (c *Cluster) Lost() bool {
 	return c.Offline == OfflineHold && c.Available == metav1.ConditionUnknown
 }
 
-// settling reports whether the add-on's agent may still report after a loss of
-// the cluster. The ManagedCluster itself may not show that loss yet. Without a
-// ManagedCluster nothing is held.
+// settling reports whether the add-on's agent may still report after a loss of the cluster. The ManagedCluster itself may
+// not show that loss yet. Without a ManagedCluster, no verdict is held.
 func (c *Cluster) settling(observed *Observation) bool {
 	return c.Offline == OfflineHold && c.Available != "" && availability.ClusterLost(observed.Available) && c.Now.Before(c.settled(observed))
 }
 
 // settled returns the time from which an agent without a report counts as silent.
 func (c *Cluster) settled(observed *Observation) time.Time {
-	return Later(c.Back, observed.Found).Add(SettleTime)
+	return Later(c.Back, observed.LossObserved).Add(SettleTime)
 }
 
 // Later returns the later of two times.

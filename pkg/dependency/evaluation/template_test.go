@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// runs is an add-on of which the template runs, and another that is being rolled out.
+// runs returns an add-on whose running template is template. The template next is being rolled out.
 func runs(template, next string) evaluation.Observation {
 	observed := running("")
 	observed.Template = versions.Templates{Name: template, Next: next}
@@ -115,8 +115,8 @@ func TestOnlyAnAddOnWithDeclaringTemplatesIsObservedForThem(t *testing.T) {
 	}
 }
 
-// The plugin removes what no declaration reads from a snapshot.
-func TestKeysAreThoseOfAllDeclarations(t *testing.T) {
+// The plugin removes keys from a snapshot that no declaration reads.
+func TestKeysIncludeAllDeclarations(t *testing.T) {
 	x := fixture.Deployed(fixture.Specified(t, "x", `dependencies: [{name: a, when: {expression: "addOn.labels['r'] == 'x'"}}]`))
 	c := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{x},
 		fixture.Template("x", "v2", `[{name: a, when: {expression: "addOn.labels['t'] == 'x'"}}]`)))
@@ -154,7 +154,7 @@ func TestACycleOfTemplates(t *testing.T) {
 }
 
 func TestTheOwnVersionInConditions(t *testing.T) {
-	when := func(expression string) string {
+	conditional := func(expression string) string {
 		return `dependencies: [{name: a, when: {expression: "` + expression + `"}}]`
 	}
 	versioned := func(version string) map[string]evaluation.Observation {
@@ -166,42 +166,44 @@ func TestTheOwnVersionInConditions(t *testing.T) {
 	pending := evaluation.Cluster{Now: asked, Facts: evaluation.Facts{Requested: asked}}
 	for name, tc := range map[string]ruleCase{
 		"Matches": {
-			reason: "from version 2 on", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned("v2.1.0"),
+			reason: "from version 2 on", spec: conditional("addOn.version.semverMatches('>= 2')"), addOns: versioned("v2.1.0"),
 			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
 		},
 		"DoesNot": {
-			reason: "version 1 needs it not", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned("1.9.9"),
+			reason: "version 1 needs it not", spec: conditional("addOn.version.semverMatches('>= 2')"), addOns: versioned("1.9.9"),
 			want: "a=NotApplicable",
 		},
 		"Compared": {
-			reason: "-1, 0 or 1", spec: when("addOn.version.semverCompare('2.0.0') < 0 && isSemver(addOn.version)"), addOns: versioned("2.0.0-rc.1"),
-			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
+			reason: "-1, 0 or 1", spec: conditional("addOn.version.semverCompare('2.0.0') < 0 && isSemver(addOn.version)"),
+			addOns: versioned("2.0.0-rc.1"),
+			want:   "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
 		},
 		"Lease": {
-			reason: "the sources are those of any version", spec: when("addOn.version == '3.0.0'"), addOns: versioned("1.0.0"),
+			reason: "the sources are those of any version", spec: conditional("addOn.version == '3.0.0'"), addOns: versioned("1.0.0"),
 			cluster: evaluation.Cluster{Facts: evaluation.Facts{Versions: map[string]evaluation.VersionFact{"x": {Version: "3.0.0"}}}},
 			want:    "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed)",
 		},
 		"NotReported": {
-			reason: "it fails, so the edge applies", spec: when("addOn.version.semverMatches('>= 2')"), addOns: versioned(""),
+			reason: "it fails, so the edge applies", spec: conditional("addOn.version.semverMatches('>= 2')"), addOns: versioned(""),
 			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed; " +
 				`when.expression failed: "" is no semantic version)`,
 		},
 		"NotReportedButCared": {
-			reason: "an author may decide that", spec: when("isSemver(addOn.version) && addOn.version.semverMatches('>= 2')"),
+			reason: "an author may decide that", spec: conditional("isSemver(addOn.version) && addOn.version.semverMatches('>= 2')"),
 			addOns: versioned(""), want: "a=NotApplicable",
 		},
 		"NotARange": {
-			reason: "it fails, so the edge applies", spec: when("addOn.version.semverMatches(cluster.name)"), addOns: versioned("1.0.0"),
+			reason: "it fails, so the edge applies", spec: conditional("addOn.version.semverMatches(cluster.name)"), addOns: versioned("1.0.0"),
 			want: "a=NotInstalled", message: "Required addon 'a' is not installed or not available. (not installed; " +
 				`when.expression failed: range "": must be a range of semantic versions, such as ">= 1.2 < 2.0", "^1.2" or "1.2.x || 1.4.x")`,
 		},
 		"Unread": {
-			reason: "the templates are not read yet", spec: when("addOn.version != ''"),
+			reason: "the templates are not read yet", spec: conditional("addOn.version != ''"),
 			addOns: map[string]evaluation.Observation{"x": unread}, want: "a=Held",
 		},
 		"Pending": {
-			reason: "the agent may report another", spec: when("addOn.version == ''"), cluster: pending, addOns: versioned("1.0.0"), want: "a=Held",
+			reason: "the agent may report another", spec: conditional("addOn.version == ''"), cluster: pending, addOns: versioned("1.0.0"),
+			want: "a=Held",
 		},
 	} {
 		t.Run(name, tc.run)

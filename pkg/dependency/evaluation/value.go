@@ -10,9 +10,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
-// State is what the verdicts on the edges of one add-on on one managed cluster
-// rest on. It is a value: it prints, and after a round trip through JSON it has the
-// same findings.
+// State has all inputs of the verdicts on the edges of one add-on on one managed cluster. It is a plain value: it can be
+// printed, and a round trip through JSON does not change its findings.
 type State struct {
 	Cluster Cluster `json:"cluster"`
 	AddOns  AddOns  `json:"addOns,omitempty"`
@@ -20,11 +19,11 @@ type State struct {
 
 // String prints the state as JSON, from which it can be replayed.
 func (s State) String() string {
-	printed, err := json.Marshal(s)
+	encoded, err := json.Marshal(s)
 	if err != nil {
 		return err.Error()
 	}
-	return string(printed)
+	return string(encoded)
 }
 
 // AddOns are observations of add-ons on one cluster, ascending by name.
@@ -34,15 +33,14 @@ var notInstalled Observation
 
 // Named returns the observation of an add-on. An add-on without one is not installed.
 func (a AddOns) Named(name string) *Observation {
-	at := sort.Search(len(a), func(i int) bool { return a[i].Name >= name })
-	if at < len(a) && a[at].Name == name {
-		return &a[at]
+	i := sort.Search(len(a), func(i int) bool { return a[i].Name >= name })
+	if i < len(a) && a[i].Name == name {
+		return &a[i]
 	}
 	return &notInstalled
 }
 
-// State makes the state that the verdicts of the named add-on rest on. It calls
-// observe for each of the add-on's needs.
+// State returns the inputs of the verdicts of the named add-on. It calls observe for each of the add-on's needs.
 func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn string) Observation) State {
 	needs := e.Needs(addOn)
 	state := State{Cluster: cluster, AddOns: make(AddOns, len(needs))}
@@ -53,14 +51,14 @@ func (e *Evaluator) State(addOn string, cluster Cluster, observe func(addOn stri
 	return state
 }
 
-// UsesOCM reports whether the version of an add-on is that of Open Cluster Management.
-func (s *State) UsesOCM(declared *catalog.Catalog) bool {
+// UsesOCM reports whether the version of any add-on is the version of Open Cluster Management.
+func (s *State) UsesOCM(c *catalog.Catalog) bool {
 	return slices.ContainsFunc(s.AddOns, func(o Observation) bool {
-		return s.Cluster.VersionSources(&o, declared.Version(o.Name)).UseOCM()
+		return s.Cluster.VersionSources(&o, c.Version(o.Name)).UseOCM()
 	})
 }
 
-// APIFacts are what an agent reports of APIs. In JSON they are a list.
+// APIFacts has the reports of an agent on APIs. In JSON it is a list.
 type APIFacts map[addonv1alpha1.AddonAPI]APIFact
 
 // apiFact is an entry of the list.

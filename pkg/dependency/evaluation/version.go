@@ -20,11 +20,11 @@ const (
 		" on the lease of its agent, on its AddOnTemplate, on its ManagedClusterAddOn or on its ClusterManagementAddOn"
 )
 
-// versionRule is that of an edge on an add-on in a range of versions.
-var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSentence, found: versionFound}
+// versionRule is the rule of an edge on an add-on in a range of versions.
+var versionRule = rule{inputs: input.Versions | input.Facts, sentence: versionSentence, describe: describeVersion}
 
-// evaluateVersion decides by the state of the add-on, and then by its version.
-func evaluateVersion(g *given, f *Finding) {
+// evaluateVersion sets the verdict by the state of the add-on, and then by its version.
+func evaluateVersion(g *grounds, f *Finding) {
 	observed := g.state.AddOns.Named(g.edge.AddOn)
 	evaluateInstalled(g, f, observed)
 	if !observed.Installed || g.edge.Versions.AcceptsAll() {
@@ -33,7 +33,7 @@ func evaluateVersion(g *given, f *Finding) {
 	switch f.Verdict {
 	case Satisfied:
 		compareAddOn(g, f, observed)
-	case Tolerated: // another version is not
+	case Tolerated: // a version outside of the range is not tolerated
 		tolerated := *f
 		f.Until = time.Time{}
 		if compareAddOn(g, f, observed); f.Verdict != VersionMismatch {
@@ -43,21 +43,21 @@ func evaluateVersion(g *given, f *Finding) {
 	}
 }
 
-// compareAddOn compares the version of an add-on that is there. A version that
-// does not match is held while the agent may still report another.
-func compareAddOn(g *given, f *Finding, observed *Observation) {
+// compareAddOn compares the version of an installed add-on. A mismatch is held while the agent may still report another
+// version.
+func compareAddOn(g *grounds, f *Finding, observed *Observation) {
 	if until, held := g.cluster.factsHeld(); held {
 		f.Verdict, f.Until = Held, until
 		return
 	}
-	fact, answered := g.cluster.Facts.Versions[g.edge.AddOn]
+	fact, reported := g.cluster.Facts.Versions[g.edge.AddOn]
 	sources := g.cluster.VersionSources(observed, g.catalog.Version(g.edge.AddOn))
 	version := versions.Running(sources)
 	verdict, because := judgeVersion(g.edge.Versions, version)
-	due, pending := g.cluster.answerDue()
+	due, pending := g.cluster.reportDue()
 	switch {
 	case observed.Template.Unknown && sources.Lease.Current == "":
-		f.Verdict = Held // another version than that of the sources below may run
+		f.Verdict = Held // a version that no source below has may be running
 		f.detail().Because = templateUnknown
 		return
 	case version.OCM && g.cluster.OCMUnread:
@@ -66,7 +66,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	case verdict == Satisfied:
 		f.Verdict = Satisfied
 		return
-	case !answered && pending:
+	case !reported && pending:
 		f.awaitReport(due)
 		return
 	case version == (versions.Version{}) && g.templateDue(observed):
@@ -78,7 +78,7 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 		if fact.Message != "" {
 			because = text.Cut(text.OneLine(fact.Message), maxReason) + "; " + howToSetVersion
 		}
-		if !answered && !g.cluster.Facts.Requested.IsZero() {
+		if !reported && !g.cluster.Facts.Requested.IsZero() {
 			because = notReported + "; " + howToSetVersion
 		}
 	}
@@ -86,37 +86,38 @@ func compareAddOn(g *given, f *Finding, observed *Observation) {
 	f.detail().Version, f.Detail.Because = version, because
 }
 
-// templateDue reports whether OCM has still to write which AddOnTemplate it installs. It does so in the moments after the
-// ManagedClusterAddOn is created, and the template has the version then.
-func (g *given) templateDue(observed *Observation) bool {
+// templateDue reports whether OCM has still to write the name of the AddOnTemplate that it installs. It does that in the
+// moments after the ManagedClusterAddOn is created. The template then has the version.
+func (g *grounds) templateDue(observed *Observation) bool {
 	return observed.Template == (versions.Templates{}) && g.catalog.Deployable(observed.Name) &&
 		g.cluster.Now.Before(observed.Created.Add(ReportTime))
 }
 
-// VersionSources are the versions of an add-on on the cluster, by source, with that of
-// its registration.
+// VersionSources returns the versions of an add-on on the cluster, by source. registered is the version of its
+// registration.
 func (c *Cluster) VersionSources(observed *Observation, registered versions.Annotated) versions.Sources {
 	return versions.Sources{
-		Lease: c.Facts.Versions[observed.Name].annotated(), Template: observed.Template,
+		Lease:        c.Facts.Versions[observed.Name].annotated(),
+		Template:     observed.Template,
 		AddOn:        versions.Annotated{Current: observed.Version, Former: observed.FormerVersion},
-		Registration: registered, OCM: c.OCMVersion,
+		Registration: registered,
+		OCM:          c.OCMVersion,
 	}
 }
 
-// versionOf returns the version of an add-on, empty where none is reported, and whether it
-// is known: not while its agent may still report another.
-func (c *Cluster) versionOf(observed *Observation, registered versions.Annotated) (number string, known bool) {
+// versionOf returns the version of an add-on, or an empty string if no source reports it. The second result is false while
+// its agent may still report another version.
+func (c *Cluster) versionOf(observed *Observation, registered versions.Annotated) (string, bool) {
 	sources := c.VersionSources(observed, registered)
 	version := versions.Running(sources)
 	_, held := c.factsHeld()
-	_, answered := c.Facts.Versions[observed.Name]
-	_, pending := c.answerDue()
+	_, reported := c.Facts.Versions[observed.Name]
+	_, pending := c.reportDue()
 	unread := observed.Template.Unknown && sources.Lease.Current == "" || version.OCM && c.OCMUnread
-	return version.Number, !held && !unread && (answered || !pending)
+	return version.Number, !held && !unread && (reported || !pending)
 }
 
-// judgeVersion compares the version of an add-on, and returns why it does not
-// match.
+// judgeVersion compares the version of an add-on. The second result is the reason of a mismatch.
 func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, string) {
 	if version == (versions.Version{}) {
 		return VersionUnknown, ""
@@ -138,37 +139,37 @@ func judgeVersion(accepted *versions.Range, version versions.Version) (Verdict, 
 }
 
 func versionSentence(f *Finding) string {
-	name, wanted := text.Name(declaration.Target(f.Dependency)), shown(f.Dependency.Version)
+	name, versionRange := text.Name(declaration.Target(f.Dependency)), excerpt(f.Dependency.Version)
 	switch {
 	case f.Verdict != VersionMismatch && f.Verdict != VersionUnknown:
 		return addOnSentence(f)
 	case f.Type() == addonv1alpha1.DependencyTypeIfInstalled:
-		return fmt.Sprintf("Addon '%s' is installed, but not in version '%s'.", name, wanted)
+		return fmt.Sprintf("Addon '%s' is installed, but not in version '%s'.", name, versionRange)
 	default:
-		return fmt.Sprintf("%s addon '%s' is not installed or not available in version '%s'.", f.Type(), name, wanted)
+		return fmt.Sprintf("%s addon '%s' is not installed or not available in version '%s'.", f.Type(), name, versionRange)
 	}
 }
 
-func versionFound(f *Finding) string {
+func describeVersion(f *Finding) string {
 	if f.Verdict != VersionMismatch && f.Verdict != VersionUnknown {
-		return addOnFound(f)
+		return describeAddOn(f)
 	}
 	return versionDetail(f.detail())
 }
 
-// versionDetail describes a version that was found, and why it counts as it does.
+// versionDetail describes a reported version, and the reason why it does not match.
 func versionDetail(detail *Detail) string {
 	version := detail.Version
 	if version.Number == "" {
-		return joined("version not known", detail.Because)
+		return join("version not known", detail.Because)
 	}
 	source := string(version.Source)
 	if version.OCM {
 		source += " (" + versions.OCM + ")"
 	}
-	described := joined(fmt.Sprintf("version %s from %s", shown(version.Number), source), detail.Because)
+	described := join(fmt.Sprintf("version %s from %s", excerpt(version.Number), source), detail.Because)
 	if version.RollingOut != "" {
-		described += fmt.Sprintf("; %s is being rolled out", shown(version.RollingOut))
+		described += fmt.Sprintf("; %s is being rolled out", excerpt(version.RollingOut))
 	}
 	return described
 }

@@ -6,7 +6,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/versions"
 )
 
-// A version that is not accepted comes with a reason, one that is has none.
+// A rejected version has a reason, and an accepted version has no reason.
 func FuzzJudgeVersion(f *testing.F) {
 	for _, seed := range []string{">= 1.0", "~>1.0.0", "1.2 - 1.4.5 || ^2", "*", "!= 1.x", "=v0.22.1", "1.0.0-rc.1"} {
 		f.Add(seed, "v1.2.3-rc.1+k3s1")

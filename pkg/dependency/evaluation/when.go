@@ -10,31 +10,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// errUnread: what an expression needs is not known yet.
+// errUnread means that an input of an expression is not known yet.
 var errUnread = errors.New("what the expression reads could not be read yet")
 
-// errTooMany: the conditions of an add-on share what one expression may cost.
+// errTooMany means that the conditions of an add-on together exceed the budget.
 var errTooMany = errors.New("when was not evaluated: the conditions of the add-on together take too many steps")
 
-// applies reports whether an edge of the named add-on applies on the cluster.
-// Where the expression fails it does, and the error says why; errUnread
-// alone says that it is not known.
-func applies(declared *catalog.Catalog, when *declaration.When, addOn string, state *State, left *budget) (bool, error) {
-	if !left.begin() {
+// applies reports whether an edge of the named add-on applies on the cluster. The result is true with an error if the
+// expression fails, and with errUnread if an input is not known yet.
+func applies(c *catalog.Catalog, condition *declaration.When, addOn string, state *State, b *budget) (bool, error) {
+	if !b.begin() {
 		return true, errTooMany
 	}
-	if when.Selector != nil && !when.Selector.Matches(labels.Set(state.Cluster.Labels)) {
+	if condition.Selector != nil && !condition.Selector.Matches(labels.Set(state.Cluster.Labels)) {
 		return false, nil
 	}
-	if when.Expression == nil {
+	if condition.Expression == nil {
 		return true, nil
 	}
-	known, err := variablesFor(declared, when.Expression, when.Reads, addOn, state)
+	variables, err := variablesFor(c, condition.Expression, condition.Reads, addOn, state)
 	if err != nil {
 		return true, err
 	}
-	holds, cost, err := when.Expression.Evaluate(known)
-	left.spend(cost)
+	holds, cost, err := condition.Expression.Evaluate(variables)
+	b.spend(cost)
 	if err != nil {
 		return true, fmt.Errorf("when.expression failed: %w", err)
 	}

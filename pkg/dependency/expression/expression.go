@@ -32,8 +32,8 @@ var errNotBool = errors.New("must be true or false, as in config.?mode.orValue('
 type Variables struct {
 	Cluster Cluster
 	AddOn   AddOn
-	// Config has the customizedVariables of the first AddOnDeploymentConfig. In when, it belongs to the
-	// dependent, and in config.expression to the dependency.
+	// Config has the customizedVariables of the first AddOnDeploymentConfig. In when, it is the config of the dependent. In
+	// config.expression, it is the config of the dependency.
 	Config map[string]string
 	// Dependencies has the dependencies of the dependent, by the names of their edges.
 	Dependencies map[string]Dependency
@@ -70,8 +70,8 @@ const (
 	variableDependencies = "dependencies"
 )
 
-// environment is the environment of all expressions. It has no extension by which a short text
-// can produce a much longer one, because the cost limit does not count that.
+// environment returns the environment of all expressions. It has no extension with which a short text can produce a much
+// longer one, because the cost limit does not count that.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(append(semverFunctions(),
 		cel.OptionalTypes(), // before the types below, whose provider takes no more
@@ -93,7 +93,7 @@ type Expression struct {
 	inputs  input.Set
 	keys    Keys
 	addOn   bool
-	// dependencies are the names of the edges whose add-ons it reads.
+	// dependencies has the names of the edges whose add-ons the expression reads.
 	dependencies Names
 }
 
@@ -106,14 +106,14 @@ func (e *Expression) ReadsAddOn() bool { return e.addOn }
 // Dependencies returns the names of the edges whose add-ons the expression reads.
 func (e *Expression) Dependencies() Names { return e.dependencies }
 
-// Compile compiles a CEL expression that is true or false. The error explains the problem on one line.
+// Compile compiles a Boolean CEL expression. The error explains the problem on one line.
 func Compile(text string) (*Expression, error) { return compile(text, errNotBool, cel.BoolType) }
 
-// compile compiles a CEL expression with one of the result types. Another type is the error errType.
+// compile compiles a CEL expression with one of the result types. For another type, it returns errType.
 func compile(text string, errType error, results ...*cel.Type) (*Expression, error) {
 	env, err := environment()
 	if err != nil {
-		return nil, fmt.Errorf("prepare CEL: %w", err) // at the first use, by every test
+		return nil, fmt.Errorf("prepare CEL: %w", err) // it fails at the first use, and so in every test
 	}
 	parsed, issues := env.Parse(text)
 	if issues.Err() != nil {
@@ -137,7 +137,10 @@ func compile(text string, errType error, results ...*cel.Type) (*Expression, err
 		return nil, err
 	}
 	compiled := &Expression{
-		program: program, inputs: inputsOf(checked.NativeRep()), keys: keysOf(checked.NativeRep()), dependencies: dependenciesOf(checked.NativeRep()),
+		program:      program,
+		inputs:       inputsOf(checked.NativeRep()),
+		keys:         keysOf(checked.NativeRep()),
+		dependencies: dependenciesOf(checked.NativeRep()),
 	}
 	ast.PostOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		compiled.addOn = compiled.addOn || e.Kind() == ast.IdentKind && e.AsIdent() == variableAddOn
@@ -154,8 +157,8 @@ func issueText(issues *cel.Issues) string {
 	return strings.Join(texts, "; ")
 }
 
-// Evaluate reports whether the expression is true, with the cost of the evaluation.
-func (e *Expression) Evaluate(variables Variables) (holds bool, cost uint64, err error) {
+// Evaluate returns the value of the expression and the cost of the evaluation.
+func (e *Expression) Evaluate(variables Variables) (bool, uint64, error) {
 	value, cost, err := e.evaluate(variables)
 	if err != nil {
 		return false, cost, err
@@ -167,7 +170,8 @@ func (e *Expression) Evaluate(variables Variables) (holds bool, cost uint64, err
 	return holds, cost, nil
 }
 
-func (e *Expression) evaluate(variables Variables) (value ref.Val, cost uint64, err error) {
+// evaluate returns the value of the expression and the cost of the evaluation.
+func (e *Expression) evaluate(variables Variables) (ref.Val, uint64, error) {
 	cluster, addOn := variables.Cluster, variables.AddOn
 	cluster.Labels, cluster.Claims = orEmpty(cluster.Labels), orEmpty(cluster.Claims)
 	addOn.Labels, addOn.Annotations = orEmpty(addOn.Labels), orEmpty(addOn.Annotations)
@@ -179,11 +183,15 @@ func (e *Expression) evaluate(variables Variables) (value ref.Val, cost uint64, 
 		}
 	}
 	value, details, err := e.program.Eval(map[string]any{
-		variableCluster: &cluster, variableAddOn: &addOn, variableConfig: orEmpty(variables.Config), variableDependencies: dependencies,
+		variableCluster:      &cluster,
+		variableAddOn:        &addOn,
+		variableConfig:       orEmpty(variables.Config),
+		variableDependencies: dependencies,
 	})
 	if canceled := (interpreter.EvalCancelledError{}); errors.As(err, &canceled) && canceled.Cause == interpreter.CostLimitExceeded {
 		return nil, CostLimit, errTooCostly
 	}
+	var cost uint64
 	if actual := details.ActualCost(); actual != nil {
 		cost = *actual
 	}
@@ -199,10 +207,10 @@ func orEmpty(values map[string]string) map[string]string {
 	return values
 }
 
-// inputsOf finds the inputs that an expression reads.
+// inputsOf returns the inputs that an expression reads.
 func inputsOf(checked *ast.AST) input.Set {
 	var inputs input.Set
-	selected := map[int64]bool{} // variables of which only a field is read
+	selected := map[int64]bool{} // variables that are only read by field
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
 			return

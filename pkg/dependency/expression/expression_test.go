@@ -26,12 +26,12 @@ func FuzzExpression(f *testing.F) {
 			return
 		}
 		values := map[string]string{"a": value, "mode": "proxy"}
-		known := Variables{
+		variables := Variables{
 			Cluster: Cluster{Labels: values, Claims: values, Version: value},
 			AddOn:   AddOn{Name: "x", Labels: values}, Config: values,
 		}
-		first, _, firstErr := compiled.Evaluate(known)
-		second, _, secondErr := compiled.Evaluate(known)
+		first, _, firstErr := compiled.Evaluate(variables)
+		second, _, secondErr := compiled.Evaluate(variables)
 		if first != second || fmt.Sprint(firstErr) != fmt.Sprint(secondErr) {
 			t.Errorf("%t, %v, then %t, %v", first, firstErr, second, secondErr)
 		}

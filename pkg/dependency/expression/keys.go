@@ -41,26 +41,25 @@ func (n *Names) add(key string, isLiteral bool) {
 	n.named[key] = true
 }
 
-func (n Names) with(other Names) Names {
-	joined := Names{All: n.All || other.All, named: maps.Clone(n.named)}
-	for key := range other.named {
-		joined.add(key, true)
+func (n Names) union(b Names) Names {
+	union := Names{All: n.All || b.All, named: maps.Clone(n.named)}
+	for key := range b.named {
+		union.add(key, true)
 	}
-	return joined
+	return union
 }
 
 // With returns the union of two sets of keys.
-func (k Keys) With(other Keys) Keys {
+func (k Keys) With(b Keys) Keys {
 	return Keys{
-		Labels: k.Labels.with(other.Labels), Annotations: k.Annotations.with(other.Annotations), Config: k.Config.with(other.Config),
+		Labels: k.Labels.union(b.Labels), Annotations: k.Annotations.union(b.Annotations), Config: k.Config.union(b.Config),
 	}
 }
 
 // Keys returns the keys that the expression reads.
 func (e *Expression) Keys() Keys { return e.keys }
 
-// keysOf finds the keys that an expression reads. Without a literal key, as with exists, a map is
-// read as a whole.
+// keysOf returns the keys that an expression reads. It counts a map without a literal key, as with exists, as a whole.
 func keysOf(checked *ast.AST) Keys {
 	var keys Keys
 	literals := literalKeys(checked)
@@ -97,7 +96,7 @@ func literalKeys(checked *ast.AST) map[int64]string {
 	return keys
 }
 
-// nameOf returns the name of a variable or of a field of a variable, and otherwise an empty string.
+// nameOf returns the name of a variable or of a field of a variable. For other expressions, it is empty.
 func nameOf(e ast.Expr) string {
 	switch {
 	case e.Kind() == ast.IdentKind:
@@ -109,9 +108,9 @@ func nameOf(e ast.Expr) string {
 	}
 }
 
-// entry returns the map and the literal key of an expression such as config.a, config['a'],
-// config.?a, config[?'a'], has(config.a), or 'a' in config.
-func entry(e ast.Expr) (mapping ast.Expr, key string, isLiteral bool) {
+// entry returns the map and the literal key of an expression such as config.a, config['a'], config.?a, config[?'a'],
+// has(config.a), or 'a' in config. The last result is false for other expressions.
+func entry(e ast.Expr) (ast.Expr, string, bool) {
 	if e.Kind() == ast.SelectKind {
 		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
 	}
@@ -121,20 +120,20 @@ func entry(e ast.Expr) (mapping ast.Expr, key string, isLiteral bool) {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		key, isLiteral = literal(args[1])
+		key, isLiteral := literal(args[1])
 		return args[0], key, isLiteral
 	case operators.In:
-		key, isLiteral = literal(args[0])
+		key, isLiteral := literal(args[0])
 		return args[1], key, isLiteral
 	default:
 		return nil, "", false
 	}
 }
 
-func literal(e ast.Expr) (text string, isText bool) {
+func literal(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind || e.AsLiteral().Type() != cel.StringType {
 		return "", false
 	}
-	text, isText = e.AsLiteral().Value().(string)
+	text, isText := e.AsLiteral().Value().(string)
 	return text, isText
 }

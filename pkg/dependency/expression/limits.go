@@ -15,12 +15,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// CEL's cost limit counts steps, and detects an expensive step only after it has
-// run. [x, x] of [x, x] of … doubles a value at every step, and a comparison of that
-// value counts as one step, also in CEL's estimate. It would run for years. So values
-// cannot grow that way: only a literal list or map contains others, one level deep,
-// and lists cannot be added. The length of the expression and its variables bound
-// the rest, and the cost of a comparison is the size of its operands.
+// CEL's cost limit counts steps, and detects an expensive step only after it has run. Nested literals such as [x, x] of
+// [x, x] double a value at every step. A comparison of that value counts as one step, also in CEL's estimate. It would run
+// for years. So values cannot grow that way. Only a literal list or map contains others, one level deep, and lists cannot
+// be added. The length of the expression and its variables bound the rest. The cost of a comparison is the size of its
+// operands.
 
 const (
 	// maxDepth is the maximum nesting of lists and maps, as in [cluster.labels, config].
@@ -199,13 +198,13 @@ func sizeOf(value ref.Val) uint64 {
 	size := uint64(1)
 	switch typed := value.(type) {
 	case traits.Mapper:
-		for it := typed.Iterator(); it.HasNext() == types.True; {
-			key := it.Next()
+		for iterator := typed.Iterator(); iterator.HasNext() == types.True; {
+			key := iterator.Next()
 			size += sizeOf(key) + sizeOf(typed.Get(key))
 		}
 	case traits.Lister:
-		for it := typed.Iterator(); it.HasNext() == types.True; {
-			size += sizeOf(it.Next())
+		for iterator := typed.Iterator(); iterator.HasNext() == types.True; {
+			size += sizeOf(iterator.Next())
 		}
 	default:
 		if text, ok := value.Value().(string); ok {

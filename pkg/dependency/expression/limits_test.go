@@ -43,7 +43,7 @@ func TestExpressionsThatGrowAreRefused(t *testing.T) {
 }
 
 func TestExpressionsThatPeopleWriteAreAccepted(t *testing.T) {
-	known := Variables{
+	variables := Variables{
 		Cluster: Cluster{Name: "c1", Labels: map[string]string{"zone-a": "x", "zone-b": "y"}, Claims: map[string]string{"id": "7"}},
 		AddOn:   AddOn{Name: "x", Annotations: map[string]string{"note": "n"}},
 		Config:  map[string]string{"mode": "proxy", "peers": "a"},
@@ -74,17 +74,17 @@ func TestExpressionsThatPeopleWriteAreAccepted(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if holds, _, err := compiled.Evaluate(known); err != nil || !holds {
+		if holds, _, err := compiled.Evaluate(variables); err != nil || !holds {
 			t.Errorf("%s: %v, %v", text, holds, err)
 		}
 	}
 }
 
-// A comparison is charged by what it compares, not as one step.
-func TestDearComparisonsRunIntoTheLimit(t *testing.T) {
-	const many = "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, %)))"
+// The cost of a comparison follows the size of its operands.
+func TestExpensiveComparisonsExceedTheLimit(t *testing.T) {
+	const nested = "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, %)))"
 	const large = "[[1,1,1,1,1,1,1,1]].all(x, [x,x,x,x,x,x,x,x] == [x,x,x,x,x,x,x,x])"
-	compiled, err := Compile(strings.Replace(many, "%", large, 1))
+	compiled, err := Compile(strings.Replace(nested, "%", large, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

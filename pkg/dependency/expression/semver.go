@@ -14,8 +14,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// The functions for versions. They take strings, so that an expression has no values of
-// another type. Ranges have the syntax of spec.dependencies[].version.
+// Names of the functions for versions. Their arguments are strings, so an expression has no values of another type. Ranges
+// have the syntax of spec.dependencies[].version.
 const (
 	functionIsSemver = "isSemver"
 	functionMatches  = "semverMatches"
@@ -38,26 +38,26 @@ func semverFunctions() []cel.EnvOption {
 }
 
 // matches reports whether a version is in a range.
-func matches(version, accepted ref.Val) ref.Val {
+func matches(version, acceptedText ref.Val) ref.Val {
 	parsed, err := parseVersion(version)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	written, _ := accepted.Value().(string)
-	acceptedRange, err := parseRange(written)
+	source, _ := acceptedText.Value().(string)
+	acceptedRange, err := parseRange(source)
 	if err != nil {
 		return types.WrapErr(err)
 	}
 	return types.Bool(acceptedRange.Mismatch(parsed) == "")
 }
 
-func parseRange(written string) (*versions.Range, error) {
-	if utf8.RuneCountInString(written) > versions.MaxRange {
+func parseRange(source string) (*versions.Range, error) {
+	if utf8.RuneCountInString(source) > versions.MaxRange {
 		return nil, fmt.Errorf("a range has at most %d characters", versions.MaxRange)
 	}
-	parsed, err := versions.ParseRange(written, nil)
+	parsed, err := versions.ParseRange(source, nil)
 	if err != nil {
-		return nil, fmt.Errorf("range %q: %w", text.Excerpt(text.OneLine(written)), err)
+		return nil, fmt.Errorf("range %q: %w", text.Excerpt(text.OneLine(source)), err)
 	}
 	return parsed, nil
 }
@@ -67,18 +67,18 @@ func checkRange(argument ast.Expr) error {
 	if argument.Kind() != ast.LiteralKind {
 		return nil
 	}
-	written, _ := argument.AsLiteral().Value().(string)
-	_, err := parseRange(written)
+	source, _ := argument.AsLiteral().Value().(string)
+	_, err := parseRange(source)
 	return err
 }
 
 // compare returns -1 if the first version is lower, 0 if both are equal, and 1 if it is higher.
-func compare(version, other ref.Val) ref.Val {
-	a, err := parseVersion(version)
+func compare(first, second ref.Val) ref.Val {
+	a, err := parseVersion(first)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	b, err := parseVersion(other)
+	b, err := parseVersion(second)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -86,13 +86,13 @@ func compare(version, other ref.Val) ref.Val {
 }
 
 func parseVersion(value ref.Val) (*semver.Version, error) {
-	written, _ := value.Value().(string)
-	if len(written) > versions.MaxLength {
+	source, _ := value.Value().(string)
+	if len(source) > versions.MaxLength {
 		return nil, fmt.Errorf("a version has at most %d bytes", versions.MaxLength)
 	}
-	parsed, err := semver.NewVersion(written)
+	parsed, err := semver.NewVersion(source)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no semantic version", text.Excerpt(text.OneLine(written)))
+		return nil, fmt.Errorf("%q is no semantic version", text.Excerpt(text.OneLine(source)))
 	}
 	return parsed, nil
 }

@@ -13,14 +13,15 @@ var errNotText = errors.New("must be a string, as in cluster.labels['region'], o
 // Text is a compiled expression with a string as result. It is safe for concurrent use.
 type Text struct{ *Expression }
 
-// CompileText compiles a CEL expression with a string, or an optional string, as result. The error explains the problem on one line.
+// CompileText compiles a CEL expression whose result is a string or an optional string. The error explains the problem on
+// one line.
 func CompileText(text string) (Text, error) {
 	compiled, err := compile(text, errNotText, cel.StringType, cel.OptionalType(cel.StringType))
 	return Text{compiled}, err
 }
 
-// Value returns the string with the cost of the evaluation. exists is false if the result is an empty optional.
-func (t Text) Value(variables Variables) (text string, exists bool, cost uint64, err error) {
+// Value returns the string, and the cost of the evaluation. The second result is false for an empty optional.
+func (t Text) Value(variables Variables) (string, bool, uint64, error) {
 	value, cost, err := t.evaluate(variables)
 	if err != nil {
 		return "", false, cost, err
@@ -38,7 +39,7 @@ func (t Text) Value(variables Variables) (text string, exists bool, cost uint64,
 	return text, true, cost, nil
 }
 
-// dependenciesOf finds the dependencies that an expression reads. Without a literal key, it reads all of them.
+// dependenciesOf returns the dependencies that an expression reads. Without a literal key, it reads all of them.
 func dependenciesOf(checked *ast.AST) Names {
 	var names Names
 	literals := literalKeys(checked)

@@ -1,5 +1,5 @@
-// Package gate decides whether the first installation of an add-on on a managed cluster waits for its dependencies.
-// A gate that is closed is opened once they are satisfied, and never closed again.
+// Package gate decides whether the first installation of an add-on on a managed cluster waits for its dependencies. A
+// closed gate opens when they are satisfied, and never closes again.
 package gate
 
 import (
@@ -17,27 +17,28 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Closed is what admission warns of where it closes the gate of an add-on on a managed cluster, which then waits.
+// Closed returns the warning of admission that the gate of an add-on on a managed cluster is closed.
 func Closed(addOn, cluster, message string) string {
 	return fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn), cluster, message)
 }
 
-// IsClosed reports whether a warning is that the gate of an add-on on a managed cluster is closed. It only decides what
-// is shown. A warning of an API server has a text, and neither code nor reason: see NewWarningHeader in pkg/endpoints/filters/warning.go
-// of apiserver 0.35. The annotation of the gate does not say which of several warnings on one creation is about it.
+// IsClosed reports whether a warning is about the closed gate of an add-on on a managed cluster. It only decides on the
+// output of a command. A warning of an API server has a text, but no code or reason: see NewWarningHeader in
+// pkg/endpoints/filters/warning.go of apiserver 0.35. The annotation of the gate does not show which of several warnings
+// about one creation it belongs to.
 func IsClosed(warning, addOn, cluster string) bool {
 	return strings.HasPrefix(warning, Closed(addOn, cluster, ""))
 }
 
-// Step is what is to be done about a gate that is closed.
+// Step is the action on a closed gate.
 type Step int
 
 const (
-	// Stay is to do nothing, because it is not known whether the installation has to wait.
+	// Stay means that the gate does not change, because it is unknown whether the installation has to wait.
 	Stay Step = iota
-	// Wait is to let the add-on wait for its dependencies.
+	// Wait means that the add-on waits for its dependencies.
 	Wait
-	// Open is to let it be installed.
+	// Open means that the add-on may be installed.
 	Open
 )
 
@@ -51,22 +52,25 @@ type Decision struct {
 // OpenedByHand is the decision on a gate that a user opened while the add-on waited.
 var OpenedByHand = Decision{Open, ReasonOpened, "A user opened the gate before all Required dependencies were satisfied."}
 
-// ConditionRemoved is the decision on an add-on whose gate is open, and whose condition Installable another writer has removed.
+// ConditionRemoved is the decision on an add-on whose gate is open, and whose condition Installable was removed by another
+// writer.
 var ConditionRemoved = Decision{Open, ReasonOpened, "The gate is open: the add-on does not wait for its dependencies any more."}
 
-// Begun is the decision on an add-on that waited, and that OCM has begun to install nevertheless.
+// Begun is the decision on an add-on that waited, and that OCM nevertheless began to install.
 var Begun = Decision{Open, ReasonBegun, "Open Cluster Management has begun to install the add-on: the gate rule was not in force."}
 
-// Unknown is the decision on an add-on that waited, and whose annotation of the gate then got a value that is none: there is no gate.
+// Unknown returns the decision on an add-on that waited, and whose gate annotation was changed to an invalid value. It has
+// no gate then.
 func Unknown(value string) Decision {
 	return Decision{Open, ReasonOpened, fmt.Sprintf("There is no gate, because annotation %s has the unknown value %s: use %s or %s.",
 		addonv1alpha1.GateAnnotation, strconv.Quote(text.Excerpt(text.OneLine(value))), addonv1alpha1.GateClosed, addonv1alpha1.GateOpen)}
 }
 
-// Removed is the decision on an add-on that waited, and whose annotation of the gate was then removed.
+// Removed is the decision on an add-on that waited, and whose gate annotation was removed.
 var Removed = Decision{Open, ReasonOpened, "There is no gate, because annotation " + addonv1alpha1.GateAnnotation + " was removed."}
 
-// Ungated decides on an add-on that waited and has no closed gate any more. value is that of its annotation, if it has one.
+// Ungated decides on an add-on that waited and no longer has a closed gate. value is the value of its annotation, if it
+// has one.
 func Ungated(value string, annotated bool) Decision {
 	switch {
 	case !annotated:
@@ -79,15 +83,16 @@ func Ungated(value string, annotated bool) Decision {
 	return Unknown(value)
 }
 
-// Ordered reports whether the installation of an add-on with that declaration waits.
-func Ordered(declared declaration.Declaration) bool {
-	return !declared.Invalid &&
-		(declared.Ordering == addonv1alpha1.OrderingInstall || declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
+// Ordered reports whether the installation of an add-on with this declaration waits.
+func Ordered(d declaration.Declaration) bool {
+	return !d.Invalid &&
+		(d.Ordering == addonv1alpha1.OrderingInstall || d.Ordering == addonv1alpha1.OrderingInstallAndUpgrade)
 }
 
-// Decide decides on a gate that is closed, or about to be: when the add-on is created, only Wait closes it. A finding that is due
-// keeps it closed until the agent has reported; one that is held for another reason closes nothing. An Optional dependency, a waived
-// one, and one that tolerates the failure, do not keep it closed. Nor does a cycle of Required dependencies, because the members would wait for each other for ever.
+// Decide decides on a gate that is closed, or about to be. When the add-on is created, only Wait closes it. A due finding
+// keeps it closed until the agent has reported. Other held findings do not close it. Dependencies that are Optional,
+// waived or tolerated do not keep it closed. A cycle of Required dependencies does not either, because its members would
+// wait for each other forever.
 func Decide(registered declaration.Declaration, findings []evaluation.Finding) Decision {
 	if registered.Invalid {
 		return Decision{Step: Stay}
@@ -98,8 +103,8 @@ func Decide(registered declaration.Declaration, findings []evaluation.Finding) D
 	return decide(findings, "", MessageSatisfied)
 }
 
-// Missing decides on a gate where the AddOnTemplate that OCM is about to install does not exist, or not yet: what it will require is not
-// known, and OCM can install nothing before. order is the decision without it.
+// Missing decides on a gate if the AddOnTemplate that OCM is about to install does not exist, or not yet. Its dependencies
+// are unknown, and OCM cannot install it yet. order is the decision without a missing template.
 func Missing(template string, order Decision) Decision {
 	if order.Reason != ReasonSatisfied {
 		return order
@@ -107,34 +112,35 @@ func Missing(template string, order Decision) Decision {
 	return Decision{Wait, ReasonWaiting, Upgrade{Template: template}.subject() + " does not exist. Create it, or name another one."}
 }
 
-// Creation is an add-on as it is created on a managed cluster.
+// Creation is the evaluation of an add-on during its creation on a managed cluster.
 type Creation struct {
 	Findings []evaluation.Finding
-	// Missing is the AddOnTemplate that is to be installed, if it does not exist, or not yet; empty: it does, or there is none.
+	// Missing is the AddOnTemplate that is to be installed, if it does not exist yet. It is empty otherwise.
 	Missing string
-	// Known is false where nothing can be said.
-	Known bool
+	// Evaluated is false if no evaluation was possible.
+	Evaluated bool
 }
 
-// DecideCreation decides on the gate of an add-on as it is created.
+// DecideCreation decides on the gate of an add-on during its creation.
 func DecideCreation(registered declaration.Declaration, created Creation) Decision {
-	switch decided := Decide(registered, created.Findings); {
-	case !created.Known:
+	switch decision := Decide(registered, created.Findings); {
+	case !created.Evaluated:
 		return Decision{Step: Stay}
 	case created.Missing != "":
-		return Missing(created.Missing, decided)
+		return Missing(created.Missing, decision)
 	default:
-		return decided
+		return decision
 	}
 }
 
-// DecideContradiction decides on a gate that was closed because the add-on contradicts add-ons that are installed. message is what it
-// contradicts now, empty for nothing; known is false while that cannot be said. The order of installations is decided afterwards.
-func DecideContradiction(message string, known bool, order Decision) Decision {
+// DecideContradiction decides on a gate that was closed because the add-on contradicts installed add-ons. message has the
+// current contradiction, or is empty without one. known is false while that is unknown. The order of installations is
+// decided afterwards.
+func DecideContradiction(message string, ok bool, order Decision) Decision {
 	switch {
 	case message != "":
 		return Decision{Wait, ReasonContradiction, text.Cut(message, condition.MaxMessage)}
-	case !known:
+	case !ok:
 		return Decision{Step: Stay}
 	case order.Reason == ReasonOpened:
 		return Decision{Open, ReasonSatisfied, "The add-on contradicts no installed add-on any more."}
@@ -143,14 +149,14 @@ func DecideContradiction(message string, known bool, order Decision) Decision {
 	}
 }
 
-// decide decides on what waits for these; the message of Wait begins with a prefix.
+// decide decides by the findings on an add-on that waits. The message of Wait begins with a prefix.
 func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
-	blocking := only(findings, evaluation.Finding.Blocks)
-	if at := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); at >= 0 {
-		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[at].Cycle, " → ") + "."}
+	blocking := filter(findings, evaluation.Finding.Blocks)
+	if i := slices.IndexFunc(blocking, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Cycle }); i >= 0 {
+		return Decision{Open, ReasonOpened, "The dependencies can never be satisfied: " + strings.Join(blocking[i].Cycle, " → ") + "."}
 	}
-	if waited := only(blocking, evaluation.Finding.KeepsWaiting); len(waited) > 0 {
-		return Decision{Wait, ReasonWaiting, prefix + condition.WaitMessage(waited, condition.MaxMessage-len(prefix))}
+	if waiting := filter(blocking, evaluation.Finding.KeepsWaiting); len(waiting) > 0 {
+		return Decision{Wait, ReasonWaiting, prefix + condition.WaitMessage(waiting, condition.MaxMessage-len(prefix))}
 	}
 	if slices.ContainsFunc(blocking, evaluation.Finding.Held) {
 		return Decision{Step: Stay}
@@ -158,20 +164,20 @@ func decide(findings []evaluation.Finding, prefix, satisfied string) Decision {
 	return Decision{Open, ReasonSatisfied, satisfied}
 }
 
-func only(findings []evaluation.Finding, which func(evaluation.Finding) bool) []evaluation.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !which(f) })
+func filter(findings []evaluation.Finding, match func(evaluation.Finding) bool) []evaluation.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !match(f) })
 }
 
 // Installing returns the state in which the add-on is evaluated while it waits: with the AddOnTemplate that OCM is about
-// to install. None runs before, so it would not be known what the add-on declares. known is false where OCM has not chosen
-// a template yet, and it matters which one.
-func Installing(declared *catalog.Catalog, state evaluation.State, addOn string) (installing evaluation.State, known bool) {
+// to install. No template runs before, so the declaration of the add-on would be unknown. The second result is false if
+// OCM has not chosen a template yet, and the declaration depends on it.
+func Installing(c *catalog.Catalog, state evaluation.State, addOn string) (evaluation.State, bool) {
 	templates := &state.AddOns.Named(addOn).Template
 	if templates.Name != "" {
 		return state, true
 	}
 	if templates.Next == "" {
-		return state, !declared.Templated(addOn)
+		return state, !c.Templated(addOn)
 	}
 	state.AddOns = slices.Clone(state.AddOns)
 	templates = &state.AddOns.Named(addOn).Template

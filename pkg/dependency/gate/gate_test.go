@@ -117,12 +117,12 @@ func TestDecideCreation(t *testing.T) {
 		step     Step
 		says     string
 	}{
-		"Satisfied":         {ordered, Creation{Known: true}, Open, MessageSatisfied},
-		"Unsatisfied":       {ordered, Creation{Findings: absent, Known: true}, Wait, "Required addon 'base'"},
+		"Satisfied":         {ordered, Creation{Evaluated: true}, Open, MessageSatisfied},
+		"Unsatisfied":       {ordered, Creation{Findings: absent, Evaluated: true}, Wait, "Required addon 'base'"},
 		"NothingKnown":      {ordered, Creation{Findings: absent}, Stay, ""},
-		"NoTemplate":        {ordered, Creation{Missing: "v1", Known: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name"},
-		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Known: true}, Wait, "Required addon 'base'"},
-		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Known: true}, Open, "ordering: Install"},
+		"NoTemplate":        {ordered, Creation{Missing: "v1", Evaluated: true}, Wait, "AddOnTemplate 'v1' does not exist. Create it, or name"},
+		"UnsatisfiedBefore": {ordered, Creation{Findings: absent, Missing: "v1", Evaluated: true}, Wait, "Required addon 'base'"},
+		"NotOrdered":        {declaration.Declaration{}, Creation{Missing: "v1", Evaluated: true}, Open, "ordering: Install"},
 	} {
 		if got := DecideCreation(test.declared, test.created); got.Step != test.step || !strings.Contains(got.Message, test.says) {
 			t.Errorf("%s: %+v", name, got)
@@ -170,9 +170,9 @@ func TestInstalling(t *testing.T) {
 		fixture.Template("gateway", "v2", "[{name: base}]"))
 	type templates = versions.Templates
 	for name, test := range map[string]struct {
-		declared *catalog.Catalog
-		is, want templates
-		known    bool
+		declared        *catalog.Catalog
+		installed, want templates
+		ok              bool
 	}{
 		"WithoutTemplates": {plain, templates{}, templates{}, true},
 		"NotChosenYet":     {templated, templates{}, templates{}, false},
@@ -182,17 +182,17 @@ func TestInstalling(t *testing.T) {
 		"RunsBeforeARollout": {templated, templates{Name: "v1", Next: "v2"}, templates{Name: "v1", Next: "v2"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := evaluation.State{AddOns: evaluation.AddOns{{Name: "a"}, {Name: "gateway", Installed: true, Template: test.is}}}
-			got, known := Installing(test.declared, before, "gateway")
-			if template := got.AddOns.Named("gateway").Template; template != test.want || known != test.known {
-				t.Errorf("%+v, %t", template, known)
+			previous := evaluation.State{AddOns: evaluation.AddOns{{Name: "a"}, {Name: "gateway", Installed: true, Template: test.installed}}}
+			got, ok := Installing(test.declared, previous, "gateway")
+			if template := got.AddOns.Named("gateway").Template; template != test.want || ok != test.ok {
+				t.Errorf("%+v, %t", template, ok)
 			}
-			if before.AddOns[1].Template != test.is {
+			if previous.AddOns[1].Template != test.installed {
 				t.Error("the state that was given is changed")
 			}
 		})
 	}
-	if _, known := Installing(plain, evaluation.State{}, "absent"); !known {
+	if _, ok := Installing(plain, evaluation.State{}, "absent"); !ok {
 		t.Error("an add-on without a state")
 	}
 }

@@ -14,37 +14,37 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ConditionUpgradable is the condition of a ManagedClusterAddOn whose other AddOnTemplates wait for their dependencies. It is
-// False while one waits.
+// ConditionUpgradable is the condition of a ManagedClusterAddOn whose new AddOnTemplates wait for their dependencies. It
+// is False while a template waits.
 const ConditionUpgradable = addonv1alpha1.ManagedClusterAddOnConditionUpgradable
 
-// ReasonNothingWaits is the reason while no AddOnTemplate waits; only ConditionUpgradable has it.
+// ReasonNothingWaits is the reason while no AddOnTemplate waits. Only ConditionUpgradable has it.
 const ReasonNothingWaits = "NothingWaits"
 
-// UpgradeReasons are those of ConditionUpgradable.
+// UpgradeReasons lists the reasons of ConditionUpgradable.
 var UpgradeReasons = []string{ReasonWaiting, ReasonSatisfied, ReasonOpened, ReasonNothingWaits}
 
-// NothingWaits is the decision on an add-on of which AddOnTemplates will wait from now on.
+// NothingWaits is the decision on an add-on whose AddOnTemplates wait from now on.
 var NothingWaits = Decision{
 	Open, ReasonNothingWaits, "No AddOnTemplate waits. A new one is rolled out here once all that it requires is satisfied.",
 }
 
-// Upgrade is an AddOnTemplate that is to replace the one that runs.
+// Upgrade is an AddOnTemplate that is to replace the running template.
 type Upgrade struct {
 	Template string
-	// Version is that of the template; empty: it has none.
+	// Version is the version of the template, or empty.
 	Version string
-	// Missing: there is no such template, or not yet. What it will require is not known.
+	// Missing is true if the template does not exist, or not yet. Its dependencies are unknown.
 	Missing bool
 }
 
-// OrdersUpgrades reports whether other AddOnTemplates of an add-on with that declaration wait.
-func OrdersUpgrades(declared declaration.Declaration) bool {
-	return !declared.Invalid && declared.Ordering == addonv1alpha1.OrderingInstallAndUpgrade
+// OrdersUpgrades reports whether new AddOnTemplates of an add-on with this declaration wait.
+func OrdersUpgrades(d declaration.Declaration) bool {
+	return !d.Invalid && d.Ordering == addonv1alpha1.OrderingInstallAndUpgrade
 }
 
-// DecideUpgrade decides on an AddOnTemplate that waits, or is about to: only Wait lets it wait. findings are those of the add-on as
-// it would be with that template.
+// DecideUpgrade decides on an AddOnTemplate that waits, or is about to wait. Only Wait lets it wait. findings are the
+// findings on the add-on with that template.
 func DecideUpgrade(registered declaration.Declaration, findings []evaluation.Finding, upgrade Upgrade) Decision {
 	switch {
 	case registered.Invalid:
@@ -57,17 +57,17 @@ func DecideUpgrade(registered declaration.Declaration, findings []evaluation.Fin
 	return decide(findings, upgrade.subject()+" waits: ", "All that "+upgrade.subject()+" requires is satisfied.")
 }
 
-// Opened is the decision on an AddOnTemplate that waited, and that OCM rolls out nevertheless.
+// Opened returns the decision on an AddOnTemplate that waited, and that OCM nevertheless rolls out.
 func (u Upgrade) Opened() Decision {
 	return Decision{Open, ReasonOpened, u.subject() + " is rolled out before all that it requires is satisfied."}
 }
 
-// Dropped is the decision on an AddOnTemplate that waited, and is not to be rolled out any more.
+// Dropped returns the decision on an AddOnTemplate that waited, and is no longer to be rolled out.
 func (u Upgrade) Dropped() Decision {
 	return Decision{Open, ReasonOpened, u.subject() + " is not to be rolled out any more."}
 }
 
-// subject begins each message.
+// subject returns the beginning of each message.
 func (u Upgrade) subject() string {
 	subject := "AddOnTemplate '" + u.Template + "'"
 	if version := strings.TrimSpace(u.Version); version != "" {
@@ -76,34 +76,34 @@ func (u Upgrade) subject() string {
 	return subject
 }
 
-// Related is the related object of an add-on that names the AddOnTemplate which waits, or the last one that did. The gate rule reads it
-// there: a condition has no field for it, and a write of the status cannot change an annotation.
+// Related returns the related object of an add-on for the AddOnTemplate that waits, or that waited last. The gate rule
+// reads it there, because a condition has no field for it, and a write of the status cannot change an annotation.
 func Related(template string) ocmv1alpha1.ObjectReference {
 	return ocmv1alpha1.ObjectReference{Group: declaration.Templates.Group, Resource: declaration.Templates.Resource, Name: template}
 }
 
-// IsRelated reports whether a related object of an add-on is as Related returns it.
+// IsRelated reports whether a related object of an add-on has the form of Related.
 func IsRelated(object ocmv1alpha1.ObjectReference) bool { return object == Related(object.Name) }
 
-// WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil, and the related objects of the
-// add-on; empty: none does.
+// WaitingTemplate returns the AddOnTemplate that waits, by the condition Upgradable, which may be nil, and the related
+// objects of the add-on. It is empty if no template waits.
 func WaitingTemplate(upgradable *metav1.Condition, related []ocmv1alpha1.ObjectReference) string {
-	at := slices.IndexFunc(related, IsRelated)
-	if at < 0 || !Waits(upgradable) {
+	i := slices.IndexFunc(related, IsRelated)
+	if i < 0 || !Waits(upgradable) {
 		return ""
 	}
-	return related[at].Name
+	return related[i].Name
 }
 
-// UpgradeCondition returns the condition Upgradable for a decision, as Condition does.
-func UpgradeCondition(stored *metav1.Condition, decision Decision, now metav1.Time) (desired metav1.Condition, changed bool) {
+// UpgradeCondition returns the condition Upgradable for a decision, like Condition.
+func UpgradeCondition(stored *metav1.Condition, decision Decision, now metav1.Time) (metav1.Condition, bool) {
 	return conditionOf(ConditionUpgradable, stored, decision, now)
 }
 
-// Upgrading returns the state in which the add-on is evaluated with another AddOnTemplate, as if it ran. A lost cluster has no add-ons
-// in its state.
+// Upgrading returns the state in which the add-on is evaluated with another AddOnTemplate, as if the template ran. The
+// state of a lost cluster has no add-ons.
 func Upgrading(state evaluation.State, addOn string, upgrade Upgrade) evaluation.State {
-	if !slices.ContainsFunc(state.AddOns, func(one evaluation.Observation) bool { return one.Name == addOn }) {
+	if !slices.ContainsFunc(state.AddOns, func(observation evaluation.Observation) bool { return observation.Name == addOn }) {
 		return state
 	}
 	state.AddOns = slices.Clone(state.AddOns)

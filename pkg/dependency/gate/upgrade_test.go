@@ -84,7 +84,7 @@ func TestDecideUpgrade(t *testing.T) {
 }
 
 func TestWaitingTemplate(t *testing.T) {
-	with := func(status metav1.ConditionStatus, reason string) *metav1.Condition {
+	upgradable := func(status metav1.ConditionStatus, reason string) *metav1.Condition {
 		return &metav1.Condition{Type: ConditionUpgradable, Status: status, Reason: reason, Message: "in any words"}
 	}
 	type objects = []ocmv1alpha1.ObjectReference
@@ -97,13 +97,13 @@ func TestWaitingTemplate(t *testing.T) {
 		want    string
 	}{
 		"None":           {nil, objects{Related("a-2")}, ""},
-		"NothingWaits":   {with(metav1.ConditionTrue, ReasonNothingWaits), nil, ""},
-		"Opened":         {with(metav1.ConditionTrue, ReasonOpened), objects{Related("a-2")}, ""},
-		"Waits":          {with(metav1.ConditionFalse, ReasonWaiting), objects{Related("a-2")}, "a-2"},
-		"BehindOthers":   {with(metav1.ConditionFalse, ReasonWaiting), objects{operator, Related("a-2")}, "a-2"},
-		"OfAnother":      {with(metav1.ConditionFalse, "Mine"), objects{Related("a-2")}, ""},
-		"NothingRelated": {with(metav1.ConditionFalse, ReasonWaiting), nil, ""},
-		"OnlyOthers":     {with(metav1.ConditionFalse, ReasonWaiting), objects{operator, ofNamespace}, ""},
+		"NothingWaits":   {upgradable(metav1.ConditionTrue, ReasonNothingWaits), nil, ""},
+		"Opened":         {upgradable(metav1.ConditionTrue, ReasonOpened), objects{Related("a-2")}, ""},
+		"Waits":          {upgradable(metav1.ConditionFalse, ReasonWaiting), objects{Related("a-2")}, "a-2"},
+		"BehindOthers":   {upgradable(metav1.ConditionFalse, ReasonWaiting), objects{operator, Related("a-2")}, "a-2"},
+		"OfAnother":      {upgradable(metav1.ConditionFalse, "Mine"), objects{Related("a-2")}, ""},
+		"NothingRelated": {upgradable(metav1.ConditionFalse, ReasonWaiting), nil, ""},
+		"OnlyOthers":     {upgradable(metav1.ConditionFalse, ReasonWaiting), objects{operator, ofNamespace}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := WaitingTemplate(test.stored, test.related); got != test.want {
@@ -128,12 +128,14 @@ func TestUpgradeCondition(t *testing.T) {
 }
 
 func TestUpgrading(t *testing.T) {
-	before := evaluation.State{AddOns: evaluation.AddOns{{Name: "gateway", Template: versions.Templates{Name: "gateway-1", Running: "1.0.0"}}}}
-	got := Upgrading(before, "gateway", next)
+	previous := evaluation.State{AddOns: evaluation.AddOns{
+		{Name: "gateway", Template: versions.Templates{Name: "gateway-1", Running: "1.0.0"}},
+	}}
+	got := Upgrading(previous, "gateway", next)
 	if template := got.AddOns.Named("gateway").Template; template != (versions.Templates{Name: "gateway-2", Running: "2.0.0"}) {
 		t.Errorf("%+v", template)
 	}
-	if before.AddOns[0].Template.Name != "gateway-1" {
+	if previous.AddOns[0].Template.Name != "gateway-1" {
 		t.Error("the state that was given is changed")
 	}
 	Upgrading(evaluation.State{}, "gateway", next)

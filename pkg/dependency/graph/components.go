@@ -2,16 +2,15 @@ package graph
 
 import "slices"
 
-// components are the strongly connected components of a graph: the largest sets
-// of nodes that depend on each other.
+// components are the strongly connected components of a graph: the largest sets of nodes that depend on each other.
 type components struct {
 	byNode  []int   // node → its component
 	members [][]int // component → its nodes, ascending; dependencies come before dependents
 	cyclic  []bool  // component → it has a cycle: several nodes, or one with an edge to itself
 }
 
-// findComponents is Tarjan's algorithm with a stack of its own, so that the
-// length of a chain is bounded by memory, not by the call stack.
+// findComponents runs Tarjan's algorithm with its own stack, so that memory bounds the length of a chain instead of the
+// call stack.
 func findComponents(edges [][]int) components {
 	t := &tarjan{
 		edges:      edges,
@@ -30,7 +29,7 @@ func findComponents(edges [][]int) components {
 
 type tarjan struct {
 	edges      [][]int
-	order      []int // order of discovery, from 1; a node that was not seen has 0
+	order      []int // order of discovery, from 1; 0 for an undiscovered node
 	low        []int // smallest order reachable
 	seen       int
 	stack      []int

@@ -31,25 +31,25 @@ func (g *Graph) CyclesWhere(node string, applies func(dependent, dependency stri
 func (g *Graph) onCycle(id int) bool { return g.components.cyclic[g.components.byNode[id]] }
 
 func (g *Graph) search(id int, applies func(dependent, dependency int) bool) map[string][]string {
-	wanted := map[int]bool{}
+	sources := map[int]bool{}
 	for _, dependency := range g.successors[id] {
 		if g.components.byNode[dependency] == g.components.byNode[id] && applies(id, dependency) {
-			wanted[dependency] = true
+			sources[dependency] = true
 		}
 	}
-	if len(wanted) == 0 {
+	if len(sources) == 0 {
 		return nil
 	}
-	back := g.wayBack(id, wanted, applies)
+	paths := g.wayBack(id, sources, applies)
 	var cycles map[string][]string
 	for _, dependency := range g.successors[id] { // in order, because applies may have a limit
-		if !wanted[dependency] || !back.leads(dependency) {
+		if !sources[dependency] || !paths.leads(dependency) {
 			continue
 		}
 		if cycles == nil {
 			cycles = map[string][]string{}
 		}
-		cycles[g.names[dependency]] = g.canonical(back.cycleThrough(dependency))
+		cycles[g.names[dependency]] = g.canonical(paths.cycleThrough(dependency))
 	}
 	return cycles
 }

@@ -1,5 +1,4 @@
-// Package graph finds dependencies and dependents of nodes, all nodes that can be reached,
-// an order, and cycles. A node is a name.
+// Package graph finds dependencies, dependents, reachable nodes, an order, and cycles. A node is a name.
 package graph
 
 import (
@@ -24,9 +23,8 @@ type Graph struct {
 	cycles []atomic.Pointer[map[string][]string]
 }
 
-// New builds the graph of edges, which maps a node to its dependencies. A
-// dependency may be listed more than once and need have no entry of its own.
-// Time and memory are linear in the number of edges, but for sorting.
+// New builds a graph from a map of nodes to their dependencies. A dependency may be listed more than once, and does not
+// need an entry of its own. Time and memory are linear in the number of edges, except for sorting.
 func New(edges map[string][]string) *Graph {
 	g := &Graph{ids: map[string]int{}}
 	for node, dependencies := range edges {
@@ -63,13 +61,13 @@ func New(edges map[string][]string) *Graph {
 
 // named returns the names of the nodes in each list.
 func (g *Graph) named(lists [][]int) [][]string {
-	named := make([][]string, len(lists))
+	names := make([][]string, len(lists))
 	for node, list := range lists {
 		for _, id := range list {
-			named[node] = append(named[node], g.names[id])
+			names[node] = append(names[node], g.names[id])
 		}
 	}
-	return named
+	return names
 }
 
 // Dependencies returns the direct dependencies of a node, in ascending order.
@@ -111,8 +109,8 @@ func (g *Graph) Reachable(node string) []string {
 	return names
 }
 
-// Between returns the nodes on all paths from one of the first nodes to the last one, in ascending
-// order. Edges from the last node to the first ones would make cycles of these paths.
+// Between returns the nodes on all paths from the first nodes to the last node, in ascending order. An edge from the last
+// node to a first node would turn such a path into a cycle.
 func (g *Graph) Between(first []string, last string) []string {
 	end, ok := g.ids[last]
 	if !ok {
@@ -134,7 +132,7 @@ func (g *Graph) Between(first []string, last string) []string {
 	return names
 }
 
-// mark marks the nodes that can be reached from the starts. It does not go beyond the last node.
+// mark returns the nodes that can be reached from the starts. It stops at the last node.
 func mark(edges [][]int, starts []int, last int) []bool {
 	marked := make([]bool, len(edges))
 	for queue := starts; len(queue) > 0; queue = queue[1:] {
@@ -180,8 +178,8 @@ func (g *Graph) Depths() map[string]int {
 
 // Deepest returns the depths and, for each node with dependencies, the next node of its longest path. Of several
 // such nodes, it is the first by name.
-func (g *Graph) Deepest() (depths map[string]int, next map[string]string) {
-	depths, next = map[string]int{}, map[string]string{}
+func (g *Graph) Deepest() (map[string]int, map[string]string) {
+	depths, next := map[string]int{}, map[string]string{}
 	for _, component := range g.Order() {
 		depth, deepest := 0, ""
 		for _, node := range component {

@@ -26,34 +26,34 @@ func edgesOf(text string) map[string][]string {
 func TestNeighbors(t *testing.T) {
 	g := New(edgesOf("c: base, a: base b base, b: base, base:, self: self, x: gone"))
 	cases := map[string]struct {
-		reason, of                          string
+		reason, node                        string
 		dependencies, dependents, reachable []string
 	}{
-		"Several": {reason: "dependents by name, each once", of: "base", dependents: []string{"a", "b", "c"}},
+		"Several": {reason: "dependents by name, each once", node: "base", dependents: []string{"a", "b", "c"}},
 		"Direct": {
-			reason: "only direct ones are neighbors", of: "a", dependencies: []string{"b", "base"},
+			reason: "only direct ones are neighbors", node: "a", dependencies: []string{"b", "base"},
 			reachable: []string{"b", "base"},
 		},
 		"Middle": {
-			reason: "in both directions", of: "b", dependencies: []string{"base"}, dependents: []string{"a"},
+			reason: "in both directions", node: "b", dependencies: []string{"base"}, dependents: []string{"a"},
 			reachable: []string{"base"},
 		},
 		"Self": {
-			reason: "a node can be its own neighbor", of: "self", dependencies: []string{"self"}, dependents: []string{"self"},
+			reason: "a node can be its own neighbor", node: "self", dependencies: []string{"self"}, dependents: []string{"self"},
 			reachable: []string{"self"},
 		},
-		"OnlyNamed":    {reason: "a dependency without an entry is a node", of: "gone", dependents: []string{"x"}},
-		"Unregistered": {reason: "an unknown node has no neighbors", of: "missing"},
+		"OnlyNamed":    {reason: "a dependency without an entry is a node", node: "gone", dependents: []string{"x"}},
+		"Unregistered": {reason: "an unknown node has no neighbors", node: "missing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.dependencies, g.Dependencies(tc.of)); diff != "" {
+			if diff := cmp.Diff(tc.dependencies, g.Dependencies(tc.node)); diff != "" {
 				t.Errorf("%s: dependencies -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(tc.dependents, g.Dependents(tc.of)); diff != "" {
+			if diff := cmp.Diff(tc.dependents, g.Dependents(tc.node)); diff != "" {
 				t.Errorf("%s: dependents -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(tc.reachable, g.Reachable(tc.of)); diff != "" {
+			if diff := cmp.Diff(tc.reachable, g.Reachable(tc.node)); diff != "" {
 				t.Errorf("%s: reachable -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -143,19 +143,19 @@ func TestCycles(t *testing.T) {
 }
 
 func allCycles(g *Graph) map[string]map[string]string {
-	var all map[string]map[string]string
+	var cycles map[string]map[string]string
 	for _, node := range g.names {
 		for dependency, cycle := range g.Cycles(node) {
-			if all == nil {
-				all = map[string]map[string]string{}
+			if cycles == nil {
+				cycles = map[string]map[string]string{}
 			}
-			if all[node] == nil {
-				all[node] = map[string]string{}
+			if cycles[node] == nil {
+				cycles[node] = map[string]string{}
 			}
-			all[node][dependency] = strings.Join(cycle, " ")
+			cycles[node][dependency] = strings.Join(cycle, " ")
 		}
 	}
-	return all
+	return cycles
 }
 
 func TestCyclesAreKept(t *testing.T) {
@@ -185,21 +185,21 @@ func TestCyclesWhere(t *testing.T) {
 	closed := 0
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		all, applying := map[string][]string{}, map[string][]string{}
-		does := map[[2]string]bool{}
+		edges, applying := map[string][]string{}, map[string][]string{}
+		applies := map[[2]string]bool{}
 		for range 1 + r.IntN(20) {
-			from, to := label(r.IntN(size)), label(r.IntN(size))
-			all[from] = append(all[from], to)
-			if does[[2]string{from, to}] = r.IntN(3) > 0; does[[2]string{from, to}] {
-				applying[from] = append(applying[from], to)
+			source, target := label(r.IntN(size)), label(r.IntN(size))
+			edges[source] = append(edges[source], target)
+			if applies[[2]string{source, target}] = r.IntN(3) > 0; applies[[2]string{source, target}] {
+				applying[source] = append(applying[source], target)
 			}
 		}
-		for from, list := range applying { // a later draw of the same edge decides
-			applying[from] = slices.DeleteFunc(list, func(to string) bool { return !does[[2]string{from, to}] })
+		for source, list := range applying { // a later draw of the same edge decides
+			applying[source] = slices.DeleteFunc(list, func(target string) bool { return !applies[[2]string{source, target}] })
 		}
-		g, want := New(all), New(applying)
+		g, want := New(edges), New(applying)
 		for _, node := range g.names {
-			got := g.CyclesWhere(node, func(from, to string) bool { return does[[2]string{from, to}] })
+			got := g.CyclesWhere(node, func(source, target string) bool { return applies[[2]string{source, target}] })
 			if diff := cmp.Diff(want.Cycles(node), got); diff != "" {
 				t.Fatalf("seed %d, %s: -want, +got:\n%s", seed, node, diff)
 			}
@@ -224,31 +224,31 @@ func FuzzGraph(f *testing.F) {
 			edges[label(i)] = nil
 		}
 		for ; len(data) > 1; data = data[2:] {
-			from, to := int(data[0])%size, int(data[1])%size
-			edge[from][to] = true
-			edges[label(from)] = append(edges[label(from)], label(to))
+			source, target := int(data[0])%size, int(data[1])%size
+			edge[source][target] = true
+			edges[label(source)] = append(edges[label(source)], label(target))
 		}
 		g, steps := New(edges), distances(edge)
 		checkOrder(t, g, steps)
-		for from := range size {
+		for source := range size {
 			want, reached := map[string]int{}, []string(nil)
-			for to := range size {
-				if edge[from][to] && steps[to][from] < unreachable {
-					want[label(to)] = steps[to][from] + 1
+			for target := range size {
+				if edge[source][target] && steps[target][source] < unreachable {
+					want[label(target)] = steps[target][source] + 1
 				}
-				if reaches(edge, steps, from, to) {
-					reached = append(reached, label(to))
+				if reaches(edge, steps, source, target) {
+					reached = append(reached, label(target))
 				}
 			}
-			if got := g.Reachable(label(from)); !slices.Equal(got, reached) {
-				t.Fatalf("%s: reaches %v, want %v", label(from), got, reached)
+			if got := g.Reachable(label(source)); !slices.Equal(got, reached) {
+				t.Fatalf("%s: reaches %v, want %v", label(source), got, reached)
 			}
-			cycles := g.Cycles(label(from))
+			cycles := g.Cycles(label(source))
 			if want := slices.Sorted(maps.Keys(want)); !slices.Equal(want, slices.Sorted(maps.Keys(cycles))) {
-				t.Fatalf("%s: want cycles by %v, got %v", label(from), want, cycles)
+				t.Fatalf("%s: want cycles by %v, got %v", label(source), want, cycles)
 			}
-			for to, cycle := range cycles {
-				checkCycle(t, cycle, label(from), to, want[to], edge)
+			for target, cycle := range cycles {
+				checkCycle(t, cycle, label(source), target, want[target], edge)
 			}
 		}
 	})
@@ -286,9 +286,9 @@ func distances(edge [size][size]bool) (steps [size][size]int) {
 }
 
 // reaches reports whether at least one edge leads from one node to the other.
-func reaches(edge [size][size]bool, steps [size][size]int, from, to int) bool {
-	for over := range size {
-		if edge[from][over] && steps[over][to] < unreachable {
+func reaches(edge [size][size]bool, steps [size][size]int, source, target int) bool {
+	for middle := range size {
+		if edge[source][middle] && steps[middle][target] < unreachable {
 			return true
 		}
 	}
@@ -311,20 +311,20 @@ func checkOrder(t *testing.T, g *Graph, steps [size][size]int) {
 	if len(place) != size {
 		t.Fatalf("%d nodes in order, want %d", len(place), size)
 	}
-	for from := range size {
-		for to := range size {
-			there, back := steps[from][to] < unreachable, steps[to][from] < unreachable
-			switch a, b := place[label(from)], place[label(to)]; {
-			case there && back && a != b:
-				t.Errorf("%s and %s depend on each other: places %d and %d", label(from), label(to), a, b)
-			case there && !back && a <= b:
-				t.Errorf("%s depends on %s: places %d and %d", label(from), label(to), a, b)
+	for source := range size {
+		for target := range size {
+			forward, back := steps[source][target] < unreachable, steps[target][source] < unreachable
+			switch a, b := place[label(source)], place[label(target)]; {
+			case forward && back && a != b:
+				t.Errorf("%s and %s depend on each other: places %d and %d", label(source), label(target), a, b)
+			case forward && !back && a <= b:
+				t.Errorf("%s depends on %s: places %d and %d", label(source), label(target), a, b)
 			}
 		}
 	}
 }
 
-func checkCycle(t *testing.T, cycle []string, from, to string, length int, edge [size][size]bool) {
+func checkCycle(t *testing.T, cycle []string, source, target string, length int, edge [size][size]bool) {
 	t.Helper()
 	number := func(name string) (i int) {
 		if _, err := fmt.Sscanf(name, "addon-%d", &i); err != nil {
@@ -333,17 +333,17 @@ func checkCycle(t *testing.T, cycle []string, from, to string, length int, edge 
 		return i
 	}
 	if len(cycle) != length+1 || cycle[0] != cycle[len(cycle)-1] || cycle[0] != slices.Min(cycle) {
-		t.Errorf("%s: want %d steps, closed, from the smallest member: %v", from, length, cycle)
+		t.Errorf("%s: want %d steps, closed, from the smallest member: %v", source, length, cycle)
 	}
 	var used bool
 	for i := range len(cycle) - 1 {
 		if !edge[number(cycle[i])][number(cycle[i+1])] {
 			t.Errorf("%v: no edge %s → %s", cycle, cycle[i], cycle[i+1])
 		}
-		used = used || cycle[i] == from && cycle[i+1] == to
+		used = used || cycle[i] == source && cycle[i+1] == target
 	}
 	if members := slices.Compact(slices.Sorted(slices.Values(cycle[1:]))); !used || len(members) != length {
-		t.Errorf("%v does not use %s → %s, or visits a member twice", cycle, from, to)
+		t.Errorf("%v does not use %s → %s, or visits a member twice", cycle, source, target)
 	}
 }
 

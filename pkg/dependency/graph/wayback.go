@@ -24,34 +24,34 @@ func (g *Graph) WayBackWhere(node string, applies func(dependent, dependency str
 	return g.wayBack(id, nil, func(dependent, dependency int) bool { return applies(g.names[dependent], g.names[dependency]) })
 }
 
-// wayBack finds the shortest paths from the wanted nodes, and from all nodes nearer than the farthest of
-// them. If wanted is nil, it finds all paths.
-func (g *Graph) wayBack(target int, wanted map[int]bool, applies func(dependent, dependency int) bool) *WayBack {
-	back := &WayBack{graph: g, target: target, next: slices.Repeat([]int{nowhere}, len(g.names))}
-	remaining := len(wanted)
-	if wanted[target] {
+// wayBack finds the shortest paths from the sources, and from all nodes that are nearer than the farthest source. If
+// sources is nil, it finds all paths.
+func (g *Graph) wayBack(target int, sources map[int]bool, applies func(dependent, dependency int) bool) *WayBack {
+	paths := &WayBack{graph: g, target: target, next: slices.Repeat([]int{nowhere}, len(g.names))}
+	remaining := len(sources)
+	if sources[target] {
 		remaining--
 	}
-	back.next[target] = target
-	for level := []int{target}; len(level) > 0 && (wanted == nil || remaining > 0); {
+	paths.next[target] = target
+	for level := []int{target}; len(level) > 0 && (sources == nil || remaining > 0); {
 		var farther []int
 		for _, dependency := range level {
 			for _, dependent := range g.predecessors[dependency] {
-				if back.next[dependent] != nowhere || g.components.byNode[dependent] != g.components.byNode[target] ||
+				if paths.next[dependent] != nowhere || g.components.byNode[dependent] != g.components.byNode[target] ||
 					!applies(dependent, dependency) {
 					continue
 				}
-				back.next[dependent] = dependency
+				paths.next[dependent] = dependency
 				farther = append(farther, dependent)
-				if wanted[dependent] {
+				if sources[dependent] {
 					remaining--
 				}
 			}
 		}
-		slices.Sort(farther) // so that the first by name is the next node of a path
+		slices.Sort(farther) // so that the first node by name is the next node of a path
 		level = farther
 	}
-	return back
+	return paths
 }
 
 func (w *WayBack) leads(node int) bool { return w.next[node] != nowhere }
@@ -76,21 +76,21 @@ func (w *WayBack) Leads(node string) bool {
 
 // Round returns the cycle from the target through one of its dependencies. It begins and ends at the target, and is nil
 // without a path back.
-func (w *WayBack) Round(through string) []string {
-	if !w.Leads(through) {
+func (w *WayBack) Round(dependency string) []string {
+	if !w.Leads(dependency) {
 		return nil
 	}
 	var names []string
-	for _, node := range append(w.cycleThrough(w.graph.ids[through]), w.target) {
+	for _, node := range append(w.cycleThrough(w.graph.ids[dependency]), w.target) {
 		names = append(names, w.graph.names[node])
 	}
 	return names
 }
 
 // Cycle returns the same cycle as Round, beginning and ending at its first member by name.
-func (w *WayBack) Cycle(through string) []string {
-	if !w.Leads(through) {
+func (w *WayBack) Cycle(dependency string) []string {
+	if !w.Leads(dependency) {
 		return nil
 	}
-	return w.graph.canonical(w.cycleThrough(w.graph.ids[through]))
+	return w.graph.canonical(w.cycleThrough(w.graph.ids[dependency]))
 }

@@ -31,7 +31,7 @@ func TestWayBack(t *testing.T) {
 	if back := g.WayBackWhere("c", always); back != nil || back.Leads("d") {
 		t.Error("c is on no cycle")
 	}
-	back := g.WayBackWhere("x", func(from, _ string) bool { return from != "b" })
+	back := g.WayBackWhere("x", func(source, _ string) bool { return source != "b" })
 	if back.Leads("a") || !slices.Equal(back.Round("x"), []string{"x", "x"}) {
 		t.Error("an edge that does not apply leads nowhere")
 	}

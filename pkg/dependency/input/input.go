@@ -1,6 +1,5 @@
-// Package input names what verdicts can depend on, besides the add-ons that edges
-// are on. What no edge of an add-on reads need not be loaded. Its change cannot
-// change a verdict.
+// Package input names the inputs of verdicts, in addition to the add-ons that edges are on. An input that no edge of an
+// add-on reads need not be loaded, and its change cannot change a verdict.
 package input
 
 // Set is a set of inputs.
@@ -16,40 +15,41 @@ const (
 	Kubernetes
 	// OCM is the OCM version of the hub.
 	OCM
-	// AddOn is labels and annotations of the add-on's own ManagedClusterAddOn.
+	// AddOn is the labels and annotations of the add-on's own ManagedClusterAddOn.
 	AddOn
 	// Config is the variables of the add-on's AddOnDeploymentConfigs.
 	Config
 	// Versions are the versions of the add-ons that it depends on.
 	Versions
-	// Facts is what the agent of the cluster reports.
+	// Facts is the report of the cluster's agent.
 	Facts
-	// Template is which AddOnTemplate of the add-on itself runs: it may declare what the
-	// add-on depends on.
+	// Template is the running AddOnTemplate of the add-on itself. It may declare the dependencies.
 	Template
 	// Version is the version of the add-on itself.
 	Version
-	// Lapses is since when the add-ons that it depends on are not available.
+	// Lapses are the unavailable times of the add-ons that it depends on.
 	Lapses
 	// Settings are the variables of the AddOnDeploymentConfigs of the add-ons that it depends on.
 	Settings
-	// Placements are the clusters on which Placements install the add-ons that it depends on.
-	// They explain verdicts, and change none.
+	// Placements are the clusters on which Placements install the add-ons that it depends on. They explain verdicts without
+	// changing them.
 	Placements
-	// Policies are what AddOnDependencyPolicies override.
+	// Policies are the overrides in AddOnDependencyPolicies.
 	Policies
 	// HubAPIs are the APIs that the hub serves.
 	HubAPIs
-	// Hosting is which cluster runs the add-on's agent, and what the agent of that cluster reports.
+	// Hosting is the cluster that runs the add-on's agent, and the report of that cluster's agent.
 	Hosting
-	// Consents are the Placements by which owners let Interlock install add-ons. They explain verdicts, and change none.
+	// Consents are the Placements by which owners let Interlock install add-ons. They explain verdicts without changing
+	// them.
 	Consents
-	// Installations are what the installations of the add-ons wait for that it depends on. They explain verdicts, and change none.
+	// Installations are the waits of the installations of add-ons that it depends on. They explain verdicts without
+	// changing them.
 	Installations
 )
 
-// Variables are what AddOnDeploymentConfigs are read for.
+// Variables are the inputs that need AddOnDeploymentConfigs.
 const Variables = Config | Settings
 
-// Any reports whether the set has one of the given inputs.
-func (s Set) Any(of Set) bool { return s&of != 0 }
+// Any reports whether both sets have a common input.
+func (s Set) Any(inputs Set) bool { return s&inputs != 0 }

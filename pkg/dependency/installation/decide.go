@@ -11,22 +11,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/undone"
 )
 
-// created is the generation of an object that no writer has changed since its creation.
-const created = 1
+// initialGeneration is the generation of an object that no writer has changed since its creation.
+const initialGeneration = 1
 
-// Step is what is done on a managed cluster once the installation is stored.
+// Step is the action on a managed cluster after the installation is stored.
 type Step int
 
 const (
-	// Rest is to do nothing.
+	// Rest means that there is nothing to do.
 	Rest Step = iota
-	// Install is to have the add-on installed.
+	// Install means that the add-on is to be installed.
 	Install
-	// Remove is to have it removed.
+	// Remove means that the add-on is to be removed.
 	Remove
 )
 
-// Blocker is why an installation or a removal does not begin.
+// Blocker is the reason why an installation or a removal does not begin.
 type Blocker string
 
 // The blockers.
@@ -38,26 +38,26 @@ const (
 	Contradiction    Blocker = "Contradiction"
 	NeedsApproval    Blocker = "NeedsApproval"
 	GivenUpForAWhile Blocker = "GivenUp"
-	// NeedsPlacement is that one Placement consents, which does for a limited number of managed clusters.
+	// NeedsPlacement means that only one Placement consents, which is enough for a limited number of managed clusters.
 	NeedsPlacement Blocker = "NeedsPlacement"
 	Delayed        Blocker = "Delayed"
 )
 
-// Decision is what is to be stored of an installation, and done.
+// Decision is the desired state of an installation, with the next action.
 type Decision struct {
-	// Desired is the installation as it is to be stored; nil: what is stored is to be deleted.
+	// Desired is the installation to store. It is nil if the stored installation is to be deleted.
 	Desired *Installation
-	// Step is what to do afterwards. Begins is true where it is new: it is then bounded for the fleet.
+	// Step is the action after that. Begins is true if the action is new. It then counts for the bounds of the fleet.
 	Step   Step
 	Begins bool
-	// Blocker is why nothing is done although it is requested, or unused for long enough.
+	// Blocker is the reason why a requested installation, or a due removal, does not begin.
 	Blocker Blocker
-	// Again is when to decide again; zero: when something changes.
-	Again time.Time
+	// NextCheck is the time of the next decision. It is zero if only a change leads to another decision.
+	NextCheck time.Time
 }
 
-// Decide decides on an installation. Without doubt about the managed cluster, it depends on what is stored alone, so it may be repeated at
-// any moment.
+// Decide decides on an installation. As long as the state of the managed cluster is certain, the decision depends only on
+// the stored state. So it can be repeated at any time.
 func Decide(f Facts, now time.Time) Decision {
 	switch {
 	case f.Cluster == ClusterDetached, f.Stored != nil && f.Stored.ClusterUID != f.ClusterUID:
@@ -73,7 +73,7 @@ func Decide(f Facts, now time.Time) Decision {
 	}
 }
 
-// begin decides where nothing is stored. An add-on that is installed was installed by another writer.
+// begin decides if nothing is stored. If the add-on is installed, another writer installed it.
 func (f Facts) begin(now time.Time) Decision {
 	if f.AddOn != nil || !f.Missing || len(f.Requests) == 0 {
 		return Decision{}
@@ -84,14 +84,14 @@ func (f Facts) begin(now time.Time) Decision {
 	return f.install(Installation{ClusterUID: f.ClusterUID}, now)
 }
 
-// install begins an installation.
+// install returns the decision to begin an installation.
 func (f Facts) install(desired Installation, now time.Time) Decision {
 	desired.Requests = f.Requests
 	desired.enter(dependencyv1alpha1.PhaseInstalling, now)
 	return Decision{Desired: &desired, Step: Install, Begins: true}
 }
 
-// blocker returns why an installation may not begin.
+// blocker returns the reason why an installation may not begin.
 func (f Facts) blocker() Blocker {
 	switch {
 	case f.Cluster == ClusterDenied:
@@ -110,7 +110,7 @@ func (f Facts) blocker() Blocker {
 	return NotBlocked
 }
 
-// decideAbsent decides where an installation is stored, and no ManagedClusterAddOn exists.
+// decideAbsent decides if an installation is stored, but no ManagedClusterAddOn exists.
 func (f Facts) decideAbsent(now time.Time) Decision {
 	stored := *f.Stored
 	if len(f.Requests) == 0 || stored.Phase == dependencyv1alpha1.PhaseRemoving || stored.Phase == dependencyv1alpha1.PhaseKept {
@@ -123,10 +123,10 @@ func (f Facts) decideAbsent(now time.Time) Decision {
 	return f.resume(stored, now)
 }
 
-// resume goes on with an installation that was begun, or given up for a while.
+// resume continues an installation that was begun, or given up for a while.
 func (f Facts) resume(stored Installation, now time.Time) Decision {
-	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Again.After(now) {
-		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
+	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Retry.After(now) {
+		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
 	}
 	blocker := f.blocker()
 	switch {
@@ -140,33 +140,33 @@ func (f Facts) resume(stored Installation, now time.Time) Decision {
 	return f.install(stored, now)
 }
 
-// undo counts that another writer has removed the add-on, and installs it once more, now or later.
+// undo counts a removal of the add-on by another writer. It installs the add-on again, now or later.
 func undo(stored Installation, now time.Time) Decision {
-	if now.Sub(stored.Undone.Again) > undone.Within {
+	if now.Sub(stored.Undone.Retry) > undone.Within {
 		stored.Undone.Count = 0
 	}
 	stored.Undone.Count++
-	stored.Undone.Last, stored.Undone.Again = now, now.Add(undone.Pause(stored.Undone.Count))
+	stored.Undone.Last, stored.Undone.Retry = now, now.Add(undone.Pause(stored.Undone.Count))
 	stored.UID, stored.Generation, stored.UnusedSince = "", 0, time.Time{}
-	if stored.Undone.Again.After(now) {
+	if stored.Undone.Retry.After(now) {
 		stored.enter(dependencyv1alpha1.PhaseGivenUp, now)
-		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, Again: stored.Undone.Again}
+		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
 	}
 	stored.enter(dependencyv1alpha1.PhaseInstalling, now)
 	return Decision{Desired: &stored}
 }
 
-// decidePresent decides where an installation is stored, and a ManagedClusterAddOn exists.
+// decidePresent decides if an installation is stored and a ManagedClusterAddOn exists.
 func (f Facts) decidePresent(now time.Time) Decision {
 	desired := *f.Stored
 	switch {
-	case f.AddOn.UID != desired.UID && !f.AddOn.Ours: // another writer has installed it
+	case f.AddOn.UID != desired.UID && !f.AddOn.Ours: // another writer has installed the add-on
 		return Decision{}
 	case f.AddOn.Deleted:
 		return Decision{Desired: &desired}
-	case f.AddOn.UID != desired.UID: // Interlock has created it, or a backup was restored
-		kept := desired.Phase == dependencyv1alpha1.PhaseKept
-		if desired = desired.Created(f.AddOn.UID, now); kept {
+	case f.AddOn.UID != desired.UID: // Interlock created the add-on, or a backup was restored
+		isKept := desired.Phase == dependencyv1alpha1.PhaseKept
+		if desired = desired.Created(f.AddOn.UID, now); isKept {
 			desired.enter(dependencyv1alpha1.PhaseKept, now)
 		}
 	}
@@ -182,7 +182,7 @@ func (f Facts) decidePresent(now time.Time) Decision {
 	return f.decideUse(desired, now)
 }
 
-// decideUse decides on the removal of an add-on that nobody else has changed.
+// decideUse decides on the removal of an add-on that no other writer has changed.
 func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 	switch {
 	case f.Use == UseUnknown && len(f.Requests) == 0 && f.Cluster == ClusterReady:
@@ -200,7 +200,7 @@ func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 	desired.enter(dependencyv1alpha1.PhaseUnused, now)
 	switch due := desired.UnusedSince.Add(f.Delay); {
 	case due.After(now):
-		return Decision{Desired: &desired, Again: due}
+		return Decision{Desired: &desired, NextCheck: due}
 	case !f.RemovalApproved:
 		return Decision{Desired: &desired, Blocker: NeedsApproval}
 	}
@@ -208,39 +208,40 @@ func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 	return Decision{Desired: &desired, Step: Remove, Begins: true}
 }
 
-// keeps reports whether an edge keeps what it has installed: one that is declared now, or one of the last that requested it.
+// keeps reports whether an edge keeps the add-on that it installed. It can be a declared edge, or an edge of the last
+// requests.
 func (f Facts) keeps(stored Installation) bool {
 	return f.Keep || slices.ContainsFunc(stored.Requests, func(request dependencyv1alpha1.InstallationRequest) bool {
 		return request.Removal != addonv1alpha1.DependencyRemovalWithLastDependent
 	})
 }
 
-// Created returns the installation once its ManagedClusterAddOn is created. Stored at once, it lets a removal by another writer count that
-// follows within the same second.
+// Created returns the installation after its ManagedClusterAddOn is created. It is stored at once, so that a removal by
+// another writer within the same second counts.
 func (i Installation) Created(uid types.UID, now time.Time) Installation {
-	i.UID, i.Generation, i.UnusedSince = uid, created, time.Time{}
+	i.UID, i.Generation, i.UnusedSince = uid, initialGeneration, time.Time{}
 	i.enter(dependencyv1alpha1.PhaseInstalled, now)
 	return i
 }
 
-// Kept returns the installation once another writer has taken it over.
+// Kept returns the installation after another writer has taken over the add-on.
 func (i Installation) Kept(now time.Time) Installation {
 	i.UnusedSince = time.Time{}
 	i.enter(dependencyv1alpha1.PhaseKept, now)
 	return i
 }
 
-// enter sets the phase, and since when it is in it.
+// enter sets the phase and the time of its beginning.
 func (i *Installation) enter(phase dependencyv1alpha1.InstallationPhase, now time.Time) {
 	if i.Phase != phase {
 		i.Phase, i.Since = phase, now
 	}
 }
 
-// Delayed is the decision where the bounds of the fleet do not let its step be taken yet.
-func (d Decision) Delayed(stored *Installation, again time.Time) Decision {
+// Delayed returns the decision if the bounds of the fleet do not allow its step yet.
+func (d Decision) Delayed(stored *Installation, retry time.Time) Decision {
 	if d.Begins {
 		d.Desired = stored
 	}
-	return Decision{Desired: d.Desired, Blocker: Delayed, Again: again}
+	return Decision{Desired: d.Desired, Blocker: Delayed, NextCheck: retry}
 }

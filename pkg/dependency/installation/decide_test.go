@@ -21,7 +21,7 @@ const (
 	installed  = dependencyv1alpha1.PhaseInstalled
 	notUsed    = dependencyv1alpha1.PhaseUnused
 	removing   = dependencyv1alpha1.PhaseRemoving
-	taken      = dependencyv1alpha1.PhaseKept
+	kept       = dependencyv1alpha1.PhaseKept
 	givenUp    = dependencyv1alpha1.PhaseGivenUp
 )
 
@@ -45,8 +45,8 @@ func stored(phase dependencyv1alpha1.InstallationPhase, change ...func(*Installa
 	if phase != installing && phase != givenUp {
 		i.UID, i.Generation = "a", 1
 	}
-	for _, each := range change {
-		each(i)
+	for _, option := range change {
+		option(i)
 	}
 	return i
 }
@@ -57,9 +57,9 @@ func unusedFor(d time.Duration) func(*Installation) {
 	return func(i *Installation) { i.UnusedSince = noon.Add(-d) }
 }
 
-func undoneTimes(count int, again time.Duration) func(*Installation) {
+func undoneTimes(count int, retry time.Duration) func(*Installation) {
 	return func(i *Installation) {
-		i.Undone = Undone{Count: count, Last: noon.Add(-time.Minute), Again: noon.Add(again)}
+		i.Undone = Undone{Count: count, Last: noon.Add(-time.Minute), Retry: noon.Add(retry)}
 	}
 }
 
@@ -78,8 +78,8 @@ func (d Decision) String() string {
 	if d.Blocker != NotBlocked {
 		text += ", " + string(d.Blocker)
 	}
-	if !d.Again.IsZero() {
-		text += ", again " + d.Again.Format(time.TimeOnly)
+	if !d.NextCheck.IsZero() {
+		text += ", again " + d.NextCheck.Format(time.TimeOnly)
 	}
 	return text
 }
@@ -162,10 +162,10 @@ func TestDecide(t *testing.T) {
 			ready(func(f *Facts) { needed(f); present(f); f.AddOn.Generation = 2; f.Stored = stored(installing) }), "Kept",
 		},
 		"KeptAndRestoredFromABackup": {
-			ready(func(f *Facts) { f.AddOn = &Present{UID: "b", Generation: 1, Ours: true}; f.Stored = stored(taken) }), "Kept",
+			ready(func(f *Facts) { f.AddOn = &Present{UID: "b", Generation: 1, Ours: true}; f.Stored = stored(kept) }), "Kept",
 		},
-		"Kept":           {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(taken) }), "Kept"},
-		"KeptAndRemoved": {ready(func(f *Facts) { needed(f); f.Stored = stored(taken) }), "none"},
+		"Kept":           {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(kept) }), "Kept"},
+		"KeptAndRemoved": {ready(func(f *Facts) { needed(f); f.Stored = stored(kept) }), "none"},
 
 		"Unused": {ready(func(f *Facts) { present(f); f.Stored = stored(installed) }), "Unused, again 13:00:00"},
 		"UnusedForAWhile": {
@@ -223,57 +223,57 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// each calls a function with every combination of facts.
-func each(visit func(Facts)) {
-	var all []*Installation
-	for _, phase := range []dependencyv1alpha1.InstallationPhase{"", installing, installed, notUsed, removing, taken, givenUp} {
+// eachFacts calls a function with every combination of facts.
+func eachFacts(visit func(Facts)) {
+	var installations []*Installation
+	for _, phase := range []dependencyv1alpha1.InstallationPhase{"", installing, installed, notUsed, removing, kept, givenUp} {
 		for _, unused := range []time.Duration{0, time.Minute, 2 * time.Hour} {
 			for _, count := range []int{0, 1, 2} {
 				for _, removal := range []addonv1alpha1.DependencyRemoval{keep, remove} {
-					one := stored(phase, func(i *Installation) { i.Requests = requests(removal) })
+					installation := stored(phase, func(i *Installation) { i.Requests = requests(removal) })
 					if unused > 0 {
-						unusedFor(unused)(one)
+						unusedFor(unused)(installation)
 					}
 					if count > 0 {
-						undoneTimes(count, time.Duration(count-2)*time.Hour)(one)
+						undoneTimes(count, time.Duration(count-2)*time.Hour)(installation)
 					}
-					all = append(all, one)
+					installations = append(installations, installation)
 				}
 			}
 		}
 	}
-	absent, there := []*Present{nil}, []*Present{}
+	absent, present := []*Present{nil}, []*Present{}
 	for _, uid := range []types.UID{"a", "b"} {
 		for bits := range 1 << 4 {
 			bit := func(n int) bool { return bits>>n&1 == 1 }
-			is := &Present{UID: uid, Generation: 1, Ours: bit(0), Deleted: bit(1), TakenOver: bit(2)}
+			addOn := &Present{UID: uid, Generation: 1, Ours: bit(0), Deleted: bit(1), TakenOver: bit(2)}
 			if bit(3) {
-				is.Generation = 2
+				addOn.Generation = 2
 			}
-			there = append(there, is)
+			present = append(present, addOn)
 		}
 	}
-	for _, of := range append(all, nil) {
-		eachOf(of, absent, func(bit func(int) bool, f *Facts) {
+	for _, installation := range append(installations, nil) {
+		eachOf(installation, absent, func(bit func(int) bool, f *Facts) {
 			f.Missing, f.Consents, f.Approved, f.RemovalApproved = bit(0), bit(1), bit(2), true
 			if bit(3) {
 				f.Contradiction = "it does"
 			}
 		}, visit)
-		eachOf(of, there, func(bit func(int) bool, f *Facts) {
+		eachOf(installation, present, func(bit func(int) bool, f *Facts) {
 			f.Missing, f.Consents, f.Approved, f.Keep, f.RemovalApproved = true, bit(1), true, bit(2), bit(3)
 		}, visit)
 	}
 }
 
-// eachOf calls a function with what is stored, each add-on, cluster and use, and all that bits set.
-func eachOf(of *Installation, addOns []*Present, set func(bit func(int) bool, f *Facts), visit func(Facts)) {
+// eachOf calls a function with the stored installation and every combination of add-on, cluster, use and bits.
+func eachOf(installation *Installation, addOns []*Present, set func(bit func(int) bool, f *Facts), visit func(Facts)) {
 	for _, addOn := range addOns {
 		for bits := range 1 << 5 {
 			bit := func(n int) bool { return bits>>n&1 == 1 }
 			for _, cluster := range []Cluster{ClusterReady, ClusterDetached, ClusterDenied, ClusterDoubtful} {
 				for _, use := range []Use{UseUnknown, Used, Unused} {
-					f := Facts{Stored: of, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Delay: time.Hour}
+					f := Facts{Stored: installation, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Delay: time.Hour}
 					set(bit, &f)
 					f.Use = use
 					if bit(4) {
@@ -289,8 +289,9 @@ func eachOf(of *Installation, addOns []*Present, set func(bit func(int) bool, f 
 	}
 }
 
-// Whatever is stored and found: nothing is installed without consent, on doubt, or beside what is there. Nothing is removed that is used,
-// that another writer has, or that anybody wants to keep. What was decided is not decided again, with another end.
+// For every combination of facts: Interlock installs nothing without consent, in doubt, or over an existing add-on. It
+// removes no add-on that is used, that another writer owns, or that any edge keeps. A repeated decision has the same
+// result.
 func TestDecideEverything(t *testing.T) {
 	count := 0
 	decide := func(f Facts) {
@@ -302,21 +303,21 @@ func TestDecideEverything(t *testing.T) {
 		if d.Desired == nil && f.Stored == nil {
 			return
 		}
-		after := f
-		after.Stored = d.Desired
-		again := Decide(after, noon)
-		for range 2 { // what is undone or deleted may begin anew
-			if reflect.DeepEqual(again.Desired, after.Stored) {
+		stored := f
+		stored.Stored = d.Desired
+		second := Decide(stored, noon)
+		for range 2 { // an undone or deleted installation may begin anew
+			if reflect.DeepEqual(second.Desired, stored.Stored) {
 				return
 			}
-			after.Stored = again.Desired
-			again = Decide(after, noon)
+			stored.Stored = second.Desired
+			second = Decide(stored, noon)
 		}
-		if !reflect.DeepEqual(again.Desired, after.Stored) {
+		if !reflect.DeepEqual(second.Desired, stored.Stored) {
 			t.Fatalf("has no end: %s\n%+v\nstored %+v", d, f, f.Stored)
 		}
 	}
-	each(func(f Facts) {
+	eachFacts(func(f Facts) {
 		decide(f)
 		f.ByLabel = true
 		decide(f)

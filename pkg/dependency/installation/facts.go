@@ -8,76 +8,78 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Cluster is whether Interlock acts on a managed cluster.
+// Cluster is the state of a managed cluster that decides whether Interlock acts on it.
 type Cluster int
 
 const (
 	// ClusterReady is a cluster on which Interlock acts.
 	ClusterReady Cluster = iota
-	// ClusterDetached is a cluster that does not exist, is being deleted, or is another one of the same name.
+	// ClusterDetached is a cluster that does not exist, is being deleted, or was replaced by another cluster with its name.
 	ClusterDetached
 	// ClusterDenied is a cluster on which a policy denies installations and removals.
 	ClusterDenied
-	// ClusterDoubtful is a cluster that cannot be reached, or whose add-ons were not all assessed yet.
+	// ClusterDoubtful is a cluster that cannot be reached, or whose add-ons are not all assessed yet.
 	ClusterDoubtful
 )
 
-// Use is whether add-ons on a managed cluster use another one.
+// Use is the state of an add-on's use by other add-ons on a managed cluster.
 type Use int
 
 const (
-	// UseUnknown is that it is not known yet.
+	// UseUnknown means that the use is not known yet.
 	UseUnknown Use = iota
-	// Used is that at least one add-on does. One that is being deleted does, too.
+	// Used means that at least one add-on uses it. An add-on that is being deleted counts too.
 	Used
-	// Unused is that none does.
+	// Unused means that no add-on uses it.
 	Unused
 )
 
-// Present is a ManagedClusterAddOn that exists.
+// Present is an existing ManagedClusterAddOn.
 type Present struct {
 	UID        types.UID
 	Generation int64
-	// Ours is true where Interlock has created it, and its label still says so.
+	// Ours is true if Interlock created it, and its label still shows that.
 	Ours bool
-	// TakenOver is true where another writer has changed more of it than its generation shows: labels or annotations. It is read only before
-	// a removal.
+	// TakenOver is true if another writer has changed its labels or annotations, which its generation does not show. It is
+	// read only before a removal.
 	TakenOver bool
 	// Deleted is true while it is being deleted.
 	Deleted bool
 }
 
-// Facts are what a decision on one add-on on one managed cluster rests on, as it is stored at that moment.
+// Facts are the inputs of a decision on one add-on on one managed cluster, as stored at that moment.
 type Facts struct {
-	// Stored is what is stored of the installation; nil: nothing.
+	// Stored is the stored installation. It is nil without a stored installation.
 	Stored *Installation
-	// AddOn is nil where there is no ManagedClusterAddOn.
+	// AddOn is nil without a ManagedClusterAddOn.
 	AddOn *Present
 	// Cluster and ClusterUID describe the managed cluster.
 	Cluster    Cluster
 	ClusterUID types.UID
-	// Requests are the add-ons on the cluster that need it with install: Auto, and are not being deleted, ascending by name.
+	// Requests has the add-ons on the cluster that need it with install: Auto and are not being deleted, in ascending
+	// order.
 	Requests []dependencyv1alpha1.InstallationRequest
-	// Missing is true where one of them cannot work without the installation.
+	// Missing is true if one of these add-ons cannot work without the installation.
 	Missing bool
-	// Use is whether any add-on on the cluster uses it.
+	// Use is its use by any add-on on the cluster.
 	Use Use
-	// Consents is true where its owner lets Interlock install it.
+	// Consents is true if its owner lets Interlock install it.
 	Consents bool
-	// ByLabel is true where Open Cluster Management installs it on managed clusters with a label. Labeled is true where this one has it, and
-	// Full where it is on as many as the owner's Placement can select.
+	// ByLabel is true if OCM installs it on managed clusters with a label. Labeled is true if this cluster has the label.
+	// Full is true if as many clusters have the label as the owner's Placement can select.
 	ByLabel, Labeled, Full bool
-	// Keep is true where an edge of any registered add-on keeps what it has installed.
+	// Keep is true if an edge of any registered add-on keeps the add-on that it installed.
 	Keep bool
-	// Contradiction is what the installation would contradict or break on the cluster; empty: nothing.
+	// Contradiction describes the add-ons on the cluster that the installation would contradict or break. It is empty
+	// without such add-ons.
 	Contradiction string
-	// Approved and RemovalApproved are false where a change of the fleet waits for an approval.
+	// Approved and RemovalApproved are false if a change of the fleet waits for an approval.
 	Approved, RemovalApproved bool
-	// Delay is how long the add-on stays where none uses it.
+	// Delay is the time that an unused add-on stays.
 	Delay time.Duration
 }
 
-// Installation is what is stored of an installation, without what only people read.
+// Installation is the stored state of an installation, without the parts for people.
 type Installation struct {
 	Requests    []dependencyv1alpha1.InstallationRequest
 	Phase       dependencyv1alpha1.InstallationPhase
@@ -89,8 +91,8 @@ type Installation struct {
 	Undone      Undone
 }
 
-// Undone counts how many times another writer has removed the add-on while it was needed; the zero value: never.
+// Undone counts the removals of a needed add-on by other writers. It is zero without such removals.
 type Undone struct {
 	Count       int
-	Last, Again time.Time
+	Last, Retry time.Time
 }

@@ -6,12 +6,12 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// leaving is how long Open Cluster Management may take to remove an add-on from a managed cluster whose label is gone.
-const leaving = time.Minute
+// removalTime is the time that OCM may take to remove an add-on from a managed cluster after its label is removed.
+const removalTime = time.Minute
 
-// decideLabeled decides where Open Cluster Management installs the add-on on managed clusters that have the label, and removes it where the
-// label is gone. What Interlock has done is the label, whatever becomes of the ManagedClusterAddOn meanwhile: one that is deleted, or goes with
-// its registration, is made again.
+// decideLabeled decides if OCM installs the add-on on managed clusters with the label, and removes it from clusters
+// without the label. Interlock's own action is only the label. If the ManagedClusterAddOn is deleted, or its registration
+// is, OCM creates it again.
 func (f Facts) decideLabeled(now time.Time) Decision {
 	stored := *f.Stored
 	if len(f.Requests) > 0 {
@@ -33,8 +33,9 @@ func (f Facts) decideLabeled(now time.Time) Decision {
 	return f.decideUse(stored, now)
 }
 
-// awaitInstallation decides where the label stands, and Open Cluster Management has still to install the add-on. It never does on a managed
-// cluster that no Placement selects for another reason: a label that nothing needs is withdrawn there by the rule for add-ons.
+// awaitInstallation decides if the label is set, and OCM has not installed the add-on yet. OCM never installs it on a
+// managed cluster that no Placement selects for another reason. There, the rule for unused add-ons removes a label that no
+// add-on needs.
 func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
 	if len(f.Requests) > 0 || f.Use != Unused || f.Cluster != ClusterReady || !f.Consents || f.keeps(stored) {
 		stored.enter(dependencyv1alpha1.PhaseInstalling, now)
@@ -43,17 +44,18 @@ func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
 	return f.decideUse(stored, now)
 }
 
-// decideUnlabeled decides where the label is gone, or not written yet. If Interlock has not withdrawn it, another writer has.
+// decideUnlabeled decides if the label is missing. Either it is not written yet, or it was removed by Interlock or another
+// writer.
 func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
-	switch again := stored.Since.Add(leaving); {
+	switch retry := stored.Since.Add(removalTime); {
 	case len(f.Requests) == 0, stored.Phase == dependencyv1alpha1.PhaseRemoving, stored.Phase == dependencyv1alpha1.PhaseKept:
 		return Decision{}
 	case stored.Phase == dependencyv1alpha1.PhaseInstalled, stored.Phase == dependencyv1alpha1.PhaseUnused:
 		return undo(stored, now)
 	case f.AddOn == nil:
 		return f.resume(stored, now)
-	case again.After(now):
-		return Decision{Desired: &stored, Again: again}
+	case retry.After(now):
+		return Decision{Desired: &stored, NextCheck: retry}
 	}
-	return Decision{} // another Placement installs it
+	return Decision{} // another Placement installs the add-on
 }

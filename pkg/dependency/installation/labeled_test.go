@@ -92,8 +92,8 @@ func TestDecideByLabel(t *testing.T) {
 		"TakenOverByItsConfiguration": {
 			labeled(func(f *Facts) { placed(f); f.AddOn.TakenOver = true; f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Kept",
 		},
-		"Kept":             {labeled(func(f *Facts) { placed(f); f.Stored = stored(taken) }), "Kept"},
-		"KeptAndUnlabeled": {unlabeled(func(f *Facts) { needed(f); f.Stored = stored(taken) }), "none"},
+		"Kept":             {labeled(func(f *Facts) { placed(f); f.Stored = stored(kept) }), "Kept"},
+		"KeptAndUnlabeled": {unlabeled(func(f *Facts) { needed(f); f.Stored = stored(kept) }), "none"},
 
 		"Unused": {labeled(func(f *Facts) { placed(f); f.Stored = stored(installed) }), "Unused, again 13:00:00"},
 		"RemovalBegins": {

@@ -1,5 +1,5 @@
-// Package installation decides which add-ons are installed because others need them, where, and when. It has no clock and
-// no client. The rules are those of lifecycle.md, "Install what is missing" and "Principles".
+// Package installation decides which missing add-ons are installed for their dependents, where, and when. It has no clock
+// and no client.
 package installation
 
 import (
@@ -11,25 +11,25 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/settings"
 )
 
-// Needed returns the add-ons, ascending, that edges with install Auto of one add-on need on its managed cluster, and that are not
-// known to be installed there. A verdict that is held needs nothing, nor does an edge that is waived, does not apply, or is on a
-// cycle, or whose required settings have no value.
-func Needed(declared *catalog.Catalog, findings []evaluation.Finding) []string {
-	var needed []string
+// Needed returns the add-ons that edges with install Auto of one add-on need on its managed cluster, and that are missing
+// there, in ascending order. Some edges need no installation: held, waived and inapplicable edges, edges on a cycle, and
+// edges whose required settings have no value.
+func Needed(c *catalog.Catalog, findings []evaluation.Finding) []string {
+	var addOns []string
 	for i := range findings {
 		dependency := findings[i].Dependency
 		if dependency == nil || !declaration.Installs(dependency) || !missing(&findings[i]) {
 			continue
 		}
-		if wished, known := findings[i].Settings(); !known || settings.Lacking(wished) != "" {
+		if requested, ok := findings[i].Settings(); !ok || settings.Lacking(requested) != "" {
 			continue
 		}
-		if addOn := declared.Installer(dependency); addOn != "" {
-			needed = append(needed, addOn)
+		if addOn := c.Installer(dependency); addOn != "" {
+			addOns = append(addOns, addOn)
 		}
 	}
-	slices.Sort(needed)
-	return slices.Compact(needed)
+	slices.Sort(addOns)
+	return slices.Compact(addOns)
 }
 
 // missing reports whether an installation can satisfy the edge.

@@ -82,7 +82,7 @@ func TestNeeded(t *testing.T) {
 			if test.policy != "" {
 				policies = append(policies, fixture.Policy(t, "p", test.policy))
 			}
-			declared := evaluation.New(catalog.New(addOns).Under(policy.Read(policies)))
+			declared := evaluation.New(catalog.New(addOns).WithPolicies(policy.Read(policies)))
 			test.cluster.Now = now
 			state := declared.State("leaf", test.cluster, func(name string) evaluation.Observation { return test.addOns[name] })
 			got := strings.Join(installation.Needed(declared.Catalog, declared.Evaluate("leaf", state)), " ")

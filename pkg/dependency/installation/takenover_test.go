@@ -82,10 +82,10 @@ func TestTakenOverFromThePlugin(t *testing.T) {
 		"f:labels": {".": {}, "f:dependency.addon.open-cluster-management.io/installed-by": {}}}, "f:spec": {"f:configs": {}}}`
 	created := entry("kubectl-addon", "", labeled)
 	for _, test := range []struct {
-		name string
-		of   []metav1.ManagedFieldsEntry
-		by   string
-		want bool
+		name      string
+		entries   []metav1.ManagedFieldsEntry
+		installer string
+		want      bool
 	}{
 		{"as it was created", []metav1.ManagedFieldsEntry{created}, "kubectl-addon", false},
 		{
@@ -117,7 +117,7 @@ func TestTakenOverFromThePlugin(t *testing.T) {
 		{"by an unknown installer", []metav1.ManagedFieldsEntry{created}, "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := TakenOver(test.of, test.by); got != test.want {
+			if got := TakenOver(test.entries, test.installer); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -126,16 +126,16 @@ func TestTakenOverFromThePlugin(t *testing.T) {
 
 func TestConfigured(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		of   metav1.ManagedFieldsEntry
-		want bool
+		name    string
+		entries metav1.ManagedFieldsEntry
+		want    bool
 	}{
 		{"as OCM creates it", entry("addon", "", `{"f:metadata": {"f:labels": {"f:x": {}}}, "f:spec": {"f:installNamespace": {}}}`), false},
 		{"by Interlock", entry("interlock-settings", "", `{"f:spec": {"f:configs": {}}}`), false},
 		{"by a user", entry("kubectl-edit", "", `{"f:spec": {"f:configs": {}}}`), true},
 		{"not readable", entry("x", "", `{`), true},
 	} {
-		if got := Configured([]metav1.ManagedFieldsEntry{test.of}); got != test.want {
+		if got := Configured([]metav1.ManagedFieldsEntry{test.entries}); got != test.want {
 			t.Errorf("%s: got %t", test.name, got)
 		}
 	}
@@ -145,7 +145,7 @@ func FuzzTakenOver(f *testing.F) {
 	f.Add(`{"f:metadata": {"f:labels": {"f:x": {}}}}`)
 	f.Add(`{"f:spec": null, "f:metadata": []}`)
 	f.Fuzz(func(t *testing.T, fields string) {
-		// What another writer owns never makes an add-on Interlock's.
+		// Fields of another writer never make an add-on Interlock's.
 		for _, installer := range []string{addonv1alpha1.InstalledByInterlock, addonv1alpha1.InstalledByPlugin, "another"} {
 			if !TakenOver([]metav1.ManagedFieldsEntry{entry("another", "", fields)}, installer) {
 				t.Errorf("installed by %s: %s", installer, fields)

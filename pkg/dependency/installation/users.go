@@ -11,105 +11,107 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Uses reports whether an add-on has an edge on another one, or on an API that it provides, in any of its declarations. A
-// conflict is none: nothing is missing without what it is on.
-func Uses(declared *catalog.Catalog, dependent, addOn string) bool {
-	for edge := range edges(declared, dependent) {
-		if isOn(declared, edge, addOn) {
+// Uses reports whether any declaration of an add-on has an edge on another add-on, or on an API that it provides. A
+// conflict does not count, because the dependent works without that add-on.
+func Uses(c *catalog.Catalog, dependent, addOn string) bool {
+	for edge := range edges(c, dependent) {
+		if isOn(c, edge, addOn) {
 			return true
 		}
 	}
 	return false
 }
 
-// MayUse reports whether an add-on uses another one, or it is not known whether it does.
-func MayUse(declared *catalog.Catalog, dependent, addOn string) bool {
-	return !declared.AllKnown(dependent) || declared.TemplatesUnread(dependent) || Uses(declared, dependent, addOn)
+// MayUse reports whether an add-on uses another one, or may use it because its declaration is not known.
+func MayUse(c *catalog.Catalog, dependent, addOn string) bool {
+	return !c.AllValid(dependent) || c.TemplatesUnread(dependent) || Uses(c, dependent, addOn)
 }
 
-// Users returns the add-ons, ascending, that keep another one installed where they are.
-func Users(declared *catalog.Catalog, addOn string) (users []string) {
-	for _, user := range declared.AddOns() {
-		if user != addOn && MayUse(declared, user, addOn) {
+// Users returns the add-ons that keep another add-on installed on their managed clusters, in ascending order.
+func Users(c *catalog.Catalog, addOn string) []string {
+	var users []string
+	for _, user := range c.AddOns() {
+		if user != addOn && MayUse(c, user, addOn) {
 			users = append(users, user)
 		}
 	}
 	return users
 }
 
-// Removable returns the add-ons, ascending, that are removed from managed clusters where none uses them: all edges that have them
-// installed ask for it, and at least one does.
-func Removable(declared *catalog.Catalog) []string {
-	removed, kept := sets.New[string](), sets.New[string]()
-	for _, addOn := range declared.AddOns() {
-		for edge := range edges(declared, addOn) {
-			switch installed := declared.Installer(&edge.Dependency); {
-			case installed == "" || !declaration.Installs(&edge.Dependency):
+// Removable returns the add-ons that are removed from managed clusters where no add-on uses them, in ascending order. All
+// edges that install them request their removal, and there is at least one such edge.
+func Removable(c *catalog.Catalog) []string {
+	removable, permanent := sets.New[string](), sets.New[string]()
+	for _, addOn := range c.AddOns() {
+		for edge := range edges(c, addOn) {
+			switch target := c.Installer(&edge.Dependency); {
+			case target == "" || !declaration.Installs(&edge.Dependency):
 			case declaration.Removes(&edge.Dependency):
-				removed.Insert(installed)
+				removable.Insert(target)
 			default:
-				kept.Insert(installed)
+				permanent.Insert(target)
 			}
 		}
 	}
-	return sets.List(removed.Difference(kept))
+	return sets.List(removable.Difference(permanent))
 }
 
-// Released returns the add-ons, ascending, that an add-on uses by its declaration, but not on its managed cluster: each of its edges on
-// them asks for their removal, and does not apply there.
-func Released(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
-	if len(declared.Declarations(dependent)) != 1 || !declared.AllKnown(dependent) {
-		return nil // the findings are not those of all declarations
+// Released returns the add-ons that an add-on uses by its declaration, but not on its managed cluster, in ascending order.
+// All its edges on them request their removal, and do not apply there.
+func Released(c *catalog.Catalog, dependent string, findings []evaluation.Finding) []string {
+	if len(c.Declarations(dependent)) != 1 || !c.AllValid(dependent) {
+		return nil // the findings belong to one declaration only
 	}
-	released := sets.New[string]()
+	result := sets.New[string]()
 	for i := range findings {
-		if of := findings[i].Dependency; of != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
-			released.Insert(declared.Installer(of))
+		dependency := findings[i].Dependency
+		if dependency != nil && findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
+			result.Insert(c.Installer(dependency))
 		}
 	}
 	for i := range findings {
-		of := findings[i].Dependency
-		if of == nil || findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(of) {
+		dependency := findings[i].Dependency
+		if dependency == nil || findings[i].Verdict == evaluation.NotApplicable && declaration.Removes(dependency) {
 			continue
 		}
-		for _, end := range evaluation.Named(of) {
-			released = released.Difference(sets.New(declared.Satisfying(end.Dependency)...))
+		for _, end := range evaluation.Named(dependency) {
+			result = result.Difference(sets.New(c.Satisfying(end.Dependency)...))
 		}
 	}
-	released.Delete("")
-	return sets.List(released)
+	result.Delete("")
+	return sets.List(result)
 }
 
-// MayRelease reports whether it depends on the managed cluster if an add-on uses another one: an edge on it asks for its removal, and does
-// not apply everywhere.
-func MayRelease(declared *catalog.Catalog, dependent, addOn string) bool {
-	return len(declared.Declarations(dependent)) == 1 && declared.AllKnown(dependent) &&
-		removes(declared, dependent, func(installed string) bool { return installed == addOn })
+// MayRelease reports whether the use of another add-on depends on the managed cluster: an edge on it requests its removal
+// and does not apply everywhere.
+func MayRelease(c *catalog.Catalog, dependent, addOn string) bool {
+	return len(c.Declarations(dependent)) == 1 && c.AllValid(dependent) &&
+		removes(c, dependent, func(target string) bool { return target == addOn })
 }
 
-// Decided reports whether an add-on may release others, and it is known whether it does, by the findings on a managed cluster.
-func Decided(declared *catalog.Catalog, dependent string, findings []evaluation.Finding) bool {
-	return removes(declared, dependent, func(string) bool { return true }) && !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
+// Decided reports whether an add-on may release others, and the findings on a managed cluster show which of them.
+func Decided(c *catalog.Catalog, dependent string, findings []evaluation.Finding) bool {
+	return removes(c, dependent, func(string) bool { return true }) && !slices.ContainsFunc(findings, func(f evaluation.Finding) bool {
 		return f.Verdict == evaluation.Held && (f.Dependency == nil || declaration.Removes(f.Dependency))
 	})
 }
 
-// removes reports whether an edge of an add-on that does not apply everywhere asks for the removal of one that fits.
-func removes(declared *catalog.Catalog, dependent string, fits func(installed string) bool) bool {
-	for edge := range edges(declared, dependent) {
-		if edge.When != nil && declaration.Removes(&edge.Dependency) && fits(declared.Installer(&edge.Dependency)) {
+// removes reports whether an edge that does not apply everywhere requests the removal of a matching add-on.
+func removes(c *catalog.Catalog, dependent string, match func(installed string) bool) bool {
+	for edge := range edges(c, dependent) {
+		if edge.When != nil && declaration.Removes(&edge.Dependency) && match(c.Installer(&edge.Dependency)) {
 			return true
 		}
 	}
 	return false
 }
 
-// edges yields those of all declarations of an add-on, each alternative for itself.
-func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
+// edges yields the edges of all declarations of an add-on, and each alternative as an edge.
+func edges(c *catalog.Catalog, addOn string) func(yield func(*declaration.Edge) bool) {
 	return func(yield func(*declaration.Edge) bool) {
-		for _, one := range declared.Declarations(addOn) {
-			for e := range one.Edges {
-				for end := range one.Edges[e].Ends() {
+		for _, d := range c.Declarations(addOn) {
+			for e := range d.Edges {
+				for end := range d.Edges[e].Ends() {
 					if !yield(end) {
 						return
 					}
@@ -119,15 +121,16 @@ func edges(declared *catalog.Catalog, addOn string) func(yield func(*declaration
 	}
 }
 
-func isOn(declared *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
-	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(declared.Satisfying(&edge.Dependency), addOn)
+func isOn(c *catalog.Catalog, edge *declaration.Edge, addOn string) bool {
+	return !declaration.Conflicts(&edge.Dependency) && slices.Contains(c.Satisfying(&edge.Dependency), addOn)
 }
 
-// Keeps reports whether an edge of any registered add-on keeps the add-on that it has installed.
-func Keeps(declared *catalog.Catalog, addOn string) bool {
-	for _, dependent := range declared.AddOns() {
-		for edge := range edges(declared, dependent) {
-			if of := &edge.Dependency; declaration.Installs(of) && !declaration.Removes(of) && declared.Installer(of) == addOn {
+// Keeps reports whether an edge of any registered add-on keeps the add-on that it installed.
+func Keeps(c *catalog.Catalog, addOn string) bool {
+	for _, dependent := range c.AddOns() {
+		for edge := range edges(c, dependent) {
+			dependency := &edge.Dependency
+			if declaration.Installs(dependency) && !declaration.Removes(dependency) && c.Installer(dependency) == addOn {
 				return true
 			}
 		}
@@ -135,53 +138,56 @@ func Keeps(declared *catalog.Catalog, addOn string) bool {
 	return false
 }
 
-// UseBy returns whether an add-on uses another one on its managed cluster, by its findings there. It is Unused where it declares to use it,
-// but has released it: see Released.
-func UseBy(declared *catalog.Catalog, user, addOn string, findings []evaluation.Finding) Use {
+// UseBy returns the use of an add-on by another one on its managed cluster, by its findings there. The result is Unused if
+// the user declares the use, but has released the add-on; see Released.
+func UseBy(c *catalog.Catalog, user, addOn string, findings []evaluation.Finding) Use {
 	switch {
-	case slices.Contains(Released(declared, user, findings), addOn):
+	case slices.Contains(Released(c, user, findings), addOn):
 		return Unused
-	case declared.TemplatesUnread(user), MayRelease(declared, user, addOn) && !Decided(declared, user, findings):
+	case c.TemplatesUnread(user), MayRelease(c, user, addOn) && !Decided(c, user, findings):
 		return UseUnknown
 	}
 	return Used
 }
 
-// RequestBy returns what an add-on says about the removal of another one that it asks for with install: Auto, by its findings on the managed
-// cluster; empty: it does not ask for it there. missing is true where it cannot work without.
+// RequestBy returns the requested removal of another add-on that an add-on requests with install: Auto, by its findings on
+// the managed cluster. It is empty without such a request. The second result is true if the add-on does not work without
+// the other one.
 func RequestBy(
-	declared *catalog.Catalog, addOn string, findings []evaluation.Finding,
-) (removal addonv1alpha1.DependencyRemoval, missing bool) {
+	c *catalog.Catalog, addOn string, findings []evaluation.Finding,
+) (addonv1alpha1.DependencyRemoval, bool) {
+	var removal addonv1alpha1.DependencyRemoval
 	for i := range findings {
-		of := findings[i].Dependency
-		if of == nil || !declaration.Installs(of) || declared.Installer(of) != addOn || !applies(findings[i].Verdict) {
+		dependency := findings[i].Dependency
+		if dependency == nil || !declaration.Installs(dependency) || c.Installer(dependency) != addOn || !applies(findings[i].Verdict) {
 			continue
 		}
 		if removal != addonv1alpha1.DependencyRemovalKeep {
 			removal = addonv1alpha1.DependencyRemovalKeep
-			if declaration.Removes(of) {
+			if declaration.Removes(dependency) {
 				removal = addonv1alpha1.DependencyRemovalWithLastDependent
 			}
 		}
 	}
-	return removal, removal != "" && slices.Contains(Needed(declared, findings), addOn)
+	return removal, removal != "" && slices.Contains(Needed(c, findings), addOn)
 }
 
-// applies reports whether an edge with a verdict asks for anything.
+// applies reports whether an edge with this verdict has any effect.
 func applies(verdict evaluation.Verdict) bool {
 	return verdict != evaluation.NotApplicable && verdict != evaluation.Waived && verdict != evaluation.Cycle
 }
 
-// Installable returns the add-ons, ascending, that an add-on uses in any of its declarations, and whose owners let Interlock install them.
-func Installable(declared *catalog.Catalog, dependent string) []string {
-	var used []string
-	for edge := range edges(declared, dependent) {
-		for _, addOn := range declared.Satisfying(&edge.Dependency) {
-			if declared.Consents(addOn) {
-				used = append(used, addOn)
+// Installable returns the add-ons that any declaration of an add-on uses and that their owners let Interlock install, in
+// ascending order.
+func Installable(c *catalog.Catalog, dependent string) []string {
+	var addOns []string
+	for edge := range edges(c, dependent) {
+		for _, addOn := range c.Satisfying(&edge.Dependency) {
+			if c.Consents(addOn) {
+				addOns = append(addOns, addOn)
 			}
 		}
 	}
-	slices.Sort(used)
-	return slices.Compact(used)
+	slices.Sort(addOns)
+	return slices.Compact(addOns)
 }

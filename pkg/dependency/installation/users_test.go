@@ -18,15 +18,15 @@ const withLast = "install: Auto, removal: WithLastDependent"
 // registered are registrations by name, base and other among them.
 func registered(t *testing.T, specs map[string]string) []addonv1alpha1.ClusterManagementAddOn {
 	t.Helper()
-	all := []addonv1alpha1.ClusterManagementAddOn{}
+	addOns := []addonv1alpha1.ClusterManagementAddOn{}
 	for _, name := range []string{"base", "leaf", "other"} {
 		spec := specs[name]
 		if spec == "" {
 			spec = "{}"
 		}
-		all = append(all, fixture.Specified(t, name, spec))
+		addOns = append(addOns, fixture.Specified(t, name, spec))
 	}
-	return all
+	return addOns
 }
 
 func TestUsersAndRemovable(t *testing.T) {
@@ -112,15 +112,15 @@ func TestATemplateUses(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	const never = `, when: {expression: "false"}`
-	const of = `{dependencies: [{name: a, addOn: base, ` + withLast
+	const declaration = `{dependencies: [{name: a, addOn: base, ` + withLast
 	for _, test := range []struct{ name, leaf, want string }{
 		{"an edge that applies", `{dependencies: [{name: base, ` + withLast + `}]}`, ""},
 		{"one that does not", `{dependencies: [{name: base, ` + withLast + never + `}]}`, "base"},
 		{"one that is not known to", `{dependencies: [{name: base, ` + withLast + `, when: {expression: "cluster.claims['x'] == 'y'"}}]}`, ""},
 		{"without the wish", `{dependencies: [{name: base, install: Auto` + never + `}]}`, ""},
-		{"of two, one that applies", of + never + `}, {name: base, ` + withLast + `}]}`, ""},
-		{"of two, one without the wish", of + never + `}, {name: base, type: Optional` + never + `}]}`, ""},
-		{"of two, none", of + never + `}, {name: other, ` + withLast + never + `}]}`, "base other"},
+		{"of two, one that applies", declaration + never + `}, {name: base, ` + withLast + `}]}`, ""},
+		{"of two, one without the wish", declaration + never + `}, {name: base, type: Optional` + never + `}]}`, ""},
+		{"of two, none", declaration + never + `}, {name: other, ` + withLast + never + `}]}`, "base other"},
 		{"nothing", `{}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -16,17 +16,17 @@ import (
 type Assessment struct {
 	// Registered is the declaration in the registration of the add-on.
 	Registered declaration.Declaration
-	// Findings are those on the edges of the add-on, with the AddOnTemplate that runs.
+	// Findings are the findings on the edges of the add-on, with the running AddOnTemplate.
 	Findings []evaluation.Finding
 	// Until is the time of the next assessment, because a finding ends by itself. The zero time stands for never.
 	Until time.Time
 	// Blockers are the platforms whose upgrade would break the add-on.
 	Blockers protection.Blockers
-	// Lost is true while the managed cluster cannot report anything.
+	// Lost is true while the managed cluster cannot report.
 	Lost bool
-	// Bundle is true where the registration declares a bundle.
+	// Bundle is true if the registration declares a bundle.
 	Bundle bool
-	// Acts is true where addon-manager runs the lifecycle. Only Degraded is decided elsewhere.
+	// Acts is true if addon-manager runs the lifecycle. Otherwise, only Degraded is decided.
 	Acts bool
 	// Installing is set while the gate of the add-on is closed, once the AddOnTemplate to install is known.
 	Installing *Installing
@@ -39,16 +39,16 @@ type Installing struct {
 	Findings []evaluation.Finding
 	// Missing is the name of that AddOnTemplate, if it does not exist.
 	Missing string
-	// Contradiction is set where the gate is closed because the add-on contradicted installed add-ons.
+	// Contradiction is set if the gate is closed because the add-on contradicted installed add-ons.
 	Contradiction *Contradiction
 }
 
 // Contradiction is the review of an add-on against the add-ons that are installed on its managed cluster.
 type Contradiction struct {
-	// Message names the contradicted add-ons. It is empty where there is no contradiction.
+	// Message names the contradicted add-ons. It is empty without a contradiction.
 	Message string
-	// Known is false while the review has no result.
-	Known bool
+	// Reviewed is false while the review has no result.
+	Reviewed bool
 }
 
 // Upgrading is the evaluation of an add-on with the AddOnTemplate that waits.
@@ -56,7 +56,7 @@ type Upgrading struct {
 	gate.Upgrade
 
 	Findings []evaluation.Finding
-	// RolledOut is true once OCM rolls the template out. Dropped is true where it will never do so.
+	// RolledOut is true after OCM began to roll out the template. Dropped is true if OCM will never roll it out.
 	RolledOut, Dropped bool
 }
 
@@ -72,8 +72,8 @@ func (a Assessment) Awaited() []evaluation.Finding {
 }
 
 // SameEdges reports whether two assessments have findings on the same edges.
-func SameEdges(before, after *Assessment) bool {
-	return before != nil && after != nil && slices.EqualFunc(before.Findings, after.Findings, func(a, b evaluation.Finding) bool {
+func SameEdges(old, current *Assessment) bool {
+	return old != nil && current != nil && slices.EqualFunc(old.Findings, current.Findings, func(a, b evaluation.Finding) bool {
 		return a.Name() == b.Name() && a.Target() == b.Target() && a.Type() == b.Type()
 	})
 }

@@ -12,11 +12,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/gate"
 )
 
-// Stored is the stored part of an add-on on a managed cluster that decisions depend on.
+// Stored is the stored state of an add-on on a managed cluster that decisions depend on.
 type Stored struct {
-	// The conditions are nil where they do not exist.
+	// The conditions are nil if they do not exist.
 	Degraded, Replaced, Available, Installable, Upgradable *metav1.Condition
-	// OwnsAvailable is true where addon-manager has applied Available: the add-on is a bundle, or was one.
+	// OwnsAvailable is true if addon-manager has applied Available: the add-on is or was a bundle.
 	OwnsAvailable bool
 	// HealthCheck is the mode of the health check that addon-manager has applied, or empty.
 	HealthCheck ocmv1alpha1.HealthCheckMode
@@ -25,7 +25,7 @@ type Stored struct {
 	Annotated bool
 	// GateClosed is true while the gate is closed and OCM has not begun to install the add-on.
 	GateClosed bool
-	// Running is the AddOnTemplate that runs. Waiting is another one that waits for its dependencies.
+	// Running is the running AddOnTemplate. Waiting is another template that waits for its dependencies.
 	Running, Waiting string
 	// Deleted is true while the add-on is being deleted.
 	Deleted bool
@@ -57,8 +57,13 @@ func Decide(assessment Assessment, stored Stored, now metav1.Time) Decision {
 		decision.Changed = append(decision.Changed, desired)
 	}
 	available := bundle.Decide(bundle.Input{
-		Bundle: assessment.Bundle, Former: isFormer(assessment, stored), Lost: assessment.Lost, Findings: assessment.Findings,
-		Stored: stored.Available, Degraded: degraded, Now: now,
+		Bundle:   assessment.Bundle,
+		Former:   isFormer(assessment, stored),
+		Lost:     assessment.Lost,
+		Findings: assessment.Findings,
+		Stored:   stored.Available,
+		Degraded: degraded,
+		Now:      now,
 	})
 	if available.Write {
 		decision.Changed, decision.HealthCheck = append(decision.Changed, available.Condition), available.Mode
@@ -66,7 +71,7 @@ func Decide(assessment Assessment, stored Stored, now metav1.Time) Decision {
 	return decision
 }
 
-// healthCheck returns the mode of the health check where Interlock owns it, and else nothing.
+// healthCheck returns the mode of the health check if Interlock owns it. Otherwise it is empty.
 func healthCheck(assessment Assessment, stored Stored) ocmv1alpha1.HealthCheckMode {
 	switch {
 	case assessment.Bundle:
@@ -82,7 +87,7 @@ func isFormer(assessment Assessment, stored Stored) bool {
 	return !assessment.Bundle && stored.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized
 }
 
-// decideInstallation decides on Installable, and whether the gate opens.
+// decideInstallation decides on Installable and on the opening of the gate.
 func (d *Decision) decideInstallation(assessment Assessment, stored Stored, now metav1.Time) {
 	decision := decideGate(assessment, stored)
 	desired, changed := gate.Condition(stored.Installable, decision, now)
@@ -106,12 +111,13 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 		order = gate.Missing(assessment.Installing.Missing, order)
 	}
 	if review := assessment.Installing.Contradiction; review != nil {
-		return gate.DecideContradiction(review.Message, review.Known, order)
+		return gate.DecideContradiction(review.Message, review.Reviewed, order)
 	}
 	return order
 }
 
-// decideUpgrade decides on the AddOnTemplate that waits. Without one, an add-on gets the condition once, before its first upgrade.
+// decideUpgrade decides on the AddOnTemplate that waits. Without such a template, an add-on gets the condition once,
+// before its first upgrade.
 func decideUpgrade(assessment Assessment, stored Stored) gate.Decision {
 	upgrading := assessment.Upgrading
 	switch {

@@ -34,7 +34,7 @@ func stored(kind string, status metav1.ConditionStatus, reason string) *metav1.C
 	return &metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: earlier}
 }
 
-// The states of the table: what is found of the edges, of the gate, of a template that waits, and what is stored.
+// The states of the table: findings on edges, states of the gate and of a template that waits, and stored conditions.
 var (
 	satisfied = Assessment{Acts: true, Findings: edge(evaluation.Satisfied)}
 	missing   = Assessment{Acts: true, Findings: edge(evaluation.NotInstalled)}
@@ -44,7 +44,7 @@ var (
 	held      = stored("Upgradable", isFalse, gate.ReasonWaiting)
 )
 
-func (a Assessment) with(change func(*Assessment)) Assessment {
+func (a Assessment) changed(change func(*Assessment)) Assessment {
 	change(&a)
 	return a
 }
@@ -53,8 +53,8 @@ func installing(verdict evaluation.Verdict) func(*Assessment) {
 	return func(a *Assessment) { a.Registered, a.Installing = ordered, &Installing{Findings: edge(verdict)} }
 }
 
-func contradicting(message string, known bool) func(*Assessment) {
-	return func(a *Assessment) { a.Installing.Contradiction = &Contradiction{message, known} }
+func contradicting(message string, ok bool) func(*Assessment) {
+	return func(a *Assessment) { a.Installing.Contradiction = &Contradiction{message, ok} }
 }
 
 func upgrading(verdict evaluation.Verdict) func(*Assessment) {
@@ -69,9 +69,9 @@ func TestDecide(t *testing.T) {
 	closed := Stored{GateClosed: true, Gate: addonv1alpha1.GateClosed, Annotated: true}
 	waits := Stored{GateClosed: true, Gate: addonv1alpha1.GateClosed, Annotated: true, Degraded: failing, Installable: waiting}
 	for name, test := range map[string]struct {
-		found  Assessment
-		stored Stored
-		want   string // the conditions, "open", and the mode of the health check
+		assessment Assessment
+		stored     Stored
+		want       string // the conditions, "open", and the mode of the health check
 	}{
 		"NothingToSay": {Assessment{Acts: true}, Stored{}, ""},
 		"Satisfied":    {satisfied, Stored{}, ""},
@@ -88,36 +88,36 @@ func TestDecide(t *testing.T) {
 			"Degraded=False/DependenciesSatisfied ReplacedDegraded=False/NothingReplaced",
 		},
 		"WithoutLifecycle": {
-			missing.with(installing(evaluation.NotInstalled)).with(func(a *Assessment) { a.Acts = false }), closed,
+			missing.changed(installing(evaluation.NotInstalled)).changed(func(a *Assessment) { a.Acts = false }), closed,
 			"Degraded=True/RequiredDependencyNotSatisfied",
 		},
 
 		"GateWaits": {
-			missing.with(installing(evaluation.NotInstalled)), closed,
+			missing.changed(installing(evaluation.NotInstalled)), closed,
 			"Degraded=True/RequiredDependencyNotSatisfied Installable=False/WaitingForDependencies",
 		},
 		"GateOpens": {
-			satisfied.with(installing(evaluation.Satisfied)), waits,
+			satisfied.changed(installing(evaluation.Satisfied)), waits,
 			"Degraded=False/DependenciesSatisfied Installable=True/RequiredDependenciesSatisfied open",
 		},
 		"GateOpensAfterACrash": {
-			satisfied.with(installing(evaluation.Satisfied)),
+			satisfied.changed(installing(evaluation.Satisfied)),
 			Stored{GateClosed: true, Installable: &metav1.Condition{
 				Type: "Installable", Status: isTrue, Reason: gate.ReasonSatisfied, Message: gate.MessageSatisfied, LastTransitionTime: earlier,
 			}},
 			"open",
 		},
-		"GateIsHeld":        {satisfied.with(installing(evaluation.Held)), closed, ""},
+		"GateIsHeld":        {satisfied.changed(installing(evaluation.Held)), closed, ""},
 		"TemplateNotChosen": {satisfied, closed, ""},
 		"TemplateIsMissing": {
-			satisfied.with(installing(evaluation.Satisfied)).with(func(a *Assessment) { a.Installing.Missing = "v1" }), closed,
+			satisfied.changed(installing(evaluation.Satisfied)).changed(func(a *Assessment) { a.Installing.Missing = "v1" }), closed,
 			"Installable=False/WaitingForDependencies",
 		},
 		"OpenedByHand": {
 			missing, Stored{Degraded: failing, Installable: waiting, Gate: "open", Annotated: true}, "Installable=True/GateOpened",
 		},
 		"ConditionIsRemoved": {
-			missing.with(func(a *Assessment) { a.Registered = ordered }),
+			missing.changed(func(a *Assessment) { a.Registered = ordered }),
 			Stored{Degraded: failing, Gate: "open", Annotated: true},
 			"Installable=True/GateOpened",
 		},
@@ -128,61 +128,63 @@ func TestDecide(t *testing.T) {
 		},
 		"GateIsDeleted": {missing, Stored{Degraded: failing, Installable: waiting, Deleted: true}, ""},
 		"Contradicts": {
-			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("it does", true)),
+			satisfied.changed(installing(evaluation.Satisfied)).changed(contradicting("it does", true)),
 			closed,
 			"Installable=False/Contradiction",
 		},
 		"ContradictsNoMore": {
-			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("", true)),
+			satisfied.changed(installing(evaluation.Satisfied)).changed(contradicting("", true)),
 			closed,
 			"Installable=True/RequiredDependenciesSatisfied open",
 		},
 		"ContradictionIsNotKnown": {
-			satisfied.with(installing(evaluation.Satisfied)).with(contradicting("", false)), closed, "",
+			satisfied.changed(installing(evaluation.Satisfied)).changed(contradicting("", false)), closed, "",
 		},
 
-		"IsMarked":     {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits"},
-		"NotInstalled": {satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{}, ""},
+		"IsMarked": {
+			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1"}, "Upgradable=True/NothingWaits",
+		},
+		"NotInstalled": {satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{}, ""},
 		"UpgradeWaits": {
-			satisfied.with(upgrading(evaluation.NotInstalled)),
+			satisfied.changed(upgrading(evaluation.NotInstalled)),
 			Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
 			"Upgradable=False/WaitingForDependencies",
 		},
 		"UpgradeGoes": {
-			satisfied.with(upgrading(evaluation.Satisfied)),
+			satisfied.changed(upgrading(evaluation.Satisfied)),
 			Stored{Running: "v1", Waiting: "v2", Upgradable: held},
 			"Upgradable=True/RequiredDependenciesSatisfied",
 		},
-		"AnotherOneWaits": {satisfied.with(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v3", Upgradable: held}, ""},
+		"AnotherOneWaits": {satisfied.changed(upgrading(evaluation.Satisfied)), Stored{Running: "v1", Waiting: "v3", Upgradable: held}, ""},
 		"NotReadYet": {
-			satisfied.with(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "",
+			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "",
 		},
 		"RolledOut": {
-			satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.RolledOut = true }),
+			satisfied.changed(upgrading(evaluation.NotInstalled)).changed(func(a *Assessment) { a.Upgrading.RolledOut = true }),
 			Stored{Running: "v2", Waiting: "v2", Upgradable: held},
 			"Upgradable=True/GateOpened",
 		},
 		"Dropped": {
-			satisfied.with(upgrading(evaluation.NotInstalled)).with(func(a *Assessment) { a.Upgrading.Dropped = true }),
+			satisfied.changed(upgrading(evaluation.NotInstalled)).changed(func(a *Assessment) { a.Upgrading.Dropped = true }),
 			Stored{Running: "v1", Waiting: "v2", Upgradable: held},
 			"Upgradable=True/GateOpened",
 		},
 		"UpgradeOfTheMissed": {
-			missing.with(upgrading(evaluation.NotInstalled)),
+			missing.changed(upgrading(evaluation.NotInstalled)),
 			Stored{Running: "v1", Waiting: "v2", Upgradable: stored("Upgradable", isTrue, "NothingWaits")},
 			"Degraded=True/RequiredDependencyNotSatisfied Upgradable=False/WaitingForDependencies",
 		},
 
 		"BundleIsAvailable": {
-			satisfied.with(func(a *Assessment) { a.Bundle = true }), Stored{}, "Available=True/BundleAvailable " + string(customized),
+			satisfied.changed(func(a *Assessment) { a.Bundle = true }), Stored{}, "Available=True/BundleAvailable " + string(customized),
 		},
 		"BundleFails": {
-			missing.with(func(a *Assessment) { a.Bundle = true }),
+			missing.changed(func(a *Assessment) { a.Bundle = true }),
 			Stored{Available: stored("Available", isTrue, "BundleAvailable")},
 			"Degraded=True/RequiredDependencyNotSatisfied Available=False/RequiredDependencyNotSatisfied " + string(customized),
 		},
 		"BundleIsLost": {
-			satisfied.with(func(a *Assessment) { a.Bundle, a.Lost = true, true }),
+			satisfied.changed(func(a *Assessment) { a.Bundle, a.Lost = true, true }),
 			Stored{Available: stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")},
 			string(customized),
 		},
@@ -202,12 +204,12 @@ func TestDecide(t *testing.T) {
 			"Available=Unknown/BundleReleased " + string(lease),
 		},
 		"BundleNoMoreWhileItIsLost": {
-			satisfied.with(func(a *Assessment) { a.Lost = true }),
+			satisfied.changed(func(a *Assessment) { a.Lost = true }),
 			formerBundle(nil, stored("Available", unknown, "ManagedClusterLeaseUpdateStopped")),
 			string(customized),
 		},
 		"BundleWithoutLifecycle": {
-			missing.with(func(a *Assessment) { a.Acts, a.Bundle = false, true }),
+			missing.changed(func(a *Assessment) { a.Acts, a.Bundle = false, true }),
 			formerBundle(nil, stored("Available", isTrue, "BundleAvailable")),
 			"Degraded=True/RequiredDependencyNotSatisfied " + string(customized),
 		},
@@ -217,16 +219,16 @@ func TestDecide(t *testing.T) {
 			"Degraded=True/RequiredDependencyNotSatisfied " + string(lease),
 		},
 		"BundleIsDeleted": {
-			missing.with(func(a *Assessment) { a.Bundle = true }),
+			missing.changed(func(a *Assessment) { a.Bundle = true }),
 			Stored{Available: stored("Available", isTrue, "BundleAvailable"), Deleted: true},
 			"Degraded=True/RequiredDependencyNotSatisfied " + string(customized),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			decided := Decide(test.found, test.stored, now)
+			decided := Decide(test.assessment, test.stored, now)
 			var got []string
-			for _, one := range decided.Changed {
-				got = append(got, one.Type+"="+string(one.Status)+"/"+one.Reason)
+			for _, condition := range decided.Changed {
+				got = append(got, condition.Type+"="+string(condition.Status)+"/"+condition.Reason)
 			}
 			if decided.Open {
 				got = append(got, "open")
@@ -244,9 +246,9 @@ func TestDecide(t *testing.T) {
 				!slices.ContainsFunc(owned, func(kept metav1.Condition) bool { return kept.Type == "Available" }) {
 				t.Errorf("server-side apply would remove Available, which addon-manager owns: %+v", owned)
 			}
-			after := test.stored.after(decided)
-			if again := Decide(test.found, after, now); len(again.Changed) > 0 || again.Open {
-				t.Errorf("what was written is not what it has to be: %+v", again.Changed)
+			stored := test.stored.written(decided)
+			if second := Decide(test.assessment, stored, now); len(second.Changed) > 0 || second.Open {
+				t.Errorf("what was written is not what it has to be: %+v", second.Changed)
 			}
 		})
 	}
@@ -254,47 +256,47 @@ func TestDecide(t *testing.T) {
 
 // Another writer whose messages differ each time gets no write for each.
 func TestPostponeReplaced(t *testing.T) {
-	another := stored("Degraded", isTrue, "DiskFull")
-	another.Message = "4 of 4"
+	foreign := stored("Degraded", isTrue, "DiskFull")
+	foreign.Message = "4 of 4"
 	kept := stored("ReplacedDegraded", isTrue, "DiskFull")
 	kept.Message = "3 of 4"
-	decided := Decide(missing, Stored{Degraded: another, Replaced: kept}, now)
+	decided := Decide(missing, Stored{Degraded: foreign, Replaced: kept}, now)
 	if len(decided.Changed) != 2 {
 		t.Fatalf("%+v", decided.Changed)
 	}
-	left, first := decided.Postpone(func(desired metav1.Condition) time.Time {
+	remaining, first := decided.Postpone(func(desired metav1.Condition) time.Time {
 		if desired.Message == failing.Message {
 			return now.Time
 		}
 		return time.Time{}
 	})
-	if !left.Empty() || !first.Equal(now.Time) {
-		t.Errorf("%+v at %s", left.Changed, first)
+	if !remaining.Empty() || !first.Equal(now.Time) {
+		t.Errorf("%+v at %s", remaining.Changed, first)
 	}
 }
 
-// after is what is stored once a decision was written.
 // formerBundle is an add-on with an Available and a health check that addon-manager has applied.
 func formerBundle(degraded, available *metav1.Condition) Stored {
 	return Stored{Degraded: degraded, Available: available, OwnsAvailable: true, HealthCheck: ocmv1alpha1.HealthCheckModeCustomized}
 }
 
-func (s Stored) after(d Decision) Stored {
-	for _, one := range d.Changed {
-		switch one.Type {
+// written returns the stored state after a decision was written.
+func (s Stored) written(d Decision) Stored {
+	for _, condition := range d.Changed {
+		switch condition.Type {
 		case "Degraded":
-			s.Degraded = &one
+			s.Degraded = &condition
 		case "ReplacedDegraded":
-			s.Replaced = &one
+			s.Replaced = &condition
 		case "Installable":
-			s.Installable = &one
+			s.Installable = &condition
 		case "Upgradable":
-			s.Upgradable = &one
-			if one.Status == isTrue {
+			s.Upgradable = &condition
+			if condition.Status == isTrue {
 				s.Waiting = ""
 			}
 		case "Available":
-			s.Available, s.HealthCheck = &one, d.HealthCheck
+			s.Available, s.HealthCheck = &condition, d.HealthCheck
 		}
 	}
 	if d.Open {
@@ -330,10 +332,10 @@ func TestConditions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, one := range test.decided.Conditions(test.stored) {
-				got = append(got, one.Type)
-				if one.Type == "Installable" && len(test.decided.Changed) > 0 && one != *opened {
-					t.Errorf("what has changed is applied as it was: %+v", one)
+			for _, condition := range test.decided.Conditions(test.stored) {
+				got = append(got, condition.Type)
+				if condition.Type == "Installable" && len(test.decided.Changed) > 0 && condition != *opened {
+					t.Errorf("what has changed is applied as it was: %+v", condition)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -344,8 +346,8 @@ func TestConditions(t *testing.T) {
 }
 
 func TestOnlyMessages(t *testing.T) {
-	another := *failing
-	another.Message = "another"
+	changed := *failing
+	changed.Message = "another"
 	closed := Stored{GateClosed: true, Degraded: failing, Installable: waiting}
 	opened := stored("Installable", isTrue, gate.ReasonSatisfied)
 	for name, test := range map[string]struct {
@@ -353,12 +355,12 @@ func TestOnlyMessages(t *testing.T) {
 		decided Decision
 		want    bool
 	}{
-		"Message":       {closed, Decision{Changed: []metav1.Condition{another}}, true},
-		"BothMessages":  {closed, Decision{Changed: []metav1.Condition{another, *waiting}}, true},
-		"MessageAndNew": {closed, Decision{Changed: []metav1.Condition{another, *opened}}, false},
-		"Opens":         {closed, Decision{Changed: []metav1.Condition{another}, Open: true}, false},
-		"NoGate":        {Stored{Degraded: failing}, Decision{Changed: []metav1.Condition{another}}, false},
-		"First":         {Stored{GateClosed: true}, Decision{Changed: []metav1.Condition{another}}, false},
+		"Message":       {closed, Decision{Changed: []metav1.Condition{changed}}, true},
+		"BothMessages":  {closed, Decision{Changed: []metav1.Condition{changed, *waiting}}, true},
+		"MessageAndNew": {closed, Decision{Changed: []metav1.Condition{changed, *opened}}, false},
+		"Opens":         {closed, Decision{Changed: []metav1.Condition{changed}, Open: true}, false},
+		"NoGate":        {Stored{Degraded: failing}, Decision{Changed: []metav1.Condition{changed}}, false},
+		"First":         {Stored{GateClosed: true}, Decision{Changed: []metav1.Condition{changed}}, false},
 		"Nothing":       {closed, Decision{}, false},
 	} {
 		if got := test.decided.OnlyMessages(test.stored); got != test.want {
@@ -368,7 +370,7 @@ func TestOnlyMessages(t *testing.T) {
 }
 
 func TestPostpone(t *testing.T) {
-	at := now.Time
+	start := now.Time
 	decided := Decision{Changed: []metav1.Condition{*failing, *waiting}, Open: true, Because: *waiting}
 	for name, test := range map[string]struct {
 		waits map[string]time.Time
@@ -377,41 +379,41 @@ func TestPostpone(t *testing.T) {
 		first time.Time
 	}{
 		"Nothing":  {nil, []string{"Degraded", "Installable"}, true, time.Time{}},
-		"Degraded": {map[string]time.Time{"Degraded": at}, []string{"Installable"}, true, at},
-		"Gate":     {map[string]time.Time{"Installable": at}, []string{"Degraded"}, false, at},
-		"Both":     {map[string]time.Time{"Installable": at, "Degraded": at.Add(time.Second)}, nil, false, at},
+		"Degraded": {map[string]time.Time{"Degraded": start}, []string{"Installable"}, true, start},
+		"Gate":     {map[string]time.Time{"Installable": start}, []string{"Degraded"}, false, start},
+		"Both":     {map[string]time.Time{"Installable": start, "Degraded": start.Add(time.Second)}, nil, false, start},
 	} {
-		left, first := decided.Postpone(func(one metav1.Condition) time.Time { return test.waits[one.Type] })
+		remaining, first := decided.Postpone(func(condition metav1.Condition) time.Time { return test.waits[condition.Type] })
 		var got []string
-		for _, one := range left.Changed {
-			got = append(got, one.Type)
+		for _, condition := range remaining.Changed {
+			got = append(got, condition.Type)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" || left.Open != test.open || !first.Equal(test.first) || len(decided.Changed) != 2 {
-			t.Errorf("%s: open %t, first %s, %s", name, left.Open, first, diff)
+		if diff := cmp.Diff(test.want, got); diff != "" || remaining.Open != test.open || !first.Equal(test.first) || len(decided.Changed) != 2 {
+			t.Errorf("%s: open %t, first %s, %s", name, remaining.Open, first, diff)
 		}
 	}
 }
 
 func TestSameEdges(t *testing.T) {
-	of := func(names ...string) *Assessment {
-		found := &Assessment{}
+	assessed := func(names ...string) *Assessment {
+		assessment := &Assessment{}
 		for _, name := range names {
-			found.Findings = append(found.Findings, evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: name}})
+			assessment.Findings = append(assessment.Findings, evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: name}})
 		}
-		return found
+		return assessment
 	}
 	for name, test := range map[string]struct {
-		before, after *Assessment
-		want          bool
+		previous, current *Assessment
+		want              bool
 	}{
-		"New":           {nil, of("b"), false},
-		"Same":          {of("b"), of("b"), true},
+		"New":           {nil, assessed("b"), false},
+		"Same":          {assessed("b"), assessed("b"), true},
 		"OtherVerdict":  {&Assessment{Findings: edge(evaluation.Satisfied)}, &Assessment{Findings: edge(evaluation.NotInstalled)}, true},
-		"OneMore":       {of("b"), of("b", "c"), false},
-		"NotKnown":      {of("b"), &Assessment{Findings: []evaluation.Finding{{Verdict: evaluation.Held}}}, false},
-		"NothingBefore": {of(), of("b"), false},
+		"OneMore":       {assessed("b"), assessed("b", "c"), false},
+		"NotKnown":      {assessed("b"), &Assessment{Findings: []evaluation.Finding{{Verdict: evaluation.Held}}}, false},
+		"NothingBefore": {assessed(), assessed("b"), false},
 	} {
-		if got := SameEdges(test.before, test.after); got != test.want {
+		if got := SameEdges(test.previous, test.current); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 
 // Decision is a write of addon-manager to an add-on.
 type Decision struct {
-	// Changed are the conditions that differ from the stored ones, at most one of each type.
+	// Changed has the conditions that differ from the stored conditions, at most one of each type.
 	Changed []metav1.Condition
-	// HealthCheck is the mode of the add-on's health check. It is empty where Interlock does not own it.
+	// HealthCheck is the mode of the add-on's health check. It is empty if Interlock does not own it.
 	HealthCheck ocmv1alpha1.HealthCheckMode
-	// Open is true where the gate opens, after the conditions are stored. Because is the condition Installable with the reason.
+	// Open is true if the gate opens after the conditions are stored. Because is the condition Installable with the reason.
 	Open    bool
 	Because metav1.Condition
 	// own is the changed Degraded without the message of another writer. It is nil unless Degraded changes.
@@ -30,30 +30,31 @@ type Decision struct {
 // Empty reports whether there is nothing to write.
 func (d Decision) Empty() bool { return len(d.Changed) == 0 && !d.Open }
 
-// OpenedByAnother reports whether a changed condition says that another writer has opened the gate, or removed it, while the add-on waited.
+// OpenedByAnother reports whether a changed condition shows that another writer opened or removed the gate while the
+// add-on waited.
 func (d Decision) OpenedByAnother(stored Stored, changed metav1.Condition) bool {
 	return changed.Type == gate.ConditionInstallable && changed.Reason == gate.ReasonOpened && !d.Open && gate.Waits(stored.Installable)
 }
 
 // Condition returns the changed condition of a type, or nil.
 func (d Decision) Condition(kind string) *metav1.Condition {
-	at := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })
-	if at < 0 {
+	i := slices.IndexFunc(d.Changed, func(changed metav1.Condition) bool { return changed.Type == kind })
+	if i < 0 {
 		return nil
 	}
-	return &d.Changed[at]
+	return &d.Changed[i]
 }
 
-// OnlyMessages reports whether a write can wait: while the gate is closed, no condition gets another status or reason.
+// OnlyMessages reports whether a write can wait: the gate is closed, and no condition gets another status or reason.
 func (d Decision) OnlyMessages(stored Stored) bool {
 	return len(d.Changed) > 0 && !d.Open && !slices.ContainsFunc(d.Changed, func(changed metav1.Condition) bool {
 		return !gate.OnlyMessage(stored.GateClosed, stored.condition(changed.Type), changed)
 	})
 }
 
-// Postpone removes the conditions that another writer has just overwritten, until the time that notBefore returns for each. It returns the
-// first of these times. The zero time stands for now. A gate does not open before its condition is written, and ReplacedDegraded is not
-// written before the Degraded that replaces it.
+// Postpone removes the conditions that another writer has just overwritten, until the time that notBefore returns for
+// each. The second result is the first of these times. It is zero if there is nothing to wait for. A gate does not open
+// before its condition is written. ReplacedDegraded is not written before the Degraded that replaces it.
 func (d Decision) Postpone(notBefore func(metav1.Condition) time.Time) (Decision, time.Time) {
 	var first time.Time
 	waits := func(desired metav1.Condition) bool {
@@ -82,13 +83,13 @@ func (d Decision) Own(changed metav1.Condition) metav1.Condition {
 	return changed
 }
 
-// Conditions returns all conditions that addon-manager owns on the add-on, changed or as stored. Server-side apply removes a condition that
-// its owner leaves out. Without a gate, the add-on's own manager owns Installable.
+// Conditions returns all conditions of the add-on that addon-manager owns, changed or stored. Server-side apply removes a
+// condition that its owner leaves out. Without a gate, the add-on's own manager owns Installable.
 func (d Decision) Conditions(stored Stored) []metav1.Condition {
-	all := slices.Clone(d.Changed)
+	conditions := slices.Clone(d.Changed)
 	keep := func(current *metav1.Condition, owned bool) {
 		if current != nil && owned && d.Condition(current.Type) == nil {
-			all = append(all, *current)
+			conditions = append(conditions, *current)
 		}
 	}
 	keep(stored.Degraded, condition.Owned(stored.Degraded))
@@ -97,7 +98,7 @@ func (d Decision) Conditions(stored Stored) []metav1.Condition {
 	keep(stored.Upgradable, true)
 	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
 	keep(stored.Available, stored.OwnsAvailable || bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
-	return all
+	return conditions
 }
 
 // condition returns the stored condition of a type, or nil.

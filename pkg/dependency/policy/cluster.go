@@ -39,34 +39,34 @@ func (s *statements[T]) add(policy string, selector labels.Selector, value T) {
 	slices.SortFunc(*s, func(a, b statement[T]) int { return cmp.Compare(a.policy, b.policy) })
 }
 
-// Agreed is the value of a field by all policies together, on one managed cluster.
+// Agreed is the value of a field that results from all policies, on one managed cluster.
 type Agreed[T ~string] struct {
-	// Is is the strictest value. It is empty if no policy has one.
-	Is T
-	// Policies have a value, in ascending order.
+	// Value is the strictest value. It is empty if no policy has a value.
+	Value T
+	// Policies has the policies with a value, in ascending order.
 	Policies []string
 	// Conflicting is true if two policies have different values.
 	Conflicting bool
 }
 
-// on returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
-func (s statements[T]) on(clusterLabels map[string]string, strictness []T) Agreed[T] {
+// agree returns the value for a managed cluster with these labels. strictness has all values, the least strict first.
+func (s statements[T]) agree(clusterLabels map[string]string, strictness []T) Agreed[T] {
 	var agreed Agreed[T]
 	for _, statement := range s {
 		if !statement.selector.Matches(labels.Set(clusterLabels)) {
 			continue
 		}
-		agreed.Conflicting = agreed.Conflicting || agreed.Is != "" && agreed.Is != statement.value
-		if slices.Index(strictness, statement.value) > slices.Index(strictness, agreed.Is) {
-			agreed.Is = statement.value
+		agreed.Conflicting = agreed.Conflicting || agreed.Value != "" && agreed.Value != statement.value
+		if slices.Index(strictness, statement.value) > slices.Index(strictness, agreed.Value) {
+			agreed.Value = statement.value
 		}
 		agreed.Policies = append(agreed.Policies, statement.policy)
 	}
 	return agreed
 }
 
-// addStatements adds the fields of a policy that concern all add-ons of a managed cluster. An unusable protection is ignored. An unusable
-// install denies installations everywhere, because nothing may be installed on doubt.
+// addStatements adds the fields of a policy that concern all add-ons of a managed cluster. An unusable protection is
+// ignored. An unusable install denies installations everywhere, because an uncertain policy must not allow them.
 func (s *Set) addStatements(policy *dependencyv1alpha1.AddOnDependencyPolicy) {
 	selector, problem := readSelector(policy)
 	if policy.Spec.ClusterSelector == nil {
@@ -106,7 +106,7 @@ func (s Set) Protects() bool { return len(s.protections) > 0 }
 
 // Protected returns the protection of a managed cluster with these labels.
 func (s Set) Protected(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Protection] {
-	return s.protections.on(clusterLabels, protections)
+	return s.protections.agree(clusterLabels, protections)
 }
 
 // Denying returns the policies that deny installations on a managed cluster with these labels, in ascending order.
@@ -128,8 +128,8 @@ func (s Set) MayDeny() bool {
 }
 
 // InstallsAlike reports whether both sets allow and deny the same installations.
-func (s Set) InstallsAlike(other Set) bool {
-	return slices.EqualFunc(s.installs, other.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
+func (s Set) InstallsAlike(b Set) bool {
+	return slices.EqualFunc(s.installs, b.installs, func(a, b statement[dependencyv1alpha1.Install]) bool {
 		return a.policy == b.policy && a.value == b.value && a.selector.String() == b.selector.String()
 	})
 }
@@ -139,5 +139,5 @@ func (s Set) OfClusters() bool { return len(s.protections)+len(s.installs) > 0 }
 
 // Installs returns whether installations are allowed on a managed cluster with these labels.
 func (s Set) Installs(clusterLabels map[string]string) Agreed[dependencyv1alpha1.Install] {
-	return s.installs.on(clusterLabels, installs)
+	return s.installs.agree(clusterLabels, installs)
 }

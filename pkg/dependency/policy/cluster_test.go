@@ -25,13 +25,13 @@ func TestProtected(t *testing.T) {
 	}{
 		{"none says anything", map[string]string{"tier": "core"}, Agreed[dependencyv1alpha1.Protection]{}},
 		{"one does", map[string]string{"stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{
-			Is: dependencyv1alpha1.ProtectionOff, Policies: []string{"off"},
+			Value: dependencyv1alpha1.ProtectionOff, Policies: []string{"off"},
 		}},
 		{"two agree", map[string]string{"tier": "edge"}, Agreed[dependencyv1alpha1.Protection]{
-			Is: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge"},
+			Value: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge"},
 		}},
 		{"the strictest counts", map[string]string{"tier": "edge", "stage": "dev"}, Agreed[dependencyv1alpha1.Protection]{
-			Is: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge", "off"}, Conflicting: true,
+			Value: dependencyv1alpha1.ProtectionEnforce, Policies: []string{"also-edge", "edge", "off"}, Conflicting: true,
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestClustersOfStatements(t *testing.T) {
 		for cluster, tier := range map[string]string{"cluster1": "edge", "cluster2": "edge", "cluster3": ""} {
 			tally.AddCluster(cluster, map[string]string{"tier": tier}, set)
 		}
-		tally.Add("a", "b", "cluster4", map[string]string{"tier": "edge"}, set.On("a", "b"))
+		tally.Add("a", "b", "cluster4", map[string]string{"tier": "edge"}, set.Overrides("a", "b"))
 		if got := tally.Status(&policies[0], fine); got.Clusters != want || len(got.Overrides) > 0 != (got.AddOns > 0) {
 			t.Errorf("%s: %d clusters and %d add-ons", spec, got.Clusters, got.AddOns)
 		}
@@ -98,8 +98,8 @@ func TestClustersOfStatements(t *testing.T) {
 
 func TestInstalls(t *testing.T) {
 	deny, allow := dependencyv1alpha1.InstallDeny, dependencyv1alpha1.InstallAllow
-	together := func(is dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {
-		return Agreed[dependencyv1alpha1.Install]{Is: is, Policies: policies, Conflicting: conflicting}
+	together := func(value dependencyv1alpha1.Install, conflicting bool, policies ...string) Agreed[dependencyv1alpha1.Install] {
+		return Agreed[dependencyv1alpha1.Install]{Value: value, Policies: policies, Conflicting: conflicting}
 	}
 	edge := map[string]string{"tier": "edge"}
 	denies := map[string]string{"a": "{install: Deny, clusterSelector: {matchLabels: {tier: edge}}}"}

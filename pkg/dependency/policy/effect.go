@@ -10,10 +10,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Effect is the override of a dependency by all policies together, on one managed cluster at one
-// time. The zero value overrides nothing.
+// Effect is the combined override of a dependency by all policies, on one managed cluster at one time. The zero value
+// overrides nothing.
 type Effect struct {
-	// Policies override the dependency, in ascending order.
+	// Policies has the policies that override the dependency, in ascending order.
 	Policies []string
 	// Type replaces the declared type. If it is empty, the declared type counts.
 	Type addonv1alpha1.DependencyType
@@ -25,8 +25,8 @@ type Effect struct {
 	Until  time.Time
 	// Reasons are the reasons of the waivers.
 	Reasons []string
-	// Unknown says which override is invalid, so that the administrator's will is not known.
-	// Until is then the time of the next evaluation. It is zero if that depends on a change.
+	// Unknown describes an invalid override. The intended effect is unknown then. Until is the time of the next evaluation,
+	// or zero if only a change leads to one.
 	Unknown string
 	// Conflicting is true if two policies contradict each other. The stricter one counts.
 	Conflicting bool
@@ -35,10 +35,10 @@ type Effect struct {
 // None reports whether no policy overrides the dependency.
 func (e *Effect) None() bool { return len(e.Policies) == 0 }
 
-// Together combines the overrides of one dependency, on a managed cluster with these labels. If two
-// contradict each other, the stricter one counts: no waiver, the stricter type, and all ranges
-// of versions. A waiver that has ended is ignored.
-func Together(overrides []*Override, clusterLabels map[string]string, now time.Time) Effect {
+// Combine combines the overrides of one dependency, on a managed cluster with these labels. If two overrides contradict
+// each other, the stricter one counts: no waiver, the stricter type, and all ranges of versions. A waiver that has ended
+// is ignored.
+func Combine(overrides []*Override, clusterLabels map[string]string, now time.Time) Effect {
 	var effect Effect
 	var waivers []*Override
 	for _, override := range overrides {
@@ -66,7 +66,7 @@ func Together(overrides []*Override, clusterLabels map[string]string, now time.T
 	return effect
 }
 
-// add adds an override that does not waive.
+// add adds an override without a waiver.
 func (e *Effect) add(override *Override) {
 	switch {
 	case override.Type == "":
@@ -84,8 +84,7 @@ func (e *Effect) add(override *Override) {
 	}
 }
 
-// waive adds the waivers. They have no effect beside an override of another policy. The last one
-// to end counts.
+// waive adds the waivers. They have no effect beside an override of another policy. The last end of a waiver counts.
 func (e *Effect) waive(waivers []*Override) {
 	if len(waivers) == 0 {
 		return

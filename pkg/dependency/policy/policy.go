@@ -1,5 +1,5 @@
-// Package policy reads AddOnDependencyPolicies. With these, administrators override the declarations
-// of add-ons on the managed clusters that they select.
+// Package policy reads AddOnDependencyPolicies. Administrators use them to override the declarations of add-ons on
+// selected managed clusters.
 package policy
 
 import (
@@ -21,19 +21,18 @@ import (
 // LongestWaiver is the longest duration of a waiver: a year, which may be a leap year.
 const LongestWaiver = 366 * 24 * time.Hour
 
-// Override is an override of one dependency, or requirement, of an add-on in one policy. It is
-// immutable.
+// Override is an override of one dependency or requirement of an add-on in one policy. It is immutable.
 type Override struct {
 	// Policy is the name of the AddOnDependencyPolicy.
 	Policy string
-	// Type and Version replace the declared ones, unless they are empty.
+	// Type and Version replace the declared values, unless they are empty.
 	Type    addonv1alpha1.DependencyType
 	Version string
 	// Waived is true if the dependency counts as satisfied until the time Until, for a Reason.
 	Waived bool
 	Until  time.Time
 	Reason string
-	// Invalid describes the problem of an override that cannot be used. It is empty for a valid one.
+	// Invalid describes the problem of an unusable override. It is empty for a valid override.
 	Invalid string
 
 	// everywhere is true if the policy has no selector of managed clusters.
@@ -42,7 +41,7 @@ type Override struct {
 	selector labels.Selector
 	// path is the field of the override.
 	path *field.Path
-	// statement has all of this as text, which is equal for equal overrides.
+	// statement is a text that is equal for equal overrides.
 	statement string
 }
 
@@ -56,13 +55,12 @@ type Set struct {
 // key identifies a dependency of an add-on.
 type key struct{ addOn, dependency string }
 
-// Read reads all policies of a hub, in any order. It never fails: an override that cannot be
-// used is Invalid.
+// Read reads all policies of a hub, in any order. It never fails, because an unusable override is Invalid.
 func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	set := Set{overrides: map[key][]*Override{}}
 	for i := range policies {
 		policy := &policies[i]
-		Each(policy, func(j int, override *Override) {
+		EachOverride(policy, func(j int, override *Override) {
 			dependency := key{policy.Spec.Overrides[j].AddOn, policy.Spec.Overrides[j].Dependency}
 			set.overrides[dependency] = append(set.overrides[dependency], override)
 		})
@@ -74,8 +72,8 @@ func Read(policies []dependencyv1alpha1.AddOnDependencyPolicy) Set {
 	return set
 }
 
-// Each calls a function with each override of a policy.
-func Each(policy *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
+// EachOverride calls a function with each override of a policy.
+func EachOverride(policy *dependencyv1alpha1.AddOnDependencyPolicy, call func(i int, override *Override)) {
 	selector, problem := readSelector(policy)
 	for i := range policy.Spec.Overrides {
 		override := read(&policy.Spec.Overrides[i], OverridesPath.Index(i))
@@ -92,7 +90,8 @@ var (
 	selectorPath  = field.NewPath("spec", "clusterSelector")
 )
 
-func readSelector(policy *dependencyv1alpha1.AddOnDependencyPolicy) (selector labels.Selector, problem string) {
+// readSelector returns the policy's selector of managed clusters, or the problem of an invalid selector.
+func readSelector(policy *dependencyv1alpha1.AddOnDependencyPolicy) (labels.Selector, string) {
 	selector, err := metav1.LabelSelectorAsSelector(policy.Spec.ClusterSelector)
 	if err != nil {
 		return nil, fmt.Sprintf("%s: %s", selectorPath, err)
@@ -102,22 +101,22 @@ func readSelector(policy *dependencyv1alpha1.AddOnDependencyPolicy) (selector la
 
 // read compiles the override at a path. It repeats the checks of the CRD's schema, because the served
 // CRD may be older.
-func read(declared *dependencyv1alpha1.DependencyOverride, path *field.Path) *Override {
-	override := &Override{path: path, Type: addonv1alpha1.DependencyType(declared.Type), Version: declared.Version}
-	if waive := declared.Waive; waive != nil {
+func read(entry *dependencyv1alpha1.DependencyOverride, path *field.Path) *Override {
+	override := &Override{path: path, Type: addonv1alpha1.DependencyType(entry.Type), Version: entry.Version}
+	if waive := entry.Waive; waive != nil {
 		override.Waived, override.Until, override.Reason = true, waive.Until.UTC(), waive.Reason
 	}
 	var problem *field.Error
 	switch {
-	case override.Waived == (declared.Type != "" || declared.Version != ""):
-		problem = field.Invalid(path, text.Excerpt(declared.Dependency), "either waive, or version and type, must be set")
+	case override.Waived == (entry.Type != "" || entry.Version != ""):
+		problem = field.Invalid(path, text.Excerpt(entry.Dependency), "either waive, or version and type, must be set")
 	case override.Waived && (override.Reason == "" || override.Until.IsZero()):
 		problem = field.Required(path.Child("waive"), "reason and until must be set")
-	case declared.Type != "" && !slices.Contains(types, override.Type):
+	case entry.Type != "" && !slices.Contains(types, override.Type):
 		problem = field.NotSupported(path.Child("type"), override.Type, types)
-	case declared.Version != "":
-		if _, err := versions.ParseRange(declared.Version, nil); err != nil {
-			problem = field.Invalid(path.Child("version"), text.Excerpt(declared.Version), err.Error())
+	case entry.Version != "":
+		if _, err := versions.ParseRange(entry.Version, nil); err != nil {
+			problem = field.Invalid(path.Child("version"), text.Excerpt(entry.Version), err.Error())
 		}
 	}
 	if problem != nil {
@@ -139,8 +138,10 @@ func (o *Override) setStatement(selector *metav1.LabelSelector) {
 	o.statement = fmt.Sprintf("%q on %q: %q %q %t %s %q %q", o.Policy, clusters, o.Type, o.Version, o.Waived, o.Until.Format(time.RFC3339Nano), o.Reason, o.Invalid)
 }
 
-// On returns the overrides of a dependency, or requirement, of an add-on, ordered by policy.
-func (s Set) On(addOn, dependency string) []*Override { return s.overrides[key{addOn, dependency}] }
+// Overrides returns the overrides of a dependency or requirement of an add-on, ordered by policy.
+func (s Set) Overrides(addOn, dependency string) []*Override {
+	return s.overrides[key{addOn, dependency}]
+}
 
 // Selects reports whether the policy selects a managed cluster with these labels. An invalid selector
 // selects all of them.
@@ -152,7 +153,7 @@ func (o *Override) Selects(clusterLabels map[string]string) bool {
 func (o *Override) Everywhere() bool { return o.everywhere }
 
 // Equal reports whether both overrides have the same content and policy.
-func (o *Override) Equal(other *Override) bool { return o.statement == other.statement }
+func (o *Override) Equal(b *Override) bool { return o.statement == b.statement }
 
 // String returns the content of the override. It is equal for equal overrides.
 func (o *Override) String() string { return o.statement }

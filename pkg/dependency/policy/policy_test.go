@@ -170,7 +170,7 @@ func TestTogether(t *testing.T) {
 					[]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p"+string(rune('0'+i)), spec)},
 					policies...)
 			}
-			got := Together(Read(policies).On("a", "b"), test.labels, now)
+			got := Combine(Read(policies).Overrides("a", "b"), test.labels, now)
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -185,7 +185,7 @@ func TestSelectorThatCannotBeRead(t *testing.T) {
 			fixture.Policy(t, "p0", "clusterSelector: {matchExpressions: [{key: a, operator: Near}]}\n"+override("type: Optional")),
 		},
 	)
-	got := Together(policies.On("a", "b"), nil, now)
+	got := Combine(policies.Overrides("a", "b"), nil, now)
 	if !strings.HasPrefix(got.Unknown, "AddOnDependencyPolicy 'p0': spec.clusterSelector: ") || got.Type != "" {
 		t.Errorf("%+v", got)
 	}
@@ -193,20 +193,20 @@ func TestSelectorThatCannotBeRead(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	const spec = `version: ">= 1", type: Optional`
-	one := func(name, spec string) *Override {
-		return Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, name, spec)}).On("a", "b")[0]
+	read := func(name, spec string) *Override {
+		return Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, name, spec)}).Overrides("a", "b")[0]
 	}
-	if !one("p", override(spec)).Equal(one("p", override(spec))) {
+	if !read("p", override(spec)).Equal(read("p", override(spec))) {
 		t.Error("the same differ")
 	}
-	for name, other := range map[string]*Override{
-		"policy":   one("q", override(spec)),
-		"selector": one("p", "clusterSelector: {matchLabels: {a: b}}\n"+override(spec)),
-		"type":     one("p", override(`version: ">= 1"`)),
-		"version":  one("p", override(`version: ">= 2", type: Optional`)),
-		"waiver":   one("p", override(`waive: {reason: x, until: "2026-08-02T10:00:00Z"}`)),
+	for name, different := range map[string]*Override{
+		"policy":   read("q", override(spec)),
+		"selector": read("p", "clusterSelector: {matchLabels: {a: b}}\n"+override(spec)),
+		"type":     read("p", override(`version: ">= 1"`)),
+		"version":  read("p", override(`version: ">= 2", type: Optional`)),
+		"waiver":   read("p", override(`waive: {reason: x, until: "2026-08-02T10:00:00Z"}`)),
 	} {
-		if one("p", override(spec)).Equal(other) {
+		if read("p", override(spec)).Equal(different) {
 			t.Errorf("another %s is the same", name)
 		}
 	}

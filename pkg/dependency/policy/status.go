@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxNamed is the number of managed clusters in a message.
+	// maxNamed is the maximum number of managed clusters in a message.
 	maxNamed = 3
 	// maxMessage is the length of a message in the schema of the status, in characters.
 	maxMessage = 1024
@@ -25,10 +25,10 @@ const (
 // Tally counts the managed clusters on which policies have an effect.
 type Tally struct {
 	now time.Time
-	// touched has the clusters of each override, by policy.
-	touched map[string]map[key]map[string]bool
-	// ruled has the clusters of fields that concern all add-ons, by policy.
-	ruled map[string]map[string]bool
+	// clustersByOverride has the clusters of each override, by policy.
+	clustersByOverride map[string]map[key]map[string]bool
+	// clustersByPolicy has the clusters of fields that concern all add-ons, by policy.
+	clustersByPolicy map[string]map[string]bool
 	// conflicts has the clusters on which policies contradict each other, by policy.
 	conflicts map[string]map[conflict]map[string]bool
 }
@@ -43,7 +43,7 @@ type conflict struct {
 // NewTally returns an empty tally for a time.
 func NewTally(now time.Time) *Tally {
 	return &Tally{
-		now: now, touched: map[string]map[key]map[string]bool{}, ruled: map[string]map[string]bool{},
+		now: now, clustersByOverride: map[string]map[key]map[string]bool{}, clustersByPolicy: map[string]map[string]bool{},
 		conflicts: map[string]map[conflict]map[string]bool{},
 	}
 }
@@ -51,14 +51,14 @@ func NewTally(now time.Time) *Tally {
 // Add counts a managed cluster with these labels, where the add-on is installed and declares the
 // dependency. overrides has the overrides of that dependency.
 func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]string, overrides []*Override) {
-	overridden := key{addOn, dependency}
+	target := key{addOn, dependency}
 	for _, override := range overrides {
 		if override.Selects(clusterLabels) {
-			add(t.touched, override.Policy, overridden, cluster)
+			add(t.clustersByOverride, override.Policy, target, cluster)
 		}
 	}
-	if effect := Together(overrides, clusterLabels, t.now); effect.Conflicting {
-		t.addConflict(conflict{key: overridden}, cluster, effect.Policies)
+	if effect := Combine(overrides, clusterLabels, t.now); effect.Conflicting {
+		t.addConflict(conflict{key: target}, cluster, effect.Policies)
 	}
 }
 
@@ -66,10 +66,10 @@ func (t *Tally) Add(addOn, dependency, cluster string, clusterLabels map[string]
 func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set Set) {
 	protected, installs := set.Protected(clusterLabels), set.Installs(clusterLabels)
 	for _, policy := range slices.Concat(protected.Policies, installs.Policies) {
-		if t.ruled[policy] == nil {
-			t.ruled[policy] = map[string]bool{}
+		if t.clustersByPolicy[policy] == nil {
+			t.clustersByPolicy[policy] = map[string]bool{}
 		}
-		t.ruled[policy][cluster] = true
+		t.clustersByPolicy[policy][cluster] = true
 	}
 	if protected.Conflicting {
 		t.addConflict(conflict{field: ProtectionPath.String()}, cluster, protected.Policies)
@@ -80,11 +80,11 @@ func (t *Tally) AddCluster(cluster string, clusterLabels map[string]string, set 
 }
 
 // addConflict counts a managed cluster on which these policies contradict each other.
-func (t *Tally) addConflict(contradicted conflict, cluster string, policies []string) {
+func (t *Tally) addConflict(c conflict, cluster string, policies []string) {
 	for _, policy := range policies {
-		others := slices.DeleteFunc(slices.Clone(policies), func(other string) bool { return other == policy })
-		contradicted.others = Named(others...)
-		add(t.conflicts, policy, contradicted, cluster)
+		others := slices.DeleteFunc(slices.Clone(policies), func(name string) bool { return name == policy })
+		c.others = Named(others...)
+		add(t.conflicts, policy, c, cluster)
 	}
 }
 
@@ -98,8 +98,8 @@ func add[K comparable](clusters map[string]map[K]map[string]bool, policy string,
 	clusters[policy][subject][cluster] = true
 }
 
-// Status returns the status of a policy once all clusters are counted. A condition that stays keeps its
-// transition time. whyWithout returns why an override has no effect on any cluster, or an empty string.
+// Status returns the status of a policy after all clusters are counted. An unchanged condition keeps its transition time.
+// whyWithout returns the reason why an override has no effect on any cluster, or an empty string.
 func (t *Tally) Status(
 	policy *dependencyv1alpha1.AddOnDependencyPolicy, whyWithout func(*dependencyv1alpha1.DependencyOverride, *Override) string,
 ) dependencyv1alpha1.AddOnDependencyPolicyStatus {
@@ -110,22 +110,22 @@ func (t *Tally) Status(
 		}
 	}
 	addOns, clusters := map[string]bool{}, map[string]bool{}
-	maps.Copy(clusters, t.ruled[policy.Name])
-	Each(policy, func(i int, override *Override) {
-		declared := &policy.Spec.Overrides[i]
-		overridden := key{declared.AddOn, declared.Dependency}
+	maps.Copy(clusters, t.clustersByPolicy[policy.Name])
+	EachOverride(policy, func(i int, override *Override) {
+		entry := &policy.Spec.Overrides[i]
+		dependency := key{entry.AddOn, entry.Dependency}
 		problem := override.Wrong(t.now)
-		touched := t.touched[policy.Name][overridden]
-		if len(touched) > 0 {
-			addOns[overridden.addOn] = true
-			maps.Copy(clusters, touched)
+		affected := t.clustersByOverride[policy.Name][dependency]
+		if len(affected) > 0 {
+			addOns[dependency.addOn] = true
+			maps.Copy(clusters, affected)
 		}
 		status.Overrides = append(status.Overrides, dependencyv1alpha1.OverrideStatus{
-			AddOn:      overridden.addOn,
-			Dependency: overridden.dependency,
-			Clusters:   number(touched),
+			AddOn:      dependency.addOn,
+			Dependency: dependency.dependency,
+			Clusters:   number(affected),
 			Ended:      problem == "" && override.Ended(t.now),
-			Message:    text.Cut(cmp.Or(problem, override.endedMessage(t.now), whyWithout(declared, override)), maxMessage),
+			Message:    text.Cut(cmp.Or(problem, override.endedMessage(t.now), whyWithout(entry, override)), maxMessage),
 		})
 	})
 	status.AddOns, status.Clusters = number(addOns), number(clusters)
@@ -150,15 +150,16 @@ func accepted(problems []string) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyAccepted, Status: metav1.ConditionFalse, Reason: dependencyv1alpha1.ReasonInvalid,
-		Message: text.Cut(problems[0], maxMessage/2) + more(len(problems)-1) + ". Until it is corrected, verdicts on these dependencies stay as they are.",
+		Message: text.Cut(problems[0], maxMessage/2) + moreText(len(problems)-1) +
+			". Until it is corrected, verdicts on these dependencies stay as they are.",
 	}
 }
 
-func more(left int) string {
-	if left <= 0 {
+func moreText(count int) string {
+	if count <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("; and %d more", left)
+	return fmt.Sprintf("; and %d more", count)
 }
 
 func (t *Tally) conflicting(policy string) metav1.Condition {
@@ -169,15 +170,15 @@ func (t *Tally) conflicting(policy string) metav1.Condition {
 			Reason: dependencyv1alpha1.ReasonNoConflict, Message: "No other policy contradicts this one.",
 		}
 	}
-	all := slices.SortedFunc(maps.Keys(conflicts), func(a, b conflict) int {
+	sorted := slices.SortedFunc(maps.Keys(conflicts), func(a, b conflict) int {
 		return cmp.Or(strings.Compare(a.addOn, b.addOn), strings.Compare(a.dependency, b.dependency), strings.Compare(a.field, b.field),
 			strings.Compare(a.others, b.others))
 	})
-	first := all[0]
+	first := sorted[0]
 	return metav1.Condition{
 		Type: dependencyv1alpha1.PolicyConflicting, Status: metav1.ConditionTrue, Reason: dependencyv1alpha1.ReasonStricterCounts,
 		Message: fmt.Sprintf("%s: %s says something else on %s%s. The stricter counts.", first.subject(),
-			text.Cut(first.others, maxMessage/2), clustersText(conflicts[first]), more(len(all)-1)),
+			text.Cut(first.others, maxMessage/2), clustersText(conflicts[first]), moreText(len(sorted)-1)),
 	}
 }
 
@@ -188,15 +189,15 @@ func (c conflict) subject() string {
 	return fmt.Sprintf("%s → %s", text.Name(c.addOn), text.Name(c.dependency))
 }
 
-// clustersText counts managed clusters, and names the first of them.
+// clustersText returns the number of managed clusters, and the names of the first of them.
 func clustersText(clusters map[string]bool) string {
 	names := slices.Sorted(maps.Keys(clusters))
-	shown := names[:min(len(names), maxNamed)]
-	listed := strings.Join(shown, ", ")
-	if left := len(names) - len(shown); left > 0 {
-		listed += fmt.Sprintf(" and %d more", left)
+	named := names[:min(len(names), maxNamed)]
+	list := strings.Join(named, ", ")
+	if remaining := len(names) - len(named); remaining > 0 {
+		list += fmt.Sprintf(" and %d more", remaining)
 	}
-	return fmt.Sprintf("%s (%s)", text.Count(len(names), "cluster"), listed)
+	return fmt.Sprintf("%s (%s)", text.Count(len(names), "cluster"), list)
 }
 
 // Wrong returns the problems of a policy at a time.
@@ -208,7 +209,7 @@ func Wrong(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 			problems = append(problems, problem)
 		}
 	}
-	Each(policy, func(_ int, override *Override) {
+	EachOverride(policy, func(_ int, override *Override) {
 		if problem := override.Wrong(now); problem != "" && !slices.Contains(problems, problem) {
 			problems = append(problems, problem)
 		}
@@ -219,7 +220,7 @@ func Wrong(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 // Ended returns a message for each waiver of a policy that has ended.
 func Ended(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []string {
 	var messages []string
-	Each(policy, func(i int, override *Override) {
+	EachOverride(policy, func(i int, override *Override) {
 		if message := override.endedMessage(now); message != "" {
 			messages = append(messages, fmt.Sprintf("%s: %s", OverridesPath.Index(i), message))
 		}
@@ -227,7 +228,7 @@ func Ended(policy *dependencyv1alpha1.AddOnDependencyPolicy, now time.Time) []st
 	return messages
 }
 
-// Wrong returns the problem of an override that cannot be used at a time, or an empty string.
+// Wrong returns the problem of an override that is unusable at a time, or an empty string.
 func (o *Override) Wrong(now time.Time) string {
 	if o.Invalid == "" && o.TooLong(now) {
 		return fmt.Sprintf("%s: %s is more than %d days from now", o.path.Child("waive", "until"), o.Until.Format(time.RFC3339), int(LongestWaiver.Hours()/24))

@@ -34,7 +34,7 @@ func TestStatus(t *testing.T) {
 	}
 	set, tally := Read(policies), NewTally(now)
 	count := func(addOn, dependency, cluster, tier string) {
-		tally.Add(addOn, dependency, cluster, map[string]string{"tier": tier}, set.On(addOn, dependency))
+		tally.Add(addOn, dependency, cluster, map[string]string{"tier": tier}, set.Overrides(addOn, dependency))
 	}
 	for i := range 5 {
 		cluster := fmt.Sprintf("c%d", i)
@@ -47,8 +47,8 @@ func TestStatus(t *testing.T) {
 	count("c", "d", "c9", "edge")
 	count("c", "d", "core", "core")
 
-	without := func(of *dependencyv1alpha1.DependencyOverride, _ *Override) string {
-		if of.Dependency == "z" {
+	noEffect := func(target *dependencyv1alpha1.DependencyOverride, _ *Override) string {
+		if target.Dependency == "z" {
 			return "c declares no dependency of the name z"
 		}
 		return ""
@@ -84,13 +84,14 @@ func TestStatus(t *testing.T) {
 			[]string{"a e 5 the waiver ended at 2026-08-01T10:00:00Z: the dependency counts as declared"},
 		},
 	} {
-		status := tally.Status(&policies[i], without)
+		status := tally.Status(&policies[i], noEffect)
 		text := func(condition metav1.Condition) string {
 			return fmt.Sprintf("%s: %s", condition.Status, condition.Message)
 		}
 		got := said{text(status.Conditions[0]), text(status.Conditions[1]), status.AddOns, status.Clusters, nil}
-		for _, one := range status.Overrides {
-			got.Overrides = append(got.Overrides, fmt.Sprintf("%s %s %d %s", one.AddOn, one.Dependency, one.Clusters, one.Message))
+		for _, override := range status.Overrides {
+			got.Overrides = append(got.Overrides,
+				fmt.Sprintf("%s %s %d %s", override.AddOn, override.Dependency, override.Clusters, override.Message))
 		}
 		if diff := cmp.Diff(want, got); diff != "" || status.ObservedGeneration != 1 {
 			t.Errorf("%s, generation %d: -want, +got:\n%s", policies[i].Name, status.ObservedGeneration, diff)

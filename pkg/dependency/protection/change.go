@@ -24,7 +24,7 @@ func Affected(declared *catalog.Catalog, addOn string) []string {
 	for _, cycle := range declared.Cycles(addOn) {
 		affected.Insert(cycle...)
 	}
-	if tied := declared.Tied(addOn); tied != nil {
+	if tied := declared.WidestCycle(addOn); tied != nil {
 		affected.Insert(tied.Members()...)
 	}
 	return sets.List(affected)

@@ -23,7 +23,7 @@ const maxSentences = 500
 // MayContradict reports whether the installation of an add-on can cause a contradiction: the add-on has a requirement or is on a
 // cycle, or an edge from it or to it compares versions or is a conflict.
 func MayContradict(declared *catalog.Catalog, addOn string) bool {
-	if len(declared.Cycles(addOn)) > 0 || declared.Tied(addOn) != nil {
+	if len(declared.Cycles(addOn)) > 0 || declared.WidestCycle(addOn) != nil {
 		return true
 	}
 	for _, dependent := range append(declared.Dependents(addOn), addOn) {

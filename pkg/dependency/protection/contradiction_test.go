@@ -145,7 +145,7 @@ func TestMayContradict(t *testing.T) {
 		})
 		if test.policy != "" {
 			override := fixture.Policy(t, "p", "overrides: [{addOn: leaf, dependency: base, "+test.policy+"}]")
-			declared = declared.Under(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{override}))
+			declared = declared.WithPolicies(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{override}))
 		}
 		if got := MayContradict(declared, "leaf"); got != test.want {
 			t.Errorf("%s: got %t", name, got)

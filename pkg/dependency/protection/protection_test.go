@@ -69,7 +69,7 @@ func TestTaken(t *testing.T) {
 			leaf := fixture.Specified(t, "leaf", "dependencies: "+test.edges)
 			declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{leaf, fixture.Specified(t, "base", "{}")})
 			if test.policy != "" {
-				declared = declared.Under(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p", test.policy)}))
+				declared = declared.WithPolicies(policy.Read([]dependencyv1alpha1.AddOnDependencyPolicy{fixture.Policy(t, "p", test.policy)}))
 			}
 			evaluator := evaluation.New(declared)
 			cluster := evaluation.Cluster{

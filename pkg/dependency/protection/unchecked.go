@@ -46,7 +46,7 @@ func (u Unchecked) Message() string {
 	for _, addOn := range slices.Sorted(maps.Keys(u)) {
 		for i := range u[addOn] {
 			finding := &u[addOn][i]
-			edges = append(edges, fmt.Sprintf("%s %s (%s)", text.Name(addOn), Needs(*finding), finding.Found()))
+			edges = append(edges, fmt.Sprintf("%s %s (%s)", text.Name(addOn), Needs(*finding), finding.Reason()))
 		}
 	}
 	if remaining := len(edges) - maxNamed; remaining > 0 {

@@ -150,7 +150,7 @@ func (p *problem) evaluate(r *release) *selfEvaluation {
 			Name: r.Template.Name, Running: versions.OfTemplate(r.Template.Annotations, r.Template.Labels),
 		}
 	}
-	evaluator := evaluation.New(catalog.Some([]addonv1alpha1.ClusterManagementAddOn{r.Registration}, templates...))
+	evaluator := evaluation.New(catalog.NewPartial([]addonv1alpha1.ClusterManagementAddOn{r.Registration}, templates...))
 	r.selfEvaluation.findings = evaluator.Evaluate(r.AddOn, evaluation.State{Cluster: p.cluster, AddOns: evaluation.AddOns{observed}})
 	return r.selfEvaluation
 }

@@ -58,7 +58,7 @@ func (c *comparison) compareAll(i int, others *catalog.Outline) bool {
 			return false
 		}
 	}
-	for _, stored := range others.WantingVersions(edge.AddOn) {
+	for _, stored := range others.EdgesOnVersions(edge.AddOn) {
 		if c.read++; c.read > maxRead {
 			return false
 		}

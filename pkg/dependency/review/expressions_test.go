@@ -65,7 +65,7 @@ func TestDependenciesAndExpressionsAreLimited(t *testing.T) {
 				t.Errorf("denials %q, want %q", review.Denials, want)
 			}
 			stored := catalog.New([]addonv1alpha1.ClusterManagementAddOn{addOn})
-			if problems := stored.Problems("x"); stored.Known("x") || len(problems) != 1 || !strings.HasPrefix(problems[0].Message, want) {
+			if problems := stored.Problems("x"); stored.Valid("x") || len(problems) != 1 || !strings.HasPrefix(problems[0].Message, want) {
 				t.Errorf("one that is stored already is used: %v", problems)
 			}
 		}

@@ -65,7 +65,7 @@ func (r *Reviewer) Review(addOn, oldAddOn *addonv1alpha1.ClusterManagementAddOn,
 	r.mu.Lock() // one at a time: a review of a large hub takes memory
 	r.registered = r.registered.Renew(others)
 	registered := r.registered
-	changed := registered.With(addOn)
+	changed := registered.CatalogWith(addOn)
 	r.mu.Unlock()
 
 	var review Result

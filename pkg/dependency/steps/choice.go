@@ -91,7 +91,7 @@ func (i *installing) addProvider(name string, finding *evaluation.Finding) bool 
 	unknown := finding.Held() || finding.Detail != nil && finding.Detail.Unreported
 	switch {
 	case finding.Detail != nil && finding.Detail.Served:
-		i.findings.Insert(fmt.Sprintf("'%s' needs API %s, whose schema lacks fields (%s)", dependent, api, finding.Found()))
+		i.findings.Insert(fmt.Sprintf("'%s' needs API %s, whose schema lacks fields (%s)", dependent, api, finding.Reason()))
 	case len(providers) == 1:
 		return i.addOnce(providers[0], name)
 	case len(providers) > 1:

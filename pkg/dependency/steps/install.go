@@ -76,7 +76,7 @@ func install(evaluator *evaluation.Evaluator, request Installation, cluster Clus
 	}
 	i.addDependencies()
 	for name := range i.awaited {
-		if !evaluator.Known(name) {
+		if !evaluator.Valid(name) {
 			i.problems.Insert(fmt.Sprintf("it is not known what '%s' needs: its declaration cannot be used", text.Name(name)))
 		}
 	}
@@ -195,7 +195,7 @@ func (i *installing) reportContradictions(before map[string][]evaluation.Finding
 		for f := range findings {
 			sentence := fmt.Sprintf("'%s' %s", text.Name(addOn), protection.Needs(findings[f]))
 			if findings[f].Verdict != evaluation.Cycle { // its text is complete
-				sentence += " (" + findings[f].Found() + ")"
+				sentence += " (" + findings[f].Reason() + ")"
 			}
 			i.problems.Insert(sentence)
 		}

@@ -91,7 +91,7 @@ func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
 			}
 		}
 	}
-	return evaluation.New(declared.Under(policy.Read(under)).Consented(catalog.Placements{Items: consenting}))
+	return evaluation.New(declared.WithPolicies(policy.Read(under)).Consented(catalog.Placements{Items: consenting}))
 }
 
 // linesOf returns the lines of a plan. The lines of problems begin with "!".

@@ -18,21 +18,21 @@ const onBase = `{ordering: Install, dependencies: [{name: base}]}`
 
 func declared(t *testing.T, specs map[string]string) *catalog.Catalog {
 	t.Helper()
-	var all []addonv1alpha1.ClusterManagementAddOn
+	var addOns []addonv1alpha1.ClusterManagementAddOn
 	for _, name := range []string{"base", "leaf", "other"} {
 		spec := specs[name]
 		if spec == "" {
 			spec = "{}"
 		}
-		all = append(all, fixture.Specified(t, name, spec))
+		addOns = append(addOns, fixture.Specified(t, name, spec))
 	}
-	return catalog.New(all)
+	return catalog.New(addOns)
 }
 
 func TestDecide(t *testing.T) {
 	now := fixture.Now.Time
 	ordered := map[string]string{"leaf": onBase}
-	both := map[string]bool{"base": true, "leaf": true}
+	deleting := map[string]bool{"base": true, "leaf": true}
 	release := teardown.Decision{Release: true}
 	for _, test := range []struct {
 		name      string
@@ -44,15 +44,15 @@ func TestDecide(t *testing.T) {
 	}{
 		{"alone", ordered, map[string]bool{"base": true}, 0, false, release},
 		{
-			"with a dependent that is being deleted", ordered, both, time.Minute, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(9 * time.Minute)},
+			"with a dependent that is being deleted", ordered, deleting, time.Minute, false,
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(9 * time.Minute)},
 		},
-		{"for ten minutes", ordered, both, 10 * time.Minute, false, teardown.Decision{Release: true, For: []string{"leaf"}}},
+		{"for ten minutes", ordered, deleting, 10 * time.Minute, false, teardown.Decision{Release: true, Dependents: []string{"leaf"}}},
 		{
 			"with one that may be deleted next", ordered,
 			map[string]bool{"base": true, "leaf": false},
 			time.Second, false,
-			teardown.Decision{Stays: true, Again: now.Add(2 * time.Second)},
+			teardown.Decision{Stays: true, NextCheck: now.Add(2 * time.Second)},
 		},
 		{
 			"with one that stays", ordered,
@@ -60,49 +60,49 @@ func TestDecide(t *testing.T) {
 			3 * time.Second, false,
 			teardown.Decision{Release: true, Stays: true},
 		},
-		{"on a cluster that is lost or gone", ordered, both, 0, true, release},
-		{"without an order", map[string]string{"leaf": `{dependencies: [{name: base}]}`}, both, 0, false, release},
+		{"on a cluster that is lost or gone", ordered, deleting, 0, true, release},
+		{"without an order", map[string]string{"leaf": `{dependencies: [{name: base}]}`}, deleting, 0, false, release},
 		{
 			"where only the dependency has one",
 			map[string]string{"leaf": `{dependencies: [{name: base}]}`, "base": `{ordering: Install}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"with a conflict",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Conflicts}]}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"with an Optional edge",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, type: Optional}]}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"with an edge on its API",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: t, api: {kind: Tunnel}}]}`, "base": `{provides: [{kind: Tunnel}]}`},
-			both, 0, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			deleting, 0, false,
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(10 * time.Minute)},
 		},
 		{
 			"with an alternative",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: x, anyOf: [{addOn: base}, {addOn: other}]}]}`},
-			both, 0, false,
-			teardown.Decision{For: []string{"leaf"}, Again: now.Add(10 * time.Minute)},
+			deleting, 0, false,
+			teardown.Decision{Dependents: []string{"leaf"}, NextCheck: now.Add(10 * time.Minute)},
 		},
 		{
 			"with one that cannot be read",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, when: {expression: "1 +"}}]}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"with an edge that does not apply",
 			map[string]string{"leaf": `{ordering: Install, dependencies: [{name: base, when: {clusterSelector: {matchLabels: {tier: edge}}}}]}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"that would wait for each other",
 			map[string]string{"leaf": onBase, "base": `{ordering: Install, dependencies: [{name: leaf}]}`},
-			both, 0, false, release,
+			deleting, 0, false, release,
 		},
 		{
 			"that would wait for each other through a third",
@@ -147,32 +147,32 @@ func TestADeclarationThatIsNotKnownHolds(t *testing.T) {
 	}
 }
 
-// Whatever is deleted, in whatever order the leaves go, nothing is left in the end.
+// All deleted add-ons are removed in the end, in any order of deletions.
 func TestNothingWaitsForEver(t *testing.T) {
 	random := fixture.Random(7)
 	names := []string{"base", "leaf", "other"}
 	for range 300 {
 		specs := map[string]string{}
-		for _, from := range names {
+		for _, source := range names {
 			spec := `{ordering: Install, dependencies: [{name: absent}`
-			for _, to := range names {
-				if to != from && random.IntN(2) == 0 {
-					spec += `, {name: ` + to + `}`
+			for _, target := range names {
+				if target != source && random.IntN(2) == 0 {
+					spec += `, {name: ` + target + `}`
 				}
 			}
-			specs[from] = spec + `]}`
+			specs[source] = spec + `]}`
 		}
-		catalog, left := declared(t, specs), map[string]bool{"base": true, "leaf": true, "other": true}
-		for len(left) > 0 {
-			before := len(left)
+		catalog, remaining := declared(t, specs), map[string]bool{"base": true, "leaf": true, "other": true}
+		for len(remaining) > 0 {
+			count := len(remaining)
 			for _, name := range names {
-				state := teardown.State{Deleted: fixture.Now.Time, Deleting: left}
-				if _, there := left[name]; there && teardown.Decide(catalog, name, state, fixture.Now.Time).Release {
-					delete(left, name)
+				state := teardown.State{Deleted: fixture.Now.Time, Deleting: remaining}
+				if _, ok := remaining[name]; ok && teardown.Decide(catalog, name, state, fixture.Now.Time).Release {
+					delete(remaining, name)
 				}
 			}
-			if len(left) == before {
-				t.Fatalf("%v wait for each other: %v", left, specs)
+			if len(remaining) == count {
+				t.Fatalf("%v wait for each other: %v", remaining, specs)
 			}
 		}
 	}

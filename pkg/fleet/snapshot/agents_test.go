@@ -93,7 +93,7 @@ func TestFactsNeedRunningAgent(t *testing.T) {
 			if len(findings) != 1 || findings[0].Verdict != test.want {
 				t.Fatalf("got %+v", findings)
 			}
-			if finding := findings[0].Found(); test.finding != "" && !strings.Contains(finding, test.finding) {
+			if finding := findings[0].Reason(); test.finding != "" && !strings.Contains(finding, test.finding) {
 				t.Errorf("found %q", finding)
 			}
 		})

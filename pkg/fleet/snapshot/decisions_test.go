@@ -74,8 +74,8 @@ func TestDecisions(t *testing.T) {
 			if snapshot.DecisionsRead != test.read || test.read && (len(snapshot.Decisions) != 1 || snapshot.Decisions[0].Name != "all-1") {
 				t.Errorf("read %t: %v", snapshot.DecisionsRead, snapshot.Decisions)
 			}
-			if finding := snapshot.Evaluated("c3")("gateway")[0]; finding.Found() != test.want {
-				t.Errorf("found %q, want %q", finding.Found(), test.want)
+			if finding := snapshot.Evaluated("c3")("gateway")[0]; finding.Reason() != test.want {
+				t.Errorf("found %q, want %q", finding.Reason(), test.want)
 			}
 			if unselected := slices.Clone(snapshot.Whole("c1").Unselected); len(unselected) > 0 {
 				t.Errorf("c1 lacks %q, and has no add-on that needs it", unselected)

@@ -64,7 +64,7 @@ func verdictOf(t *testing.T, snapshot *Snapshot) (evaluation.Verdict, string) {
 		t.Fatalf("x has %v", findings)
 	}
 	if findings[0].Unsatisfied() {
-		return findings[0].Verdict, findings[0].Found()
+		return findings[0].Verdict, findings[0].Reason()
 	}
 	return findings[0].Verdict, findings[0].HeldBecause()
 }

@@ -76,7 +76,7 @@ type Hosting struct {
 
 // Evaluator returns an evaluator for these registrations with the AddOnTemplates, policies and Placements of the content.
 func (c *Content) Evaluator(registrations []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
-	declarations := catalog.New(registrations, c.Templates...).Under(policy.Read(c.Policies))
+	declarations := catalog.New(registrations, c.Templates...).WithPolicies(policy.Read(c.Policies))
 	return evaluation.New(declarations.Consented(catalog.Placements{Items: c.Placements, Unread: !c.PlacementsRead}))
 }
 

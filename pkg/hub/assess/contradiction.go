@@ -33,7 +33,7 @@ func (a Assessor) Contradiction(
 		return "", nil
 	}
 	found, _, err := a.contradiction(ctx, declared, of, state)
-	if err != nil || !found.Known {
+	if err != nil || !found.Reviewed {
 		return "", err
 	}
 	return found.Message, nil
@@ -61,7 +61,7 @@ func (a Assessor) contradiction(
 		states[name], _ = gate.Installing(declared.Catalog, loaded, addOn.Name) // that it is known was found by its own state
 	}
 	review := protection.ReviewInstallation(declared, addOn.Name, states)
-	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Known: review.Known}, review.Until, nil
+	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Reviewed: review.Known}, review.Until, nil
 }
 
 // withAddOn reads a hub as it is once an add-on is installed.

@@ -96,7 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if before == nil {
 		before = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns, templates).Under(policies).Consented(placements))
+	declared := evaluation.New(before.Renew(addOns, templates).WithPolicies(policies).Consented(placements))
 	r.Metrics.Registered(declared.AddOns())
 	r.Store.Set(declared)
 	r.EnableWatches(usedBy(declared))

@@ -29,7 +29,7 @@ func catalogHandler() handler.TypedEventHandler[registration, reconcile.Request]
 func declarationChanged() predicate.TypedPredicate[registration] {
 	return predicate.TypedFuncs[registration]{
 		UpdateFunc: func(e event.TypedUpdateEvent[registration]) bool {
-			return !catalog.Same(e.ObjectOld, e.ObjectNew)
+			return !catalog.SameRegistration(e.ObjectOld, e.ObjectNew)
 		},
 	}
 }

@@ -26,7 +26,7 @@ type (
 // undecided reports whether the declaration of one of the add-ons is not known:
 // it is invalid.
 func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllKnown(addOn.Name) })
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllValid(addOn.Name) })
 }
 
 // wanted returns what verdicts need of a cluster, and the spec that requests it, the versions that verdicts may need soon, and

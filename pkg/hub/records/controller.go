@@ -113,7 +113,7 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q trigger.Queue) {
 			// A watch may have delivered the add-on without fields that it had. Then their loss is no change.
 			present := r.Present()
-			if catalog.Same(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
+			if catalog.SameRegistration(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
 				return
 			}
 			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)

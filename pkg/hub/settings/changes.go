@@ -17,45 +17,45 @@ type Changes struct {
 	Changed *trigger.Trigger
 
 	mutex sync.Mutex
-	// copied are the add-ons that have a copy, by what is copied; of is the reverse.
-	copied map[types.NamespacedName]sets.Set[types.NamespacedName]
-	of     map[types.NamespacedName]types.NamespacedName
+	// copies has the add-ons with a copy of an AddOnDeploymentConfig. sources has the copied one of each add-on.
+	copies  map[types.NamespacedName]sets.Set[types.NamespacedName]
+	sources map[types.NamespacedName]types.NamespacedName
 }
 
-// Config is called with each AddOnDeploymentConfig that has changed.
+// Config enqueues the add-ons that a changed AddOnDeploymentConfig concerns.
 func (c *Changes) Config(config types.NamespacedName) {
-	if addOn, kept := strings.CutPrefix(config.Name, addonv1alpha1.SettingsConfigPrefix); kept {
+	if addOn, ok := strings.CutPrefix(config.Name, addonv1alpha1.SettingsConfigPrefix); ok {
 		c.Changed.Enqueue(types.NamespacedName{Namespace: config.Namespace, Name: addOn})
 	}
 	c.mutex.Lock()
-	concerned := c.copied[config].UnsortedList()
+	concerned := c.copies[config].UnsortedList()
 	c.mutex.Unlock()
 	c.Changed.Enqueue(concerned...)
 }
 
-// displaces remembers what the AddOnDeploymentConfig of an add-on is a copy of; zero: of none.
-func (c *Changes) displaces(config, addOn types.NamespacedName) {
+// setDisplaced stores the AddOnDeploymentConfig that the add-on's own is a copy of. A zero key removes the entry.
+func (c *Changes) setDisplaced(config, addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	before, known := c.of[addOn]
-	if known && before == config {
+	old, ok := c.sources[addOn]
+	if ok && old == config {
 		return
 	}
-	if known {
-		if c.copied[before].Delete(addOn); len(c.copied[before]) == 0 {
-			delete(c.copied, before)
+	if ok {
+		if c.copies[old].Delete(addOn); len(c.copies[old]) == 0 {
+			delete(c.copies, old)
 		}
-		delete(c.of, addOn)
+		delete(c.sources, addOn)
 	}
 	if config == (types.NamespacedName{}) {
 		return
 	}
-	if c.of == nil {
-		c.of, c.copied = map[types.NamespacedName]types.NamespacedName{}, map[types.NamespacedName]sets.Set[types.NamespacedName]{}
+	if c.sources == nil {
+		c.sources, c.copies = map[types.NamespacedName]types.NamespacedName{}, map[types.NamespacedName]sets.Set[types.NamespacedName]{}
 	}
-	if c.copied[config] == nil {
-		c.copied[config] = sets.New[types.NamespacedName]()
+	if c.copies[config] == nil {
+		c.copies[config] = sets.New[types.NamespacedName]()
 	}
-	c.copied[config].Insert(addOn)
-	c.of[addOn] = config
+	c.copies[config].Insert(addOn)
+	c.sources[addOn] = config
 }

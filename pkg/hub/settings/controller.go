@@ -1,5 +1,5 @@
-// Package settings sets variables of add-ons as their dependents request. It keeps one AddOnDeploymentConfig for each ManagedClusterAddOn
-// that refers to it, whoever has created that, and writes nothing else.
+// Package settings sets variables of add-ons as their dependents request. It keeps one AddOnDeploymentConfig for each
+// ManagedClusterAddOn that refers to it, and writes nothing else. Any component may have created the ManagedClusterAddOn.
 package settings
 
 import (
@@ -25,37 +25,37 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// Reconciler keeps the AddOnDeploymentConfigs that ManagedClusterAddOns refer to by the name of Interlock's.
+// Reconciler keeps the AddOnDeploymentConfigs that ManagedClusterAddOns refer to by Interlock's name.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
-	Wishes       *Wishes
-	// Changes are those of AddOnDeploymentConfigs.
+	Requests     *RequestStore
+	// Changes finds the add-ons that changed AddOnDeploymentConfigs concern.
 	Changes  *Changes
 	Live     client.Reader
 	Writer   client.Writer
 	Recorder events.EventRecorder
-	// FirstPass ends once this leader has assessed each add-on; nil: it has.
+	// FirstPass ends after this leader has assessed each add-on. It is nil if that is not awaited.
 	FirstPass *firstpass.Pass
 
 	bound   settings.Bound
 	pace    settings.Pace
 	emitted emitted
-	// written are the add-ons whose AddOnDeploymentConfig this process has seen.
+	// written has the add-ons whose AddOnDeploymentConfig this process has seen.
 	written map[types.NamespacedName]bool
-	// unsteady is until when add-ons wait whose settings change all the time, as an event has said.
+	// unsteady has the end of the pause of add-ons whose settings change all the time, as in the last event.
 	unsteady map[types.NamespacedName]time.Time
 }
 
-// Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it is not as it has to be.
+// Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it differs.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key, now := request.NamespacedName, r.Clock.Now()
-	declared, err := r.Declarations.Wait(ctx)
+	catalog, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !r.FirstPass.Await(key.Namespace, r.Wishes.Changed, key) {
+	if !r.FirstPass.Await(key.Namespace, r.Requests.Changed, key) {
 		return reconcile.Result{}, nil
 	}
 	addOn, err := r.Fleet.AddOn(ctx, key)
@@ -67,29 +67,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
-		return reconcile.Result{}, err // once it is reached, its add-ons are enqueued
+		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
-	wishes, read, complete := r.Wishes.On(key)
-	if !read || !declared.Registered(key.Name) || len(wishes) == 0 && !concerns(addOn) {
+	requests, ok, complete := r.Requests.Get(key)
+	if !ok || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}
-	of, problem, err := r.read(ctx, key)
+	config, problem, err := r.read(ctx, key)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
-	case of == nil:
-		r.report(key, wishes, settings.Agreed{}, problem)
+	case config == nil:
+		r.report(key, requests, settings.Agreed{}, problem)
 		return reconcile.Result{}, nil
-	case of.config != nil && !complete:
-		return reconcile.Result{}, nil // what is there stays meanwhile
+	case config.config != nil && !complete:
+		return reconcile.Result{}, nil // the stored settings stay meanwhile
 	}
-	agreed := settings.Agree(wishes)
-	r.report(key, wishes, agreed, "")
-	return r.settle(ctx, of, agreed, now)
+	agreed := settings.Agree(requests)
+	r.report(key, requests, agreed, "")
+	return r.settle(ctx, config, agreed, now)
 }
 
-// concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the AddOnDeploymentConfig that Interlock
-// keeps for it.
+// concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the
+// AddOnDeploymentConfig that Interlock keeps for it.
 func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	config, refers := fleet.ConfigOf(addOn)
 	return fleet.InstalledByInterlock(addOn) ||
@@ -102,14 +102,15 @@ func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
 	return cluster != nil && fleet.ClusterStatus(cluster) == metav1.ConditionTrue, err
 }
 
-// settle writes what the dependents agree on, unless another writer has undone it too often, or it changes all the time.
-func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
-	key := client.ObjectKeyFromObject(of.addOn)
-	content := settings.Make(agreed, of.state())
-	if of.config == nil && r.written[key] {
+// settle writes the settings that the dependents agree on. It does not if another writer undoes them, or if they change
+// all the time.
+func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(config.addOn)
+	content := settings.Make(agreed, config.state())
+	if config.config == nil && r.written[key] {
 		content.Undone = true // it was deleted
 	}
-	if !content.Changed && of.owned() {
+	if !content.Changed && config.owned() {
 		r.remember(key)
 		return reconcile.Result{}, nil
 	}
@@ -130,7 +131,8 @@ func (r *Reconciler) settle(ctx context.Context, of *kept, agreed settings.Agree
 			return controllers.At(until, now), nil
 		}
 	}
-	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(of.desired(content)), fieldOwner, client.ForceOwnership); err != nil {
+	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
+	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
 		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
 	r.remember(key)
@@ -153,48 +155,51 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.pace.Forget(addOn)
 	delete(r.unsteady, addOn)
 	r.emitted.forget(addOn)
-	r.Changes.displaces(types.NamespacedName{}, addOn)
+	r.Changes.setDisplaced(types.NamespacedName{}, addOn)
 }
 
-// read reads the AddOnDeploymentConfig of an add-on, and what it rests on. Without one that Interlock may write, the problem says why.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (of *kept, problem string, err error) {
-	of = &kept{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
-	if err := r.Live.Get(ctx, key, of.addOn); err != nil {
+// read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
+// it.
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*managedConfig, string, error) {
+	config := &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
+	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}
-	registered, own := &addonv1alpha1.ClusterManagementAddOn{}, types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}
-	displaced, can := supported(registered)
-	switch configs := referenced(of.addOn); {
-	case !can:
+	displaced, ok := supported(registered)
+	switch configs := referenced(config.addOn); {
+	case !ok:
 		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
 	case len(configs) != 1 || configs[0] != own:
 		return nil, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, Interlock "+
 			"keeps the settings there", own), nil
 	}
-	r.Changes.displaces(displaced, key)
+	r.Changes.setDisplaced(displaced, key)
+	var err error
 	if displaced != (types.NamespacedName{}) {
-		of.displaced, err = r.config(ctx, displaced)
+		config.displaced, err = r.config(ctx, displaced)
 		switch {
 		case err != nil:
 			return nil, "", err
-		case of.displaced == nil: // an empty one in its place would move agents, and take their registries away
+		case config.displaced == nil: // an empty one in its place would move agents, and remove their registries
 			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
 		}
 	}
-	if of.config, err = r.config(ctx, own); err != nil {
+	if config.config, err = r.config(ctx, own); err != nil {
 		return nil, "", err
 	}
-	if of.config != nil && !madeByInterlock(of.config) {
+	if config.config != nil && !madeByInterlock(config.config) {
 		return nil, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
 	}
-	return of, "", nil
+	return config, "", nil
 }
 
-// config reads an AddOnDeploymentConfig as it is stored: a type of Go has an empty field and none as the same. It is nil where there is
-// none.
+// config reads the stored AddOnDeploymentConfig. It is unstructured, because a Go type does not distinguish an empty field
+// from a missing field. The result is nil if the object does not exist.
 func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
 	config := &unstructured.Unstructured{}
 	config.SetGroupVersionKind(configKind)
@@ -209,16 +214,17 @@ func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*uns
 
 var configKind = addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig")
 
-// supported returns the AddOnDeploymentConfig that the add-on gets by default, if any, and whether it can have one.
-func supported(of *addonv1alpha1.ClusterManagementAddOn) (byDefault types.NamespacedName, can bool) {
-	for _, one := range of.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
-		if one.Group != addonv1alpha1.GroupVersion.Group || one.Resource != fleet.ResourceConfig {
+// supported returns the default AddOnDeploymentConfig of an add-on, if any. The second result is false if the add-on
+// supports none.
+func supported(registration *addonv1alpha1.ClusterManagementAddOn) (types.NamespacedName, bool) {
+	for _, supportedConfig := range registration.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
+		if supportedConfig.Group != addonv1alpha1.GroupVersion.Group || supportedConfig.Resource != fleet.ResourceConfig {
 			continue
 		}
-		if one.DefaultConfig == nil {
+		if supportedConfig.DefaultConfig == nil {
 			return types.NamespacedName{}, true
 		}
-		return types.NamespacedName{Namespace: one.DefaultConfig.Namespace, Name: one.DefaultConfig.Name}, true
+		return types.NamespacedName{Namespace: supportedConfig.DefaultConfig.Namespace, Name: supportedConfig.DefaultConfig.Name}, true
 	}
 	return types.NamespacedName{}, false
 }

@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 		},
 	}).Build()
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Wishes: &Wishes{Changed: trigger.New()},
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Requests: &RequestStore{Changed: trigger.New()},
 		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
 	}
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
@@ -100,10 +100,10 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) wish(dependent, mode string) {
-	b.Wishes.Found(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{wishes("base", mode)})
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{edgeWithSettings("base", mode)})
 }
 
-// reconcile returns what is stored, and the reasons of events since the last call.
+// reconcile returns the stored config, and the reasons of events since the last call.
 func (b *bench) reconcile(t *testing.T) (config *addonv1alpha1.AddOnDeploymentConfig, emitted []string, result reconcile.Result) {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
@@ -135,7 +135,7 @@ func (b *bench) change(t *testing.T, object client.Object, patch string) {
 func TestSettingsAreWrittenOnce(t *testing.T) {
 	b := newBench(t)
 	b.FirstPass = firstpass.New()
-	queued := triggertest.Enqueued(t, b.Wishes.Changed)
+	queued := triggertest.Enqueued(t, b.Requests.Changed)
 	leaf := types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}
 	b.FirstPass.Add(leaf)
 	b.FirstPass.Listed()
@@ -187,7 +187,7 @@ func TestNothingIsWrittenToALostCluster(t *testing.T) {
 		t.Errorf("written %d times", b.applied)
 	}
 	set("True")
-	enqueued := triggertest.Enqueued(t, b.Wishes.Changed)
+	enqueued := triggertest.Enqueued(t, b.Requests.Changed)
 	b.clusters().UpdateFunc(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
 		ObjectOld: managed(metav1.ConditionUnknown), ObjectNew: managed(metav1.ConditionTrue),
 	}, nil)
@@ -202,7 +202,7 @@ func TestNothingIsWrittenToALostCluster(t *testing.T) {
 // A default that is gone for a moment, as while GitOps replaces it, is no empty one.
 func TestADefaultThatIsGone(t *testing.T) {
 	b := newBench(t)
-	before, _, _ := b.reconcile(t)
+	previous, _, _ := b.reconcile(t)
 	byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
 	byDefault.Spec.AgentInstallNamespace = "agents"
 	if err := b.hub.Delete(t.Context(), byDefault.DeepCopy()); err != nil {
@@ -214,13 +214,13 @@ func TestADefaultThatIsGone(t *testing.T) {
 		t.Error("the deletion is not noticed")
 	}
 	config, emitted, _ := b.reconcile(t)
-	if config.ResourceVersion != before.ResourceVersion || !slices.Equal(emitted, []string{EventUnset}) {
+	if config.ResourceVersion != previous.ResourceVersion || !slices.Equal(emitted, []string{EventUnset}) {
 		t.Errorf("gone: %+v, emitted %q", config.Spec, emitted)
 	}
 	if err := b.hub.Create(t.Context(), byDefault); err != nil {
 		t.Fatal(err)
 	}
-	if config, _, _ := b.reconcile(t); config.ResourceVersion != before.ResourceVersion || b.applied != 1 {
+	if config, _, _ := b.reconcile(t); config.ResourceVersion != previous.ResourceVersion || b.applied != 1 {
 		t.Errorf("back: %+v, written %d times", config.Spec, b.applied)
 	}
 }
@@ -279,7 +279,7 @@ func TestAConflictIsReportedToEach(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedAgainAndAgainIsGivenUp(t *testing.T) {
+func TestRepeatedDeletionsAreGivenUp(t *testing.T) {
 	b := newBench(t)
 	config, _, _ := b.reconcile(t)
 	for _, want := range [][]string{nil, {EventGivenUp}, nil} {
@@ -302,7 +302,7 @@ func TestWhatIsDeletedAgainAndAgainIsGivenUp(t *testing.T) {
 	}
 }
 
-// What cannot be read or written is tried again, and nothing is emitted.
+// A failed read or write is tried again, and emits no event.
 func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
 	b := newBench(t)
 	config, _, _ := b.reconcile(t)
@@ -314,10 +314,10 @@ func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
 			break
 		}
 	}
-	before := b.applied
+	previous := b.applied
 	b.wish("leaf", "http")
-	if _, _, result := b.reconcile(t); b.applied != before || result.RequeueAfter == 0 {
-		t.Errorf("%d writes more, %+v", b.applied-before, result)
+	if _, _, result := b.reconcile(t); b.applied != previous || result.RequeueAfter == 0 {
+		t.Errorf("%d writes more, %+v", b.applied-previous, result)
 	}
 	b.clock.SetTime(fixture.Now.Add(time.Hour))
 	if config, _, _ := b.reconcile(t); config.Name == "" || config.Spec.CustomizedVariables[0].Value != "http" {
@@ -325,7 +325,7 @@ func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
 	}
 }
 
-// A wish that changes with what it is given is written now and then.
+// Settings that depend on their own values are written at intervals.
 func TestSettingsThatNeverSettleArePaced(t *testing.T) {
 	b := newBench(t)
 	var said []string
@@ -344,15 +344,15 @@ func TestSettingsThatNeverSettleArePaced(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, of := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
+	for _, kind := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
 		b := newBench(t)
-		b.refused[of] = errors.New("the hub is busy")
+		b.refused[kind] = errors.New("the hub is busy")
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || !strings.Contains(err.Error(),
 			"the hub is busy") {
-			t.Errorf("%s: %v", of, err)
+			t.Errorf("%s: %v", kind, err)
 		}
 		if len(b.recorder.Events) > 0 || b.applied > 0 {
-			t.Errorf("%s: %d events, %d writes", of, len(b.recorder.Events), b.applied)
+			t.Errorf("%s: %d events, %d writes", kind, len(b.recorder.Events), b.applied)
 		}
 	}
 }
@@ -370,12 +370,12 @@ func TestANewAddOnRefersToItsSettings(t *testing.T) {
 func TestChangesConcernCopiesToo(t *testing.T) {
 	changes := &Changes{Changed: trigger.New()}
 	source := types.NamespacedName{Namespace: "d", Name: "default"}
-	changes.displaces(source, base)
-	if !changes.copied[source].Has(base) {
+	changes.setDisplaced(source, base)
+	if !changes.copies[source].Has(base) {
 		t.Error("it is not remembered")
 	}
-	changes.displaces(types.NamespacedName{}, base)
-	if len(changes.copied)+len(changes.of) > 0 {
-		t.Errorf("it is not forgotten: %v", changes.copied)
+	changes.setDisplaced(types.NamespacedName{}, base)
+	if len(changes.copies)+len(changes.sources) > 0 {
+		t.Errorf("it is not forgotten: %v", changes.copies)
 	}
 }

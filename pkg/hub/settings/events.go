@@ -19,64 +19,67 @@ import (
 
 // The reasons of events on settings, all on ManagedClusterAddOns.
 const (
-	// EventConflict: dependents wish different values for a variable. It is on each of them.
+	// EventConflict is emitted if dependents request different values for a variable. It is on each of them.
 	EventConflict = "SettingConflict"
-	// EventUnset: a setting that a dependent wishes is not set. It is on the dependent.
+	// EventUnset is emitted if a requested setting is not set. It is on the dependent.
 	EventUnset = "SettingUnset"
-	// EventGivenUp: another writer has changed settings again and again. It is on the add-on whose settings they are.
+	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
+	// settings.
 	EventGivenUp = "SettingGivenUp"
-	// EventUnsteady: what the dependents wish changes again and again. It is on the add-on whose settings they are.
+	// EventUnsteady is emitted if the requests change again and again. It is on the add-on with these settings.
 	EventUnsteady = "SettingUnsteady"
 )
 
 const actionSet = "Set"
 
-// emitted remembers what events have said of an add-on, by reason, dependent, variable and note, so that each says it once.
+// emitted has the content of emitted events by add-on: reason, dependent, variable and note. Each event is emitted once.
 type emitted struct {
-	of map[types.NamespacedName]map[[4]string]bool
+	notes map[types.NamespacedName]map[[4]string]bool
 }
 
-func (e *emitted) forget(addOn types.NamespacedName) { delete(e.of, addOn) }
+func (e *emitted) forget(addOn types.NamespacedName) { delete(e.notes, addOn) }
 
-// report emits events on conflicts of the settings of an add-on, and on what is not set. The problem is why none is; empty: there is
-// none.
-func (r *Reconciler) report(addOn types.NamespacedName, wishes []settings.Request, agreed settings.Agreed, problem string) {
-	is := map[[4]string]bool{}
+// report emits events on conflicts and missing settings of an add-on. The problem is the reason why no setting is set, or
+// empty.
+func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Request, agreed settings.Agreed, problem string) {
+	current := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
-			is[[4]string{EventConflict, dependent, conflict.Variable, fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
-				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))}] = true
+			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
+			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
 		}
 	}
-	for _, wish := range wishes {
+	for _, request := range requests {
 		if problem != "" {
-			is[[4]string{EventUnset, wish.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+			current[[4]string{EventUnset, request.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
 		}
-		for _, variable := range wish.Variables {
+		for _, variable := range request.Variables {
 			if variable.Problem != "" {
-				is[[4]string{EventUnset, wish.Dependent, variable.Name, fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)}] = true
+				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)
+				current[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
 			}
 		}
 	}
-	before := r.emitted.of[addOn]
-	for _, event := range slices.SortedFunc(maps.Keys(is), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
-		if !before[event] {
+	reported := r.emitted.notes[addOn]
+	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
+		if !reported[event] {
 			related := aboutAddOn(addOn)
 			related.FieldPath = event[2] // events that differ in the note only are counted as one
 			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, related, event[0], event[3])
 		}
 	}
-	if len(is) == 0 {
+	if len(current) == 0 {
 		r.emitted.forget(addOn)
 		return
 	}
-	if r.emitted.of == nil {
-		r.emitted.of = map[types.NamespacedName]map[[4]string]bool{}
+	if r.emitted.notes == nil {
+		r.emitted.notes = map[types.NamespacedName]map[[4]string]bool{}
 	}
-	r.emitted.of[addOn] = is
+	r.emitted.notes[addOn] = current
 }
 
-// reportUnsteady emits an event where settings wait long for their next change, once for each pause.
+// reportUnsteady emits an event about settings whose next change waits long, once for each pause.
 func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
 	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
 		return
@@ -90,11 +93,11 @@ func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time,
 }
 
 func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {
-	var other runtime.Object
+	var secondary runtime.Object
 	if related != nil {
-		other = related
+		secondary = related
 	}
-	r.Recorder.Eventf(aboutAddOn(addOn), other, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
+	r.Recorder.Eventf(aboutAddOn(addOn), secondary, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
 }
 
 func aboutAddOn(addOn types.NamespacedName) *corev1.ObjectReference {

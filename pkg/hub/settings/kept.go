@@ -20,21 +20,23 @@ import (
 
 const fieldOwner = client.FieldOwner(names.AddonManager)
 
-// kept is an AddOnDeploymentConfig that Interlock keeps, with its add-on and what it displaces; nil: that does not exist.
-type kept struct {
+// managedConfig is an AddOnDeploymentConfig that Interlock keeps, with its add-on and the config that it displaces. config
+// and displaced are nil if they do not exist.
+type managedConfig struct {
 	addOn             *addonv1alpha1.ManagedClusterAddOn
 	config, displaced *unstructured.Unstructured
 }
 
-// state is what its content is decided from.
-func (k *kept) state() (state settings.State) {
-	if k.displaced != nil {
-		state.Displaced = specOf(k.displaced)
+// state returns the inputs of the decision on its content.
+func (c *managedConfig) state() settings.State {
+	var state settings.State
+	if c.displaced != nil {
+		state.Displaced = specOf(c.displaced)
 	}
-	if k.config != nil {
-		state.Stored = specOf(k.config)
-		state.Forced = k.config.GetAnnotations()[addonv1alpha1.ForceAnnotation] != ""
-		state.Written = settings.ReadWritten(k.config.GetAnnotations()[addonv1alpha1.SettingsAnnotation])
+	if c.config != nil {
+		state.Stored = specOf(c.config)
+		state.Forced = c.config.GetAnnotations()[addonv1alpha1.ForceAnnotation] != ""
+		state.Written = settings.ReadWritten(c.config.GetAnnotations()[addonv1alpha1.SettingsAnnotation])
 	}
 	return state
 }
@@ -47,24 +49,26 @@ func specOf(config *unstructured.Unstructured) map[string]any {
 	return spec
 }
 
-// owned reports whether it is deleted with its add-on.
-func (k *kept) owned() bool {
-	return k.config != nil && slices.ContainsFunc(k.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == k.addOn.UID })
+// owned reports whether the API server deletes it with its add-on.
+func (c *managedConfig) owned() bool {
+	return c.config != nil && slices.ContainsFunc(c.config.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return owner.UID == c.addOn.UID
+	})
 }
 
-// desired is what is written. What was read, if anything, must not have changed since.
-func (k *kept) desired(content settings.Content) *unstructured.Unstructured {
+// desired returns the object to write. The write fails if the object has changed since it was read.
+func (c *managedConfig) desired(content settings.Content) *unstructured.Unstructured {
 	config := &unstructured.Unstructured{Object: map[string]any{"spec": content.Spec}}
 	config.SetGroupVersionKind(configKind)
-	config.SetNamespace(k.addOn.Namespace)
-	config.SetName(fleet.SettingsConfigName(k.addOn.Name))
+	config.SetNamespace(c.addOn.Namespace)
+	config.SetName(fleet.SettingsConfigName(c.addOn.Name))
 	config.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	config.SetAnnotations(map[string]string{addonv1alpha1.SettingsAnnotation: content.Written.String()})
 	config.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: k.addOn.Name, UID: k.addOn.UID,
+		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: c.addOn.Name, UID: c.addOn.UID,
 	}})
-	if k.config != nil {
-		config.SetResourceVersion(k.config.GetResourceVersion())
+	if c.config != nil {
+		config.SetResourceVersion(c.config.GetResourceVersion())
 	}
 	return config
 }
@@ -73,23 +77,24 @@ func madeByInterlock(config *unstructured.Unstructured) bool {
 	return config.GetLabels()[names.ManagedBy] == names.AddonManager
 }
 
-// referenced are the AddOnDeploymentConfigs that an add-on itself refers to.
-func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) (configs []types.NamespacedName) {
-	for _, one := range addOn.Spec.Configs {
-		if one.Group == addonv1alpha1.GroupVersion.Group && one.Resource == fleet.ResourceConfig {
-			configs = append(configs, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+// referenced returns the AddOnDeploymentConfigs that an add-on itself refers to.
+func referenced(addOn *addonv1alpha1.ManagedClusterAddOn) []types.NamespacedName {
+	var configs []types.NamespacedName
+	for _, reference := range addOn.Spec.Configs {
+		if reference.Group == addonv1alpha1.GroupVersion.Group && reference.Resource == fleet.ResourceConfig {
+			configs = append(configs, types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name})
 		}
 	}
 	return configs
 }
 
-// Configs returns what a new add-on that Interlock creates refers to: the AddOnDeploymentConfig that this controller keeps, where an
-// edge that is declared wishes settings for it and it can have one. The catalog is the one of now: what needs the add-on may be newer than
-// the one that its installation began with.
+// Configs returns the configs that a new add-on of Interlock refers to: the AddOnDeploymentConfig that this controller
+// keeps. There is none if no declared edge requests settings for the add-on, or if it supports none. The catalog must be
+// the current one, because a dependent may be newer than the catalog with which its installation began.
 func Configs(
-	ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn types.NamespacedName,
+	ctx context.Context, live client.Reader, catalog *evaluation.Evaluator, addOn types.NamespacedName,
 ) ([]ocmv1alpha1.AddOnConfig, error) {
-	if declared == nil || !declared.IsSet(addOn.Name) {
+	if catalog == nil || !catalog.IsSet(addOn.Name) {
 		return nil, nil
 	}
 	registered := &addonv1alpha1.ClusterManagementAddOn{}

@@ -86,8 +86,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		decision = teardown.Decide(declared.Catalog, addOn.Name, state, now)
 	}
 	if !decision.Release {
-		r.reportWaiting(addOn, decision.For)
-		return controllers.At(decision.Again, now), nil
+		r.reportWaiting(addOn, decision.Dependents)
+		return controllers.At(decision.NextCheck, now), nil
 	}
 	return reconcile.Result{}, r.release(ctx, addOn, at, decision)
 }
@@ -171,9 +171,9 @@ func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 	r.waits.Delete(key)
 	if decision.Late() {
 		r.emit(addOn, corev1.EventTypeWarning, EventLate, fmt.Sprintf("The add-on is removed before its dependents, which were not gone after %.0f minutes: %s",
-			teardown.AtMost.Minutes(), text.Names(decision.For, ", ")))
+			teardown.MaxWait.Minutes(), text.Names(decision.Dependents, ", ")))
 	}
-	log.FromContext(ctx).Info("ManagedClusterAddOn may be removed", "waitedFor", decision.For)
+	log.FromContext(ctx).Info("ManagedClusterAddOn may be removed", "waitedFor", decision.Dependents)
 	return nil
 }
 

@@ -30,9 +30,9 @@ func TestAHubWithoutOCMHasNoConditions(t *testing.T) {
 			return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ManagedClusterAddOn"}}
 		},
 	}).Build()
-	done, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
-	if err != nil || done != "0 ManagedClusterAddOns written, no condition of Interlock is left on any of 0" {
-		t.Errorf("%q, %v", done, err)
+	summary, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
+	if err != nil || summary != "0 ManagedClusterAddOns written, no condition of Interlock is left on any of 0" {
+		t.Errorf("%q, %v", summary, err)
 	}
 }
 
@@ -47,12 +47,12 @@ func TestAMissingNamespaceHasNoLeader(t *testing.T) {
 			u := uninstallationOf(fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 				Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return refusal },
 			}).Build())
-			done, err := u.stop(t.Context())
-			if err != nil || !strings.HasPrefix(done, "there is no Deployment interlock-system/interlock-addon-manager") {
-				t.Errorf("%q, %v", done, err)
+			summary, err := u.stop(t.Context())
+			if err != nil || !strings.HasPrefix(summary, "there is no Deployment interlock-system/interlock-addon-manager") {
+				t.Errorf("%q, %v", summary, err)
 			}
-			if done, err := u.releaseLease(t.Context()); err != nil || done != "was not taken" {
-				t.Errorf("%q, %v", done, err)
+			if summary, err := u.releaseLease(t.Context()); err != nil || summary != "was not taken" {
+				t.Errorf("%q, %v", summary, err)
 			}
 		})
 	}
@@ -72,10 +72,10 @@ func TestTheLeaseIsGivenBackWhenTheTimeIsOver(t *testing.T) {
 	if _, err := u.stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	over, cancel := context.WithCancel(t.Context())
+	expired, cancel := context.WithCancel(t.Context())
 	cancel()
-	if done, err := u.releaseLease(over); err != nil || done != "deleted" {
-		t.Errorf("%q, %v", done, err)
+	if summary, err := u.releaseLease(expired); err != nil || summary != "deleted" {
+		t.Errorf("%q, %v", summary, err)
 	}
 }
 
@@ -124,13 +124,13 @@ func TestAConflictIsRepeated(t *testing.T) {
 					return apierrors.NewConflict(schema.GroupResource{Resource: "managedclusteraddons"}, "gateway", nil)
 				},
 			}).Build()
-			done, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
+			summary, err := (&uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}}}).removeConditions(t.Context())
 			if test.want == "" &&
-				(err != nil || done != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
-				t.Errorf("%q, %v", done, err)
+				(err != nil || summary != "1 ManagedClusterAddOns written, no condition of Interlock is left on any of 0") {
+				t.Errorf("%q, %v", summary, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("%q, %v", done, err)
+				t.Errorf("%q, %v", summary, err)
 			}
 		})
 	}

@@ -26,51 +26,51 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// passes bounds the passes over all add-ons. The last pass finds nothing to
-// clean. A conflict with another writer is resolved by the next pass.
+// passes bounds the passes over all add-ons. The last pass changes nothing. A conflict with another writer is resolved by
+// the next pass.
 const passes = 10
 
 // removeConditions removes Interlock's conditions from every add-on on every cluster.
 //
-// It removes Degraded with a reason of Interlock, and Available where a Required
-// dependency fails or addon-agent waits for the add-on's own check. The add-on's
-// other writer of Available then sets it again. All other conditions stay, also
-// an Available that addon-agent set from a lease with OCM's reasons, which OCM's
-// agent keeps current. Interlock's entry in managedFields stays with such a
-// condition until OCM's agent changes it. Removing the entry would take one more
-// write to most add-ons of a fleet.
+// It removes Degraded with a reason of Interlock. It also removes Available if a Required dependency fails or addon-agent
+// waits for the add-on's own check. The other writer of Available then sets it again. All other conditions stay. An
+// Available that addon-agent set from a lease with OCM's reasons stays too, because OCM's agent keeps it current.
+// Interlock's entry in managedFields stays with such a condition until OCM's agent changes it. Removing the entry would
+// take one more write to most add-ons of a fleet.
 func (u *uninstallation) removeConditions(ctx context.Context) (string, error) {
 	cleaned, seen, err := u.cleanAll(ctx, "conditions", u.removeFrom)
 	return fmt.Sprintf("%d ManagedClusterAddOns written, no condition of Interlock is left on any of %d", cleaned, seen), err
 }
 
-// cleaner cleans one add-on. It returns whether there was anything to clean.
+// cleaner cleans one add-on. It returns false if there is nothing to clean.
 type cleaner func(ctx context.Context, addOn *unstructured.Unstructured) (bool, error)
 
-// cleanAll cleans every add-on on every cluster, until a pass finds nothing to clean.
-func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (cleaned int64, seen int, err error) {
+// cleanAll cleans every add-on on every cluster, until a pass changes nothing. It returns the number of writes, and of the
+// add-ons in the last pass.
+func (u *uninstallation) cleanAll(ctx context.Context, step string, clean cleaner) (int64, int, error) {
+	var cleaned int64
 	for range passes {
-		var done counts
-		err := u.pass(ctx, step, clean, &done)
-		cleaned += done.cleaned.Load()
+		var results counts
+		err := u.pass(ctx, step, clean, &results)
+		cleaned += results.cleaned.Load()
 		if err != nil {
-			return cleaned, done.seen, fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
+			return cleaned, results.seen, fmt.Errorf("after %d of the add-ons: %w", cleaned, err)
 		}
-		if done.conflicts.Load() == 0 && done.cleaned.Load() == 0 {
-			return cleaned, done.seen, nil
+		if results.conflicts.Load() == 0 && results.cleaned.Load() == 0 {
+			return cleaned, results.seen, nil
 		}
 	}
 	return cleaned, 0, errors.New("other writers keep changing the ManagedClusterAddOns to clean: run this again")
 }
 
-// counts are of what one pass over all add-ons did.
+// counts are the results of one pass over all add-ons.
 type counts struct {
 	seen               int
 	cleaned, conflicts atomic.Int64
 }
 
 // pass cleans every add-on once.
-func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, done *counts) error {
+func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, results *counts) error {
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
 	for {
@@ -84,14 +84,14 @@ func (u *uninstallation) pass(ctx context.Context, step string, clean cleaner, d
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(bulk.WritesAtATime)
 		for i := range page.Items {
-			group.Go(func() error { return count(groupCtx, &page.Items[i], clean, done) })
+			group.Go(func() error { return count(groupCtx, &page.Items[i], clean, results) })
 		}
 		err = group.Wait()
-		done.seen += len(page.Items)
+		results.seen += len(page.Items)
 		if err != nil || page.GetContinue() == "" {
 			return err
 		}
-		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", step, done.seen)
+		fmt.Fprintf(u.options.Out, "     %-14s %d ManagedClusterAddOns so far\n", step, results.seen)
 	}
 }
 
@@ -111,23 +111,22 @@ func (u *uninstallation) removeEach(ctx context.Context, addOn *unstructured.Uns
 
 // count cleans one add-on, and counts writes and conflicts. After a conflict the
 // next pass reads the add-on again.
-func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner, done *counts) error {
+func count(ctx context.Context, addOn *unstructured.Unstructured, clean cleaner, results *counts) error {
 	switch cleaned, err := clean(ctx, addOn); {
 	case err == nil && !cleaned:
 	case err == nil:
-		done.cleaned.Add(1)
+		results.cleaned.Add(1)
 	case apierrors.IsNotFound(err):
 	case apierrors.IsConflict(err):
-		done.conflicts.Add(1)
+		results.conflicts.Add(1)
 	default:
 		return fmt.Errorf("ManagedClusterAddOn %s: %w", client.ObjectKeyFromObject(addOn), err)
 	}
 	return nil
 }
 
-// statusPatch returns a merge patch that removes conditions, nil where
-// there are none of them. It applies only to the resourceVersion that was read, and keeps
-// fields of a newer OCM.
+// statusPatch returns a merge patch that removes conditions. It is nil if the add-on has none of them. It applies only to
+// the resourceVersion that was read, and keeps fields of a newer OCM.
 func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]byte, error) {
 	status, _, err := unstructured.NestedMap(addOn.Object, "status")
 	if err != nil {
@@ -138,34 +137,35 @@ func statusPatch(addOn *unstructured.Unstructured, removed func(any) bool) ([]by
 	if len(kept) == len(conditions) {
 		return nil, nil
 	}
-	related, named := othersRelated(status, slices.ContainsFunc(conditions, func(one any) bool { return removed(one) && isUpgradable(one) }))
-	if named && related == nil {
+	templateRemoved := slices.ContainsFunc(conditions, func(entry any) bool { return removed(entry) && isUpgradable(entry) })
+	related, changed := othersRelated(status, templateRemoved)
+	if changed && related == nil {
 		delete(status, "relatedObjects")
 	}
-	after := statusWith(status, kept)
-	if fields, has := after.(map[string]any); has {
+	patch := statusWith(status, kept)
+	if fields, ok := patch.(map[string]any); ok {
 		if isBundle(addOn) {
 			fields["healthCheck"] = nil
 		}
-		if named {
+		if changed {
 			fields["relatedObjects"] = related
 		}
 	}
 	return json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": addOn.GetResourceVersion()},
-		"status":   after,
+		"status":   patch,
 	})
 }
 
-// othersRelated returns the related objects of a status without the AddOnTemplate that waits, or did; nil: there are no others. named is
-// false where none is there, or it is to stay.
-func othersRelated(status map[string]any, without bool) (related any, named bool) {
-	all, _ := status["relatedObjects"].([]any)
-	kept := slices.DeleteFunc(slices.Clone(all), func(one any) bool {
-		object, _ := one.(map[string]any)
+// othersRelated returns the related objects of a status without its AddOnTemplates, or nil if there are no others. The
+// second result is false if the related objects do not change.
+func othersRelated(status map[string]any, templateRemoved bool) (any, bool) {
+	objects, _ := status["relatedObjects"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(objects), func(entry any) bool {
+		object, _ := entry.(map[string]any)
 		return object["group"] == declaration.Templates.Group && object["resource"] == declaration.Templates.Resource
 	})
-	if !without || len(kept) == len(all) {
+	if !templateRemoved || len(kept) == len(objects) {
 		return nil, false
 	}
 	if len(kept) == 0 {
@@ -174,15 +174,16 @@ func othersRelated(status map[string]any, without bool) (related any, named bool
 	return kept, true
 }
 
-// isBundle reports whether Interlock set the mode of the add-on's health check, which OCM's agent then leaves alone.
+// isBundle reports whether Interlock set the mode of the add-on's health check, so that OCM's agent leaves its health
+// alone.
 func isBundle(addOn *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(addOn.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == names.AddonManager && entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:healthCheck"`))
 	})
 }
 
-// statusWith returns the merge patch of a status with these conditions. An empty
-// status is removed, as an add-on without reports has none.
+// statusWith returns the merge patch of a status with these conditions. An empty status is removed, because an add-on
+// without reports has no status.
 func statusWith(status map[string]any, conditions []any) any {
 	switch {
 	case len(conditions) > 0:
@@ -194,8 +195,10 @@ func statusWith(status map[string]any, conditions []any) any {
 }
 
 func isOurs(entry any) bool {
-	return isReplaced(entry) || is(entry, availability.ConditionDegraded, condition.Reasons...) || is(entry, availability.ConditionAvailable, bundle.Reasons...) ||
-		is(entry, availability.ConditionAvailable, availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
+	return isReplaced(entry) || hasReason(entry, availability.ConditionDegraded, condition.Reasons...) ||
+		hasReason(entry, availability.ConditionAvailable, bundle.Reasons...) ||
+		hasReason(entry, availability.ConditionAvailable,
+			availability.ReasonRequiredDependencyNotSatisfied, availability.ReasonAwaitingHealthCheck)
 }
 
 // isReplaced reports whether a condition keeps another writer's Degraded. Only Interlock sets this type, with the other writer's reason.
@@ -204,8 +207,8 @@ func isReplaced(entry any) bool {
 	return stored["type"] == addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded
 }
 
-// is reports whether a condition is of a type, with one of these reasons.
-func is(entry any, kind string, reasons ...string) bool {
+// hasReason reports whether a condition has this type and one of these reasons.
+func hasReason(entry any, kind string, reasons ...string) bool {
 	stored, _ := entry.(map[string]any)
 	reason, _ := stored["reason"].(string)
 	return stored["type"] == kind && slices.Contains(reasons, reason)

@@ -77,11 +77,11 @@ func TestConditionsThatAreRemoved(t *testing.T) {
 				}
 				addOn.Object["status"] = status
 			}
-			before := addOn.DeepCopy()
+			previous := addOn.DeepCopy()
 			if got, err := statusPatch(addOn, isOurs); err != nil || string(got) != test.want {
 				t.Errorf("%v\n got %s\nwant %s", err, got, test.want)
 			}
-			if difference := cmp.Diff(before, addOn); difference != "" {
+			if difference := cmp.Diff(previous, addOn); difference != "" {
 				t.Errorf("the add-on was changed: %s", difference)
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// eventSelectors find the events of addon-manager, its webhook and addon-agent by their reporter,
-// and those of the leader election by the lease.
+// eventSelectors returns selectors for the events of addon-manager, its webhook and addon-agent by their reporter, and for
+// the events of the leader election by the lease.
 func (u *uninstallation) eventSelectors() []client.ListOptions {
 	var selectors []client.ListOptions
 	for _, controller := range []string{names.AddonManager, names.AddonAgentEvents, names.Webhook} {
@@ -31,11 +31,11 @@ func (u *uninstallation) eventSelectors() []client.ListOptions {
 func (u *uninstallation) deleteEvents(ctx context.Context) (string, error) {
 	deleted := 0
 	for _, selector := range u.eventSelectors() {
-		some, err := bulk.Delete(ctx, u.hub, u.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
+		count, err := bulk.Delete(ctx, u.hub, u.hub, corev1.SchemeGroupVersion.WithKind("Event"), selector)
 		if err != nil {
 			return "", err
 		}
-		deleted += some
+		deleted += count
 	}
 	return fmt.Sprintf("%d deleted", deleted), nil
 }

@@ -10,8 +10,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// removeFinalizers removes Interlock's finalizer from every add-on. It comes before all that can take long: from now on, no component
-// would remove it. While the lease is held, the webhook sets it on no other add-on, and closes no gate.
+// removeFinalizers removes Interlock's finalizer from every add-on. It comes before all slow steps, because no other
+// component removes the finalizer any more. While the lease is held, the webhook sets no finalizer and closes no gate.
 func (u *uninstallation) removeFinalizers(ctx context.Context) (string, error) {
 	if err := u.awaitAdmissions(ctx); err != nil {
 		return "", err
@@ -21,7 +21,9 @@ func (u *uninstallation) removeFinalizers(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) removeFinalizer(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
-	kept := slices.DeleteFunc(addOn.GetFinalizers(), func(one string) bool { return one == addonv1alpha1.WaitForDependentsFinalizer })
+	kept := slices.DeleteFunc(addOn.GetFinalizers(), func(finalizer string) bool {
+		return finalizer == addonv1alpha1.WaitForDependentsFinalizer
+	})
 	if len(kept) == len(addOn.GetFinalizers()) {
 		return false, nil
 	}

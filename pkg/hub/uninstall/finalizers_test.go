@@ -22,14 +22,15 @@ func TestFinalizersAreRemoved(t *testing.T) {
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	with := func(name string, finalizers ...string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := func(name string, finalizers ...string) *addonv1alpha1.ManagedClusterAddOn {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name, Finalizers: finalizers}}
 	}
-	leaving := with("leaving", addonv1alpha1.WaitForDependentsFinalizer)
+	leaving := addOn("leaving", addonv1alpha1.WaitForDependentsFinalizer)
 	leaving.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
 	var broken error
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		leaving, with("both", "example.com/theirs", addonv1alpha1.WaitForDependentsFinalizer), with("theirs", "example.com/theirs"), with("none"),
+		leaving, addOn("both", "example.com/theirs", addonv1alpha1.WaitForDependentsFinalizer),
+		addOn("theirs", "example.com/theirs"), addOn("none"),
 	).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if broken != nil {
@@ -44,16 +45,16 @@ func TestFinalizersAreRemoved(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	broken = nil
-	done, err := u.removeFinalizers(t.Context())
-	if err != nil || done != "2 removed, none is left on any of 3 ManagedClusterAddOns" {
-		t.Errorf("%q, %v", done, err)
+	summary, err := u.removeFinalizers(t.Context())
+	if err != nil || summary != "2 removed, none is left on any of 3 ManagedClusterAddOns" {
+		t.Errorf("%q, %v", summary, err)
 	}
 	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(leaving), leaving); !apierrors.IsNotFound(err) {
 		t.Errorf("what was being deleted is not gone: %v", err)
 	}
-	both := with("both")
-	err = hub.Get(t.Context(), client.ObjectKeyFromObject(both), both)
-	if err != nil || !slices.Equal(both.Finalizers, []string{"example.com/theirs"}) {
-		t.Errorf("%v, %v", both.Finalizers, err)
+	waiting := addOn("both")
+	err = hub.Get(t.Context(), client.ObjectKeyFromObject(waiting), waiting)
+	if err != nil || !slices.Equal(waiting.Finalizers, []string{"example.com/theirs"}) {
+		t.Errorf("%v, %v", waiting.Finalizers, err)
 	}
 }

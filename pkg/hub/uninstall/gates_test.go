@@ -76,16 +76,16 @@ func TestGatesAreRemoved(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	broken = nil
-	done, err := u.removeGates(t.Context())
-	if err != nil || done != "4 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
-		t.Errorf("%q, %v", done, err)
+	summary, err := u.removeGates(t.Context())
+	if err != nil || summary != "4 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
+		t.Errorf("%q, %v", summary, err)
 	}
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := hub.List(t.Context(), &all); err != nil {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := hub.List(t.Context(), &list); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, addOn := range all.Items {
+	for _, addOn := range list.Items {
 		if diff := cmp.Diff(map[string]string{"kept": "yes"}, addOn.Annotations); diff != "" {
 			t.Errorf("%s: %s", addOn.Name, diff)
 		}

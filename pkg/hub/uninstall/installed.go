@@ -18,30 +18,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
 )
 
-// The values of Options.Installed: what becomes of add-ons that Interlock has installed because others need them.
+// The values of Options.Installed: the treatment of add-ons that Interlock has installed because others need them.
 const (
-	// Keep hands them over: the users of the hub remove them.
+	// Keep hands them over to the users of the hub.
 	Keep = "keep"
-	// Remove removes them, except those that other writers have taken over.
+	// Remove removes them, except add-ons that other writers have taken over.
 	Remove = "remove"
 )
 
-// forced is the reason of deletions, for protection.
+// forced is the reason that deletions give to protection.
 const forced = "Interlock is being uninstalled"
 
-// settleInstalled hands over or removes what Interlock has installed. At last it deletes the AddOnInstallations: without them, no Interlock
-// removes anything.
+// settleInstalled hands over or removes the add-ons that Interlock has installed. At the end it deletes the
+// AddOnInstallations, because Interlock removes nothing without them.
 func (u *uninstallation) settleInstalled(ctx context.Context) (string, error) {
 	settle := u.handOverAll
 	if u.options.Installed == Remove {
 		settle = u.removeAll
 	}
-	done, err := settle(ctx)
+	summary, err := settle(ctx)
 	if err != nil {
 		return "", err
 	}
 	deleted, err := u.deleteOwn(ctx, dependencyv1alpha1.InstallationKind, "AddOnInstallations")
-	return done + "; " + deleted, err
+	return summary + "; " + deleted, err
 }
 
 func (u *uninstallation) handOverAll(ctx context.Context) (string, error) {
@@ -70,9 +70,10 @@ func (u *uninstallation) removeAll(ctx context.Context) (string, error) {
 		"withdrawn, %d stay because other writers have set them or changed the add-on", deleted.Load(), settled-deleted.Load(), withdrawn, stay), err
 }
 
-// installations returns the statuses of the AddOnInstallations, by the keys of the add-ons. A hub that lacks their CRD has none.
+// installations returns the statuses of the AddOnInstallations, by the keys of the add-ons. It returns none for a hub
+// without their CRD.
 func (u *uninstallation) installations(ctx context.Context) (map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus, error) {
-	all := map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus{}
+	statuses := map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus{}
 	for next := ""; ; {
 		page := &dependencyv1alpha1.AddOnInstallationList{}
 		err := u.hub.List(ctx, page, client.Limit(bulk.PageSize), client.Continue(next))
@@ -83,10 +84,10 @@ func (u *uninstallation) installations(ctx context.Context) (map[types.Namespace
 			return nil, fmt.Errorf("list AddOnInstallations: %w", err)
 		}
 		for i := range page.Items {
-			all[client.ObjectKeyFromObject(&page.Items[i])] = &page.Items[i].Status
+			statuses[client.ObjectKeyFromObject(&page.Items[i])] = &page.Items[i].Status
 		}
 		if next = page.Continue; next == "" {
-			return all, nil
+			return statuses, nil
 		}
 	}
 }
@@ -95,15 +96,15 @@ func isInstalled(addOn *unstructured.Unstructured) bool {
 	return addOn.GetLabels()[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock && addOn.GetDeletionTimestamp() == nil
 }
 
-// isTakenOver reports whether an add-on is not, or not any more, the one that Interlock has installed. One whose creation was not stored yet
-// has no UID there.
+// isTakenOver reports whether Interlock did not install the add-on, or another writer has taken it over. The status has no
+// UID if the creation was not stored yet.
 func isTakenOver(addOn *unstructured.Unstructured, stored *dependencyv1alpha1.AddOnInstallationStatus) bool {
 	return stored == nil || stored.Phase == dependencyv1alpha1.PhaseKept || stored.UID != "" && stored.UID != addOn.GetUID() ||
 		addOn.GetGeneration() > max(stored.Generation, 1) ||
 		installation.TakenOver(addOn.GetManagedFields(), addonv1alpha1.InstalledByInterlock)
 }
 
-// handOver removes the label of an add-on by which Interlock may remove it.
+// handOver removes the label of an add-on that lets Interlock remove it.
 func (u *uninstallation) handOver(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
 	if !isInstalled(addOn) {
 		return false, nil
@@ -111,7 +112,8 @@ func (u *uninstallation) handOver(ctx context.Context, addOn *unstructured.Unstr
 	return true, u.patch(ctx, addOn, map[string]any{"labels": map[string]any{addonv1alpha1.InstalledByLabel: nil}})
 }
 
-// removeInstalled deletes an add-on, unless another writer has taken it over. changed is whether it was handed over or deleted.
+// removeInstalled deletes an add-on, unless another writer has taken it over. changed is true if it was handed over or
+// deleted.
 func (u *uninstallation) removeInstalled(
 	ctx context.Context, addOn *unstructured.Unstructured, stored *dependencyv1alpha1.AddOnInstallationStatus,
 ) (removed, changed bool, err error) {
@@ -126,7 +128,7 @@ func (u *uninstallation) removeInstalled(
 	return true, true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
-// patch writes metadata of an add-on, in the state that was read.
+// patch writes metadata of an add-on in the state that was read.
 func (u *uninstallation) patch(ctx context.Context, addOn *unstructured.Unstructured, metadata map[string]any) error {
 	metadata["resourceVersion"] = addOn.GetResourceVersion()
 	patch, err := json.Marshal(map[string]any{"metadata": metadata})

@@ -41,8 +41,8 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 			return c.Delete(ctx, object, options...)
 		},
 	}).Build()
-	create := func(object client.Object, by string) {
-		if err := hub.Create(t.Context(), object, client.FieldOwner(by)); err != nil {
+	create := func(object client.Object, owner string) {
+		if err := hub.Create(t.Context(), object, client.FieldOwner(owner)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,14 +50,14 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 		"ours": "interlock", "taken": "interlock", "configured": "interlock", "another": "interlock", "earlier": "interlock",
 		"plugin": "kubectl-addon", "theirs": "",
 	}
-	for name, by := range installed {
+	for name, owner := range installed {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-		if by != "" {
-			addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
+		if owner != "" {
+			addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: owner}
 		}
 		addOn.UID, addOn.Generation = types.UID(name), map[string]int64{"configured": 2}[name]
 		create(addOn, names.AddonManager)
-		if by == addonv1alpha1.InstalledByInterlock && name != "earlier" {
+		if owner == addonv1alpha1.InstalledByInterlock && name != "earlier" {
 			stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 			stored.Status = dependencyv1alpha1.AddOnInstallationStatus{UID: addOn.UID, Generation: 1}
 			if name == "another" {
@@ -66,9 +66,9 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 			create(stored, names.AddonManager)
 		}
 	}
-	taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "taken"}}
+	takenOver := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "taken"}}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"team": "gateway"}}}`))
-	if err := hub.Patch(t.Context(), taken, patch, client.FieldOwner("kubectl")); err != nil {
+	if err := hub.Patch(t.Context(), takenOver, patch, client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", UID: "u"}}
@@ -88,16 +88,17 @@ func withInstalled(t *testing.T, fails *error) client.Client {
 }
 
 // apply has the managed cluster get the label of an add-on.
-func apply(t *testing.T, hub client.Client, addOn string, by client.FieldOwner) {
+func apply(t *testing.T, hub client.Client, addOn string, owner client.FieldOwner) {
 	t.Helper()
 	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled("cluster1", "u", addOn))
-	if err := hub.Apply(t.Context(), labeled, by); err != nil {
+	if err := hub.Apply(t.Context(), labeled, owner); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// left are the add-ons, the AddOnInstallations, and the labels of the managed cluster. Add-ons that are still Interlock's have a mark.
-func left(t *testing.T, hub client.Client) (all []string) {
+// remaining returns the add-ons, the AddOnInstallations, and the labels of the managed cluster. Add-ons that still belong
+// to Interlock have a mark.
+func remaining(t *testing.T, hub client.Client) (list []string) {
 	t.Helper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
 	var stored dependencyv1alpha1.AddOnInstallationList
@@ -110,19 +111,19 @@ func left(t *testing.T, hub client.Client) (all []string) {
 		if addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock {
 			addOn.Name += "!"
 		}
-		all = append(all, addOn.Name)
+		list = append(list, addOn.Name)
 	}
-	for _, one := range stored.Items {
-		all = append(all, one.Name+"?")
+	for _, object := range stored.Items {
+		list = append(list, object.Name+"?")
 	}
 	for key := range cluster.Labels {
-		all = append(all, strings.TrimPrefix(key, label)+"=")
+		list = append(list, strings.TrimPrefix(key, label)+"=")
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(list)
+	return list
 }
 
-func TestWhatWasInstalled(t *testing.T) {
+func TestInstalledAddOns(t *testing.T) {
 	kept := []string{"another", "configured", "earlier", "ours", "plugin", "taken", "theirs", "detached=", "kept=", "placed=", "shared="}
 	removed := []string{"another", "configured", "earlier", "plugin", "taken", "theirs", "detached=", "kept=", "shared="}
 	slices.Sort(kept)
@@ -130,7 +131,7 @@ func TestWhatWasInstalled(t *testing.T) {
 	for name, test := range map[string]struct {
 		installed string
 		want      []string
-		done      string
+		summary   string
 	}{
 		"is handed over": {Keep, kept, "5 ManagedClusterAddOns stay"},
 		"by default":     {"", kept, "5 ManagedClusterAddOns stay"},
@@ -143,11 +144,11 @@ func TestWhatWasInstalled(t *testing.T) {
 			var fails error
 			hub := withInstalled(t, &fails)
 			u := &uninstallation{hub: hub, options: Options{Out: &bytes.Buffer{}, Installed: test.installed}}
-			for _, want := range []string{test.done, "0 ManagedClusterAddOns"} { // it can be repeated
-				if done, err := u.settleInstalled(t.Context()); err != nil || !strings.HasPrefix(done, want) {
-					t.Fatalf("%q, %v", done, err)
+			for _, want := range []string{test.summary, "0 ManagedClusterAddOns"} { // it can be repeated
+				if summary, err := u.settleInstalled(t.Context()); err != nil || !strings.HasPrefix(summary, want) {
+					t.Fatalf("%q, %v", summary, err)
 				}
-				if got := left(t, hub); !slices.Equal(got, test.want) {
+				if got := remaining(t, hub); !slices.Equal(got, test.want) {
 					t.Errorf("left %v, want %v", got, test.want)
 				}
 			}

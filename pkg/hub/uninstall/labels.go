@@ -13,8 +13,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// withdrawLabels withdraws the labels by which Interlock has had add-ons installed. Open Cluster Management then removes these. It returns
-// how many it has withdrawn, and how many stay.
+// withdrawLabels withdraws the labels with which Interlock installed add-ons. OCM then removes these add-ons. It returns
+// the numbers of withdrawn labels, and of labels that stay.
 func (u *uninstallation) withdrawLabels(
 	ctx context.Context, stored map[types.NamespacedName]*dependencyv1alpha1.AddOnInstallationStatus,
 ) (withdrawn, stay int, err error) {
@@ -38,7 +38,8 @@ func (u *uninstallation) withdrawLabels(
 	return withdrawn, stay, nil
 }
 
-// isLabeled reports whether a managed cluster has the label of an add-on. One that has come under the name of another has none of Interlock.
+// isLabeled reports whether a managed cluster has the label of an add-on. A new cluster with the same name has no labels
+// of Interlock.
 func (u *uninstallation) isLabeled(ctx context.Context, addOn types.NamespacedName, uid types.UID) (bool, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	switch err := u.hub.Get(ctx, client.ObjectKey{Name: addOn.Namespace}, cluster); {
@@ -50,8 +51,9 @@ func (u *uninstallation) isLabeled(ctx context.Context, addOn types.NamespacedNa
 	return cluster.UID == uid && fleet.HasInstallLabel(cluster, addOn.Name), nil
 }
 
-// withdrawLabel withdraws a label, and returns whether the managed cluster still has it: another writer has set it, too.
-func (u *uninstallation) withdrawLabel(ctx context.Context, addOn types.NamespacedName, uid types.UID) (labeled bool, err error) {
+// withdrawLabel withdraws a label. It returns true if the managed cluster still has the label, because another writer has
+// set it too.
+func (u *uninstallation) withdrawLabel(ctx context.Context, addOn types.NamespacedName, uid types.UID) (bool, error) {
 	cluster := fleet.Unlabeled(addOn.Namespace, uid)
 	if err := u.hub.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(addOn.Name)); err != nil {
 		return true, fmt.Errorf("withdraw the label of %s from ManagedCluster %s: %w", addOn.Name, addOn.Namespace, err)

@@ -22,9 +22,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/records"
 )
 
-// removeAgent deletes addon-agent as an add-on, and waits until OCM has removed it from
-// the managed clusters. It waits for half of the timeout at most, because an
-// unreachable cluster never confirms the removal.
+// removeAgent deletes addon-agent as an add-on, and waits until OCM has removed it from the managed clusters. It waits for
+// half of the timeout at most, because an unreachable cluster never confirms the removal.
 func (u *uninstallation) removeAgent(ctx context.Context) (string, error) {
 	hub, err := metadata.NewForConfig(u.config)
 	if err != nil {
@@ -49,7 +48,7 @@ func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
 	return "is not in force, nor is the gate rule", nil
 }
 
-// record makes sure that the CRD can be given back without a loss.
+// record makes sure that the CRD can be restored without a loss.
 func (u *uninstallation) record(ctx context.Context) (string, error) {
 	grafted, err := graft.Grafted(ctx, u.hub)
 	if err != nil || !grafted {
@@ -61,10 +60,10 @@ func (u *uninstallation) record(ctx context.Context) (string, error) {
 	return "annotations have all that is declared by field", nil
 }
 
-// restoreCRD gives the CRD of ClusterManagementAddOns back. `addon-manager webhook` is
-// removed later, so conversion is served meanwhile.
+// restoreCRD restores the CRD of ClusterManagementAddOns. `addon-manager webhook` is removed later, so conversion is
+// served meanwhile.
 func (u *uninstallation) restoreCRD(ctx context.Context) (string, error) {
-	if _, err := u.record(ctx); err != nil { // for what was declared since the first step
+	if _, err := u.record(ctx); err != nil { // for declarations since the first step
 		return "", err
 	}
 	changed, err := graft.Restore(ctx, u.hub)
@@ -88,7 +87,7 @@ func (u *uninstallation) deleteReports(ctx context.Context) (string, error) {
 	return u.deleteOwn(ctx, dependencyv1alpha1.ReportKind, "AddOnDependencyReports")
 }
 
-// deleteOwn deletes all objects of a kind that is Interlock's own.
+// deleteOwn deletes all objects of a kind that belongs to Interlock.
 func (u *uninstallation) deleteOwn(ctx context.Context, kind schema.GroupVersionKind, plural string) (string, error) {
 	deleted, err := bulk.Delete(ctx, u.hub, u.hub, kind, client.ListOptions{})
 	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// holder is the holder of the lease during uninstallation. An uninstallation
-	// that was interrupted leaves it held, and the next one takes it over.
+	// holder is the holder of the lease during uninstallation. An interrupted uninstallation leaves the lease held, and the
+	// next one takes it over.
 	holder = leadership.Uninstalling
 	// pollInterval is the time between two reads of the lease.
 	pollInterval = time.Second
-	// admissionsWithin is how long an admission lasts that has read the lease before it was taken: a second for the webhook that
-	// closes gates, and two for those that are called after it.
+	// admissionsWithin is the maximum duration of an admission that read the lease before it was taken. It is a second for
+	// the webhook that closes gates, and two seconds for the webhooks that are called after it.
 	admissionsWithin = 3 * time.Second
 )
 
@@ -46,7 +46,8 @@ func (u *uninstallation) stop(ctx context.Context) (string, error) {
 	return scaled + ", and no other leads", nil
 }
 
-// awaitAdmissions waits until those have ended that have found a leader. Until then, gates are closed and finalizers are set.
+// awaitAdmissions waits for the end of admissions that have found a leader. Until then, gates are closed and finalizers
+// are set.
 func (u *uninstallation) awaitAdmissions(ctx context.Context) error {
 	if u.unled.IsZero() {
 		return nil
@@ -94,9 +95,10 @@ func (u *uninstallation) takeLease(ctx context.Context) error {
 }
 
 // tryLease takes the lease if it is free. If not, it returns the leader.
-func (u *uninstallation) tryLease(ctx context.Context) (leader string, err error) {
+func (u *uninstallation) tryLease(ctx context.Context) (string, error) {
+	var leader string
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.leaseKey().Namespace, Name: u.leaseKey().Name}}
-	_, err = controllerutil.CreateOrUpdate(ctx, u.hub, lease, func() error {
+	_, err := controllerutil.CreateOrUpdate(ctx, u.hub, lease, func() error {
 		if leader = leadership.Leader(lease, u.clock.Now()); leader == "" {
 			u.fill(lease)
 		}
@@ -125,13 +127,11 @@ func (u *uninstallation) fill(lease *coordinationv1.Lease) {
 	}
 }
 
-// releaseWithin bounds the deletion of the lease, which begins even when the time
-// for all steps is over.
+// releaseWithin bounds the deletion of the lease, which begins even after the time for all steps is over.
 const releaseWithin = 10 * time.Second
 
-// releaseLease deletes the lease, which addon-manager created. A lease that stayed
-// would keep a new addon-manager from leading for as long as the uninstallation
-// was to take.
+// releaseLease deletes the lease, which addon-manager created. Otherwise, the lease would keep a new addon-manager from
+// leading until it expires.
 func (u *uninstallation) releaseLease(ctx context.Context) (string, error) {
 	if !u.leaseHeld {
 		return "was not taken", nil

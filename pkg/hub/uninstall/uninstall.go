@@ -1,5 +1,4 @@
-// Package uninstall removes what Interlock wrote to a hub, and restores objects
-// that it changed.
+// Package uninstall removes the objects that Interlock wrote to a hub, and restores objects that it changed.
 package uninstall
 
 import (
@@ -21,53 +20,52 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// StepGraft is the step that gives OCM's CRD back.
+// StepGraft is the step that restores OCM's CRD.
 const StepGraft = "graft"
 
 // Options configure an uninstallation.
 type Options struct {
-	// Namespace is where addon-manager is deployed.
+	// Namespace is the namespace of addon-manager's Deployment.
 	Namespace string
 	// LeaseNamespace is the namespace of the lease of its leader election.
 	LeaseNamespace string
 	// Timeout bounds all steps together.
 	Timeout time.Duration
-	// Only names the step to run, such as StepGraft; empty for all. Declarations are
-	// recorded in any case, and addon-manager is stopped: it would undo the step.
-	Only string
-	// Installed is Keep or Remove; empty: Keep.
+	// Step is the name of a single step to run, such as StepGraft. It is empty for all steps. In any case, declarations are
+	// recorded, and addon-manager is stopped because it would undo the step.
+	Step string
+	// Installed is Keep or Remove. If it is empty, Keep counts.
 	Installed string
 	// Out receives a line for each step.
 	Out io.Writer
 }
 
-// uninstallation has what its steps need.
+// uninstallation has the inputs of its steps.
 type uninstallation struct {
 	clock   clock.Clock
 	hub     client.Client
 	config  *rest.Config
 	options Options
-	// leaseHeld means that it took the lease of the leader election.
+	// leaseHeld is true after it took the lease of the leader election.
 	leaseHeld bool
-	// unled is since when no addon-manager leads.
+	// unled is the time since when no addon-manager leads.
 	unled time.Time
 }
 
-// step is one step of an uninstallation. It can be repeated, and succeeds where
-// there is nothing to do.
+// step is a step of an uninstallation. It can be repeated, and succeeds if there is nothing to do.
 type step struct {
 	name string
-	// run returns what was done, in a few words.
+	// run returns a short description of the result.
 	run func(context.Context) (string, error)
-	// first means that all later steps need it.
+	// first is true if all later steps need it.
 	first bool
-	// always means that Options.Only does not leave it out.
+	// always is true if Options.Step does not exclude it.
 	always bool
 }
 
-// Run runs all steps. A step that fails does not stop the others, except the first
-// two: declarations would be lost, or an addon-manager that runs would write again
-// what is removed. The error names the steps that failed.
+// Run runs all steps. A failure of one of the first two steps stops the others, because declarations would be lost, or a
+// running addon-manager would write removed objects again. After other failures it continues. The error names the failed
+// steps.
 func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(
@@ -100,16 +98,16 @@ func Run(ctx context.Context, restConfig *rest.Config, options Options) error {
 		{name: "lease", run: u.releaseLease, always: true},
 	}
 	return runSteps(ctx, options.Out, slices.DeleteFunc(steps, func(s step) bool {
-		return options.Only != "" && s.name != options.Only && !s.always
+		return options.Step != "" && s.name != options.Step && !s.always
 	}))
 }
 
 func runSteps(ctx context.Context, out io.Writer, steps []step) error {
 	var failures []error
 	for i, step := range steps {
-		done, err := step.run(ctx)
+		summary, err := step.run(ctx)
 		if err == nil {
-			fmt.Fprintf(out, "%d/%d  %-14s %s\n", i+1, len(steps), step.name, done)
+			fmt.Fprintf(out, "%d/%d  %-14s %s\n", i+1, len(steps), step.name, summary)
 			continue
 		}
 		fmt.Fprintf(out, "%d/%d  %-14s failed: %v\n", i+1, len(steps), step.name, err)

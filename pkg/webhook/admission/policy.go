@@ -90,7 +90,7 @@ func (v *PolicyValidator) warn(ctx context.Context, written *dependencyv1alpha1.
 		return warnings // the status reports them later
 	}
 	registrations := catalog.New(registered)
-	policy.Each(written, func(i int, override *policy.Override) {
+	policy.EachOverride(written, func(i int, override *policy.Override) {
 		spec := &written.Spec.Overrides[i]
 		if reason := registrations.WithoutEffect(spec, override); reason != "" && !registrations.TemplatesDeclare(spec.AddOn) {
 			warnings = append(warnings, text.Excerpt(fmt.Sprintf("%s has no effect: %s", policy.OverridesPath.Index(i), reason)))

@@ -43,7 +43,7 @@ func (f *imagined) Created(_ context.Context, addOn *addonv1alpha1.ManagedCluste
 	f.requested = addOn.Namespace
 	edge := &addonv1alpha1.AddonDependency{Name: "base", Type: addonv1alpha1.DependencyTypeRequired}
 	findings := []evaluation.Finding{{Dependency: edge, Verdict: f.verdict}}
-	return gate.Creation{Findings: findings, Missing: f.template, Known: !f.unknown}, f.fails
+	return gate.Creation{Findings: findings, Missing: f.template, Evaluated: !f.unknown}, f.fails
 }
 
 func (f *imagined) Contradicts(_ context.Context, _ *addonv1alpha1.ManagedClusterAddOn, user authenticationv1.UserInfo) (string, error) {

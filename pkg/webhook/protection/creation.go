@@ -52,7 +52,7 @@ func (v *Validator) Created(ctx context.Context, addOn *addonv1alpha1.ManagedClu
 	// addon-manager has not planned installations for it yet. Verdicts on new add-ons are needed for gates only, so the lifecycle is on.
 	state.cluster.installationWait = evaluation.WaitForInterlock
 	findings, err := v.findings(ctx, state)
-	return gate.Creation{Findings: findings, Missing: state.missingTemplate, Known: err == nil}, err
+	return gate.Creation{Findings: findings, Missing: state.missingTemplate, Evaluated: err == nil}, err
 }
 
 // findings returns the verdicts on an add-on once it is installed.

@@ -111,9 +111,9 @@ func TestCreated(t *testing.T) {
 				}
 				got = append(got, finding.Name()+" "+verdict)
 			}
-			if strings.Join(got, ", ") != test.want || created.Known != (test.want != "" || name == "OnlyOrderedWithoutItsTemplate") ||
+			if strings.Join(got, ", ") != test.want || created.Evaluated != (test.want != "" || name == "OnlyOrderedWithoutItsTemplate") ||
 				(created.Missing == "v2") != (name == "NoSuchTemplate" || name == "OnlyOrderedWithoutItsTemplate") {
-				t.Errorf("%q, known: %t, missing: %q", got, created.Known, created.Missing)
+				t.Errorf("%q, known: %t, missing: %q", got, created.Evaluated, created.Missing)
 			}
 		})
 	}

@@ -149,7 +149,7 @@ func (d *declarations) load(ctx context.Context) (policyEvaluator, error) {
 	defer d.mutex.Unlock()
 	return d.prepared.get(fingerprint, func() policyEvaluator {
 		set := policy.Read(policies)
-		return policyEvaluator{evaluation.New(d.catalog(stored).Under(set)), set}
+		return policyEvaluator{evaluation.New(d.catalog(stored).WithPolicies(set)), set}
 	}), nil
 }
 
@@ -178,7 +178,7 @@ func (d *declarations) loadChanged(
 		}
 	}
 	renewed := registered.Renew(addOns, catalog.Templates{Items: overrides.apply(stored.templates)})
-	return policyEvaluator{evaluation.New(renewed.Under(policies)), policies}, nil
+	return policyEvaluator{evaluation.New(renewed.WithPolicies(policies)), policies}, nil
 }
 
 // catalog returns the catalog of a snapshot. The caller locks the mutex, and reads nothing meanwhile.

@@ -75,7 +75,7 @@ func (v *fleetReviewer) reviewRemovals(ctx context.Context, evaluator policyEval
 func (e policyEvaluator) addOnsToRead(addOns []string) []string {
 	read := sets.New(addOns...)
 	for _, addOn := range addOns {
-		if e.Tied(addOn) == nil && !e.hasAlternatives(addOn) {
+		if e.WidestCycle(addOn) == nil && !e.hasAlternatives(addOn) {
 			continue
 		}
 		for _, need := range e.Needs(addOn) {

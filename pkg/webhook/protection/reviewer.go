@@ -86,7 +86,7 @@ func (r reviewer) beginProtected(ctx context.Context) (policyEvaluator, func(), 
 // modeOf returns the mode of protection on a managed cluster, and the policies that set it.
 func (r reviewer) modeOf(evaluator policyEvaluator, cluster *clusterv1.ManagedCluster) (dependencyv1alpha1.Protection, []string) {
 	protected := evaluator.policies.Protected(cluster.Labels)
-	return cmp.Or(protected.Is, r.mode), protected.Policies
+	return cmp.Or(protected.Value, r.mode), protected.Policies
 }
 
 // clusterReview is the review of one managed cluster that has begun.

@@ -104,7 +104,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 		Expect(policies).To(HaveLen(1))
 		Expect(policy.Wrong(&policies[0], cluster.Now)).To(BeEmpty())
 		cluster.Labels["tier"] = "edge"
-		overridden := verdicts(catalog.New(stored).Under(policy.Read(policies)), cluster, observed)
+		overridden := verdicts(catalog.New(stored).WithPolicies(policy.Read(policies)), cluster, observed)
 		Expect(overridden).To(And(
 			HaveKeyWithValue(
 				"tunnel-user",

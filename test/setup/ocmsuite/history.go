@@ -59,7 +59,7 @@ func (h *History) NotTogether(cluster, addOn, dependent string) string {
 	if first.version == 0 || second.version == 0 {
 		return ""
 	}
-	if between := second.since.Sub(first.since); between >= teardown.Together-time.Second { // these are whole seconds
+	if between := second.since.Sub(first.since); between >= teardown.BatchTime-time.Second { // these are whole seconds
 		return fmt.Sprintf("%s was deleted %s after %s", dependent, between, addOn)
 	}
 	lost := false

@@ -21,25 +21,28 @@ import (
 
 // The reasons of the events. Both are on the ClusterManagementAddOn of an add-on.
 const (
-	// EventInstallation: a change would install an add-on on more managed clusters than Interlock does without an approval.
+	// EventInstallation is emitted if a change would install an add-on on more managed clusters than Interlock does without an approval.
 	EventInstallation = "InstallationUnapproved"
-	// EventRemoval: a change would remove an add-on from more managed clusters than Interlock does without an approval.
+	// EventRemoval is emitted if a change would remove an add-on from more managed clusters than Interlock does without an approval.
 	EventRemoval = "RemovalUnapproved"
 )
 
-// Settled is how long the number of managed clusters stays the same before an event names it.
+// Settled is the time for which the number of managed clusters must not change before an event names it.
 const Settled = 5 * time.Second
 
-// Repeated is after how long an event is emitted again: it has the number to approve, and a hub keeps events for an hour.
+// Repeated is the time after which an event is emitted again. It has the number to approve, and a hub keeps events for an
+// hour.
 const Repeated = 50 * time.Minute
 
-// Kind is what an approval is for.
+// Kind is the kind of change that an approval is for.
 type Kind struct {
 	reason, action, annotation string
-	// waits is the beginning of the note, with the add-on, the number of managed clusters, and the size of the fleet.
+	// waits is the beginning of the note. Its arguments are the add-on, the number of managed clusters, and the size of the
+	// fleet.
 	waits string
-	// approved returns how many managed clusters an annotation approves, or its value if that is no number.
-	approved func(catalog.Install) (clusters int, wrong string)
+	// approved returns the approved number of managed clusters. The second result is the value of an annotation that is not
+	// a number.
+	approved func(catalog.Install) (int, string)
 }
 
 // The kinds.
@@ -56,7 +59,7 @@ var (
 	}
 )
 
-// Events emits events on the changes that wait. Each says once how many managed clusters a change would touch. It is not safe for concurrent
+// Events emits events on the changes that wait, once for each number of managed clusters. It is not safe for concurrent
 // use.
 type Events struct {
 	Kind     Kind
@@ -69,16 +72,16 @@ type Events struct {
 // change is a change of an add-on that waits for an approval.
 type change struct {
 	clusters int
-	// because is why the approval that the add-on has does not count.
+	// because is the reason why the add-on's approval does not count.
 	because string
 	since   time.Time
-	// emitted is when an event named the number; zero: none has.
+	// emitted is the time of the last event with the number. It is zero without such an event.
 	emitted time.Time
 }
 
-// Report emits an event on an add-on once the number of managed clusters has settled; zero: nothing waits. It returns when to report again;
-// zero: when the number changes.
-func (e *Events) Report(addOn string, clusters, fleet int, install catalog.Install) (again time.Time) {
+// Report emits an event on an add-on after the number of managed clusters has settled. If clusters is zero, nothing waits.
+// It returns the time of the next report, which is zero if only a change of the number leads to one.
+func (e *Events) Report(addOn string, clusters, fleet int, install catalog.Install) time.Time {
 	if clusters == 0 {
 		delete(e.waiting, addOn)
 		return time.Time{}
@@ -87,45 +90,46 @@ func (e *Events) Report(addOn string, clusters, fleet int, install catalog.Insta
 	if last.clusters != clusters || last.because != because {
 		last = change{clusters: clusters, because: because, since: now}
 	}
-	again = last.since.Add(Settled)
+	next := last.since.Add(Settled)
 	if !last.emitted.IsZero() {
-		again = last.emitted.Add(Repeated)
+		next = last.emitted.Add(Repeated)
 	}
-	if !now.Before(again) {
-		last.emitted, again = now, now.Add(Repeated)
+	if !now.Before(next) {
+		last.emitted, next = now, now.Add(Repeated)
 		e.emit(addOn, last, fleet)
 	}
 	if e.waiting == nil {
 		e.waiting = map[string]change{}
 	}
 	e.waiting[addOn] = last
-	return again
+	return next
 }
 
-// ReportAll reports all add-ons that wait, by their numbers of managed clusters.
-func (e *Events) ReportAll(waiting map[string]int, fleet int, declared *catalog.Catalog) (again time.Time) {
+// ReportAll reports all add-ons that wait, with their numbers of managed clusters. It returns the time of the next report.
+func (e *Events) ReportAll(waiting map[string]int, fleet int, c *catalog.Catalog) time.Time {
 	for addOn := range e.waiting {
 		if waiting[addOn] == 0 {
 			delete(e.waiting, addOn)
 		}
 	}
+	var next time.Time
 	for _, addOn := range slices.Sorted(maps.Keys(waiting)) {
-		again = controllers.Sooner(again, e.Report(addOn, waiting[addOn], fleet, declared.Install(addOn)))
+		next = controllers.Sooner(next, e.Report(addOn, waiting[addOn], fleet, c.Install(addOn)))
 	}
-	return again
+	return next
 }
 
-// emit emits an event. Events that differ in the note only would be counted as one, so each is related to something else.
-func (e *Events) emit(addOn string, of change, fleet int) {
+// emit emits an event. Events that differ only in the note would be counted as one, so each has another related field.
+func (e *Events) emit(addOn string, waiting change, fleet int) {
 	about := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}})
 	related := about.DeepCopy()
-	related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", e.Kind.annotation, of.clusters, of.because)
+	related.FieldPath = fmt.Sprintf("metadata.annotations[%s]=%d%s", e.Kind.annotation, waiting.clusters, waiting.because)
 	note := fmt.Sprintf(e.Kind.waits+" waits for an approval%s: kubectl annotate --overwrite clustermanagementaddon %s %s=%d",
-		addOn, of.clusters, text.Count(fleet, "managed cluster"), of.because, addOn, e.Kind.annotation, of.clusters)
+		addOn, waiting.clusters, text.Count(fleet, "managed cluster"), waiting.because, addOn, e.Kind.annotation, waiting.clusters)
 	e.Recorder.Eventf(about, related, corev1.EventTypeWarning, e.Kind.reason, e.Kind.action, "%s", events.Note(note))
 }
 
-// notApproved says why the approval that an add-on has does not count; empty: it has none.
+// notApproved returns the reason why the add-on's approval does not count. It is empty without an approval.
 func (k Kind) notApproved(install catalog.Install) string {
 	switch approved, wrong := k.approved(install); {
 	case wrong != "":

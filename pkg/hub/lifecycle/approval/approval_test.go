@@ -16,7 +16,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// registered is the registration of base with annotations that say what is approved.
+// registered returns the registration of base with annotations that approve changes.
 func registered(t *testing.T, approved string) addonv1alpha1.ClusterManagementAddOn {
 	t.Helper()
 	base := fixture.Specified(t, "base", "{installStrategy: {type: Manual}}")
@@ -33,19 +33,19 @@ func TestEvents(t *testing.T) {
 	clock, recorder := clocktesting.NewFakePassiveClock(fixture.Now.Time), events.NewFakeRecorder(10)
 	installations := Events{Kind: Installations, Clock: clock, Recorder: recorder}
 	removals := Events{Kind: Removals, Clock: clock, Recorder: recorder}
-	notes := func(after time.Duration, install catalog.Install) (all []string) {
+	collect := func(delay time.Duration, install catalog.Install) (notes []string) {
 		t.Helper()
-		clock.SetTime(clock.Now().Add(after))
-		for _, of := range []*Events{&installations, &removals} {
-			if again := of.Report("base", 30, 50, install); !again.After(clock.Now()) {
-				t.Errorf("reported again at %s", again)
+		clock.SetTime(clock.Now().Add(delay))
+		for _, emitter := range []*Events{&installations, &removals} {
+			if next := emitter.Report("base", 30, 50, install); !next.After(clock.Now()) {
+				t.Errorf("reported again at %s", next)
 			}
 		}
 		for len(recorder.Events) > 0 {
 			_, note, _ := strings.Cut(<-recorder.Events, "waits for an approval")
-			all = append(all, note)
+			notes = append(notes, note)
 		}
-		return all
+		return notes
 	}
 	for _, test := range []struct{ approved, because string }{
 		{"", ""},
@@ -55,51 +55,51 @@ func TestEvents(t *testing.T) {
 	} {
 		base := registered(t, test.approved)
 		for _, step := range []struct {
-			after time.Duration
+			delay time.Duration
 			want  int
 		}{{0, 0}, {Settled, 2}, {Settled, 0}, {Repeated - Settled, 2}, {time.Minute, 0}} {
-			got := notes(step.after, catalog.InstallOf(&base))
+			got := collect(step.delay, catalog.InstallOf(&base))
 			if len(got) != step.want {
-				t.Fatalf("%q, after %s: %q", test.approved, step.after, got)
+				t.Fatalf("%q, after %s: %q", test.approved, step.delay, got)
 			}
 			if len(got) > 0 && (got[0] != test.because+command+"install=30" || got[1] != test.because+command+"removal=30") {
 				t.Errorf("%q: %q", test.approved, got)
 			}
 		}
 	}
-	if again := installations.Report("base", 0, 50, catalog.Install{}); !again.IsZero() || len(installations.waiting) > 0 {
-		t.Errorf("nothing waits: reported again at %s", again)
+	if next := installations.Report("base", 0, 50, catalog.Install{}); !next.IsZero() || len(installations.waiting) > 0 {
+		t.Errorf("nothing waits: reported again at %s", next)
 	}
 }
 
 // related records the object that each event is also about.
-type related struct{ all []string }
+type related struct{ fieldPaths []string }
 
 // Eventf implements events.EventRecorder.
-func (r *related) Eventf(_, other runtime.Object, _, _, _, _ string, _ ...any) {
-	if reference, ok := other.(*corev1.ObjectReference); ok {
-		r.all = append(r.all, reference.FieldPath)
+func (r *related) Eventf(_, secondary runtime.Object, _, _, _, _ string, _ ...any) {
+	if reference, ok := secondary.(*corev1.ObjectReference); ok {
+		r.fieldPaths = append(r.fieldPaths, reference.FieldPath)
 	}
 }
 
 // Events of one reason on one object are counted as one, unless they are also about different objects.
 func TestEventsDiffer(t *testing.T) {
 	clock, recorder := clocktesting.NewFakePassiveClock(fixture.Now.Time), &related{}
-	of := Events{Kind: Installations, Clock: clock, Recorder: recorder}
+	emitter := Events{Kind: Installations, Clock: clock, Recorder: recorder}
 	for _, waiting := range []struct {
 		approved string
 		clusters int
 	}{{"", 30}, {"", 31}, {"lots", 31}} {
 		declared := catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered(t, waiting.approved)})
 		for range 2 {
-			of.ReportAll(map[string]int{"base": waiting.clusters}, 50, declared)
+			emitter.ReportAll(map[string]int{"base": waiting.clusters}, 50, declared)
 			clock.SetTime(clock.Now().Add(Settled))
 		}
 	}
-	if len(recorder.all) != 3 || len(sets.New(recorder.all...)) != 3 {
-		t.Errorf("got %q", recorder.all)
+	if len(recorder.fieldPaths) != 3 || len(sets.New(recorder.fieldPaths...)) != 3 {
+		t.Errorf("got %q", recorder.fieldPaths)
 	}
-	if of.ReportAll(nil, 50, nil); len(of.waiting) > 0 {
+	if emitter.ReportAll(nil, 50, nil); len(emitter.waiting) > 0 {
 		t.Error("it is not forgotten")
 	}
 }

@@ -5,30 +5,32 @@ import (
 	"time"
 )
 
-// Within a minute, add-ons are installed or removed on 20 managed clusters, or on 5 % of the fleet, whichever is more.
+// In a minute, add-ons are installed or removed on 20 managed clusters, or on 5 % of the fleet, whichever is more.
 const (
 	clustersAMinute = 20
 	percentAMinute  = 5
 )
 
-// fleetBounds limits on how many managed clusters something begins within a minute. What else begins on one of them takes nothing.
+// fleetBounds limits the number of managed clusters on which a change begins within a minute. Further changes on one of
+// them do not count.
 type fleetBounds struct {
 	mutex sync.Mutex
-	// begun is when something began last, by managed cluster.
+	// begun has the time of the last change on each managed cluster.
 	begun map[string]time.Time
 }
 
-// next returns when something may begin on a managed cluster; zero: now. clusters is the size of the fleet.
+// next returns the time at which a change may begin on a managed cluster. It is zero if the change may begin now. clusters
+// is the size of the fleet.
 func (b *fleetBounds) next(cluster string, clusters int, now time.Time) time.Time {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	oldest := now
-	for other, at := range b.begun {
+	for name, start := range b.begun {
 		switch {
-		case now.Sub(at) >= time.Minute:
-			delete(b.begun, other)
-		case at.Before(oldest):
-			oldest = at
+		case now.Sub(start) >= time.Minute:
+			delete(b.begun, name)
+		case start.Before(oldest):
+			oldest = start
 		}
 	}
 	if _, begun := b.begun[cluster]; begun || len(b.begun) < max(clustersAMinute, clusters*percentAMinute/100) {
@@ -37,7 +39,7 @@ func (b *fleetBounds) next(cluster string, clusters int, now time.Time) time.Tim
 	return oldest.Add(time.Minute)
 }
 
-// begin records that something begins on a managed cluster.
+// begin records that a change begins on a managed cluster.
 func (b *fleetBounds) begin(cluster string, now time.Time) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -15,81 +15,82 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// oneChange is within which time installations of an add-on on many managed clusters are one change.
+// oneChange is the time within which installations of an add-on on many managed clusters count as one change.
 const oneChange = time.Hour
 
-// recounted is how long numbers of the fleet are used. They are the same for each of its clusters, and counting takes each of them.
+// recounted is the time after which numbers of the fleet are counted again. They are equal for all clusters, and counting
+// reads all of them.
 const recounted = time.Second
 
-// changes are on how many managed clusters one change installs an add-on, and removes it.
+// changes are the numbers of managed clusters on which one change installs and removes an add-on.
 type changes struct{ installations, removals int }
 
-// counts are numbers of the fleet that were counted within the last second.
+// counts are numbers of the fleet that are at most a second old.
 type counts struct {
 	clusters int
-	at       time.Time
+	counted  time.Time
 	changes  map[string]countedChanges
 }
 
-// countedChanges are those of an add-on. growth is how many times the add-on was missing on one more cluster until then.
+// countedChanges are the changes of an add-on. growth is the value of missing.growth at that time.
 type countedChanges struct {
 	changes
 
-	at     time.Time
-	growth int
+	counted time.Time
+	growth  int
 }
 
-// loadApproval reads whether a change of so many managed clusters is approved.
-func (r *Reconciler) loadApproval(ctx context.Context, declared *evaluation.Evaluator, of *subject, now time.Time) error {
+// loadApproval sets whether a change of this number of managed clusters is approved.
+func (r *Reconciler) loadApproval(ctx context.Context, evaluator *evaluation.Evaluator, s *subject, now time.Time) error {
 	clusters, err := r.clusterCount(ctx, now)
 	if err != nil {
 		return err
 	}
-	changes, err := r.changes(ctx, of.key.Name, now)
+	changes, err := r.changes(ctx, s.key.Name, now)
 	if err != nil {
 		return err
 	}
-	install := declared.Install(of.key.Name)
-	of.Approved = installation.Approved(changes.installations, clusters, install.Approved)
-	of.RemovalApproved = installation.Approved(changes.removals, clusters, install.RemovalApproved)
+	install := evaluator.Install(s.key.Name)
+	s.Approved = installation.Approved(changes.installations, clusters, install.Approved)
+	s.RemovalApproved = installation.Approved(changes.removals, clusters, install.RemovalApproved)
 	return nil
 }
 
 // clusterCount returns the number of managed clusters.
 func (r *Reconciler) clusterCount(ctx context.Context, now time.Time) (int, error) {
-	if !r.counts.at.IsZero() && now.Sub(r.counts.at) < recounted {
+	if !r.counts.counted.IsZero() && now.Sub(r.counts.counted) < recounted {
 		return r.counts.clusters, nil
 	}
-	var all clusterv1.ManagedClusterList
-	if err := r.Inputs.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+	var list clusterv1.ManagedClusterList
+	if err := r.Inputs.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return 0, fmt.Errorf("list managed clusters: %w", err)
 	}
-	r.counts.clusters, r.counts.at = len(all.Items), now
+	r.counts.clusters, r.counts.counted = len(list.Items), now
 	return r.counts.clusters, nil
 }
 
-// changes counts what began within the last hour, and what is about to begin: what is unused now, too, because all of it is removed once it
-// was for long enough. A change that reaches the fleet little by little is one.
+// changes counts the installations of the last hour, and those that are about to begin. It also counts unused add-ons,
+// because all of them are removed after the delay. A change that reaches the fleet slowly counts as one change.
 func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (changes, error) {
-	wanted, growth := r.wanted.clusters(addOn)
-	if last := r.counts.changes[addOn]; !last.at.IsZero() && now.Sub(last.at) < recounted && last.growth == growth {
+	clusters, growth := r.missing.clusters(addOn)
+	if last := r.counts.changes[addOn]; !last.counted.IsZero() && now.Sub(last.counted) < recounted && last.growth == growth {
 		return last.changes, nil
 	}
-	var all dependencyv1alpha1.AddOnInstallationList
-	if err := r.Objects.List(ctx, &all, client.MatchingFields{hubcache.IndexName: addOn}, client.UnsafeDisableDeepCopy); err != nil {
+	var list dependencyv1alpha1.AddOnInstallationList
+	if err := r.Objects.List(ctx, &list, client.MatchingFields{hubcache.IndexName: addOn}, client.UnsafeDisableDeepCopy); err != nil {
 		return changes{}, fmt.Errorf("list AddOnInstallations of %s: %w", addOn, err)
 	}
-	installs, removals := sets.New(wanted...), 0
-	for i := range all.Items {
-		status := &all.Items[i].Status
+	installs, removals := sets.New(clusters...), 0
+	for i := range list.Items {
+		status := &list.Items[i].Status
 		switch status.Phase {
 		case dependencyv1alpha1.PhaseInstalling, dependencyv1alpha1.PhaseInstalled:
 			if status.Since != nil && now.Sub(status.Since.Time) <= oneChange {
-				installs.Insert(all.Items[i].Namespace)
+				installs.Insert(list.Items[i].Namespace)
 			}
 		case dependencyv1alpha1.PhaseUnused, dependencyv1alpha1.PhaseRemoving:
 			removals++
-		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing is done there
+		case dependencyv1alpha1.PhaseKept, dependencyv1alpha1.PhaseGivenUp: // nothing changes there
 		}
 	}
 	if r.counts.changes == nil {

@@ -12,13 +12,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// ReasonRefused is the reason of the condition Installed where the API server refuses what Interlock does.
+// ReasonRefused is the reason of the condition Installed if the API server refuses Interlock's requests.
 const ReasonRefused = "Refused"
 
-// maxRefusal is how long the answer of an API server can be in a message, in characters.
+// maxRefusal is the maximum length of an API server's response in a message, in characters.
 const maxRefusal = 1024
 
-// messages of the condition Installed, by its reason.
+// messages has the messages of the condition Installed, by reason.
 var messages = map[string]string{
 	string(dependencyv1alpha1.PhaseInstalling): "Interlock installs the add-on.",
 	string(dependencyv1alpha1.PhaseInstalled):  "The add-on is installed.",
@@ -35,10 +35,12 @@ var messages = map[string]string{
 	string(installation.GivenUpForAWhile):      "Another writer has removed the add-on again and again.",
 }
 
-// conditionOf is the condition Installed by a decision.
+// conditionOf returns the condition Installed for a decision.
 func conditionOf(decision installation.Decision, now time.Time) metav1.Condition {
 	condition := metav1.Condition{
-		Type: dependencyv1alpha1.ConditionInstalled, Status: metav1.ConditionFalse, Reason: string(decision.Blocker),
+		Type:               dependencyv1alpha1.ConditionInstalled,
+		Status:             metav1.ConditionFalse,
+		Reason:             string(decision.Blocker),
 		LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
 	}
 	if decision.Desired == nil {
@@ -56,31 +58,31 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 	return condition
 }
 
-// isRefused reports whether the last step was refused, as it is stored.
-func isRefused(of *subject) bool {
-	last := lastCondition(of)
+// isRefused reports whether the stored condition shows that the last step was refused.
+func isRefused(s *subject) bool {
+	last := lastCondition(s)
 	return last != nil && last.Reason == ReasonRefused
 }
 
-// lastCondition is the condition Installed as it is stored; nil: there is none.
-func lastCondition(of *subject) *metav1.Condition {
-	if of.object == nil {
+// lastCondition returns the stored condition Installed. It is nil if there is none.
+func lastCondition(s *subject) *metav1.Condition {
+	if s.object == nil {
 		return nil
 	}
-	return meta.FindStatusCondition(of.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
+	return meta.FindStatusCondition(s.object.Status.Conditions, dependencyv1alpha1.ConditionInstalled)
 }
 
-// before is the condition Installed before a step is taken. What was refused stays so until it succeeds, so a refusal is not written again with
-// each try.
-func before(of *subject, decision installation.Decision, now time.Time) metav1.Condition {
-	if last := lastCondition(of); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
+// conditionBefore returns the condition Installed before a step. A refusal stays until the step succeeds, so it is not written
+// again after each attempt.
+func conditionBefore(s *subject, decision installation.Decision, now time.Time) metav1.Condition {
+	if last := lastCondition(s); decision.Step != installation.Rest && last != nil && last.Reason == ReasonRefused {
 		return *last
 	}
 	return conditionOf(decision, now)
 }
 
-// refused is the condition Installed where the API server has refused what was decided.
-func refused(decision installation.Decision, err error, now time.Time) metav1.Condition {
+// refusedCondition returns the condition Installed after the API server has refused a step.
+func refusedCondition(decision installation.Decision, err error, now time.Time) metav1.Condition {
 	condition := conditionOf(decision, now)
 	condition.Reason = ReasonRefused
 	condition.Message = text.Final(fmt.Sprintf("Interlock tries again: %s", text.Cut(text.OneLine(err.Error()), maxRefusal)))

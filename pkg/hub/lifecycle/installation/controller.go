@@ -1,5 +1,5 @@
-// Package installation has add-ons installed on managed clusters because add-ons there need them, and removed once none does. What it has
-// done is stored in AddOnInstallations, before it does it.
+// Package installation installs add-ons on managed clusters because add-ons there need them, and removes them when no
+// add-on needs them. It stores its actions in AddOnInstallations before it takes them.
 package installation
 
 import (
@@ -25,8 +25,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Everything is the key of all add-ons on all managed clusters, for a change of the catalog or of policies. A key without a namespace is that
-// of the events on approvals of an add-on.
+// Everything is the key of all add-ons on all managed clusters, for a change of the catalog or of policies. A key without
+// a namespace requests the events about approvals of an add-on.
 var Everything = types.NamespacedName{}
 
 // Reconciler decides on the installation of one add-on on one managed cluster, stores the decision, and carries it out.
@@ -36,34 +36,35 @@ type Reconciler struct {
 	Declarations *declarations.Store
 	Assessor     assess.Assessor
 	Assessments  *assess.Store
-	// Stored is the cache of AddOnInstallations, and Objects reads it.
+	// Stored is the cache of AddOnInstallations. Objects reads from it.
 	Stored   cache.Cache
 	Objects  client.Reader
 	Live     client.Reader
 	Writer   client.Client
 	Recorder events.EventRecorder
 	Metrics  *Metrics
-	// InstallationEvents and RemovalEvents emit events on what waits for an approval.
+	// InstallationEvents and RemovalEvents emit events on changes that wait for an approval.
 	InstallationEvents, RemovalEvents approval.Events
-	// Changed enqueues add-ons in this controller, and Evaluate dependents in the one that writes their conditions.
+	// Changed enqueues add-ons in this controller. Evaluate enqueues dependents in the controller that writes their
+	// conditions.
 	Changed, Evaluate *trigger.Trigger
-	// FirstPass ends once this leader has assessed each add-on; nil: it has.
+	// FirstPass ends after this leader has assessed each add-on. It is nil if that is not awaited.
 	FirstPass *firstpass.Pass
-	// RemovalDelay is how long what is installed has to be unused before it is removed.
+	// RemovalDelay is the time for which an installed add-on has to be unused before it is removed.
 	RemovalDelay time.Duration
 
-	// complete: what each installation waits for is known.
+	// complete is true if the wait of each installation is known.
 	complete bool
 	fleet    fleetBounds
 	counts   counts
-	wanted   wanted
-	// installations and removals are where add-ons wait for an approval.
+	missing  missing
+	// installations and removals have the clusters on which add-ons wait for an approval.
 	installations, removals clustersByAddOn
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -71,39 +72,39 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, key) {
 		return reconcile.Result{}, nil
 	}
-	var again time.Time
+	var next time.Time
 	switch {
 	case key == Everything:
-		err = r.enqueueAll(ctx, declared, now)
+		err = r.enqueueAll(ctx, evaluator, now)
 	case key.Namespace == "":
-		again, err = r.reportApprovals(ctx, declared, key.Name, now)
-	case declared.Consent(key.Name) == catalog.ConsentUnknown: // once it is known, everything is enqueued
+		next, err = r.reportApprovals(ctx, evaluator, key.Name, now)
+	case evaluator.Consent(key.Name) == catalog.ConsentUnknown: // when the consent is known, everything is enqueued
 	default:
-		again, err = r.reconcile(ctx, declared, key, now)
+		next, err = r.reconcile(ctx, evaluator, key, now)
 	}
 	if !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) { // the cache is behind
 		return controllers.AfterConflict, nil
 	}
-	return controllers.At(again, now), err
+	return controllers.At(next, now), err
 }
 
 // reconcile decides on an installation, stores the decision, and carries it out.
 func (r *Reconciler) reconcile(
-	ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time,
-) (again time.Time, err error) {
-	of, err := r.load(ctx, declared, key)
+	ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time,
+) (time.Time, error) {
+	s, err := r.load(ctx, evaluator, key)
 	if err != nil {
 		return time.Time{}, err
 	}
-	decision, err := r.decide(ctx, declared, of, now)
+	decision, err := r.decide(ctx, evaluator, s, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err = r.carryOut(ctx, declared, of, decision); err == nil {
-		r.emitGivenUp(of, decision)
+	if err = r.carryOut(ctx, evaluator, s, decision); err == nil {
+		r.emitGivenUp(s, decision)
 	}
 	if err == nil || isRefusal(err) {
-		r.follow(of, decision, err != nil)
+		r.follow(s, decision, err != nil)
 	}
-	return decision.Again, err
+	return decision.NextCheck, err
 }

@@ -50,12 +50,13 @@ func TestItInstallsAndRemoves(t *testing.T) {
 	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventRemoves}) {
 		t.Errorf("emitted %q", got)
 	}
-	if left := testutil.CollectAndCount(b.Metrics.kept.gauge); left != 0 {
-		t.Errorf("%d series are left", left)
+	if count := testutil.CollectAndCount(b.Metrics.kept.gauge); count != 0 {
+		t.Errorf("%d series are left", count)
 	}
 }
 
-// The first 20 of 100 managed clusters refuse the add-on. They take nothing of what the others may use, and are tried again.
+// The first 20 of 100 managed clusters refuse the add-on. They do not count for the bounds of the fleet, and are tried
+// again.
 func TestARefusalTakesNothingOfTheBounds(t *testing.T) {
 	b := newBench(t, 100)
 	evaluated := triggertest.Enqueued(t, b.Evaluate)
@@ -82,7 +83,7 @@ func TestARefusalTakesNothingOfTheBounds(t *testing.T) {
 	if got := b.stored(t); got != "Installing Refused" {
 		t.Errorf("stored %s", got)
 	}
-	if got := b.Inputs.Installations.Wait(on(0, "base")); got != evaluation.WaitRefused {
+	if got := b.Inputs.Installations.Wait(keyOn(0, "base")); got != evaluation.WaitRefused {
 		t.Errorf("waits for %s", got)
 	}
 	if got := testutil.ToFloat64(b.Metrics.waiting.gauge.WithLabelValues("base", "refused")); got != 20 {
@@ -96,7 +97,7 @@ func TestARefusalTakesNothingOfTheBounds(t *testing.T) {
 	if _, err := b.round(t, time.Minute); err != nil || b.installed(t) != 100 {
 		t.Errorf("%v, %d are installed", err, b.installed(t))
 	}
-	if b.settle(t); b.stored(t) != "Installed" || b.Inputs.Installations.Wait(on(0, "base")) != evaluation.WaitForInterlock {
+	if b.settle(t); b.stored(t) != "Installed" || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitForInterlock {
 		t.Errorf("stored %s", b.stored(t))
 	}
 }
@@ -125,9 +126,9 @@ func TestACrashAtAnyWrite(t *testing.T) {
 		"delete AddOnInstallation base",
 	}
 	for _, write := range writes {
-		for _, when := range []string{"before ", "after "} {
-			t.Run(when+write, func(t *testing.T) {
-				endsAtAnyWrite(t, newBench(t, 1), when+write)
+		for _, moment := range []string{"before ", "after "} {
+			t.Run(moment+write, func(t *testing.T) {
+				endsAtAnyWrite(t, newBench(t, 1), moment+write)
 			})
 		}
 	}
@@ -145,12 +146,12 @@ func endsAtAnyWrite(t *testing.T, b *bench, write string) {
 		}
 		return nil
 	}
-	run := func(after time.Duration) {
+	run := func(phase time.Duration) {
 		for range 5 {
-			if _, err := b.round(t, after); err != nil {
+			if _, err := b.round(t, phase); err != nil {
 				b.lead()
 			}
-			after = time.Second
+			phase = time.Second
 		}
 	}
 	run(0)
@@ -169,7 +170,7 @@ func endsAtAnyWrite(t *testing.T, b *bench, write string) {
 	}
 }
 
-// What another writer removes before it is found in the cache counts, too.
+// A removal by another writer counts even if the cache has not had the add-on yet.
 func TestItGivesUpWhereItIsRemovedAtOnce(t *testing.T) {
 	b := newBench(t, 1)
 	for range 5 {
@@ -185,7 +186,7 @@ func TestItGivesUpWhereItIsRemovedAtOnce(t *testing.T) {
 	}
 }
 
-// What is removed twice within an hour is given up, also by the next leader.
+// An add-on that is removed twice within an hour is given up, also by the next leader.
 func TestItGivesUp(t *testing.T) {
 	b := newBench(t, 1)
 	b.settle(t)
@@ -200,7 +201,7 @@ func TestItGivesUp(t *testing.T) {
 		t.Errorf("emitted %q", got)
 	}
 	b.lead()
-	if writes := b.settle(t); len(writes) > 0 || b.Inputs.Installations.Wait(on(0, "base")) != evaluation.WaitGivenUp {
+	if writes := b.settle(t); len(writes) > 0 || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitGivenUp {
 		t.Errorf("the next leader writes %q", writes)
 	}
 	if _, err := b.round(t, time.Hour); err != nil || b.installed(t) != 1 {
@@ -233,7 +234,7 @@ func TestAUnitMayBeRemovedAndInstalledAgain(t *testing.T) {
 func TestWhoDeletesTheObjectTakesOver(t *testing.T) {
 	b := newBench(t, 1)
 	b.settle(t)
-	b.delete(t, &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: on(0, "").Namespace, Name: "base"}})
+	b.delete(t, &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: keyOn(0, "").Namespace, Name: "base"}})
 	b.delete(t, addOn(0, "leaf"))
 	for range 3 {
 		if writes, err := b.round(t, time.Hour); err != nil || b.installed(t) != 1 {
@@ -242,7 +243,7 @@ func TestWhoDeletesTheObjectTakesOver(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherWriterHasChangedIsKept(t *testing.T) {
+func TestChangesByAnotherWriterAreKept(t *testing.T) {
 	patch := func(b *bench, patch string) error {
 		return b.hub.Patch(t.Context(), addOn(0, "base"), client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("another"))
 	}
@@ -295,7 +296,7 @@ func TestAnApprovalIsNeeded(t *testing.T) {
 			t.Errorf("emitted %q, %v, %v", got, result, err)
 		}
 	}
-	if got := b.Inputs.Installations.Wait(on(49, "base")); got != evaluation.WaitForApproval || len(evaluated()) != 50 {
+	if got := b.Inputs.Installations.Wait(keyOn(49, "base")); got != evaluation.WaitForApproval || len(evaluated()) != 50 {
 		t.Errorf("waits for %s", got)
 	}
 	if got := testutil.ToFloat64(b.Metrics.waiting.gauge.WithLabelValues("base", "approval")); got != 50 {
@@ -329,15 +330,15 @@ func TestConsentIsReadBeforeEachWrite(t *testing.T) {
 	}
 }
 
-// What an installation would break is found before it begins.
+// A contradiction is detected before an installation begins.
 func TestAContradictionIsNotInstalled(t *testing.T) {
 	b := newBench(t, 2)
 	b.register(t, consenting(t, "50"), fixture.Specified(t, "leaf", needing),
 		fixture.Specified(t, "other", "{dependencies: [{name: base, type: Conflicts}]}"))
 	b.create(t, addOn(0, "other"))
 	b.settle(t)
-	if b.installed(t) != 1 || b.stored(t) != "" || b.Inputs.Installations.Wait(on(0, "base")) != evaluation.WaitContradiction {
-		t.Errorf("installed on %d, waits for %s", b.installed(t), b.Inputs.Installations.Wait(on(0, "base")))
+	if b.installed(t) != 1 || b.stored(t) != "" || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitContradiction {
+		t.Errorf("installed on %d, waits for %s", b.installed(t), b.Inputs.Installations.Wait(keyOn(0, "base")))
 	}
 	b.delete(t, addOn(0, "other"))
 	if b.settle(t); b.installed(t) != 2 {

@@ -15,12 +15,13 @@ import (
 
 // The reasons of events on installations.
 const (
-	// EventInstalls: Interlock has a dependency installed. It is on the dependent's ManagedClusterAddOn.
+	// EventInstalls is emitted when Interlock installs a dependency. It is on the dependent's ManagedClusterAddOn.
 	EventInstalls = "InstallsDependency"
-	// EventRemoves: Interlock has removed what it had installed, because no add-on needs it any more. It is on the ManagedClusterAddOn
-	// that is removed.
+	// EventRemoves is emitted when Interlock removes an add-on that it installed, because no add-on needs it any more. It
+	// is on the removed ManagedClusterAddOn.
 	EventRemoves = "RemovesDependency"
-	// EventGivenUp: what Interlock installed was removed again and again. It is on the add-on's ClusterManagementAddOn.
+	// EventGivenUp is emitted when an add-on that Interlock installed was removed again and again. It is on its
+	// ClusterManagementAddOn.
 	EventGivenUp = "InstallationGivenUp"
 )
 
@@ -31,30 +32,31 @@ const (
 )
 
 // emitInstalls emits an event on each dependent.
-func (r *Reconciler) emitInstalls(of *subject) {
-	for _, dependent := range of.dependents {
-		// Without the other add-on, events on several of them would be counted as one.
-		r.Recorder.Eventf(onCluster(dependent), onCluster(of.key), corev1.EventTypeNormal, EventInstalls, actionInstall, "%s",
-			events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", of.key.Name, dependent.Name)))
+func (r *Reconciler) emitInstalls(s *subject) {
+	for _, dependent := range s.dependents {
+		// Without the other add-on, events on several of them would be counted as one event.
+		r.Recorder.Eventf(onCluster(dependent), onCluster(s.key), corev1.EventTypeNormal, EventInstalls, actionInstall, "%s",
+			events.Note(fmt.Sprintf("Add-on '%s' is being installed, because '%s' needs it", s.key.Name, dependent.Name)))
 	}
 }
 
 // emitRemoves emits an event on the add-on.
-func (r *Reconciler) emitRemoves(of *subject) {
-	r.Recorder.Eventf(onCluster(of.key), nil, corev1.EventTypeNormal, EventRemoves, actionRemove, "%s",
-		events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", of.key.Name)))
+func (r *Reconciler) emitRemoves(s *subject) {
+	r.Recorder.Eventf(onCluster(s.key), nil, corev1.EventTypeNormal, EventRemoves, actionRemove, "%s",
+		events.Note(fmt.Sprintf("Add-on '%s' is being removed, because no other add-on needs it any more", s.key.Name)))
 }
 
-// emitGivenUp emits an event on the registration of an add-on that is given up by a decision.
-func (r *Reconciler) emitGivenUp(of *subject, decision installation.Decision) {
+// emitGivenUp emits an event on the registration of an add-on whose installation a decision gives up.
+func (r *Reconciler) emitGivenUp(s *subject, decision installation.Decision) {
 	if decision.Desired == nil || decision.Desired.Phase != dependencyv1alpha1.PhaseGivenUp ||
-		of.Stored != nil && of.Stored.Phase == dependencyv1alpha1.PhaseGivenUp {
+		s.Stored != nil && s.Stored.Phase == dependencyv1alpha1.PhaseGivenUp {
 		return
 	}
-	registration := events.About(events.ClusterManagementAddOn, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: of.key.Name}})
-	r.Recorder.Eventf(registration, onCluster(of.key), corev1.EventTypeWarning, EventGivenUp, actionInstall, "%s",
+	registration := events.About(events.ClusterManagementAddOn,
+		&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: s.key.Name}})
+	r.Recorder.Eventf(registration, onCluster(s.key), corev1.EventTypeWarning, EventGivenUp, actionInstall, "%s",
 		events.Note(fmt.Sprintf("'%s' is not installed on managed cluster %s for now, because another writer removed it again and again. "+
-			"To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", of.key.Name, of.key.Namespace)))
+			"To keep it from being installed, set spec.install: Deny in an AddOnDependencyPolicy", s.key.Name, s.key.Namespace)))
 }
 
 func onCluster(addOn types.NamespacedName) *corev1.ObjectReference {

@@ -49,7 +49,7 @@ type bench struct {
 	writes   []string
 	clusters int
 	uids     int
-	// placements install base where they select the label; nil: its install strategy is Manual.
+	// placements install base if they select the label. Without placements, its install strategy is Manual.
 	placements []clusterv1beta1.Placement
 }
 
@@ -81,7 +81,7 @@ func newBench(t *testing.T, clusters int) *bench {
 	return b
 }
 
-// lead lets another leader begin: it knows nothing but what is stored.
+// lead starts another leader, which knows only the stored objects.
 func (b *bench) lead() {
 	inputs := hubcache.Inputs{
 		Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true),
@@ -101,7 +101,7 @@ func (b *bench) lead() {
 	b.Assessments.Subscribe(b.Assessed)
 }
 
-// noFacts are those of a fleet without addon-agent.
+// noFacts are the facts of a fleet without addon-agent.
 type noFacts struct{}
 
 func (noFacts) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
@@ -109,10 +109,10 @@ func (noFacts) Facts(context.Context, *catalog.Catalog, string) (evaluation.Fact
 }
 func (noFacts) Known() evaluation.APIFacts { return evaluation.APIFacts{} }
 
-// interceptor does what an API server does and the fake client does not: UIDs, generations and preconditions.
+// interceptor adds behavior of an API server that the fake client lacks: UIDs, generations and preconditions.
 func (b *bench) interceptor() interceptor.Funcs {
-	write := func(verb string, object client.Object, do func() error) error {
-		kind := object.GetObjectKind().GroupVersionKind().Kind // that of an object which is applied
+	write := func(verb string, object client.Object, request func() error) error {
+		kind := object.GetObjectKind().GroupVersionKind().Kind // an applied object has it
 		if kind == "" {
 			kind = fmt.Sprintf("%T", object)
 			kind = kind[strings.LastIndex(kind, ".")+1:]
@@ -126,7 +126,7 @@ func (b *bench) interceptor() interceptor.Funcs {
 				return err
 			}
 		}
-		if err := do(); err != nil {
+		if err := request(); err != nil {
 			return err
 		}
 		b.writes = append(b.writes, name)
@@ -162,7 +162,9 @@ func addOn(i int, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: clusterOf(i).Name, Name: name}}
 }
 
-func on(i int, name string) types.NamespacedName { return client.ObjectKeyFromObject(addOn(i, name)) }
+func keyOn(i int, name string) types.NamespacedName {
+	return client.ObjectKeyFromObject(addOn(i, name))
+}
 
 // needing is the registration of leaf, which has base installed and removed.
 const needing = "{dependencies: [{name: base, install: Auto, removal: WithLastDependent}]}"
@@ -179,14 +181,14 @@ func consenting(t *testing.T, approved string) addonv1alpha1.ClusterManagementAd
 }
 
 // register replaces all registrations.
-func (b *bench) register(t *testing.T, all ...addonv1alpha1.ClusterManagementAddOn) {
+func (b *bench) register(t *testing.T, addOns ...addonv1alpha1.ClusterManagementAddOn) {
 	t.Helper()
-	b.Declarations.Set(evaluation.New(catalog.New(all).Consented(catalog.Placements{Items: b.placements})))
-	before := b.crash
-	defer func() { b.crash = before }()
+	b.Declarations.Set(evaluation.New(catalog.New(addOns).Consented(catalog.Placements{Items: b.placements})))
+	previous := b.crash
+	defer func() { b.crash = previous }()
 	b.crash = func(string) error { return nil }
-	for i := range all {
-		stored := all[i].DeepCopy()
+	for i := range addOns {
+		stored := addOns[i].DeepCopy()
 		if err := client.IgnoreNotFound(b.hub.Delete(t.Context(), stored.DeepCopy())); err != nil {
 			t.Fatal(err)
 		}
@@ -203,27 +205,27 @@ func (b *bench) assess(t *testing.T) {
 	declared := b.Declarations.Current()
 	for i := range b.clusters {
 		for _, name := range declared.AddOns() {
-			found, err := b.Inputs.AddOn(t.Context(), on(i, name))
+			addOn, err := b.Inputs.AddOn(t.Context(), keyOn(i, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found == nil {
-				b.Assessments.Delete(on(i, name))
+			if addOn == nil {
+				b.Assessments.Delete(keyOn(i, name))
 				continue
 			}
-			state, err := b.Assessor.Loader.Load(t.Context(), declared, on(i, name), b.clock.Now())
+			state, err := b.Assessor.Loader.Load(t.Context(), declared, keyOn(i, name), b.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Assessments.Set(on(i, name), declared, outcome.Assessment{Findings: declared.Evaluate(name, state)})
+			b.Assessments.Set(keyOn(i, name), declared, outcome.Assessment{Findings: declared.Evaluate(name, state)})
 		}
 	}
 }
 
-// round assesses all, and decides on base on all managed clusters. It returns what is written and what failed.
-func (b *bench) round(t *testing.T, after time.Duration) (writes []string, failed error) {
+// round assesses all add-ons, and decides on base on all managed clusters. It returns the writes and the error.
+func (b *bench) round(t *testing.T, delay time.Duration) (writes []string, failed error) {
 	t.Helper()
-	b.clock.SetTime(b.clock.Now().Add(after))
+	b.clock.SetTime(b.clock.Now().Add(delay))
 	b.writes = nil
 	b.assess(t)
 	var failures []error
@@ -238,36 +240,36 @@ func (b *bench) round(t *testing.T, after time.Duration) (writes []string, faile
 	return writes, errors.Join(failures...)
 }
 
-func (b *bench) subjects() (all []types.NamespacedName) {
+func (b *bench) subjects() (keys []types.NamespacedName) {
 	for i := range b.clusters {
 		for _, name := range []string{"base", "mid"} {
-			all = append(all, on(i, name))
+			keys = append(keys, keyOn(i, name))
 		}
 	}
-	return all
+	return keys
 }
 
 // settle lets rounds pass until nothing is written any more. It returns all that was written.
-func (b *bench) settle(t *testing.T) (all []string) {
+func (b *bench) settle(t *testing.T) (failures []string) {
 	t.Helper()
 	for range 10 {
 		writes, err := b.round(t, 2*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all = append(all, writes...); len(writes) == 0 {
-			return all
+		if failures = append(failures, writes...); len(writes) == 0 {
+			return failures
 		}
 	}
-	t.Fatalf("no end of writes: %q", all)
+	t.Fatalf("no end of writes: %q", failures)
 	return nil
 }
 
-// stored describes the AddOnInstallation of base on the first managed cluster; empty: there is none.
+// stored describes the AddOnInstallation of base on the first managed cluster. It is empty if there is none.
 func (b *bench) stored(t *testing.T) string {
 	t.Helper()
 	object := &dependencyv1alpha1.AddOnInstallation{}
-	err := b.hub.Get(t.Context(), on(0, "base"), object)
+	err := b.hub.Get(t.Context(), keyOn(0, "base"), object)
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -287,11 +289,11 @@ func (b *bench) stored(t *testing.T) string {
 func (b *bench) installed(t *testing.T) (count int) {
 	t.Helper()
 	for i := range b.clusters {
-		found, err := b.Inputs.AddOn(t.Context(), on(i, "base"))
+		addOn, err := b.Inputs.AddOn(t.Context(), keyOn(i, "base"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found != nil {
+		if addOn != nil {
 			count++
 		}
 	}

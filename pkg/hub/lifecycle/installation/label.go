@@ -14,55 +14,55 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// loadLimit reads whether the label is on as many managed clusters as the owner's Placement can select.
-func (r *Reconciler) loadLimit(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
-	limit := declared.Labeled(of.key.Name).Limit()
-	if !of.ByLabel || of.Labeled || limit <= 0 {
+// loadLimit sets whether as many managed clusters have the label as the owner's Placement can select.
+func (r *Reconciler) loadLimit(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
+	limit := evaluator.Labeled(s.key.Name).Limit()
+	if !s.ByLabel || s.Labeled || limit <= 0 {
 		return nil
 	}
-	var on clusterv1.ManagedClusterList
-	label := client.HasLabels{catalog.InstallLabel(of.key.Name)}
-	if err := r.Inputs.List(ctx, &on, label, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list managed clusters with the label of %s: %w", of.key.Name, err)
+	var labeled clusterv1.ManagedClusterList
+	label := client.HasLabels{catalog.InstallLabel(s.key.Name)}
+	if err := r.Inputs.List(ctx, &labeled, label, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list managed clusters with the label of %s: %w", s.key.Name, err)
 	}
-	of.Full = len(on.Items) >= limit
+	s.Full = len(labeled.Items) >= limit
 	return nil
 }
 
-// label sets the label of the managed cluster, or withdraws it. Where another writer sets it, too, it stays, and so does the add-on.
-func (r *Reconciler) label(ctx context.Context, of *subject, decision *installation.Decision) error {
-	stays, err := r.applyLabel(ctx, of, decision.Step == installation.Install)
+// label sets or withdraws the label of the managed cluster. If another writer sets it too, the label and the add-on stay.
+func (r *Reconciler) label(ctx context.Context, s *subject, decision *installation.Decision) error {
+	stays, err := r.applyLabel(ctx, s, decision.Step == installation.Install)
 	if err != nil {
 		return err
 	}
 	now := r.Clock.Now()
-	r.fleet.begin(of.key.Namespace, now)
-	logger := log.FromContext(ctx).WithValues("cluster", of.key.Namespace, "addOn", of.key.Name)
+	r.fleet.begin(s.key.Namespace, now)
+	logger := log.FromContext(ctx).WithValues("cluster", s.key.Namespace, "addOn", s.key.Name)
 	switch {
 	case decision.Step == installation.Install:
-		r.Metrics.Installed(of.key.Name)
-		r.emitInstalls(of)
+		r.Metrics.Installed(s.key.Name)
+		r.emitInstalls(s)
 		logger.Info("Label of ManagedCluster set, by which an add-on is installed that others need")
 	case stays:
 		kept := decision.Desired.Kept(now)
-		return r.store(ctx, of, &kept, conditionOf(installation.Decision{Desired: &kept}, now))
+		return r.store(ctx, s, &kept, conditionOf(installation.Decision{Desired: &kept}, now))
 	default:
-		r.Metrics.Removed(of.key.Name)
-		r.emitRemoves(of)
+		r.Metrics.Removed(s.key.Name)
+		r.emitRemoves(s)
 		logger.Info("Label of ManagedCluster withdrawn, because no other add-on needs what it installs any more")
 	}
 	return nil
 }
 
-// applyLabel applies the label, or withdraws it, on the managed cluster with the UID that was decided on. It returns whether the managed
-// cluster has the label then.
-func (r *Reconciler) applyLabel(ctx context.Context, of *subject, set bool) (labeled bool, err error) {
-	cluster := fleet.Unlabeled(of.key.Namespace, of.ClusterUID)
+// applyLabel applies or withdraws the label on the managed cluster with the UID of the decision. It returns whether the
+// managed cluster has the label afterwards.
+func (r *Reconciler) applyLabel(ctx context.Context, s *subject, set bool) (bool, error) {
+	cluster := fleet.Unlabeled(s.key.Namespace, s.ClusterUID)
 	if set {
-		cluster = fleet.Labeled(of.key.Namespace, of.ClusterUID, of.key.Name)
+		cluster = fleet.Labeled(s.key.Namespace, s.ClusterUID, s.key.Name)
 	}
-	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(of.key.Name)); err != nil {
-		return false, fmt.Errorf("apply the label of %s to ManagedCluster %s: %w", of.key.Name, of.key.Namespace, err)
+	if err := r.Writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(cluster), fleet.InstallOwner(s.key.Name)); err != nil {
+		return false, fmt.Errorf("apply the label of %s to ManagedCluster %s: %w", s.key.Name, s.key.Namespace, err)
 	}
-	return fleet.HasInstallLabel(cluster, of.key.Name), nil
+	return fleet.HasInstallLabel(cluster, s.key.Name), nil
 }

@@ -28,12 +28,12 @@ func newLabelBench(t *testing.T, clusters, placements int) *bench {
 	b := newBench(t, clusters)
 	var listed string
 	for i := range placements {
-		one := clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: fmt.Sprintf("base-%d", i)}}
-		one.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
-		one.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		placement := clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: fmt.Sprintf("base-%d", i)}}
+		placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
+		placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{label: addonv1alpha1.InstallLabelValue}},
 		}}}
-		b.placements = append(b.placements, one)
+		b.placements = append(b.placements, placement)
 		listed += fmt.Sprintf("{namespace: places, name: base-%d}, ", i)
 	}
 	b.register(t, b.placed(t, "{installStrategy: {type: Placements, placements: ["+listed+"]}}"), fixture.Specified(t, "leaf", needing))
@@ -50,7 +50,7 @@ func (b *bench) placed(t *testing.T, spec string) addonv1alpha1.ClusterManagemen
 	return registered
 }
 
-// place does what Open Cluster Management does: base is on the managed clusters with the label.
+// place installs base on the managed clusters with the label, like OCM.
 func (b *bench) place(t *testing.T) {
 	t.Helper()
 	crash := b.crash
@@ -60,7 +60,7 @@ func (b *bench) place(t *testing.T) {
 		return
 	}
 	for i := range b.clusters {
-		installed, err := b.Inputs.AddOn(t.Context(), on(i, "base"))
+		installed, err := b.Inputs.AddOn(t.Context(), keyOn(i, "base"))
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -124,10 +124,10 @@ func TestACrashAtAnyWriteOfALabel(t *testing.T) {
 	for _, write := range []string{
 		"create AddOnInstallation base", "apply ManagedCluster cluster000", "update AddOnInstallation base", "delete AddOnInstallation base",
 	} {
-		for _, when := range []string{"before ", "after "} {
-			t.Run(when+write, func(t *testing.T) {
+		for _, moment := range []string{"before ", "after "} {
+			t.Run(moment+write, func(t *testing.T) {
 				b := newLabelBench(t, 1, 2)
-				endsAtAnyWrite(t, b, when+write)
+				endsAtAnyWrite(t, b, moment+write)
 				if b.labeled(t, 0) {
 					t.Error("the label is left")
 				}
@@ -152,7 +152,7 @@ func TestALabelThatIsTakenAway(t *testing.T) {
 	}
 }
 
-// An owner who pauses, or replaces a registration, uninstalls nothing by what Interlock does.
+// If an owner pauses, or replaces a registration, Interlock uninstalls nothing.
 func TestAnOwnerPausesAndReplaces(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.settle(t)
@@ -173,7 +173,7 @@ func TestAnOwnerPausesAndReplaces(t *testing.T) {
 	}
 }
 
-// What another writer labels as well stays, and is not Interlock's any more.
+// A label that another writer sets too stays, and no longer belongs to Interlock.
 func TestALabelOfTwoWriters(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.settle(t)
@@ -208,7 +208,7 @@ func TestOnePlacementIsLimited(t *testing.T) {
 	}
 	waits := 0
 	for i := range 102 {
-		if b.Inputs.Installations.Wait(on(i, "base")) == evaluation.WaitForPlacement {
+		if b.Inputs.Installations.Wait(keyOn(i, "base")) == evaluation.WaitForPlacement {
 			waits++
 		}
 	}
@@ -217,7 +217,7 @@ func TestOnePlacementIsLimited(t *testing.T) {
 	}
 }
 
-// What another writer has installed by the label is not touched, whether an add-on there needs it or not.
+// A label of another writer is never changed, whether an add-on there needs it or not.
 func TestALabelOfAnotherWriter(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.delete(t, addOn(0, "leaf"))

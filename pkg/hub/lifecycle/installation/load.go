@@ -17,119 +17,121 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// subject is an add-on on a managed cluster, with what its installation is decided on.
+// subject is an add-on on a managed cluster with the inputs of its decision.
 type subject struct {
 	installation.Facts
 
 	key types.NamespacedName
-	// object is the AddOnInstallation; nil: there is none.
+	// object is the AddOnInstallation. It is nil if there is none.
 	object *dependencyv1alpha1.AddOnInstallation
-	// dependents are the add-ons on the cluster that ask for it.
+	// dependents are the add-ons on the cluster that request it.
 	dependents []types.NamespacedName
 	// version is the resource version of the ManagedClusterAddOn, once its removal is confirmed.
 	version string
 }
 
-// load reads what an installation is decided on from the caches.
-func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
-	of := &subject{key: key}
-	of.Delay, of.Consents, of.Keep = r.RemovalDelay, declared.Consents(key.Name), installation.Keeps(declared.Catalog, key.Name)
+// load reads the inputs of a decision from the caches.
+func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
+	s := &subject{key: key}
+	s.Delay, s.Consents, s.Keep = r.RemovalDelay, evaluator.Consents(key.Name), installation.Keeps(evaluator.Catalog, key.Name)
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	switch err := r.Objects.Get(ctx, key, object); {
 	case err == nil:
-		of.object, of.Stored = object, storedIn(object)
+		s.object, s.Stored = object, storedIn(object)
 	case !apierrors.IsNotFound(err):
-		return of, fmt.Errorf("get AddOnInstallation %s: %w", key, err)
+		return s, fmt.Errorf("get AddOnInstallation %s: %w", key, err)
 	}
 	addOn, err := r.Inputs.AddOn(ctx, key)
 	if err != nil {
-		return of, err
+		return s, err
 	}
-	of.AddOn = present(addOn)
-	if of.Stored != nil && of.AddOn == nil { // that it was removed must not be a cache that is behind
-		if err := r.confirmAddOn(ctx, of); err != nil {
-			return of, err
+	s.AddOn = present(addOn)
+	if s.Stored != nil && s.AddOn == nil { // the cache may be behind, so the removal is confirmed
+		if err := r.confirmAddOn(ctx, s); err != nil {
+			return s, err
 		}
 	}
-	if err := r.loadCluster(ctx, declared, of); err != nil {
-		return of, err
+	if err := r.loadCluster(ctx, evaluator, s); err != nil {
+		return s, err
 	}
-	return of, r.loadUsers(ctx, declared, of)
+	return s, r.loadUsers(ctx, evaluator, s)
 }
 
-// present describes a ManagedClusterAddOn; nil: there is none.
+// present describes a ManagedClusterAddOn, which may be nil.
 func present(addOn *addonv1alpha1.ManagedClusterAddOn) *installation.Present {
 	if addOn == nil {
 		return nil
 	}
 	return &installation.Present{
-		UID: addOn.UID, Generation: addOn.Generation, Ours: fleet.InstalledByInterlock(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
+		UID:        addOn.UID,
+		Generation: addOn.Generation,
+		Ours:       fleet.InstalledByInterlock(addOn),
+		Deleted:    !addOn.DeletionTimestamp.IsZero(),
 	}
 }
 
-func (r *Reconciler) loadCluster(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
-	cluster, err := r.Inputs.Cluster(ctx, of.key.Namespace)
+func (r *Reconciler) loadCluster(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
+	cluster, err := r.Inputs.Cluster(ctx, s.key.Namespace)
 	if err != nil {
 		return err
 	}
-	r.describeCluster(declared, of, cluster)
+	r.describeCluster(evaluator, s, cluster)
 	return nil
 }
 
-// describeCluster sets whether a managed cluster is one on which Interlock acts, and whether it has the label. cluster is nil
-// where there is none.
-func (r *Reconciler) describeCluster(declared *evaluation.Evaluator, of *subject, cluster *clusterv1.ManagedCluster) {
+// describeCluster sets the state of the managed cluster and its label. cluster is nil if it does not exist.
+func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject, cluster *clusterv1.ManagedCluster) {
 	switch {
 	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
-		of.Cluster = installation.ClusterDetached
+		s.Cluster = installation.ClusterDetached
 		return
-	case len(declared.Denying(cluster.Labels)) > 0:
-		of.Cluster = installation.ClusterDenied
+	case len(evaluator.Denying(cluster.Labels)) > 0:
+		s.Cluster = installation.ClusterDenied
 	case !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
-		!r.FirstPass.Await(cluster.Name, r.Changed, of.key):
-		of.Cluster = installation.ClusterDoubtful
+		!r.FirstPass.Await(cluster.Name, r.Changed, s.key):
+		s.Cluster = installation.ClusterDoubtful
 	}
-	of.ClusterUID, of.Labeled = cluster.UID, fleet.HasInstallLabel(cluster, of.key.Name)
-	consent := declared.Consent(of.key.Name)
-	of.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && of.Labeled
+	s.ClusterUID, s.Labeled = cluster.UID, fleet.HasInstallLabel(cluster, s.key.Name)
+	consent := evaluator.Consent(s.key.Name)
+	s.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && s.Labeled
 }
 
-// loadUsers reads which add-ons on the managed cluster use the add-on, and which ask for its installation.
-func (r *Reconciler) loadUsers(ctx context.Context, declared *evaluation.Evaluator, of *subject) error {
-	of.Use = installation.Unused
-	for _, user := range installation.Users(declared.Catalog, of.key.Name) {
-		key := types.NamespacedName{Namespace: of.key.Namespace, Name: user}
-		found, err := r.Inputs.AddOn(ctx, key)
+// loadUsers reads the add-ons on the managed cluster that use the add-on, and those that request its installation.
+func (r *Reconciler) loadUsers(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
+	s.Use = installation.Unused
+	for _, user := range installation.Users(evaluator.Catalog, s.key.Name) {
+		key := types.NamespacedName{Namespace: s.key.Namespace, Name: user}
+		addOn, err := r.Inputs.AddOn(ctx, key)
 		if err != nil {
 			return err
 		}
-		if found == nil {
+		if addOn == nil {
 			continue
 		}
-		assessed := r.Assessments.Last(key)
-		if assessed == nil {
-			of.use(installation.UseUnknown)
+		assessment := r.Assessments.Last(key)
+		if assessment == nil {
+			s.use(installation.UseUnknown)
 			continue
 		}
-		of.use(installation.UseBy(declared.Catalog, user, of.key.Name, assessed.Findings))
-		if !found.DeletionTimestamp.IsZero() {
+		s.use(installation.UseBy(evaluator.Catalog, user, s.key.Name, assessment.Findings))
+		if !addOn.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if removal, missing := installation.RequestBy(declared.Catalog, of.key.Name, assessed.Findings); removal != "" {
-			of.dependents = append(of.dependents, key)
-			of.Requests = append(of.Requests, dependencyv1alpha1.InstallationRequest{AddOn: user, Removal: removal})
-			of.Missing = of.Missing || missing
+		if removal, missing := installation.RequestBy(evaluator.Catalog, s.key.Name, assessment.Findings); removal != "" {
+			s.dependents = append(s.dependents, key)
+			s.Requests = append(s.Requests, dependencyv1alpha1.InstallationRequest{AddOn: user, Removal: removal})
+			s.Missing = s.Missing || missing
 		}
 	}
 	return nil
 }
 
-// use adds how one add-on uses it.
-func (s *subject) use(one installation.Use) {
+// use combines the use by one add-on with the use by the others.
+func (s *subject) use(use installation.Use) {
 	switch {
-	case s.Use == installation.Used || one == installation.Used:
+	case s.Use == installation.Used || use == installation.Used:
 		s.Use = installation.Used
-	case one == installation.UseUnknown:
-		s.Use = one
+	case use == installation.UseUnknown:
+		s.Use = use
 	}
 }

@@ -41,7 +41,7 @@ const (
 	forRefused       = "refused"
 )
 
-// Metrics are those of installations and of removals.
+// Metrics are the metrics of installations and removals.
 type Metrics struct {
 	installed, removed *prometheus.CounterVec
 	waiting, kept      *waiting
@@ -66,47 +66,47 @@ func (m *Metrics) Installed(addOn string) { m.installed.WithLabelValues(addOn).I
 // Removed counts a removal.
 func (m *Metrics) Removed(addOn string) { m.removed.WithLabelValues(addOn).Inc() }
 
-// series are the labels of a gauge.
-type series struct{ addOn, waitsFor string }
+// series are the label values of a gauge.
+type series struct{ addOn, reason string }
 
-// waiting is a gauge of what waits. It is safe for concurrent use.
+// waiting is a gauge of changes that wait. It is safe for concurrent use.
 type waiting struct {
 	gauge *prometheus.GaugeVec
 
 	mutex sync.Mutex
-	// by is what each add-on on a managed cluster waits for, and counts is their number.
-	by     map[types.NamespacedName]string
-	counts map[series]int
+	// reasons has the reason for which each add-on on a managed cluster waits. counts has the numbers of such add-ons.
+	reasons map[types.NamespacedName]string
+	counts  map[series]int
 }
 
-// set replaces what an add-on on a managed cluster waits for; empty: nothing.
-func (w *waiting) set(addOn types.NamespacedName, waitsFor string) {
+// set replaces the reason for which an add-on on a managed cluster waits. It is empty if the add-on does not wait.
+func (w *waiting) set(addOn types.NamespacedName, reason string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	before := w.by[addOn]
-	if before == waitsFor {
+	old := w.reasons[addOn]
+	if old == reason {
 		return
 	}
-	if w.by == nil {
-		w.by, w.counts = map[types.NamespacedName]string{}, map[series]int{}
+	if w.reasons == nil {
+		w.reasons, w.counts = map[types.NamespacedName]string{}, map[series]int{}
 	}
-	delete(w.by, addOn)
-	if before != "" {
-		w.counts[series{addOn.Name, before}]--
-		w.publish(series{addOn.Name, before})
+	delete(w.reasons, addOn)
+	if old != "" {
+		w.counts[series{addOn.Name, old}]--
+		w.publish(series{addOn.Name, old})
 	}
-	if waitsFor != "" {
-		w.by[addOn] = waitsFor
-		w.counts[series{addOn.Name, waitsFor}]++
-		w.publish(series{addOn.Name, waitsFor})
+	if reason != "" {
+		w.reasons[addOn] = reason
+		w.counts[series{addOn.Name, reason}]++
+		w.publish(series{addOn.Name, reason})
 	}
 }
 
-func (w *waiting) publish(one series) {
-	if count := w.counts[one]; count > 0 {
-		w.gauge.WithLabelValues(one.addOn, one.waitsFor).Set(float64(count))
+func (w *waiting) publish(s series) {
+	if count := w.counts[s]; count > 0 {
+		w.gauge.WithLabelValues(s.addOn, s.reason).Set(float64(count))
 		return
 	}
-	delete(w.counts, one)
-	w.gauge.DeleteLabelValues(one.addOn, one.waitsFor)
+	delete(w.counts, s)
+	w.gauge.DeleteLabelValues(s.addOn, s.reason)
 }

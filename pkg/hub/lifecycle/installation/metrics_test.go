@@ -25,8 +25,8 @@ func TestMetrics(t *testing.T) {
 	for _, key := range clusters {
 		metrics.waiting.set(key, "")
 	}
-	if left := testutil.CollectAndCount(metrics.waiting.gauge); left != 0 {
-		t.Errorf("%d series are left", left)
+	if count := testutil.CollectAndCount(metrics.waiting.gauge); count != 0 {
+		t.Errorf("%d series are left", count)
 	}
 	problems, err := testutil.GatherAndLint(registry)
 	if err != nil || len(problems) > 0 {

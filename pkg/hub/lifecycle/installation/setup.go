@@ -27,10 +27,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// gather is how long changes are gathered before an installation is decided on.
+// gather is the time for which changes are collected before a decision on an installation.
 const gather = time.Second
 
-// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet are counted.
+// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet count all
+// of them.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "addoninstallations", r, 1, controllers.RetryOnHub,
 		r.Changed.Source(Everything),
@@ -39,30 +40,30 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// Assessed follows the assessments of add-ons.
+// Assessed stores the missing add-ons of an assessment, and enqueues the affected installations.
 func (r *Reconciler) Assessed(change assess.Change) {
 	if change.After == nil {
-		r.wanted.set(change.AddOn, nil)
+		r.missing.set(change.AddOn, nil)
 	} else {
-		r.wanted.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
+		r.missing.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
 	}
 	if change.Differs() {
 		r.enqueueUsed(change.AddOn)
 	}
 }
 
-// enqueueUsed enqueues what an add-on may use on its managed cluster, as far as Interlock installs it.
+// enqueueUsed enqueues the add-ons that an add-on may use on its managed cluster and that Interlock installs.
 func (r *Reconciler) enqueueUsed(addOn types.NamespacedName) {
-	declared := r.Declarations.Current()
-	if declared == nil {
+	evaluator := r.Declarations.Current()
+	if evaluator == nil {
 		return
 	}
-	for _, used := range installation.Installable(declared.Catalog, addOn.Name) {
-		r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: used})
+	for _, addOns := range installation.Installable(evaluator.Catalog, addOn.Name) {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: addOn.Namespace, Name: addOns})
 	}
 }
 
-// addOns: one appears, is taken over, or goes.
+// addOns enqueues for an add-on that is created, taken over or deleted.
 func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
 	changed := func(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		key := client.ObjectKeyFromObject(addOn)
@@ -86,7 +87,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 	}
 }
 
-// clusters: a managed cluster becomes available or lost, policies select it by its labels, or it goes.
+// clusters enqueues for a managed cluster that becomes available or lost, gets other labels, or is deleted.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	changed := func(ctx context.Context, cluster string) {
 		keys, err := r.Inputs.OnCluster(ctx, cluster)
@@ -115,53 +116,54 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// enqueueAll enqueues all that is installed, and all that may be. The first time, it finds what each of them waits for.
-func (r *Reconciler) enqueueAll(ctx context.Context, declared *evaluation.Evaluator, now time.Time) error {
-	keys, err := r.keys(ctx, declared)
+// enqueueAll enqueues all installed add-ons, and all that may be installed. The first time, it finds the waits of all of
+// them.
+func (r *Reconciler) enqueueAll(ctx context.Context, evaluator *evaluation.Evaluator, now time.Time) error {
+	keys, err := r.keys(ctx, evaluator)
 	if err != nil {
 		return err
 	}
 	if !r.complete {
 		for key := range keys {
-			if err := r.findWait(ctx, declared, key, now); err != nil {
+			if err := r.findWait(ctx, evaluator, key, now); err != nil {
 				return err
 			}
 		}
 		r.complete = true
 		r.Inputs.Installations.Complete()
-		r.Evaluate.Enqueue(r.wanted.all()...)
+		r.Evaluate.Enqueue(r.missing.keysOfDependents()...)
 	}
 	r.Changed.Enqueue(keys.UnsortedList()...)
 	return nil
 }
 
-// findWait sets what an installation waits for, without doing anything.
-func (r *Reconciler) findWait(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
-	of, err := r.load(ctx, declared, key)
+// findWait sets the wait of an installation, without taking a step.
+func (r *Reconciler) findWait(ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time) error {
+	s, err := r.load(ctx, evaluator, key)
 	if err != nil {
 		return err
 	}
-	decision, err := r.preview(ctx, declared, of, now)
+	decision, err := r.preview(ctx, evaluator, s, now)
 	if err != nil {
 		return err
 	}
-	r.follow(of, decision, isRefused(of))
+	r.follow(s, decision, isRefused(s))
 	return nil
 }
 
-// keys returns all that is installed, and all that may be.
-func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
+// keys returns all installed add-ons, and all that may be installed.
+func (r *Reconciler) keys(ctx context.Context, evaluator *evaluation.Evaluator) (sets.Set[types.NamespacedName], error) {
 	var stored dependencyv1alpha1.AddOnInstallationList
 	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list AddOnInstallations: %w", err)
 	}
-	all := sets.New[types.NamespacedName]()
+	keys := sets.New[types.NamespacedName]()
 	for i := range stored.Items {
-		all.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
+		keys.Insert(client.ObjectKeyFromObject(&stored.Items[i]))
 	}
-	for _, dependent := range declared.AddOns() {
-		used := installation.Installable(declared.Catalog, dependent)
-		if len(used) == 0 {
+	for _, dependent := range evaluator.AddOns() {
+		addOns := installation.Installable(evaluator.Catalog, dependent)
+		if len(addOns) == 0 {
 			continue
 		}
 		dependents, err := r.Inputs.Installed(ctx, dependent)
@@ -169,10 +171,10 @@ func (r *Reconciler) keys(ctx context.Context, declared *evaluation.Evaluator) (
 			return nil, err
 		}
 		for _, key := range dependents {
-			for _, addOn := range used {
-				all.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
+			for _, addOn := range addOns {
+				keys.Insert(types.NamespacedName{Namespace: key.Namespace, Name: addOn})
 			}
 		}
 	}
-	return all, nil
+	return keys, nil
 }

@@ -15,35 +15,40 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// storedIn is what a decision reads of an AddOnInstallation.
+// storedIn returns the part of an AddOnInstallation that decisions depend on.
 func storedIn(object *dependencyv1alpha1.AddOnInstallation) *installation.Installation {
 	status := &object.Status
 	stored := &installation.Installation{
-		Requests: object.Spec.RequestedBy, Phase: status.Phase, UID: status.UID, Generation: status.Generation, ClusterUID: status.ClusterUID,
-		Since: timeOf(status.Since), UnusedSince: timeOf(status.UnusedSince),
+		Requests:    object.Spec.RequestedBy,
+		Phase:       status.Phase,
+		UID:         status.UID,
+		Generation:  status.Generation,
+		ClusterUID:  status.ClusterUID,
+		Since:       timeOf(status.Since),
+		UnusedSince: timeOf(status.UnusedSince),
 	}
 	if status.Undone != nil {
-		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Again: status.Undone.Again.Time}
+		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Retry: status.Undone.Again.Time}
 	}
 	return stored
 }
 
-func timeOf(moment *metav1.Time) time.Time {
-	if moment == nil {
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
 		return time.Time{}
 	}
-	return moment.Time
+	return t.Time
 }
 
-func moment(at time.Time) *metav1.Time {
-	if at.IsZero() {
+func moment(t time.Time) *metav1.Time {
+	if t.IsZero() {
 		return nil
 	}
-	rounded := metav1.NewTime(at).Rfc3339Copy()
+	rounded := metav1.NewTime(t).Rfc3339Copy()
 	return &rounded
 }
 
-// write sets what is stored of an installation.
+// write sets the stored state of an installation.
 func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.Installation, condition metav1.Condition) {
 	object.Spec.RequestedBy = desired.Requests
 	status := &object.Status
@@ -52,49 +57,50 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	if desired.Undone.Count > 0 {
 		status.Undone = &dependencyv1alpha1.Undone{
 			Count: int32(min(desired.Undone.Count, 1000)), //nolint:gosec // it is not larger
-			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Again),
+			Last:  *moment(desired.Undone.Last), Again: *moment(desired.Undone.Retry),
 		}
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
 }
 
-// store stores a decision, and reads what is stored then into the subject. Nothing is written if it is stored already.
-func (r *Reconciler) store(ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition) error {
+// store stores a decision, and updates the subject with the stored object. It writes nothing if the object does not
+// change.
+func (r *Reconciler) store(ctx context.Context, s *subject, desired *installation.Installation, condition metav1.Condition) error {
 	switch {
-	case of.object == nil && desired == nil:
+	case s.object == nil && desired == nil:
 		return nil
-	case of.object == nil:
-		return r.createObject(ctx, of, desired, condition)
+	case s.object == nil:
+		return r.createObject(ctx, s, desired, condition)
 	case desired == nil:
-		err := r.Writer.Delete(ctx, of.object.DeepCopy(), client.Preconditions{UID: &of.object.UID, ResourceVersion: &of.object.ResourceVersion})
-		return written("delete", of, client.IgnoreNotFound(err))
+		err := r.Writer.Delete(ctx, s.object.DeepCopy(), client.Preconditions{UID: &s.object.UID, ResourceVersion: &s.object.ResourceVersion})
+		return wrap("delete", s, client.IgnoreNotFound(err))
 	}
-	changed := of.object.DeepCopy()
-	if write(changed, desired, condition); apiequality.Semantic.DeepEqual(changed, of.object) {
+	changed := s.object.DeepCopy()
+	if write(changed, desired, condition); apiequality.Semantic.DeepEqual(changed, s.object) {
 		return nil
 	}
 	if err := r.Writer.Update(ctx, changed, client.FieldOwner(names.AddonManager)); err != nil {
-		return written("update", of, err)
+		return wrap("update", s, err)
 	}
-	of.object = changed
+	s.object = changed
 	return nil
 }
 
 func (r *Reconciler) createObject(
-	ctx context.Context, of *subject, desired *installation.Installation, condition metav1.Condition,
+	ctx context.Context, s *subject, desired *installation.Installation, condition metav1.Condition,
 ) error {
-	created := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: of.key.Namespace, Name: of.key.Name}}
+	created := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.key.Name}}
 	write(created, desired, condition)
 	if err := r.Writer.Create(ctx, created, client.FieldOwner(names.AddonManager)); err != nil {
-		return written("create", of, err)
+		return wrap("create", s, err)
 	}
-	of.object = created
+	s.object = created
 	return nil
 }
 
-func written(verb string, of *subject, err error) error {
+func wrap(verb string, s *subject, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s AddOnInstallation %s: %w", verb, of.key, err)
+	return fmt.Errorf("%s AddOnInstallation %s: %w", verb, s.key, err)
 }

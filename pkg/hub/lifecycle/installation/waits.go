@@ -14,38 +14,44 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/installation"
 )
 
-// follow sets what an add-on waits for, for the messages of its dependents, for the metrics, and for the events on approvals. refused is true
-// where the API server has refused the last step.
-func (r *Reconciler) follow(of *subject, decision installation.Decision, refused bool) {
-	installs, removes := waitsFor(of, decision, refused)
-	if r.Inputs.Installations.Set(of.key, waits[installs]) {
-		r.Evaluate.Enqueue(of.dependents...)
+// follow publishes the wait of an add-on for messages of its dependents, for metrics, and for events about approvals.
+// refused is true if the API server has refused the last step.
+func (r *Reconciler) follow(s *subject, decision installation.Decision, refused bool) {
+	installs, removes := waitsFor(s, decision, refused)
+	if r.Inputs.Installations.Set(s.key, waits[installs]) {
+		r.Evaluate.Enqueue(s.dependents...)
 	}
-	r.Metrics.waiting.set(of.key, installs)
-	r.Metrics.kept.set(of.key, removes)
-	changed := r.installations.set(of.key, installs == forApproval)
-	if r.removals.set(of.key, removes == forApproval) || changed {
-		r.Changed.EnqueueAfter(gather, types.NamespacedName{Name: of.key.Name})
+	r.Metrics.waiting.set(s.key, installs)
+	r.Metrics.kept.set(s.key, removes)
+	changed := r.installations.set(s.key, installs == forApproval)
+	if r.removals.set(s.key, removes == forApproval) || changed {
+		r.Changed.EnqueueAfter(gather, types.NamespacedName{Name: s.key.Name})
 	}
 }
 
-// waits are those that messages of dependents explain, by the label of the metric. All else follows at once.
+// waits has the waits that messages of dependents explain, by the label value of the metric. Other waits are short.
 var waits = map[string]evaluation.Wait{
-	forApproval: evaluation.WaitForApproval, forContradiction: evaluation.WaitContradiction, forGivenUp: evaluation.WaitGivenUp,
-	forRefused: evaluation.WaitRefused, forPlacement: evaluation.WaitForPlacement,
+	forApproval:      evaluation.WaitForApproval,
+	forContradiction: evaluation.WaitContradiction,
+	forGivenUp:       evaluation.WaitGivenUp,
+	forRefused:       evaluation.WaitRefused,
+	forPlacement:     evaluation.WaitForPlacement,
 }
 
-// waitsFor returns what the installation of an add-on waits for, or its removal.
-func waitsFor(of *subject, decision installation.Decision, refused bool) (installs, removes string) {
+// waitsFor returns the reason for which the installation of an add-on waits, and the reason for its removal.
+func waitsFor(s *subject, decision installation.Decision, refused bool) (installs, removes string) {
 	wait := map[installation.Blocker]string{
-		installation.NeedsApproval: forApproval, installation.Delayed: forBudget, installation.Contradiction: forContradiction,
-		installation.GivenUpForAWhile: forGivenUp, installation.NeedsPlacement: forPlacement,
+		installation.NeedsApproval:    forApproval,
+		installation.Delayed:          forBudget,
+		installation.Contradiction:    forContradiction,
+		installation.GivenUpForAWhile: forGivenUp,
+		installation.NeedsPlacement:   forPlacement,
 	}[decision.Blocker]
 	if refused {
 		wait = forRefused
 	}
 	switch {
-	case of.AddOn == nil:
+	case s.AddOn == nil:
 		return wait, ""
 	case wait == "" && decision.Desired != nil && decision.Desired.Phase == dependencyv1alpha1.PhaseUnused:
 		return "", forDelay
@@ -53,65 +59,65 @@ func waitsFor(of *subject, decision installation.Decision, refused bool) (instal
 	return "", wait
 }
 
-// reportApprovals emits the events on approvals of an add-on, and returns when to do so again.
-func (r *Reconciler) reportApprovals(ctx context.Context, declared *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
+// reportApprovals emits the events about approvals of an add-on. It returns the time of the next report.
+func (r *Reconciler) reportApprovals(ctx context.Context, evaluator *evaluation.Evaluator, addOn string, now time.Time) (time.Time, error) {
 	var waiting changes
-	if r.installations.has(addOn) || r.removals.has(addOn) {
+	if r.installations.contains(addOn) || r.removals.contains(addOn) {
 		counted, err := r.changes(ctx, addOn, now)
 		if err != nil {
 			return time.Time{}, err
 		}
 		waiting = counted
 	}
-	if !r.installations.has(addOn) {
+	if !r.installations.contains(addOn) {
 		waiting.installations = 0
 	}
-	if !r.removals.has(addOn) {
+	if !r.removals.contains(addOn) {
 		waiting.removals = 0
 	}
 	clusters, err := r.clusterCount(ctx, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	install := declared.Install(addOn)
+	install := evaluator.Install(addOn)
 	return controllers.Sooner(r.InstallationEvents.Report(addOn, waiting.installations, clusters, install),
 		r.RemovalEvents.Report(addOn, waiting.removals, clusters, install)), nil
 }
 
-// clustersByAddOn are managed clusters by add-on. It is safe for concurrent use.
+// clustersByAddOn has managed clusters by add-on. It is safe for concurrent use.
 type clustersByAddOn struct {
-	mutex sync.Mutex
-	by    map[string]sets.Set[string]
+	mutex    sync.Mutex
+	clusters map[string]sets.Set[string]
 }
 
-// set adds or removes a managed cluster, and reports whether that is a change.
-func (c *clustersByAddOn) set(of types.NamespacedName, is bool) (changed bool) {
+// set adds or removes a managed cluster. It returns false without a change.
+func (c *clustersByAddOn) set(addOn types.NamespacedName, member bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	clusters := c.by[of.Name]
-	if clusters.Has(of.Namespace) == is {
+	clusters := c.clusters[addOn.Name]
+	if clusters.Has(addOn.Namespace) == member {
 		return false
 	}
-	if !is {
-		if clusters.Delete(of.Namespace).Len() == 0 {
-			delete(c.by, of.Name)
+	if !member {
+		if clusters.Delete(addOn.Namespace).Len() == 0 {
+			delete(c.clusters, addOn.Name)
 		}
 		return true
 	}
 	if clusters == nil {
-		if c.by == nil {
-			c.by = map[string]sets.Set[string]{}
+		if c.clusters == nil {
+			c.clusters = map[string]sets.Set[string]{}
 		}
 		clusters = sets.New[string]()
-		c.by[of.Name] = clusters
+		c.clusters[addOn.Name] = clusters
 	}
-	clusters.Insert(of.Namespace)
+	clusters.Insert(addOn.Namespace)
 	return true
 }
 
-// has reports whether an add-on has any managed cluster.
-func (c *clustersByAddOn) has(addOn string) bool {
+// contains reports whether an add-on has any managed cluster.
+func (c *clustersByAddOn) contains(addOn string) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.by[addOn].Len() > 0
+	return c.clusters[addOn].Len() > 0
 }

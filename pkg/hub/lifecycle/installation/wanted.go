@@ -8,66 +8,67 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// wanted counts on which managed clusters an add-on is missing, by the last assessments. It is safe for concurrent use.
-type wanted struct {
+// missing counts the managed clusters on which an add-on is missing, by the last assessments. It is safe for concurrent
+// use.
+type missing struct {
 	mutex sync.Mutex
-	// by is what each add-on on a managed cluster misses.
-	by map[types.NamespacedName][]string
-	// dependents is how many add-ons on each managed cluster miss an add-on.
+	// byDependent has the missing dependencies of each add-on on a managed cluster.
+	byDependent map[types.NamespacedName][]string
+	// dependents has the number of add-ons on each managed cluster that need a missing add-on.
 	dependents map[string]map[string]int
-	// growth is how many times each add-on was missing on one more managed cluster.
+	// growth counts how often each add-on became missing on another managed cluster.
 	growth map[string]int
 }
 
-// set replaces what an add-on misses.
-func (w *wanted) set(dependent types.NamespacedName, missing []string) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	before := w.by[dependent]
-	if slices.Equal(before, missing) {
+// set replaces the missing dependencies of an add-on.
+func (m *missing) set(dependent types.NamespacedName, missing []string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	old := m.byDependent[dependent]
+	if slices.Equal(old, missing) {
 		return
 	}
-	w.add(dependent.Namespace, before, -1)
-	w.add(dependent.Namespace, missing, 1)
+	m.add(dependent.Namespace, old, -1)
+	m.add(dependent.Namespace, missing, 1)
 	if len(missing) == 0 {
-		delete(w.by, dependent)
+		delete(m.byDependent, dependent)
 		return
 	}
-	if w.by == nil {
-		w.by = map[types.NamespacedName][]string{}
+	if m.byDependent == nil {
+		m.byDependent = map[types.NamespacedName][]string{}
 	}
-	w.by[dependent] = missing
+	m.byDependent[dependent] = missing
 }
 
-func (w *wanted) add(cluster string, addOns []string, count int) {
+func (m *missing) add(cluster string, addOns []string, count int) {
 	for _, addOn := range addOns {
-		on := w.dependents[addOn]
-		if on == nil {
-			if w.dependents == nil {
-				w.dependents, w.growth = map[string]map[string]int{}, map[string]int{}
+		clusters := m.dependents[addOn]
+		if clusters == nil {
+			if m.dependents == nil {
+				m.dependents, m.growth = map[string]map[string]int{}, map[string]int{}
 			}
-			on = map[string]int{}
-			w.dependents[addOn] = on
+			clusters = map[string]int{}
+			m.dependents[addOn] = clusters
 		}
-		if on[cluster] == 0 {
-			w.growth[addOn]++
+		if clusters[cluster] == 0 {
+			m.growth[addOn]++
 		}
-		if on[cluster] += count; on[cluster] <= 0 {
-			delete(on, cluster)
+		if clusters[cluster] += count; clusters[cluster] <= 0 {
+			delete(clusters, cluster)
 		}
 	}
 }
 
-// clusters returns where an add-on is missing, and how many times it was missing on one more managed cluster.
-func (w *wanted) clusters(addOn string) (clusters []string, growth int) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return slices.Collect(maps.Keys(w.dependents[addOn])), w.growth[addOn]
+// clusters returns the clusters on which an add-on is missing, and the growth of their number.
+func (m *missing) clusters(addOn string) ([]string, int) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return slices.Collect(maps.Keys(m.dependents[addOn])), m.growth[addOn]
 }
 
-// all returns the add-ons on managed clusters that miss another one.
-func (w *wanted) all() []types.NamespacedName {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return slices.Collect(maps.Keys(w.by))
+// keysOfDependents returns the add-ons on managed clusters that need a missing add-on.
+func (m *missing) keysOfDependents() []types.NamespacedName {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return slices.Collect(maps.Keys(m.byDependent))
 }

@@ -13,15 +13,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// evaluateWishes finds the settings that an edge requests for its add-on. It changes no verdict.
-func evaluateWishes(addOn string, g *given, f *Finding) {
+// requestSettings sets the settings that an edge requests for its add-on. It does not change the verdict.
+func requestSettings(addOn string, g *grounds, f *Finding) {
 	if g.edge == nil || len(g.edge.Settings) == 0 {
 		return
 	}
-	wished := make([]settings.Variable, 0, len(g.edge.Settings))
+	requested := make([]settings.Variable, 0, len(g.edge.Settings))
 	for i := range g.edge.Settings {
 		setting := &g.edge.Settings[i]
-		variable := settings.Variable{Name: setting.Name, Value: setting.Value, Sealed: setting.Sealed, Required: setting.Required}
+		variable := settings.Variable{
+			Name:     setting.Name,
+			Value:    setting.Value,
+			Sealed:   setting.Sealed,
+			Required: setting.Required,
+		}
 		if setting.From != nil {
 			value, err := valueOf(addOn, g, setting)
 			if errors.Is(err, errUnread) {
@@ -32,10 +37,10 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 				variable.Problem = text.Cut(text.OneLine(err.Error()), maxReason)
 			}
 		}
-		wished = append(wished, variable)
+		requested = append(requested, variable)
 	}
-	f.detail().Settings = wished
-	if lacking := settings.Lacking(wished); lacking != "" && f.Verdict == NotInstalled {
+	f.detail().Settings = requested
+	if lacking := settings.Lacking(requested); lacking != "" && f.Verdict == NotInstalled {
 		if f.Detail.Installs { // Interlock waits for the value
 			f.Detail.Because, f.Detail.Installs = "", false
 		}
@@ -48,17 +53,17 @@ func evaluateWishes(addOn string, g *given, f *Finding) {
 
 var errNoValue = errors.New("has no value: valueFrom has none on this cluster")
 
-// valueOf evaluates the expression for a value.
-func valueOf(addOn string, g *given, setting *declaration.Setting) (string, error) {
-	from := setting.From
+// valueOf evaluates the expression of a setting.
+func valueOf(addOn string, g *grounds, setting *declaration.Setting) (string, error) {
+	valueFrom := setting.From
 	if !g.budget.begin() {
 		return "", errors.New("has no value: the expressions of the add-on together take too many steps")
 	}
-	variables, err := variablesFor(g.catalog, from.Expression, setting.Reads, addOn, g.state)
+	variables, err := variablesFor(g.catalog, valueFrom.Expression, setting.Reads, addOn, g.state)
 	if err != nil {
 		return "", err
 	}
-	value, exists, cost, err := from.Value(variables)
+	value, exists, cost, err := valueFrom.Value(variables)
 	g.budget.spend(cost)
 	switch {
 	case err != nil:
@@ -71,10 +76,10 @@ func valueOf(addOn string, g *given, setting *declaration.Setting) (string, erro
 	return value, nil
 }
 
-// variablesFor returns the variables of an expression of an edge of an add-on. reads are the add-ons whose settings the expression reads.
-// The error is errUnread if an input could not be read yet.
+// variablesFor returns the variables of an expression in an edge of an add-on. reads has the add-ons whose settings the
+// expression reads. The error is errUnread if an input could not be read yet.
 func variablesFor(
-	declared *catalog.Catalog, reader *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
+	c *catalog.Catalog, reader *expression.Expression, reads []declaration.ReadAddOn, addOn string, state *State,
 ) (expression.Variables, error) {
 	self := state.AddOns.Named(addOn)
 	if reader.Inputs().Any(input.Config) && self.ConfigUnread {
@@ -83,7 +88,7 @@ func variablesFor(
 	version := ""
 	if reader.Inputs().Any(input.Version) {
 		var ok bool
-		if version, ok = state.Cluster.versionOf(self, declared.Version(addOn)); !ok {
+		if version, ok = state.Cluster.versionOf(self, c.Version(addOn)); !ok {
 			return expression.Variables{}, errUnread
 		}
 	}
@@ -92,33 +97,34 @@ func variablesFor(
 		AddOn:   expression.AddOn{Name: addOn, Labels: self.Labels, Annotations: self.Annotations, Version: version},
 		Config:  self.Config,
 	}
-	for _, read := range reads {
-		observed := state.AddOns.Named(read.AddOn)
+	for _, source := range reads {
+		observed := state.AddOns.Named(source.AddOn)
 		if observed.ConfigUnread {
 			return expression.Variables{}, errUnread
 		}
 		if variables.Dependencies == nil {
 			variables.Dependencies = make(map[string]expression.Dependency, len(reads))
 		}
-		variables.Dependencies[read.Edge] = expression.Dependency{Config: observed.Config}
+		variables.Dependencies[source.Edge] = expression.Dependency{Config: observed.Config}
 	}
 	return variables, nil
 }
 
-// wishInputs returns the inputs of the settings of an edge.
-func wishInputs(edge *declaration.Edge) input.Set {
+// settingInputs returns the inputs of the settings of an edge.
+func settingInputs(edge *declaration.Edge) input.Set {
 	var inputs input.Set
 	for i := range edge.Settings {
-		inputs |= input.Settings // for the AddOnDeploymentConfig that has them
-		if from := edge.Settings[i].From; from != nil {
-			inputs |= from.Inputs()
+		inputs |= input.Settings // the AddOnDeploymentConfig has them
+		if valueFrom := edge.Settings[i].From; valueFrom != nil {
+			inputs |= valueFrom.Inputs()
 		}
 	}
 	return inputs
 }
 
-// Settings returns the settings that the edge requests for its add-on. known is false if they could not be computed yet.
-func (f Finding) Settings() (wished []settings.Variable, known bool) {
+// Settings returns the settings that the edge requests for its add-on. The second result is false if they could not be
+// computed yet.
+func (f Finding) Settings() ([]settings.Variable, bool) {
 	if f.Detail == nil {
 		return nil, true
 	}

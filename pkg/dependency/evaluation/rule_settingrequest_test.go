@@ -18,7 +18,7 @@ func wishing(variables string) string {
 	return "dependencies: [{name: a, install: Auto, settings: {variables: [" + variables + "]}}, {name: b, addOn: other, type: Optional}]"
 }
 
-func TestWishes(t *testing.T) {
+func TestSettingsOfEdges(t *testing.T) {
 	north := evaluation.Cluster{Name: "c", Labels: map[string]string{"region": "north", "long": strings.Repeat("x", 1025)}}
 	configured := func(variables map[string]string) evaluation.Observation {
 		observed := running("1.0.0")
@@ -27,7 +27,7 @@ func TestWishes(t *testing.T) {
 	}
 	unread := running("1.0.0")
 	unread.ConfigUnread = true
-	const none = "has no value: valueFrom has none on this cluster"
+	const noValue = "has no value: valueFrom has none on this cluster"
 	for name, test := range map[string]struct {
 		reason, spec string
 		addOns       map[string]evaluation.Observation
@@ -69,11 +69,11 @@ func TestWishes(t *testing.T) {
 		},
 		"Missing": {
 			reason: "an optional value", spec: wishing(`{name: zone, valueFrom: "cluster.labels[?'zone']"}`),
-			want: []settings.Variable{{Name: "zone", Problem: none}},
+			want: []settings.Variable{{Name: "zone", Problem: noValue}},
 		},
 		"Empty": {reason: "empty is none", spec: wishing(`{name: zone, valueFrom: "''"}`), want: []settings.Variable{{
 			Name:    "zone",
-			Problem: none,
+			Problem: noValue,
 		}}},
 		"Fails": {
 			reason: "nothing is guessed", spec: wishing(`{name: zone, valueFrom: "cluster.labels['zone']"}`),
@@ -105,16 +105,16 @@ func TestWishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", test.spec)})
 			state := e.State("x", north, func(addOn string) evaluation.Observation { return test.addOns[addOn] })
-			wished, known := e.Evaluate("x", state)[0].Settings()
-			if diff := cmp.Diff(test.want, wished); diff != "" || known == test.unread {
-				t.Errorf("%s: known %t, -want, +got:\n%s", test.reason, known, diff)
+			requested, ok := e.Evaluate("x", state)[0].Settings()
+			if diff := cmp.Diff(test.want, requested); diff != "" || ok == test.unread {
+				t.Errorf("%s: known %t, -want, +got:\n%s", test.reason, ok, diff)
 			}
 		})
 	}
 }
 
 // The message says why settings are not set, or keep an add-on from being installed.
-func TestMessagesOfWishes(t *testing.T) {
+func TestMessagesOfSettings(t *testing.T) {
 	const placed = `{installStrategy: {type: Placements, placements: [{namespace: places, name: a}]}}`
 	for name, test := range map[string]struct {
 		registered, variables, want string
@@ -127,15 +127,16 @@ func TestMessagesOfWishes(t *testing.T) {
 	} {
 		e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x", wishing(test.variables)), fixture.Specified(t, "a",
 			test.registered)})
-		found := e.Evaluate("x", e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} }))[0]
-		if got := found.Found(); !strings.Contains(got, test.want) {
+		state := e.State("x", evaluation.Cluster{}, func(string) evaluation.Observation { return evaluation.Observation{} })
+		findings := e.Evaluate("x", state)[0]
+		if got := findings.Reason(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q is not in %q", name, test.want, got)
 		}
 	}
 }
 
-// What is read for settings is loaded, and kept in snapshots.
-func TestInputsOfWishes(t *testing.T) {
+// Inputs of settings are loaded, and kept in snapshots.
+func TestInputsOfSettings(t *testing.T) {
 	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "x",
 		wishing(`{name: port, valueFrom: "dependencies['b'].config[?'port']"}, {name: size, valueFrom: "config.size"}`))})
 	if got := e.Readers("other", input.Config); !cmp.Equal(got, []string{"x"}) {
@@ -161,11 +162,11 @@ func TestInputsOfWishes(t *testing.T) {
 	}
 }
 
-// A condition can read the settings of other dependencies, also that of an edge on a cycle.
+// A condition can read the settings of other dependencies, and an edge on a cycle can be one of them.
 func TestWhenReadsSettingsOfDependencies(t *testing.T) {
-	const when = `when: {expression: "dependencies.b.config.?mode.orValue('') == 'grpc'"}`
+	const condition = `when: {expression: "dependencies.b.config.?mode.orValue('') == 'grpc'"}`
 	e := evaluator([]addonv1alpha1.ClusterManagementAddOn{
-		fixture.Specified(t, "x", "dependencies: [{name: z, "+when+"}, {name: b, type: Optional}]"),
+		fixture.Specified(t, "x", "dependencies: [{name: z, "+condition+"}, {name: b, type: Optional}]"),
 		fixture.Specified(t, "z", "dependencies: [{name: x}]"),
 		fixture.Specified(t, "b", "{}"),
 	})
