@@ -49,7 +49,7 @@ func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
 			t.Errorf("shown again when it is done: %s", one)
 		}
 	}
-	if w.handle("later on f1") || !w.has("later on f2") {
+	if w.handle("later on f1") || !w.handle("later on f2") {
 		t.Error("what is new when it is done is not shown once")
 	}
 }
