@@ -126,13 +126,13 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGraft(mgr, options); err != nil {
 		return nil, err
 	}
-	on := newTriggers()
-	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
-	with, err := newShared(mgr, warm, options, on, guarded)
+	t := newTriggers()
+	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: t.evaluate}
+	s, err := newShared(mgr, warm, options, t, guarded)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, with); err != nil {
+	if err := setupControllers(mgr, s); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options, guarded); err != nil {
@@ -153,14 +153,14 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) erro
 	if options.Guard == "" {
 		return nil
 	}
-	served, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	install := func(of *rule.Rule, mode installer.Mode) *installer.Installer {
+	install := func(r *rule.Rule, mode installer.Mode) *installer.Installer {
 		return &installer.Installer{
-			Rule: of, Mode: mode, Timing: options.GuardTiming,
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Clock: clock.RealClock{},
+			Rule: r, Mode: mode, Timing: options.GuardTiming,
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: discoveryClient, Clock: clock.RealClock{},
 		}
 	}
 	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
@@ -189,17 +189,17 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 		return nil
 	}
 	recorder := mgr.GetEventRecorder(names.AddonManager)
-	kept := records.New(mgr.GetClient(), recorder, options.registry())
+	recordReconciler := records.New(mgr.GetClient(), recorder, options.registry())
 	grafter := &graft.Reconciler{
 		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
 		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
-		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
+		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: recordReconciler.CRDChanged,
 	}
 	if options.LeaderElection {
 		grafter.Lease = options.lease()
 	}
-	kept.Present = grafter.Present
-	return setupEach(mgr, grafter, kept)
+	recordReconciler.Present = grafter.Present
+	return setupEach(mgr, grafter, recordReconciler)
 }
 
 func setupWebhookCA(mgr ctrl.Manager, options Options) error {

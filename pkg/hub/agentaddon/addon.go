@@ -50,7 +50,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
 	}
-	if err := mgr.Add(&installer{hub: objects, wanted: *options.Install}); err != nil {
+	if err := mgr.Add(&installer{hub: objects, installation: *options.Install}); err != nil {
 		return fmt.Errorf("add the agent's installer: %w", err)
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 // left of the deprecated --install-agent, and is to be removed with that flag.
 type installer struct {
 	hub    dynamic.Interface
-	wanted Installation
+	installation Installation
 }
 
 // Start implements manager.Runnable. It tries until the hub has taken the
@@ -36,7 +36,7 @@ func (i *installer) Start(ctx context.Context) error {
 	for {
 		err := i.apply(ctx)
 		if err == nil {
-			logger.Info("addon-agent is registered as an add-on", "addOn", Name, "image", i.wanted.Image, "placement", i.wanted.Placement.String())
+			logger.Info("addon-agent is registered as an add-on", "addOn", Name, "image", i.installation.Image, "placement", i.installation.Placement.String())
 			return nil
 		}
 		if ctx.Err() == nil && err.Error() != reported {
@@ -75,7 +75,7 @@ var imageLine = regexp.MustCompile(`(?m)^( *image: ).*$`)
 // template is the AddOnTemplate with the image.
 func (i *installer) template() (*unstructured.Unstructured, error) {
 	content := imageLine.ReplaceAllStringFunc(string(deploy.AgentAddOnTemplate), func(line string) string {
-		return imageLine.FindStringSubmatch(line)[1] + strconv.Quote(i.wanted.Image)
+		return imageLine.FindStringSubmatch(line)[1] + strconv.Quote(i.installation.Image)
 	})
 	template := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(content), &template.Object); err != nil {
@@ -92,9 +92,9 @@ func (i *installer) registration() (*unstructured.Unstructured, error) {
 	}
 	registration.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	strategy := map[string]any{"type": ocmv1alpha1.AddonInstallStrategyManual}
-	if i.wanted.Placement.Name != "" {
+	if i.installation.Placement.Name != "" {
 		strategy = map[string]any{"type": ocmv1alpha1.AddonInstallStrategyPlacements, "placements": []any{
-			map[string]any{"namespace": i.wanted.Placement.Namespace, "name": i.wanted.Placement.Name},
+			map[string]any{"namespace": i.installation.Placement.Namespace, "name": i.installation.Placement.Name},
 		}}
 	}
 	return registration, unstructured.SetNestedMap(registration.Object, strategy, "spec", "installStrategy")

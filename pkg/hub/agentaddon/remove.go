@@ -21,7 +21,7 @@ import (
 )
 
 // paceOfRemoval is the time between two looks at what is left.
-const paceOfRemoval = time.Second
+const removalPoll = time.Second
 
 var (
 	registrations = schema.GroupVersionResource{Group: ocmv1alpha1.GroupName, Version: "v1alpha1", Resource: "clustermanagementaddons"}
@@ -44,8 +44,8 @@ var (
 // APIs has no such object to delete.
 func Remove(ctx context.Context, hub metadata.Interface) error {
 	for {
-		left, err := removeOnce(ctx, hub)
-		if err == nil && len(left) == 0 {
+		clusters, err := removeOnce(ctx, hub)
+		if err == nil && len(clusters) == 0 {
 			// The last: without it OCM could no longer remove what it made of it.
 			return remove(ctx, hub, templates, types.NamespacedName{Name: Name}, nil)
 		}
@@ -54,23 +54,23 @@ func Remove(ctx context.Context, hub metadata.Interface) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(remaining(left), ctx.Err())
-		case <-time.After(paceOfRemoval):
+			return errors.Join(remaining(clusters), ctx.Err())
+		case <-time.After(removalPoll):
 		}
 	}
 }
 
-func remaining(left []string) error {
-	if len(left) == 0 {
+func remaining(clusters []string) error {
+	if len(clusters) == 0 {
 		return nil
 	}
-	slices.Sort(left)
-	return fmt.Errorf("addon-agent is not yet removed from: %s", strings.Join(slices.Compact(left), ", "))
+	slices.Sort(clusters)
+	return fmt.Errorf("addon-agent is not yet removed from: %s", strings.Join(slices.Compact(clusters), ", "))
 }
 
 // removeOnce deletes whatever is there and returns the clusters on which
 // something still was.
-func removeOnce(ctx context.Context, hub metadata.Interface) (left []string, err error) {
+func removeOnce(ctx context.Context, hub metadata.Interface) (clusters []string, err error) {
 	// The registration first: OCM installs the add-on wherever it selects.
 	if err := remove(ctx, hub, registrations, types.NamespacedName{Name: Name}, nil); err != nil {
 		return nil, err
@@ -79,23 +79,23 @@ func removeOnce(ctx context.Context, hub metadata.Interface) (left []string, err
 	byName := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, Name).String()}
 	for _, kind := range []struct {
 		resource schema.GroupVersionResource
-		which    metav1.ListOptions
+		options    metav1.ListOptions
 	}{{works, byLabel}, {installations, byName}, {bindings, byLabel}} {
-		found, err := hub.Resource(kind.resource).List(ctx, kind.which)
+		list, err := hub.Resource(kind.resource).List(ctx, kind.options)
 		if notServed(err) {
 			continue
 		}
 		if err != nil {
-			return left, fmt.Errorf("list %s: %w", kind.resource.Resource, err)
+			return clusters, fmt.Errorf("list %s: %w", kind.resource.Resource, err)
 		}
-		for i := range found.Items {
-			left = append(left, found.Items[i].Namespace)
-			if err := discard(ctx, hub, kind.resource, &found.Items[i]); err != nil {
-				return left, err
+		for i := range list.Items {
+			clusters = append(clusters, list.Items[i].Namespace)
+			if err := discard(ctx, hub, kind.resource, &list.Items[i]); err != nil {
+				return clusters, err
 			}
 		}
 	}
-	return left, nil
+	return clusters, nil
 }
 
 // discard deletes an object, and takes off the finalizer that addon-manager puts
@@ -110,8 +110,8 @@ func discard(ctx context.Context, hub metadata.Interface, resource schema.GroupV
 	if resource != installations || !slices.Contains(object.Finalizers, ocmv1alpha1.AddonHostingManifestFinalizer) {
 		return nil
 	}
-	kept := slices.DeleteFunc(slices.Clone(object.Finalizers), func(f string) bool { return f == ocmv1alpha1.AddonHostingManifestFinalizer })
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": kept, "resourceVersion": object.ResourceVersion}})
+	finalizers := slices.DeleteFunc(slices.Clone(object.Finalizers), func(f string) bool { return f == ocmv1alpha1.AddonHostingManifestFinalizer })
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": finalizers, "resourceVersion": object.ResourceVersion}})
 	if err != nil {
 		return err
 	}

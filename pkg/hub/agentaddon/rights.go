@@ -43,8 +43,8 @@ type granter struct {
 // Reconcile binds the role for one agent. The binding is deleted with the
 // add-on, which owns it.
 func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	installed := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := g.live.Get(ctx, request.NamespacedName, installed); err != nil {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := g.live.Get(ctx, request.NamespacedName, addOn); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	bindings := g.hub.RbacV1().RoleBindings(request.Namespace)
@@ -52,10 +52,10 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	if err != nil && !apierrors.IsNotFound(err) {
 		return reconcile.Result{}, fmt.Errorf("read RoleBinding %s/%s: %w", request.Namespace, hubRoleBinding, err)
 	}
-	if !installed.DeletionTimestamp.IsZero() || err == nil && bound(existing, installed) {
+	if !addOn.DeletionTimestamp.IsZero() || err == nil && isBound(existing, addOn) {
 		return reconcile.Result{}, nil
 	}
-	_, err = bindings.Apply(ctx, binding(installed), metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true})
+	_, err = bindings.Apply(ctx, binding(addOn), metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true})
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("bind ClusterRole %s in namespace %s: %w", hubClusterRole, request.Namespace, err)
 	}
@@ -77,28 +77,28 @@ func agentUsers(cluster string) []string {
 	}
 }
 
-func bound(existing *rbacv1.RoleBinding, installed *addonv1alpha1.ManagedClusterAddOn) bool {
-	var wanted []rbacv1.Subject
-	for _, user := range agentUsers(installed.Namespace) {
-		wanted = append(wanted, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
+func isBound(existing *rbacv1.RoleBinding, addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	var subjects []rbacv1.Subject
+	for _, user := range agentUsers(addOn.Namespace) {
+		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
 	}
-	owned := len(existing.OwnerReferences) == 1 && existing.OwnerReferences[0].UID == installed.UID
-	return owned && equality.Semantic.DeepEqual(existing.Subjects, wanted) && existing.RoleRef.Name == hubClusterRole
+	owned := len(existing.OwnerReferences) == 1 && existing.OwnerReferences[0].UID == addOn.UID
+	return owned && equality.Semantic.DeepEqual(existing.Subjects, subjects) && existing.RoleRef.Name == hubClusterRole
 }
 
-func binding(installed *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
+func binding(addOn *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
 	// The owner's version stays what earlier releases wrote: some hubs, such as
 	// OpenShift's, require the right to delete of a client that changes an owner.
-	wanted := applyrbacv1.RoleBinding(hubRoleBinding, installed.Namespace).
+	roleBinding := applyrbacv1.RoleBinding(hubRoleBinding, addOn.Namespace).
 		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, names.ManagedBy: names.AddonManager}).
 		WithOwnerReferences(applymetav1.OwnerReference().
 			WithAPIVersion(addonv1beta1.GroupVersion.String()).WithKind("ManagedClusterAddOn").
-			WithName(installed.Name).WithUID(installed.UID)).
+			WithName(addOn.Name).WithUID(addOn.UID)).
 		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(hubClusterRole))
-	for _, user := range agentUsers(installed.Namespace) {
-		wanted.WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(user))
+	for _, user := range agentUsers(addOn.Namespace) {
+		roleBinding.WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(user))
 	}
-	return wanted
+	return roleBinding
 }
 
 func (g *granter) setupWithManager(mgr ctrl.Manager) error {

@@ -23,37 +23,37 @@ const (
 // at once they would stay as large as the conditions.
 type Backlog struct {
 	mutex   sync.Mutex
-	waiting []types.NamespacedName
-	arrived chan struct{}
+	keys []types.NamespacedName
+	arrivals chan struct{}
 	// over is called once all are in the queue and no more arrive.
-	over func()
+	onFed func()
 }
 
 // NewBacklog returns an empty one. over is called once all are in the queue and no more arrive.
-func NewBacklog(over func()) *Backlog {
-	return &Backlog{arrived: make(chan struct{}, 1), over: over}
+func NewBacklog(onFed func()) *Backlog {
+	return &Backlog{arrivals: make(chan struct{}, 1), onFed: onFed}
 }
 
 // Add adds an add-on that exists at the start.
 func (b *Backlog) Add(key types.NamespacedName) {
 	b.mutex.Lock()
-	b.waiting = append(b.waiting, key)
+	b.keys = append(b.keys, key)
 	b.mutex.Unlock()
 	select {
-	case b.arrived <- struct{}{}:
+	case b.arrivals <- struct{}{}:
 	default:
 	}
 }
 
 // take returns up to that many add-ons, and whether more are left.
-func (b *Backlog) take(count int) (taken []types.NamespacedName, more bool) {
+func (b *Backlog) take(count int) (keys []types.NamespacedName, hasMore bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	taken = b.waiting[:max(0, min(count, len(b.waiting)))]
-	if b.waiting = b.waiting[len(taken):]; len(b.waiting) == 0 {
-		b.waiting = nil
+	keys = b.keys[:max(0, min(count, len(b.keys)))]
+	if b.keys = b.keys[len(keys):]; len(b.keys) == 0 {
+		b.keys = nil
 	}
-	return taken, len(b.waiting) > 0
+	return keys, len(b.keys) > 0
 }
 
 // Source feeds the queue of the controller.
@@ -73,8 +73,8 @@ func (b *Backlog) feed(ctx context.Context, q queue) {
 			return
 		case <-rest:
 			rest = nil
-			b.over()
-		case <-b.arrived:
+			b.onFed()
+		case <-b.arrivals:
 			b.drain(ctx, q)
 			rest = time.After(restAfter)
 		}
@@ -86,11 +86,11 @@ func (b *Backlog) drain(ctx context.Context, q queue) {
 	pause := time.NewTicker(feedingPause)
 	defer pause.Stop()
 	for {
-		keys, more := b.take(queueFill - q.Len())
+		keys, hasMore := b.take(queueFill - q.Len())
 		for _, key := range keys {
 			enqueue(q, key)
 		}
-		if !more {
+		if !hasMore {
 			return
 		}
 		select {

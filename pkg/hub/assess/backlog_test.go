@@ -58,7 +58,7 @@ func TestTheFirstListGoesToTheBacklog(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: "base"}}
-	w.AddOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: base, IsInInitialList: true}, q)
+	w.AddOns().Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: base, IsInInitialList: true}, q)
 	if q.Len() != 0 {
 		t.Errorf("%d add-ons are in the queue already", q.Len())
 	}

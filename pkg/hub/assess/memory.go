@@ -20,12 +20,12 @@ type Memory struct {
 	Outages *outage.Tracker
 	// running has, by the key of the add-on, what runs while an AddOnTemplate is being rolled
 	// out.
-	running sync.Map
-	lapses  lapses
+	rollouts sync.Map
+	unavailabilities  unavailabilities
 }
 
 // ran is what counts as running during a rollout.
-type ran struct {
+type rollout struct {
 	template string
 	// first: it is being installed itself, and none ran before.
 	first bool
@@ -35,7 +35,7 @@ var _ fleet.Memory = &Memory{}
 
 // NewMemory returns an empty memory.
 func NewMemory(clk clock.PassiveClock) *Memory {
-	return &Memory{Outages: outage.New(clk), lapses: lapses{clock: clk}}
+	return &Memory{Outages: outage.New(clk), unavailabilities: unavailabilities{clock: clk}}
 }
 
 // Back implements fleet.Memory.
@@ -44,13 +44,13 @@ func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
 }
 
 // Found implements fleet.Memory.
-func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
+func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.FirstSeen(addOn) }
 
 // RunningTemplate implements fleet.Memory.
 func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
-	value, _ := m.running.Load(addOn)
-	known, _ := value.(ran)
-	return known.template
+	value, _ := m.rollouts.Load(addOn)
+	state, _ := value.(rollout)
+	return state.template
 }
 
 // Lapse implements fleet.Memory. Nothing is remembered of an add-on that is not installed,
@@ -59,13 +59,13 @@ func (m *Memory) Lapse(addOn types.NamespacedName, observed *evaluation.Observat
 	if !observed.Installed {
 		return evaluation.Lapse{}
 	}
-	return m.lapses.observe(addOn, observed.Works())
+	return m.unavailabilities.observe(addOn, observed.Works())
 }
 
 // Forget drops all that is remembered of an add-on that was deleted.
 func (m *Memory) Forget(addOn types.NamespacedName) {
-	m.running.Delete(addOn)
-	m.lapses.forget(addOn)
+	m.rollouts.Delete(addOn)
+	m.unavailabilities.forget(addOn)
 }
 
 // observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout
@@ -73,15 +73,15 @@ func (m *Memory) Forget(addOn types.NamespacedName) {
 // While an add-on is being installed, the template that OCM is about to install counts: OCM may
 // choose another one before any runs. A process that starts during a rollout does not know
 // what ran before.
-func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templates) {
-	value, _ := m.running.Load(addOn)
-	known, _ := value.(ran)
+func (m *Memory) observe(addOn types.NamespacedName, previous, current fleet.Templates) {
+	value, _ := m.rollouts.Load(addOn)
+	state, _ := value.(rollout)
 	switch {
-	case after.Running != "" || after.RollingOut == "":
-		m.running.Delete(addOn)
-	case before.Running != "" && before.Running != after.RollingOut:
-		m.running.Store(addOn, ran{template: before.Running})
-	case known.first || before == (fleet.Templates{}):
-		m.running.Store(addOn, ran{template: after.RollingOut, first: true})
+	case current.Running != "" || current.RollingOut == "":
+		m.rollouts.Delete(addOn)
+	case previous.Running != "" && previous.Running != current.RollingOut:
+		m.rollouts.Store(addOn, rollout{template: previous.Running})
+	case state.first || previous == (fleet.Templates{}):
+		m.rollouts.Store(addOn, rollout{template: current.RollingOut, first: true})
 	}
 }

@@ -18,7 +18,7 @@ const maxShared = 8
 type Change struct {
 	AddOn types.NamespacedName
 	// Declared is the catalog of the assessment. It is nil if the add-on was deleted.
-	Declared *evaluation.Evaluator
+	Evaluator *evaluation.Evaluator
 	// Before and After are shared, so subscribers must not change them. After is nil if the add-on was deleted.
 	Before, After *outcome.Assessment
 }
@@ -41,7 +41,7 @@ type Store struct {
 	subscribers []func(Change)
 
 	mutex    sync.Mutex
-	declared *evaluation.Evaluator
+	evaluator *evaluation.Evaluator
 	last     map[types.NamespacedName]*outcome.Assessment
 	// shared are assessments by the name of the add-on. All are by the catalog declared: others would keep an old catalog in memory.
 	shared map[string][]*outcome.Assessment
@@ -57,8 +57,8 @@ func NewStore() *Store {
 func (s *Store) Subscribe(subscriber func(Change)) { s.subscribers = append(s.subscribers, subscriber) }
 
 // Set replaces the assessment of an add-on.
-func (s *Store) Set(addOn types.NamespacedName, declared *evaluation.Evaluator, assessment outcome.Assessment) Change {
-	change := s.replace(addOn, declared, assessment)
+func (s *Store) Set(addOn types.NamespacedName, evaluator *evaluation.Evaluator, assessment outcome.Assessment) Change {
+	change := s.replace(addOn, evaluator, assessment)
 	s.publish(change)
 	return change
 }
@@ -69,14 +69,14 @@ func (s *Store) publish(change Change) {
 	}
 }
 
-func (s *Store) replace(addOn types.NamespacedName, declared *evaluation.Evaluator, assessment outcome.Assessment) Change {
+func (s *Store) replace(addOn types.NamespacedName, evaluator *evaluation.Evaluator, assessment outcome.Assessment) Change {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.declared != declared {
-		s.declared = declared
+	if s.evaluator != evaluator {
+		s.evaluator = evaluator
 		clear(s.shared)
 	}
-	change := Change{AddOn: addOn, Declared: declared, Before: s.last[addOn], After: s.share(addOn.Name, assessment)}
+	change := Change{AddOn: addOn, Evaluator: evaluator, Before: s.last[addOn], After: s.share(addOn.Name, assessment)}
 	s.last[addOn] = change.After
 	return change
 }
@@ -88,14 +88,14 @@ func (s *Store) share(addOn string, assessment outcome.Assessment) *outcome.Asse
 		slices.ContainsFunc(assessment.Findings, evaluation.Finding.KeepsWaiting) {
 		return &assessment
 	}
-	all := s.shared[addOn]
-	if at := slices.IndexFunc(all, func(other *outcome.Assessment) bool { return reflect.DeepEqual(*other, assessment) }); at >= 0 {
-		return all[at]
+	assessments := s.shared[addOn]
+	if i := slices.IndexFunc(assessments, func(candidate *outcome.Assessment) bool { return reflect.DeepEqual(*candidate, assessment) }); i >= 0 {
+		return assessments[i]
 	}
-	if len(all) == maxShared {
-		all = slices.Delete(all, 0, 1) // the oldest is most likely stale
+	if len(assessments) == maxShared {
+		assessments = slices.Delete(assessments, 0, 1) // the oldest is most likely stale
 	}
-	s.shared[addOn] = append(all, &assessment)
+	s.shared[addOn] = append(assessments, &assessment)
 	return &assessment
 }
 
@@ -108,15 +108,15 @@ func (s *Store) Last(addOn types.NamespacedName) *outcome.Assessment {
 
 // Delete removes the assessment of an add-on that was deleted.
 func (s *Store) Delete(addOn types.NamespacedName) {
-	if before := s.drop(addOn); before != nil {
-		s.publish(Change{AddOn: addOn, Before: before})
+	if previous := s.drop(addOn); previous != nil {
+		s.publish(Change{AddOn: addOn, Before: previous})
 	}
 }
 
 func (s *Store) drop(addOn types.NamespacedName) *outcome.Assessment {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	before := s.last[addOn]
+	previous := s.last[addOn]
 	delete(s.last, addOn)
-	return before
+	return previous
 }

@@ -29,7 +29,7 @@ func of(verdict evaluation.Verdict, since time.Time) outcome.Assessment {
 }
 
 func TestTheStoreKnowsWhatChanges(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	for i, step := range []struct {
 		found outcome.Assessment
 		want  bool
@@ -41,7 +41,7 @@ func TestTheStoreKnowsWhatChanges(t *testing.T) {
 		{of(evaluation.NotAvailable, aTime.Add(time.Minute)), true},
 		{of(evaluation.Satisfied, aTime), true},
 	} {
-		if got := store.Set(leaf, declared, step.found).Differs(); got != step.want {
+		if got := store.Set(leaf, evaluator, step.found).Differs(); got != step.want {
 			t.Errorf("step %d: changed %t", i, got)
 		}
 	}
@@ -49,13 +49,13 @@ func TestTheStoreKnowsWhatChanges(t *testing.T) {
 		t.Error("another catalog in which the same is found is a change")
 	}
 	store.Delete(leaf)
-	if !store.Set(leaf, declared, of(evaluation.Satisfied, aTime)).Differs() {
+	if !store.Set(leaf, evaluator, of(evaluation.Satisfied, aTime)).Differs() {
 		t.Error("after a deletion, the first one is no change")
 	}
 }
 
 func TestSubscribers(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	var got []string
 	store.Subscribe(func(change Change) {
 		got = append(
@@ -64,13 +64,13 @@ func TestSubscribers(t *testing.T) {
 				"%s: %d findings, declared %t, differs %t",
 				change.AddOn,
 				len(change.Findings()),
-				change.Declared != nil,
+				change.Evaluator != nil,
 				change.Differs(),
 			),
 		)
 	})
-	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
-	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
+	store.Set(leaf, evaluator, of(evaluation.Satisfied, aTime))
+	store.Set(leaf, evaluator, of(evaluation.Satisfied, aTime))
 	store.Delete(leaf)
 	store.Delete(leaf)
 	want := []string{
@@ -85,18 +85,18 @@ func TestSubscribers(t *testing.T) {
 
 // Most add-ons of a fleet are all satisfied: they share one value. What fails is of one managed cluster.
 func TestEqualAssessmentsAreShared(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	for _, cluster := range []string{"a", "b"} {
-		store.Set(on(cluster), declared, of(evaluation.Satisfied, aTime))
+		store.Set(on(cluster), evaluator, of(evaluation.Satisfied, aTime))
 	}
 	if store.last[on("a")] != store.last[on("b")] {
 		t.Error("two values")
 	}
 	before := store.last[on("a")]
 	for i := range 2 * maxShared {
-		store.Set(on("b"), declared, of(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
+		store.Set(on("b"), evaluator, of(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
 	}
-	if store.Set(on("b"), declared, of(evaluation.Satisfied, aTime)); store.last[on("b")] != before {
+	if store.Set(on("b"), evaluator, of(evaluation.Satisfied, aTime)); store.last[on("b")] != before {
 		t.Error("what fails displaces what is shared")
 	}
 	store.Set(on("c"), evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime))

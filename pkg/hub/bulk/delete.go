@@ -23,18 +23,18 @@ const (
 // Delete deletes the selected objects of a kind, and returns how many it deleted.
 // An object that is gone already counts.
 func Delete(
-	ctx context.Context, from client.Reader, hub client.Writer, kind schema.GroupVersionKind, selector client.ListOptions,
+	ctx context.Context, reader client.Reader, hub client.Writer, kind schema.GroupVersionKind, selector client.ListOptions,
 ) (int, error) {
 	deleted := 0
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	for {
 		selector.Limit, selector.Continue = PageSize, page.Continue
-		if err := from.List(ctx, page, &selector); err != nil {
+		if err := reader.List(ctx, page, &selector); err != nil {
 			return deleted, fmt.Errorf("list %s (%v): %w", kind.Kind, selector.FieldSelector, err)
 		}
-		some, err := deleteAll(ctx, hub, kind.Kind, page.Items)
-		deleted += some
+		count, err := deleteAll(ctx, hub, kind.Kind, page.Items)
+		deleted += count
 		if err != nil || page.Continue == "" {
 			return deleted, err
 		}

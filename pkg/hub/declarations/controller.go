@@ -32,7 +32,7 @@ import (
 // however many registrations change at once, it builds the catalog once.
 type Reconciler struct {
 	// Registered reads the registered add-ons.
-	Registered fleet.Objects
+	Registrations fleet.Objects
 	Fleet      hubcache.Reader
 	// Templates reads the AddOnTemplates.
 	Templates func(context.Context) (catalog.Templates, error)
@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err := r.awaitFleet(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	addOns, err := r.Registered.AddOns(ctx)
+	addOns, err := r.Registrations.AddOns(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -92,24 +92,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	before := r.published
-	if before == nil {
-		before = evaluation.New(catalog.New(nil))
+	previous := r.published
+	if previous == nil {
+		previous = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns, templates).WithPolicies(policies).Consented(placements))
-	r.Metrics.Registered(declared.AddOns())
-	r.Store.Set(declared)
-	r.EnableWatches(usedBy(declared))
-	changed := declared.Changed(before.Catalog)
+	evaluator := evaluation.New(previous.Renew(addOns, templates).Under(policies).Consented(placements))
+	r.Metrics.SetAddOns(evaluator.AddOns())
+	r.Store.Set(evaluator)
+	r.EnableWatches(inputsUsedBy(evaluator))
+	changed := evaluator.Changed(previous.Catalog)
 	// The other controllers begin with everything once there is a first catalog.
 	if r.published != nil {
-		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared), r.enqueueProviders(ctx, before, declared),
-			r.enqueueReworded(ctx, before, declared)); err != nil {
+		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, previous, evaluator), r.enqueueProviders(ctx, previous, evaluator),
+			r.enqueueReworded(ctx, previous, evaluator)); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	r.reportProblems(addOns, templates.Items, before, declared)
-	r.published = declared
+	r.reportProblems(addOns, templates.Items, previous, evaluator)
+	r.published = evaluator
 	if r.Counted != nil {
 		r.Counted()
 	}
@@ -121,27 +121,27 @@ func (r *Reconciler) policies(ctx context.Context) (policy.Set, error) {
 	if r.Policies == nil {
 		return policy.Set{}, nil
 	}
-	all, err := r.Policies(ctx)
-	return policy.Read(all), err
+	items, err := r.Policies(ctx)
+	return policy.Read(items), err
 }
 
 // usedBy reports whether an input is used by what is declared. AddOnTemplates are read for
 // versions, and for what they declare themselves.
-func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
-	return func(of input.Set) bool {
-		switch of {
+func inputsUsedBy(evaluator *evaluation.Evaluator) func(input.Set) bool {
+	return func(inputs input.Set) bool {
+		switch inputs {
 		case input.Policies:
 			return true
 		case input.Versions:
-			return declared.ReadsTemplates()
+			return evaluator.ReadsTemplates()
 		case input.Consents:
-			return slices.ContainsFunc(declared.AddOns(), func(addOn string) bool {
-				return slices.ContainsFunc(declared.Needs(addOn), func(need evaluation.Need) bool { return need.Inputs.Any(input.Consents) })
+			return slices.ContainsFunc(evaluator.AddOns(), func(addOn string) bool {
+				return slices.ContainsFunc(evaluator.Needs(addOn), func(need evaluation.Need) bool { return need.Inputs.Any(input.Consents) })
 			})
 		case input.Config:
-			return declared.AnyInput(input.Variables)
+			return evaluator.AnyInput(input.Variables)
 		default:
-			return declared.AnyInput(of)
+			return evaluator.AnyInput(inputs)
 		}
 	}
 }
@@ -161,12 +161,12 @@ func (r *Reconciler) awaitFleet(ctx context.Context) error {
 // enqueue enqueues the named add-ons on all clusters, and these clusters.
 func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 	for _, addOn := range addOns {
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		r.Evaluate.Enqueue(installed...)
-		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+		r.Evaluate.Enqueue(keys...)
+		if err := r.enqueueClusters(ctx, addOn, keys); err != nil {
 			return err
 		}
 	}
@@ -174,8 +174,8 @@ func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 }
 
 // enqueueClusters enqueues the clusters that an add-on is installed on, and those that run its agents.
-func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, installed []types.NamespacedName) error {
-	for _, key := range installed {
+func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, keys []types.NamespacedName) error {
+	for _, key := range keys {
 		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
 	}
 	hosts, err := r.Fleet.Hosts(ctx, addOn)
@@ -192,34 +192,34 @@ const RewordAfter = 10 * time.Second
 
 // enqueueReworded enqueues the add-ons that depend on what is registered, or installed, in
 // another way.
-func (r *Reconciler) enqueueReworded(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, addOn := range now.Reworded(before.Catalog) {
-		installed, err := r.Fleet.Installed(ctx, addOn)
+func (r *Reconciler) enqueueReworded(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, addOn := range current.Reworded(previous.Catalog) {
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		r.Evaluate.EnqueueAfter(RewordAfter, installed...)
+		r.Evaluate.EnqueueAfter(RewordAfter, keys...)
 	}
 	return nil
 }
 
 // enqueueTemplated enqueues the add-ons that run an AddOnTemplate which declares something
 // else than before, are about to, or have it wait, and clusters whose facts it needs.
-func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, template := range now.ChangedTemplates(before.Catalog) {
+func (r *Reconciler) enqueueTemplated(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, template := range current.ChangedTemplates(previous.Catalog) {
 		running, err := r.Fleet.Templated(ctx, template)
 		if err != nil {
 			return err
 		}
-		was, _, _ := before.Template(template)
-		is, _, _ := now.Template(template)
+		previousAddOn, _, _ := previous.Template(template)
+		currentAddOn, _, _ := current.Template(template)
 		for _, key := range running {
-			if key.Name == was || key.Name == is {
+			if key.Name == previousAddOn || key.Name == currentAddOn {
 				r.Evaluate.Enqueue(key)
 			}
 		}
-		for _, addOn := range slices.Compact([]string{was, is}) {
-			if err := r.requestFacts(ctx, addOn, before, now); err != nil {
+		for _, addOn := range slices.Compact([]string{previousAddOn, currentAddOn}) {
+			if err := r.requestFacts(ctx, addOn, previous, current); err != nil {
 				return err
 			}
 		}
@@ -229,16 +229,16 @@ func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluati
 
 // enqueueProviders enqueues the clusters of add-ons that provide other kinds than before, because their objects are counted,
 // and of those whose version is compared from now on, or no longer, because it is requested.
-func (r *Reconciler) enqueueProviders(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, addOn := range now.AddOns() {
-		if slices.Equal(before.Provided(addOn), now.Provided(addOn)) && before.Compared(addOn) == now.Compared(addOn) {
+func (r *Reconciler) enqueueProviders(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, addOn := range current.AddOns() {
+		if slices.Equal(previous.Provided(addOn), current.Provided(addOn)) && previous.Compared(addOn) == current.Compared(addOn) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+		if err := r.enqueueClusters(ctx, addOn, keys); err != nil {
 			return err
 		}
 	}
@@ -246,13 +246,13 @@ func (r *Reconciler) enqueueProviders(ctx context.Context, before, now *evaluati
 }
 
 // requestFacts enqueues the clusters of an add-on that needs other facts than before.
-func (r *Reconciler) requestFacts(ctx context.Context, addOn string, before, now *evaluation.Evaluator) error {
-	if equality.Semantic.DeepEqual(before.Requests(addOn), now.Requests(addOn)) {
+func (r *Reconciler) requestFacts(ctx context.Context, addOn string, previous, current *evaluation.Evaluator) error {
+	if equality.Semantic.DeepEqual(previous.Requests(addOn), current.Requests(addOn)) {
 		return nil
 	}
-	installed, err := r.Fleet.Installed(ctx, addOn)
+	keys, err := r.Fleet.Installed(ctx, addOn)
 	if err != nil {
 		return err
 	}
-	return r.enqueueClusters(ctx, addOn, installed)
+	return r.enqueueClusters(ctx, addOn, keys)
 }

@@ -67,7 +67,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
+		Registrations: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
 		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
 		Declare:    trigger.New(),
 		Templates:  func(context.Context) (catalog.Templates, error) { return b.templates, nil },
@@ -365,8 +365,8 @@ func TestStoreWaits(t *testing.T) {
 	store := NewStore()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if declared, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || declared != nil {
-		t.Errorf("got %v, error %v", declared, err)
+	if evaluator, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || evaluator != nil {
+		t.Errorf("got %v, error %v", evaluator, err)
 	}
 	if store.Current() != nil {
 		t.Error("has a catalog before the first")

@@ -18,20 +18,20 @@ import (
 // declared now.
 
 // Current reports whether a catalog has what the registration of an add-on declares at this moment.
-func Current(ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
+func Current(ctx context.Context, live client.Reader, evaluator *evaluation.Evaluator, addOn string) (bool, error) {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	err := live.Get(ctx, client.ObjectKey{Name: addOn}, registration)
 	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
+		return !evaluator.Registered(addOn), nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	return declared.Has(registered), nil
+	return evaluator.Has(registration), nil
 }
 
 // CurrentTemplate reports whether a catalog has what an AddOnTemplate declares at this moment; empty: there is no template.
-func CurrentTemplate(ctx context.Context, live client.Reader, declared *evaluation.Evaluator, name string) (bool, error) {
+func CurrentTemplate(ctx context.Context, live client.Reader, evaluator *evaluation.Evaluator, name string) (bool, error) {
 	if name == "" {
 		return true, nil
 	}
@@ -41,10 +41,10 @@ func CurrentTemplate(ctx context.Context, live client.Reader, declared *evaluati
 	}
 	for i := range templates.Items {
 		if templates.Items[i].Name == name {
-			return declared.HasTemplate(&templates.Items[i]), nil
+			return evaluator.HasTemplate(&templates.Items[i]), nil
 		}
 	}
-	_, _, declares := declared.Template(name)
+	_, _, declares := evaluator.Template(name)
 	return !declares, nil
 }
 
@@ -54,7 +54,7 @@ func TemplateExists(ctx context.Context, live client.Reader, name string) (bool,
 	if err := live.List(ctx, &templates, Named(name)); err != nil {
 		return false, fmt.Errorf("read whether AddOnTemplate %s exists: %w", name, err)
 	}
-	return slices.ContainsFunc(templates.Items, func(one addonv1alpha1.AddOnTemplate) bool { return one.Name == name }), nil
+	return slices.ContainsFunc(templates.Items, func(template addonv1alpha1.AddOnTemplate) bool { return template.Name == name }), nil
 }
 
 // Named lists the object of a name, if there is one. Such a list needs no right to get objects.

@@ -76,10 +76,10 @@ func TestWhetherACatalogIsCurrent(t *testing.T) {
 			if test.live.template != nil {
 				live.WithObjects(test.live.template.DeepCopy())
 			}
-			declared, hub := evaluation.New(catalog.New(registered, templates...)), live.Build()
-			current, err := Current(t.Context(), hub, declared, "leaf")
+			evaluator, hub := evaluation.New(catalog.New(registered, templates...)), live.Build()
+			current, err := Current(t.Context(), hub, evaluator, "leaf")
 			if test.template != "" {
-				current, err = CurrentTemplate(t.Context(), hub, declared, test.template)
+				current, err = CurrentTemplate(t.Context(), hub, evaluator, test.template)
 			}
 			if current != test.want || !errors.Is(err, test.fails) || err != nil && !strings.HasPrefix(err.Error(), "read what ") {
 				t.Errorf("current: %t, %v", current, err)

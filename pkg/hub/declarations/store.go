@@ -15,7 +15,7 @@ import (
 type Store struct {
 	current atomic.Pointer[evaluation.Evaluator]
 	filled  chan struct{}
-	once    sync.Once
+	fillOnce    sync.Once
 }
 
 // NewStore returns a store that is empty until the first Set.
@@ -42,5 +42,5 @@ func (s *Store) Current() *evaluation.Evaluator {
 // Set makes the catalog the current one.
 func (s *Store) Set(catalog *evaluation.Evaluator) {
 	s.current.Store(catalog)
-	s.once.Do(func() { close(s.filled) })
+	s.fillOnce.Do(func() { close(s.filled) })
 }

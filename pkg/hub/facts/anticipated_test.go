@@ -58,7 +58,7 @@ func TestVersionsAreRequestedBeforeTheyAreNeeded(t *testing.T) {
 func TestSizeOfWhatIsRequested(t *testing.T) {
 	const registered, installed, maxBytes = 200, 50, 8 << 10
 	var addOns []addonv1alpha1.ClusterManagementAddOn
-	on := placed{}
+	on := clusterAddOns{}
 	for i := range registered {
 		name := fmt.Sprintf("example-addon-%03d", i)
 		addOn := fixture.Registration(name)
@@ -69,11 +69,11 @@ func TestSizeOfWhatIsRequested(t *testing.T) {
 		}
 		addOns = append(addOns, addOn)
 		if i < installed {
-			on.Own, on.there = append(on.Own, name), append(on.there, types.NamespacedName{Namespace: cluster, Name: name})
+			on.Own, on.local = append(on.Own, name), append(on.local, types.NamespacedName{Namespace: cluster, Name: name})
 		}
 	}
-	on.there = append(on.there, types.NamespacedName{Namespace: cluster, Name: names.AgentAddOn})
-	_, spec := wanted(evaluation.New(catalog.New(addOns)), on, nil)
+	on.local = append(on.local, types.NamespacedName{Namespace: cluster, Name: names.AgentAddOn})
+	_, spec := desiredSpec(evaluation.New(catalog.New(addOns)), on, nil)
 	raw, err := json.Marshal(spec)
 	if err != nil {
 		t.Fatal(err)

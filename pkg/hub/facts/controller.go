@@ -69,15 +69,15 @@ type snapshot struct {
 // Reconcile requests what is needed of the cluster of that name, and enqueues the
 // add-ons there whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if request.NamespacedName == everyCluster {
-		return reconcile.Result{}, r.enqueueClusters(ctx, declared)
+		return reconcile.Result{}, r.enqueueClusters(ctx, evaluator)
 	}
 	cluster := request.Name
-	on, err := placedOn(ctx, r.Fleet, cluster)
+	addOns, err := loadAddOns(ctx, r.Fleet, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -85,16 +85,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	addOns := on.all()
-	r.enqueueChanged(ctx, cluster, declared, addOns, current)
-	needed, spec := wanted(declared, on, current.object)
+	keys := addOns.keys()
+	r.enqueueChanged(ctx, cluster, evaluator, keys, current)
+	needed, spec := desiredSpec(evaluator, addOns, current.object)
 	if needed.Empty() {
 		r.Reader.Memory.forget(cluster)
 	}
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
 	case current.state == Absent:
-		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
+		return reconcile.Result{}, r.reportNotServed(ctx, evaluator, keys)
 	case current.state != Served:
 		return reconcile.Result{}, nil // every cluster is enqueued once that is known
 	case len(spec.APIs) == 0 && len(spec.AddOns) == 0 && len(spec.Objects) == 0:
@@ -105,22 +105,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // enqueueClusters enqueues every cluster with facts that are or were requested.
-func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
+func (r *Reconciler) enqueueClusters(ctx context.Context, evaluator *evaluation.Evaluator) error {
 	if r.Informer.State() == Served {
 		r.notServed.Clear()
 	}
 	for _, object := range r.Informer.List() {
 		r.Request.Enqueue(clusterKey(object.Namespace))
 	}
-	for _, addOn := range declared.AddOns() {
-		if !requests(declared.Catalog, addOn) {
+	for _, addOn := range evaluator.AddOns() {
+		if !requestsAny(evaluator.Catalog, addOn) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		for _, key := range installed {
+		for _, key := range keys {
 			r.Request.Enqueue(clusterKey(key.Namespace))
 		}
 		hosts, err := r.Fleet.Hosts(ctx, addOn)
@@ -198,9 +198,9 @@ func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 }
 
 func namesOf(keys []types.NamespacedName) []string {
-	all := make([]string, len(keys))
+	addOnNames := make([]string, len(keys))
 	for i, key := range keys {
-		all[i] = key.Name
+		addOnNames[i] = key.Name
 	}
-	return all
+	return addOnNames
 }

@@ -99,12 +99,12 @@ func TestNothingIsRequestedOfAClusterThatNeedsNothing(t *testing.T) {
 func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 	b := newBench(t)
 	b.reports(status{})
-	declared := b.Declarations.Current()
-	b.Declarations.Set(evaluation.New(declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
+	evaluator := b.Declarations.Current()
+	b.Declarations.Set(evaluation.New(evaluator.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Annotated("api", "{"), fixture.Annotated("version", "{"), registeredAddOn("plain"), registeredAddOn("base"),
 	}, catalog.Templates{})))
 	b.reconcile(t)
-	b.Declarations.Set(declared)
+	b.Declarations.Set(evaluator)
 	b.reconcile(t)
 	if b.deletes != 0 || len(b.applies) != 0 {
 		t.Errorf("deleted %d times, requested %v", b.deletes, b.applies)
@@ -135,7 +135,7 @@ func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)
+	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: installedAddOn("api")}, q)
 	if q.Len() != 1 {
 		t.Error("its cluster is not looked at, and keeps the object")
 	}
@@ -235,7 +235,7 @@ func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
 		"Touched": {object(1, "True"), object(2, "True"), false},
 		"Status":  {object(1, "True"), object(1, "False"), true},
 	} {
-		if got := changed(test.before, test.after); got != test.want {
+		if got := hasChanged(test.before, test.after); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -15,7 +15,7 @@ func withFields(fields ...string) needs {
 
 // No field is removed from a whole fleet while a declaration cannot be used.
 func TestMergedFields(t *testing.T) {
-	got := merged(withFields("spec.c", "spec.d"), specOf(withFields("spec.a", "spec.c")))
+	got := merge(withFields("spec.c", "spec.d"), specOf(withFields("spec.a", "spec.c")))
 	if diff := cmp.Diff(withFields("spec.a", "spec.c", "spec.d").APIs, got.APIs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

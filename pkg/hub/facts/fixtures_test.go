@@ -140,7 +140,7 @@ func (b *bench) facts(t *testing.T) evaluation.Facts {
 
 // reports makes the object that requests what the add-ons of the bench need.
 func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
-	declared := b.Declarations.Current()
+	evaluator := b.Declarations.Current()
 	at := metav1.NewTime(aTime)
 	b.object = &facts{
 		ObjectMeta: metav1.ObjectMeta{
@@ -148,7 +148,7 @@ func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
 			CreationTimestamp: metav1.NewTime(aTime.Add(-time.Hour)),
 			ManagedFields:     []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
 		},
-		Spec: specOf(declared.Requests("api", "version", "plain", "base")), Status: status,
+		Spec: specOf(evaluator.Requests("api", "version", "plain", "base")), Status: status,
 	}
 }
 

@@ -60,20 +60,20 @@ func (i *Informer) State() State {
 // Get returns a cached object; nil if there is none. It is shared and must not be
 // changed.
 func (i *Informer) Get(key types.NamespacedName) *facts {
-	object, _, _ := i.store().GetByKey(key.String()) // never an error
-	found, _ := object.(*facts)
-	return found
+	item, _, _ := i.store().GetByKey(key.String()) // never an error
+	object, _ := item.(*facts)
+	return object
 }
 
 // List returns all cached objects. They are shared and must not be changed.
 func (i *Informer) List() []*facts {
-	var all []*facts
-	for _, object := range i.store().List() {
-		if found, ok := object.(*facts); ok {
-			all = append(all, found)
+	var objects []*facts
+	for _, item := range i.store().List() {
+		if object, ok := item.(*facts); ok {
+			objects = append(objects, object)
 		}
 	}
-	return all
+	return objects
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable. A new leader has a full
@@ -110,32 +110,32 @@ func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 }
 
 // enqueueChanged enqueues the cluster of an object that has changed.
-func (i *Informer) enqueueChanged(before, after *facts) {
-	if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
+func (i *Informer) enqueueChanged(old, updated *facts) {
+	if object := cmp.Or(updated, old); hasChanged(old, updated) && object.Name == object.Namespace { // others are not Interlock's
 		i.request.Enqueue(clusterKey(object.Namespace))
 	}
 }
 
 // changed compares what matters of two states of an object.
-func changed(before, after *facts) bool {
-	return before == nil || after == nil || before.UID != after.UID ||
-		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
+func hasChanged(old, updated *facts) bool {
+	return old == nil || updated == nil || old.UID != updated.UID ||
+		!apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) || !apiequality.Semantic.DeepEqual(old.Status, updated.Status)
 }
 
 func (i *Informer) source() cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list := &dependencyv1alpha1.ManagedClusterFactsList{}
-			err := i.client.List(ctx, list, asked(&options))
+			err := i.client.List(ctx, list, listOptions(&options))
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, asked(&options))
+			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, listOptions(&options))
 		},
 	}, i.client)
 }
 
-func asked(options *metav1.ListOptions) *client.ListOptions {
+func listOptions(options *metav1.ListOptions) *client.ListOptions {
 	return &client.ListOptions{Limit: options.Limit, Continue: options.Continue, Raw: options}
 }
 

@@ -16,14 +16,14 @@ type Memory struct {
 	Outages *outage.Tracker
 	// silent remembers since when an agent's sign of life is missing, waiting since when
 	// something is to be requested of a cluster that its object does not request yet.
-	silent, waiting *outage.Tracker
+	silentAgents, pendingRequests *outage.Tracker
 }
 
 var _ fleet.AgentMemory = &Memory{}
 
 // NewMemory returns a memory with these losses of clusters.
 func NewMemory(clk clock.PassiveClock, outages *outage.Tracker) *Memory {
-	return &Memory{Outages: outages, silent: outage.New(clk), waiting: outage.New(clk)}
+	return &Memory{Outages: outages, silentAgents: outage.New(clk), pendingRequests: outage.New(clk)}
 }
 
 // Back implements fleet.AgentMemory.
@@ -32,25 +32,25 @@ func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
 }
 
 // Found implements fleet.AgentMemory.
-func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
+func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.FirstSeen(addOn) }
 
 // Silent implements fleet.AgentMemory.
-func (m *Memory) Silent(agent types.NamespacedName) time.Time { return m.silent.Found(agent) }
+func (m *Memory) Silent(agent types.NamespacedName) time.Time { return m.silentAgents.FirstSeen(agent) }
 
 // Alive implements fleet.AgentMemory.
-func (m *Memory) Alive(agent types.NamespacedName) { m.silent.Reported(agent) }
+func (m *Memory) Alive(agent types.NamespacedName) { m.silentAgents.Reported(agent) }
 
 // Awaited implements fleet.AgentMemory.
-func (m *Memory) Awaited(cluster string) time.Time { return m.waiting.Found(waitingKey(cluster)) }
+func (m *Memory) Awaited(cluster string) time.Time { return m.pendingRequests.FirstSeen(pendingKey(cluster)) }
 
 // Requested implements fleet.AgentMemory.
-func (m *Memory) Requested(cluster string) { m.waiting.Reported(waitingKey(cluster)) }
+func (m *Memory) Requested(cluster string) { m.pendingRequests.Reported(pendingKey(cluster)) }
 
 // forget drops what is remembered of a cluster without requested facts.
 func (m *Memory) forget(cluster string) {
-	m.waiting.Forget(cluster)
-	m.silent.Forget(cluster)
+	m.pendingRequests.Forget(cluster)
+	m.silentAgents.Forget(cluster)
 }
 
 // waitingKey is the key of a cluster in waiting.
-func waitingKey(cluster string) types.NamespacedName { return types.NamespacedName{Namespace: cluster} }
+func pendingKey(cluster string) types.NamespacedName { return types.NamespacedName{Namespace: cluster} }

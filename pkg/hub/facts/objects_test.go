@@ -79,7 +79,7 @@ func TestObjectsAreRequestedInBoundsAndRetracted(t *testing.T) {
 	for range 2 * dependencyv1alpha1.MaxRequests {
 		stay = append(stay, dependencyv1alpha1.ObjectKind{Kind: strings.Repeat("K", len(stay)+1)})
 	}
-	if got := counted(catalog.New(nil), catalog.Installed{}, stay); len(got) != dependencyv1alpha1.MaxRequests {
+	if got := countedKinds(catalog.New(nil), catalog.Installed{}, stay); len(got) != dependencyv1alpha1.MaxRequests {
 		t.Errorf("requests %d kinds", len(got))
 	}
 	if _, has := emptySpec(nil)["objects"]; has {

@@ -113,18 +113,18 @@ func TestEventsOfHostedAddOnsEnqueueBothClusters(t *testing.T) {
 		want    []string
 	}{
 		"Created": {
-			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[installed]{Object: elsewhere()}, q) },
+			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: elsewhere()}, q) },
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Deleted": {
-			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: elsewhere()}, q) },
+			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: elsewhere()}, q) },
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Moved": {func(q queue) {
-			handler.Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: elsewhere(), ObjectNew: itself}, q)
+			handler.Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{ObjectOld: elsewhere(), ObjectNew: itself}, q)
 		}, []string{"/cluster1", "/cluster2"}},
 		"Unchanged": {func(q queue) {
-			handler.Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: elsewhere(), ObjectNew: elsewhere()}, q)
+			handler.Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{ObjectOld: elsewhere(), ObjectNew: elsewhere()}, q)
 		}, []string{}},
 		"HostAppears": {func(q queue) {
 			clusters.Create(t.Context(), event.TypedCreateEvent[*clusterv1.ManagedCluster]{Object: joined}, q)

@@ -22,14 +22,14 @@ type Reader struct {
 
 // Facts returns what the agent of a cluster has reported of what the add-ons
 // there need.
-func (r *Reader) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
-	on, err := placedOn(ctx, r.Fleet, cluster)
+func (r *Reader) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	addOns, err := loadAddOns(ctx, r.Fleet, cluster)
 	if err != nil {
 		return evaluation.Facts{}, err
 	}
 	return r.agents().Facts(ctx, cluster, fleet.Reported{
 		Object: r.Informer.Get(factsobject.Key(cluster)), NotServed: r.Informer.State() == Absent,
-		Needed: fleet.Requestable(declared.RequestsOf(on.Installed)),
+		Needed: fleet.Requestable(c.RequestsOf(addOns.Installed)),
 	})
 }
 

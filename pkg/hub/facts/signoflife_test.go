@@ -250,13 +250,13 @@ func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
 		b.reports(reportedBy(agentName))
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		b.addOns().
-			Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
+			Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
 		if q.Len() != test.want {
 			t.Errorf("%s: enqueues %d", name, q.Len())
 		}
 		q.ShutDown()
 		q = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: with(test.of, test.before)}, q)
+		b.addOns().Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: with(test.of, test.before)}, q)
 		if want := 1; q.Len() != want { // where facts exist, each removal is looked at
 			t.Errorf("%s, removed: enqueues %d", name, q.Len())
 		}

@@ -82,7 +82,7 @@ func (p *Pass) Await(cluster string, controller *trigger.Trigger, key types.Name
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.over(cluster) {
+	if p.isOver(cluster) {
 		return true
 	}
 	p.waiters.Insert(waiter{cluster, controller, key})
@@ -90,7 +90,7 @@ func (p *Pass) Await(cluster string, controller *trigger.Trigger, key types.Name
 }
 
 // over reports whether every add-on has been tried, and none on the managed cluster still fails.
-func (p *Pass) over(cluster string) bool {
+func (p *Pass) isOver(cluster string) bool {
 	return p.listed && p.untried.Len() == 0 && p.failing[cluster].Len() == 0
 }
 
@@ -114,7 +114,7 @@ func (p *Pass) released(change func()) []waiter {
 	}
 	var ready []waiter
 	for candidate := range p.waiters {
-		if p.over(candidate.cluster) {
+		if p.isOver(candidate.cluster) {
 			ready = append(ready, candidate)
 			p.waiters.Delete(candidate)
 		}

@@ -37,13 +37,13 @@ type APIs interface {
 
 // Served is what is known of the APIs. The zero value knows nothing. It is safe for concurrent use.
 type Served struct {
-	known atomic.Pointer[evaluation.APIFacts]
+	facts atomic.Pointer[evaluation.APIFacts]
 }
 
 // Known returns the facts on the APIs. They are shared and must not be changed.
-func (s *Served) Known() evaluation.APIFacts {
-	if known := s.known.Load(); known != nil {
-		return *known
+func (s *Served) Facts() evaluation.APIFacts {
+	if facts := s.facts.Load(); facts != nil {
+		return *facts
 	}
 	return nil
 }
@@ -71,45 +71,45 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // Reconcile watches the APIs that edges require of the hub, and enqueues the add-ons whose APIs have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	requests := fleet.APIRequests(declared.HubAPIs())
+	requests := fleet.APIRequests(evaluator.HubAPIs())
 	r.APIs.Watch(apidiscovery.Groups(requests))
-	known := r.observe(requests)
-	r.Served.known.Store(&known)
+	facts := r.observe(requests)
+	r.Served.facts.Store(&facts)
 	changed := func(api addonv1alpha1.DependencyAPI) bool {
-		was, had := r.enqueued[api.AddonAPI]
-		is, has := known[api.AddonAPI]
-		return had != has || !apiequality.Semantic.DeepEqual(was, is)
+		previousFact, hadFact := r.enqueued[api.AddonAPI]
+		fact, hasFact := facts[api.AddonAPI]
+		return hadFact != hasFact || !apiequality.Semantic.DeepEqual(previousFact, fact)
 	}
-	for _, addOn := range declared.WithInput(input.HubAPIs) {
-		if !slices.ContainsFunc(declared.HubAPIs(addOn), changed) {
+	for _, addOn := range evaluator.WithInput(input.HubAPIs) {
+		if !slices.ContainsFunc(evaluator.HubAPIs(addOn), changed) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		r.Evaluate.Enqueue(installed...)
-		log.FromContext(ctx).V(1).Info("What the hub serves has changed", "addOn", addOn, "clusters", len(installed))
+		r.Evaluate.Enqueue(keys...)
+		log.FromContext(ctx).V(1).Info("What the hub serves has changed", "addOn", addOn, "clusters", len(keys))
 	}
-	r.enqueued = known
+	r.enqueued = facts
 	return reconcile.Result{}, nil
 }
 
 // observe returns the facts on the requested APIs. One that is not known at the moment keeps the last facts: a hub that
 // does not respond has not changed.
 func (r *Reconciler) observe(requests []dependencyv1alpha1.APIRequest) evaluation.APIFacts {
-	last, known := r.Served.Known(), make(evaluation.APIFacts, len(requests))
+	last, facts := r.Served.Facts(), make(evaluation.APIFacts, len(requests))
 	for _, request := range requests {
 		api := addonv1alpha1.AddonAPI(request.API)
-		if fact, isKnown := r.APIs.Group(request.Group).Fact(request); isKnown {
-			known[api] = fleet.APIFactsOf([]dependencyv1alpha1.APIFact{fact})[api]
-		} else if before, was := last[api]; was {
-			known[api] = before
+		if fact, ok := r.APIs.Group(request.Group).Fact(request); ok {
+			facts[api] = fleet.APIFactsOf([]dependencyv1alpha1.APIFact{fact})[api]
+		} else if lastFact, ok := last[api]; ok {
+			facts[api] = lastFact
 		}
 	}
-	return known
+	return facts
 }

@@ -25,20 +25,20 @@ type Inputs struct {
 	Installations *Installations
 	// Reported has what agents report.
 	Reported interface {
-		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+		Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
 	// Served has what is known of the APIs of the hub.
-	Served interface{ Known() evaluation.APIFacts }
+	Served interface{ Facts() evaluation.APIFacts }
 }
 
 // Watches are the watches behind the lazy cache, by input.
 type Watches interface {
 	// Ready reports whether the objects of an input are in the lazy cache.
-	Ready(of input.Set) bool
+	Ready(inputs input.Set) bool
 	// Demand begins to read the objects of an input, and is Ready.
-	Demand(of input.Set) bool
+	Demand(inputs input.Set) bool
 	// Late reports whether the hub has not responded for long since its objects were demanded.
-	Late(of input.Set) bool
+	Late(inputs input.Set) bool
 }
 
 var _ fleet.Reader = Inputs{}
@@ -69,8 +69,8 @@ func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
 	if !i.Watches.Ready(input.Versions) {
 		return catalog.Templates{Unread: true}, nil
 	}
-	all, err := i.Lazy.Templates(ctx)
-	return catalog.Templates{Items: all}, err
+	items, err := i.Lazy.Templates(ctx)
+	return catalog.Templates{Items: items}, err
 }
 
 // Placements returns the Placements of the hub.
@@ -78,11 +78,11 @@ func (i Inputs) Placements(ctx context.Context) (catalog.Placements, error) {
 	if !i.Watches.Ready(input.Consents) {
 		return catalog.Placements{Unread: true}, nil
 	}
-	var all clusterv1beta1.PlacementList
-	if err := i.Lazy.List(ctx, &all); err != nil {
+	var list clusterv1beta1.PlacementList
+	if err := i.Lazy.List(ctx, &list); err != nil {
 		return catalog.Placements{}, fmt.Errorf("list Placements: %w", err)
 	}
-	return catalog.Placements{Items: all.Items}, nil
+	return catalog.Placements{Items: list.Items}, nil
 }
 
 // OCMVersion implements fleet.Reader.
@@ -115,9 +115,9 @@ func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName,
 }
 
 // Facts implements fleet.Reader.
-func (i Inputs) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
-	return i.Reported.Facts(ctx, declared, cluster)
+func (i Inputs) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	return i.Reported.Facts(ctx, c, cluster)
 }
 
 // HubAPIs implements fleet.Reader.
-func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) { return i.Served.Known(), nil }
+func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) { return i.Served.Facts(), nil }

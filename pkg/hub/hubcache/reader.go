@@ -52,25 +52,25 @@ func (r Reader) AddOnsOn(ctx context.Context, cluster string) ([]addonv1alpha1.M
 
 // Hosts returns, ascending, the managed clusters that run agents of an add-on for other ones.
 func (r Reader) Hosts(ctx context.Context, addOn string) ([]string, error) {
-	installed, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
+	addOns, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
 	var hosts []string
-	for i := range installed {
-		hosts = append(hosts, HostingClusters(&installed[i])...)
+	for i := range addOns {
+		hosts = append(hosts, HostingClusters(&addOns[i])...)
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), err
 }
 
-func (r Reader) list(ctx context.Context, which client.ListOption) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+func (r Reader) list(ctx context.Context, option client.ListOption) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
-	if err := r.List(ctx, &list, which); err != nil {
+	if err := r.List(ctx, &list, option); err != nil {
 		return nil, fmt.Errorf("list managed cluster add-ons: %w", err)
 	}
 	return list.Items, nil
 }
 
-func (r Reader) keys(ctx context.Context, which client.ListOption) ([]types.NamespacedName, error) {
-	items, err := r.list(ctx, which)
+func (r Reader) keys(ctx context.Context, option client.ListOption) ([]types.NamespacedName, error) {
+	items, err := r.list(ctx, option)
 	if err != nil {
 		return nil, err
 	}

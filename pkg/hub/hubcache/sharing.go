@@ -88,9 +88,9 @@ type pool[T any] struct {
 func (p *pool[T]) share(sum uint64, value T, equal func(a, b T) bool) T {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if known, ok := p.values[sum]; ok {
-		if equal(known, value) {
-			return known
+	if existing, ok := p.values[sum]; ok {
+		if equal(existing, value) {
+			return existing
 		}
 		return value
 	}

@@ -30,15 +30,15 @@ type addOnWatch struct{ client rest.Interface }
 
 // newInformer is an option of controller-runtime's cache.
 func (w addOnWatch) newInformer(
-	of toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	listWatch toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	if _, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
-		of = &toolscache.ListWatch{
-			ListWithContextFunc:  toolscache.ToListerWatcherWithContext(of).ListWithContext,
+		listWatch = &toolscache.ListWatch{
+			ListWithContextFunc:  toolscache.ToListerWatcherWithContext(listWatch).ListWithContext,
 			WatchFuncWithContext: w.watch,
 		}
 	}
-	return informerstop.NewInformer(of, object, resync, indexers)
+	return informerstop.NewInformer(listWatch, object, resync, indexers)
 }
 
 var notDecoded = apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")

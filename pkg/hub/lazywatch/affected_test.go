@@ -179,7 +179,7 @@ func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := enqueued(); !slices.Equal(got, test.synced) {
-			t.Errorf("%s were read: enqueues %q, want %q", watch.options.What, got, test.synced)
+			t.Errorf("%s were read: enqueues %q, want %q", watch.options.Resource, got, test.synced)
 		}
 		object := watch.options.Object
 		object.SetNamespace("c1")
@@ -188,7 +188,7 @@ func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := enqueued(); !slices.Equal(got, test.changed) {
-			t.Errorf("one of %s has changed: enqueues %q, want %q", watch.options.What, got, test.changed)
+			t.Errorf("one of %s has changed: enqueues %q, want %q", watch.options.Resource, got, test.changed)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestWatchesThatAreUsedBegin(t *testing.T) {
 		default:
 		}
 		if enabled != (of == input.OCM) || watches.Ready(of) {
-			t.Errorf("%s: enabled %t, ready %t", watch.options.What, enabled, watches.Ready(of))
+			t.Errorf("%s: enabled %t, ready %t", watch.options.Resource, enabled, watches.Ready(of))
 		}
 	}
 }

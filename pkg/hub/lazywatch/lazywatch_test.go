@@ -54,9 +54,9 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	}}
 	var watch *Watch
 	watch = New(lazy, Options{
-		What: "tested objects",
+		Resource: "tested objects",
 		Changed: func(_ context.Context, before, after client.Object) error {
-			changed <- either(before, after).GetName()
+			changed <- latest(before, after).GetName()
 			return errors.New("which is logged")
 		},
 		Synced: func(context.Context) error { synced <- watch.Ready(); return nil },
@@ -101,7 +101,7 @@ func TestItEndsBeforeItIsEnabled(t *testing.T) {
 
 func TestTheErrorNamesWhatCannotBeWatched(t *testing.T) {
 	broken := errors.New("no such kind")
-	watch := New(informers{get: func() (ctrlcache.Informer, error) { return nil, broken }}, Options{What: "tested objects"})
+	watch := New(informers{get: func() (ctrlcache.Informer, error) { return nil, broken }}, Options{Resource: "tested objects"})
 	watch.Enable()
 	if err := watch.Start(t.Context()); !errors.Is(err, broken) || err.Error() != "watch tested objects: no such kind" {
 		t.Error(err)

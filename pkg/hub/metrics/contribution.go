@@ -16,17 +16,17 @@ func (c *cluster) contribute(add func(series, int)) {
 		for i, e := range addOn.edges.edges {
 			verdict := code(addOn.codes[i])
 			if !e.alternative {
-				e.contribute(addOn.addOn, verdict, c.lost || verdict.has(codeHeld), add)
+				e.contribute(addOn.addOn, verdict, c.lost || verdict.hasFlag(codeHeld), add)
 			}
-			if verdict.has(codeBlocks) && e.isCause(verdict.verdict()) {
+			if verdict.hasFlag(codeBlocks) && e.isCause(verdict.verdict()) {
 				failing[addOn.addOn] = append(failing[addOn.addOn], cause.FailingEdge{
-					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.has(codeFollows),
+					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.hasFlag(codeFollows),
 				})
 			}
 			if i+1 < len(addOn.edges.edges) && addOn.edges.edges[i+1].alternative && !e.alternative {
 				continue // its alternatives are what is required
 			}
-			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
+			if verdict.hasFlag(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
 				required[e.target] = true
 			}
 		}

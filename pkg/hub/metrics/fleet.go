@@ -74,10 +74,10 @@ func (f *fleet) Describe(descriptions chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (f *fleet) Collect(found chan<- prometheus.Metric) {
+func (f *fleet) Collect(output chan<- prometheus.Metric) {
 	for s, sum := range f.current() {
 		labels := s.labels[:len(fleetLabels[s.name])]
-		found <- prometheus.MustNewConstMetric(f.descriptions[s.name], prometheus.GaugeValue, float64(sum), labels...)
+		output <- prometheus.MustNewConstMetric(f.descriptions[s.name], prometheus.GaugeValue, float64(sum), labels...)
 	}
 }
 
@@ -102,7 +102,7 @@ func (f *fleet) add(c *cluster, sign int) {
 }
 
 // changing returns the cluster, whose counts are not in the sums until the next scrape.
-func (f *fleet) changing(name string) *cluster {
+func (f *fleet) beginChange(name string) *cluster {
 	c := f.clusters[name]
 	if c == nil {
 		c = &cluster{}
@@ -115,7 +115,7 @@ func (f *fleet) changing(name string) *cluster {
 }
 
 // changed drops a cluster without add-ons that is not lost.
-func (f *fleet) changed(name string) {
+func (f *fleet) dropEmpty(name string) {
 	if c := f.clusters[name]; !c.lost && len(c.addOns) == 0 {
 		delete(f.clusters, name)
 		delete(f.pending, name)
@@ -126,26 +126,26 @@ func (f *fleet) changed(name string) {
 func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	var before verdicts
-	if on := f.clusters[key.Namespace]; on != nil {
-		if i, found := on.find(key.Name); found {
-			before = on.addOns[i]
+	var previous verdicts
+	if c := f.clusters[key.Namespace]; c != nil {
+		if i, ok := c.find(key.Name); ok {
+			previous = c.addOns[i]
 		}
 	}
-	now := verdictsOf(key.Name, findings, before, f.edges)
-	if now == before {
+	current := verdictsOf(key.Name, findings, previous, f.edges)
+	if current == previous {
 		return
 	}
-	c := f.changing(key.Namespace)
-	switch i, found := c.find(key.Name); {
-	case found && now.edges == nil:
+	c := f.beginChange(key.Namespace)
+	switch i, ok := c.find(key.Name); {
+	case ok && current.edges == nil:
 		c.addOns = slices.Delete(c.addOns, i, i+1)
-	case found:
-		c.addOns[i] = now
+	case ok:
+		c.addOns[i] = current
 	default:
-		c.addOns = slices.Insert(c.addOns, i, now)
+		c.addOns = slices.Insert(c.addOns, i, current)
 	}
-	f.changed(key.Namespace)
+	f.dropEmpty(key.Namespace)
 }
 
 // block replaces the platforms whose upgrade would break an add-on. One without edges has none.
@@ -156,13 +156,13 @@ func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
 	if c == nil {
 		return
 	}
-	if i, found := c.find(key.Name); found && c.addOns[i].blockers != blockers {
-		f.changing(key.Namespace).addOns[i].blockers = blockers
+	if i, ok := c.find(key.Name); ok && c.addOns[i].blockers != blockers {
+		f.beginChange(key.Namespace).addOns[i].blockers = blockers
 	}
 }
 
 // unregistered drops what is shared of an add-on.
-func (f *fleet) unregistered(addOn string) {
+func (f *fleet) forgetEdges(addOn string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	delete(f.edges, addOn)
@@ -177,26 +177,26 @@ func (m *Metrics) SetLost(name string, lost bool) {
 	f := m.fleet
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if known := f.clusters[name]; lost == (known != nil && known.lost) {
+	if c := f.clusters[name]; lost == (c != nil && c.lost) {
 		return
 	}
-	f.changing(name).lost = lost
-	f.changed(name)
+	f.beginChange(name).lost = lost
+	f.dropEmpty(name)
 }
 
 func (f *fleet) isLost(name string) bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	known := f.clusters[name]
-	return known != nil && known.lost
+	c := f.clusters[name]
+	return c != nil && c.lost
 }
 
 // Assessed replaces what is found of an add-on on one cluster; nil: it no longer exists. Edges that are held keep their value.
-func (m *Metrics) Assessed(addOn types.NamespacedName, found *outcome.Assessment) {
-	if found == nil {
+func (m *Metrics) Assessed(addOn types.NamespacedName, assessment *outcome.Assessment) {
+	if assessment == nil {
 		m.fleet.set(addOn, nil)
 		return
 	}
-	m.fleet.set(addOn, found.Findings)
-	m.fleet.block(addOn, found.Blockers)
+	m.fleet.set(addOn, assessment.Findings)
+	m.fleet.block(addOn, assessment.Blockers)
 }

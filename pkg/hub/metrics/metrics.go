@@ -92,7 +92,7 @@ type Metrics struct {
 	factsWrites   *prometheus.CounterVec
 
 	mutex       sync.Mutex
-	registered  map[string]bool
+	addOns  map[string]bool
 	factsPhases map[string]FactsPhase // by cluster
 }
 
@@ -106,10 +106,10 @@ func New(registry prometheus.Registerer) *Metrics {
 	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
 		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
 	}
-	counted := newFleet()
-	registry.MustRegister(counted)
+	collector := newFleet()
+	registry.MustRegister(collector)
 	m := &Metrics{
-		fleet: counted,
+		fleet: collector,
 		reaction: register.NewHistogramVec(prometheus.HistogramOpts{
 			Name: NameReaction, Help: Help[NameReaction], Buckets: []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800},
 		}, []string{"reaction"}),
@@ -132,7 +132,7 @@ func New(registry prometheus.Registerer) *Metrics {
 func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.registered[addOn] {
+	if !m.addOns[addOn] {
 		return
 	}
 	m.writes.WithLabelValues(addOn, reason, string(result)).Inc()
@@ -143,7 +143,7 @@ func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
 func (m *Metrics) Contested(addOn string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.registered[addOn] {
+	if !m.addOns[addOn] {
 		return
 	}
 	m.contested.WithLabelValues(addOn).Inc()
@@ -166,7 +166,7 @@ func (m *Metrics) Reacted(reaction condition.Reaction, took time.Duration) {
 }
 
 // Declared replaces the problems of an add-on's declaration.
-func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
+func (m *Metrics) SetProblems(addOn string, problems []declaration.Problem) {
 	m.problems.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 	for _, problem := range problems {
 		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()
@@ -177,42 +177,42 @@ func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
 // those that are no longer registered, except their unsatisfied edges: these are
 // deleted as each cluster is evaluated. Later writes of such add-ons are not
 // counted, because nothing would delete their series again.
-func (m *Metrics) Registered(addOns []string) {
+func (m *Metrics) SetAddOns(addOns []string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before := m.registered
-	m.registered = make(map[string]bool, len(addOns))
+	previous := m.addOns
+	m.addOns = make(map[string]bool, len(addOns))
 	for _, addOn := range addOns {
-		m.registered[addOn] = true
+		m.addOns[addOn] = true
 	}
-	for addOn := range before {
-		if !m.registered[addOn] {
+	for addOn := range previous {
+		if !m.addOns[addOn] {
 			labels := prometheus.Labels{labelAddOn: addOn}
 			m.problems.DeletePartialMatch(labels)
 			m.writes.DeletePartialMatch(labels)
 			m.contested.DeletePartialMatch(labels)
-			m.fleet.unregistered(addOn)
+			m.fleet.forgetEdges(addOn)
 		}
 	}
 }
 
 // SetFacts sets how far the facts that are needed of a cluster are reported.
-func (m *Metrics) SetFacts(cluster string, now FactsPhase) {
+func (m *Metrics) SetFacts(cluster string, phase FactsPhase) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before := m.factsPhases[cluster]
-	if before == now {
+	previous := m.factsPhases[cluster]
+	if previous == phase {
 		return
 	}
-	if before != FactsNone {
-		m.factsClusters.WithLabelValues(string(before)).Dec()
+	if previous != FactsNone {
+		m.factsClusters.WithLabelValues(string(previous)).Dec()
 	}
-	if now == FactsNone {
+	if phase == FactsNone {
 		delete(m.factsPhases, cluster)
 		return
 	}
-	m.factsPhases[cluster] = now
-	m.factsClusters.WithLabelValues(string(now)).Inc()
+	m.factsPhases[cluster] = phase
+	m.factsClusters.WithLabelValues(string(phase)).Inc()
 }
 
 // silentAgents counts the clusters that wait and are not lost.

@@ -110,21 +110,21 @@ func TestSeriesLiveAsLongAsTheRegistration(t *testing.T) {
 	m.Wrote("leaf", "R", WriteSuccess)
 	expect(t, registry, NameWrites, "counter")
 
-	m.Registered([]string{"leaf", "base"})
+	m.SetAddOns([]string{"leaf", "base"})
 	for _, addOn := range []string{"leaf", "base"} {
 		m.Wrote(addOn, "R", WriteSuccess)
 		m.Contested(addOn)
-		m.Declared(addOn, []declaration.Problem{{Reason: declaration.ProblemCycle}, {Reason: declaration.ProblemCycle}})
+		m.SetProblems(addOn, []declaration.Problem{{Reason: declaration.ProblemCycle}, {Reason: declaration.ProblemCycle}})
 	}
 	m.Wrote("leaf", "R", WriteConflict)
 	expect(t, registry, NameWrites, "counter", `{addon="base",reason="R",result="success"} 1`,
 		`{addon="leaf",reason="R",result="conflict"} 1`, `{addon="leaf",reason="R",result="success"} 1`)
 	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`, `{addon="leaf",problem="DependencyCycle"} 2`)
 
-	m.Declared("leaf", nil)
+	m.SetProblems("leaf", nil)
 	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`)
 
-	m.Registered([]string{"leaf"})
+	m.SetAddOns([]string{"leaf"})
 	m.Wrote("base", "R", WriteSuccess) // a write that clears up comes late
 	m.Contested("base")
 	expect(t, registry, NameWrites, "counter",
@@ -140,10 +140,10 @@ func TestConcurrentUse(t *testing.T) {
 	for i := range 8 {
 		working.Go(func() {
 			for range 200 {
-				m.Registered([]string{"leaf"})
+				m.SetAddOns([]string{"leaf"})
 				found(m, on(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
 				m.Wrote("leaf", "R", WriteSuccess)
-				m.Registered(nil)
+				m.SetAddOns(nil)
 				m.Assessed(on(fmt.Sprint(i)), nil)
 				if _, err := registry.Gather(); err != nil {
 					t.Error(err)
@@ -159,14 +159,14 @@ func TestConcurrentUse(t *testing.T) {
 func TestEveryMetricIsExplained(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
-	m.Registered([]string{"leaf"})
+	m.SetAddOns([]string{"leaf"})
 	m.Assessed(on("c1"), &outcome.Assessment{
 		Findings: []evaluation.Finding{finding("base", evaluation.NotInstalled)}, Blockers: protection.Blockers{Kubernetes: true},
 	})
 	m.Wrote("leaf", "R", WriteSuccess)
 	m.Contested("leaf")
 	m.Evaluated(1)
-	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
+	m.SetProblems("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
 	found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})

@@ -32,7 +32,7 @@ type cluster struct {
 	lost bool
 	back time.Time
 	// found is by add-on.
-	found map[string]time.Time
+	firstSeen map[string]time.Time
 }
 
 // New returns a tracker that knows of no loss.
@@ -46,39 +46,39 @@ func (t *Tracker) Observe(name string, status metav1.ConditionStatus) time.Time 
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.now()
-	known := t.clusters[name]
+	c := t.clusters[name]
 	switch {
 	case status == metav1.ConditionUnknown:
 		t.clusters[name] = &cluster{lost: true}
 		return time.Time{}
-	case known == nil:
+	case c == nil:
 		return t.started
-	case known.lost:
-		known.lost, known.back = false, now
-	case len(known.found) == 0 && now.Sub(known.back) >= evaluation.SettleTime:
+	case c.lost:
+		c.lost, c.back = false, now
+	case len(c.firstSeen) == 0 && now.Sub(c.back) >= evaluation.SettleTime:
 		delete(t.clusters, name) // no verdict is held any more
 	}
-	return evaluation.Later(known.back, t.started)
+	return evaluation.Later(c.back, t.started)
 }
 
 // Found returns when it was first called for the add-on, since Reported was
 // called for it or its cluster was lost.
-func (t *Tracker) Found(addOn types.NamespacedName) time.Time {
+func (t *Tracker) FirstSeen(addOn types.NamespacedName) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.now()
-	known := t.clusters[addOn.Namespace]
-	if known == nil {
-		known = &cluster{}
-		t.clusters[addOn.Namespace] = known
+	c := t.clusters[addOn.Namespace]
+	if c == nil {
+		c = &cluster{}
+		t.clusters[addOn.Namespace] = c
 	}
-	if known.found == nil {
-		known.found = map[string]time.Time{}
+	if c.firstSeen == nil {
+		c.firstSeen = map[string]time.Time{}
 	}
-	if _, ok := known.found[addOn.Name]; !ok {
-		known.found[addOn.Name] = now
+	if _, ok := c.firstSeen[addOn.Name]; !ok {
+		c.firstSeen[addOn.Name] = now
 	}
-	return known.found[addOn.Name]
+	return c.firstSeen[addOn.Name]
 }
 
 // Reported forgets when an add-on was found: its agent reports again, or it was
@@ -86,12 +86,12 @@ func (t *Tracker) Found(addOn types.NamespacedName) time.Time {
 func (t *Tracker) Reported(addOn types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	known := t.clusters[addOn.Namespace]
-	if known == nil {
+	c := t.clusters[addOn.Namespace]
+	if c == nil {
 		return
 	}
-	delete(known.found, addOn.Name)
-	if len(known.found) == 0 && !known.lost && known.back.IsZero() {
+	delete(c.firstSeen, addOn.Name)
+	if len(c.firstSeen) == 0 && !c.lost && c.back.IsZero() {
 		delete(t.clusters, addOn.Namespace)
 	}
 }

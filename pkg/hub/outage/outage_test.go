@@ -73,14 +73,14 @@ func TestFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tracker, clock := newTracker()
-			tracker.Found(base)
+			tracker.FirstSeen(base)
 			clock.SetTime(started.Add(time.Hour))
 			test.between(tracker)
 			want := started
 			if test.anew {
 				want = started.Add(time.Hour)
 			}
-			if got := tracker.Found(base); !got.Equal(want) {
+			if got := tracker.FirstSeen(base); !got.Equal(want) {
 				t.Errorf("found at %s, want %s", got, want)
 			}
 		})
@@ -89,7 +89,7 @@ func TestFound(t *testing.T) {
 
 func TestKeepsNothingOfAFleetThatIsWell(t *testing.T) {
 	tracker, clock := newTracker()
-	tracker.Found(base)
+	tracker.FirstSeen(base)
 	tracker.Reported(base)
 	tracker.Observe("cluster1", lost)
 	tracker.Observe("cluster1", up)

@@ -32,29 +32,29 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-func later(q queue) { q.AddAfter(reconcile.Request{NamespacedName: Key}, Settled) }
+func enqueueSettled(q queue) { q.AddAfter(reconcile.Request{NamespacedName: Key}, Settled) }
 
 // addOns: it counts where an add-on is installed of which a dependency is overridden, and which
 // AddOnTemplate runs there.
 func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
 	overridden := func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-		declared := r.Declarations.Current()
-		return declared != nil && declared.HasOverrides(addOn.Name)
+		evaluator := r.Declarations.Current()
+		return evaluator != nil && evaluator.HasOverrides(addOn.Name)
 	}
 	return handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if overridden(e.Object) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if fleet.TemplatesOf(e.ObjectOld) != fleet.TemplatesOf(e.ObjectNew) && overridden(e.ObjectNew) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if overridden(e.Object) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 	}
@@ -62,24 +62,24 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 
 // clusters: it counts which labels a managed cluster has.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
-	isAny := func() bool {
-		declared := r.Declarations.Current()
-		return r.ofClusters.Load() || declared != nil && len(declared.Overridden()) > 0
+	hasOverrides := func() bool {
+		evaluator := r.Declarations.Current()
+		return r.hasClusterPolicies.Load() || evaluator != nil && len(evaluator.Overridden()) > 0
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			if isAny() {
-				later(q)
+			if hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			if isAny() {
-				later(q)
+			if hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && isAny() {
-				later(q)
+			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 	}

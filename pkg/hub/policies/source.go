@@ -29,21 +29,21 @@ type Source struct {
 func (s *Source) List(ctx context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	all := &dependencyv1alpha1.AddOnDependencyPolicyList{}
+	list := &dependencyv1alpha1.AddOnDependencyPolicyList{}
 	switch {
 	case s.Ready():
-		if err := s.Cache.List(ctx, all); err != nil {
+		if err := s.Cache.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("list AddOnDependencyPolicies: %w", err)
 		}
 		s.first = nil
 	case s.first != nil:
-		all = s.first
+		list = s.first
 	default:
-		err := s.Live.List(ctx, all)
+		err := s.Live.List(ctx, list)
 		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("list AddOnDependencyPolicies, which decide what counts of declared dependencies: %w", err)
 		}
-		s.first = all
+		s.first = list
 	}
-	return all.Items, nil
+	return list.Items, nil
 }

@@ -68,7 +68,7 @@ type Reconciler struct {
 	Present func() bool
 
 	trigger  *trigger.Trigger
-	again    atomic.Bool
+	crdChanged    atomic.Bool
 	delay    time.Duration
 	restored prometheus.Counter
 	lost     prometheus.Gauge
@@ -88,7 +88,7 @@ func New(hub client.Client, recorder k8sevents.EventRecorder, registry prometheu
 // CRDChanged has all records read again, now and once every API server of the hub
 // uses the changed CRD.
 func (r *Reconciler) CRDChanged() {
-	r.again.Store(true)
+	r.crdChanged.Store(true)
 	r.trigger.Enqueue(key)
 }
 
@@ -116,11 +116,11 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 			if catalog.SameRegistration(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
 				return
 			}
-			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)
-			if removed != "" && !present {
-				r.reportRemoved(ctx, e.ObjectNew, removed)
+			record := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)
+			if record != "" && !present {
+				r.reportRemoved(ctx, e.ObjectNew, record)
 			}
-			if removed != "" || !declaration.Settled(e.ObjectNew) {
+			if record != "" || !declaration.Settled(e.ObjectNew) {
 				q.Add(request)
 			}
 		},
@@ -139,24 +139,24 @@ func (r *Reconciler) reportRemoved(ctx context.Context, addOn registration, reco
 // Reconcile makes the records that are missing, and restores what was lost. While the
 // CRD is not grafted it only counts what is lost.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	settling, present := r.again.Swap(false), r.Present()
+	settling, present := r.crdChanged.Swap(false), r.Present()
 	allowed := nothing // without a graft nothing loses fields, and without admission a record would outlive a removal
 	if present {
 		allowed = recordsAndFields
 	}
-	done, err := run(ctx, r.Hub, allowed)
+	result, err := run(ctx, r.Hub, allowed)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.lost.Set(float64(len(done.lost)))
-	for _, addOn := range done.restored {
+	r.lost.Set(float64(len(result.lost)))
+	for _, addOn := range result.restored {
 		r.restored.Inc()
 		r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeNormal, EventRestored, "RestoreDeclaration",
 			"Fields of spec were lost, and are written back from the annotation %s. To remove them, set spec.dependencies: [], spec.requirements: {} and spec.provides: []",
 			addonv1alpha1.DependenciesAnnotation)
 	}
 	switch {
-	case done.failed > 0, present && len(done.lost) > 0:
+	case result.failed > 0, present && len(result.lost) > 0:
 		r.delay = min(max(2*r.delay, retryFirst), retryLast)
 		return reconcile.Result{RequeueAfter: r.delay}, nil
 	case settling:

@@ -171,7 +171,7 @@ func TestReportsARecordThatWasRemoved(t *testing.T) {
 	b := newBench(t)
 	b.Present = func() bool { return false }
 	before := fixture.Annotated("removed", "")
-	before.Annotations, _ = declaration.Keep(nil, written(declaring("removed", onProxy(false), nil)), nil)
+	before.Annotations, _ = declaration.Keep(nil, declarationOf(declaring("removed", onProxy(false), nil)), nil)
 	after := before
 	after.Annotations = nil
 	q := newQueue(t)
@@ -324,7 +324,7 @@ func TestWhichChangesAreRead(t *testing.T) {
 	silent := fixture.Registrations("x:")[0]
 	both, lost := inField, silent
 	both.Annotations = annotated.Annotations
-	lost.Annotations, _ = declaration.Keep(nil, written(declaring("x", onProxy(false), nil)), nil)
+	lost.Annotations, _ = declaration.Keep(nil, declarationOf(declaring("x", onProxy(false), nil)), nil)
 	b := newBench(t)
 	for name, test := range map[string]struct {
 		before, after registration

@@ -69,7 +69,7 @@ func newBench(t *testing.T) *bench {
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}},
 	).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if _, isReport := into.(*stored); isReport {
+			if _, isReport := into.(*dependencyReport); isReport {
 				if err := sent("get"); err != nil {
 					return err
 				}
@@ -83,7 +83,7 @@ func newBench(t *testing.T) *bench {
 			return hub.Apply(ctx, what, options...)
 		},
 		Delete: func(ctx context.Context, hub client.WithWatch, what client.Object, options ...client.DeleteOption) error {
-			if _, isReport := what.(*stored); isReport {
+			if _, isReport := what.(*dependencyReport); isReport {
 				if err := sent("delete"); err != nil {
 					return err
 				}
@@ -257,7 +257,7 @@ func TestWhatWaitsIsReported(t *testing.T) {
 		if _, err := b.reconcile(t); err != nil {
 			t.Fatal(err)
 		}
-		found := &stored{}
+		found := &dependencyReport{}
 		if err := b.hub.Get(t.Context(), reportKey("cluster1"), found); err != nil {
 			t.Fatal(err)
 		}

@@ -22,12 +22,12 @@ func reportKey(cluster string) types.NamespacedName {
 }
 
 // configurationOf applies a report as a whole: what it no longer has is removed.
-func configurationOf(found *stored) (*unstructured.Unstructured, error) {
-	applied := *found
+func configurationOf(object *dependencyReport) (*unstructured.Unstructured, error) {
+	applied := *object
 	applied.Labels = map[string]string{names.ManagedBy: names.AddonManager}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&applied)
 	if err != nil {
-		return nil, fmt.Errorf("convert the AddOnDependencyReport of cluster %s: %w", found.Name, err)
+		return nil, fmt.Errorf("convert the AddOnDependencyReport of cluster %s: %w", object.Name, err)
 	}
 	return &unstructured.Unstructured{Object: content}, nil
 }
@@ -36,28 +36,28 @@ var seed = maphash.MakeSeed()
 
 // fingerprint is equal for reports of the same content. It replaces a cache of reports,
 // which would have one of up to 256 KiB for each cluster.
-func fingerprint(of *stored) (uint64, error) {
-	content := *of
+func fingerprint(object *dependencyReport) (uint64, error) {
+	content := *object
 	content.TypeMeta, content.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{}
 	encoded, err := json.Marshal(content)
 	if err != nil {
-		return 0, fmt.Errorf("encode the AddOnDependencyReport of cluster %s: %w", of.Name, err)
+		return 0, fmt.Errorf("encode the AddOnDependencyReport of cluster %s: %w", object.Name, err)
 	}
 	return maphash.Bytes(seed, encoded), nil
 }
 
 // evaluations prepares the evaluation of clusters once for each catalog.
-type evaluations struct {
+type evaluationCache struct {
 	mutex    sync.Mutex
-	declared *evaluation.Evaluator
+	evaluator *evaluation.Evaluator
 	prepared *whatif.Evaluation
 }
 
-func (e *evaluations) of(declared *evaluation.Evaluator) *whatif.Evaluation {
+func (e *evaluationCache) prepare(evaluator *evaluation.Evaluator) *whatif.Evaluation {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.declared != declared {
-		e.declared, e.prepared = declared, whatif.New(declared)
+	if e.evaluator != evaluator {
+		e.evaluator, e.prepared = evaluator, whatif.New(evaluator)
 	}
 	return e.prepared
 }

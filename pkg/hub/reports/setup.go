@@ -55,24 +55,24 @@ func (r *Reconciler) readStored(ctx context.Context, q queue) error {
 }
 
 func (r *Reconciler) readPages(ctx context.Context, q queue) error {
-	for next := ""; ; {
+	for token := ""; ; {
 		page := &dependencyv1alpha1.AddOnDependencyReportList{}
-		if err := r.Live.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := r.Live.List(ctx, page, client.Limit(pageSize), client.Continue(token)); err != nil {
 			return fmt.Errorf("list AddOnDependencyReports: %w", err)
 		}
 		for i := range page.Items {
-			found := &page.Items[i]
-			if found.Name != found.Namespace {
+			object := &page.Items[i]
+			if object.Name != object.Namespace {
 				continue // another writer's
 			}
-			content, err := fingerprint(found)
+			content, err := fingerprint(object)
 			if err != nil {
 				return err
 			}
-			r.contents.Store(found.Name, content)
-			enqueue(q, found.Name)
+			r.contents.Store(object.Name, content)
+			enqueue(q, object.Name)
 		}
-		if next = page.Continue; next == "" {
+		if token = page.Continue; token == "" {
 			return nil
 		}
 	}

@@ -19,12 +19,12 @@ import (
 
 // confirm compares the catalog with the API server before a write that cannot be reverted, because the caches of declarations and of add-ons
 // have different watches. Where they differ, the next catalog triggers another decision.
-func (r *Reconciler) confirm(ctx context.Context, subject *assessed, decision outcome.Decision) (confirmed bool, err error) {
+func (r *Reconciler) confirm(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (confirmed bool, err error) {
 	confirmed = true
 	degraded := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	if degraded != nil && len(subject.assessment.Findings) == 0 {
-		variant := subject.declared.Variant(subject.key.Name, subject.state)
-		confirmed, err = r.undeclared.confirm(ctx, r.Live, subject.key.Name, variant, subject.at)
+		variant := subject.evaluator.Variant(subject.key.Name, subject.state)
+		confirmed, err = r.undeclared.confirm(ctx, r.Live, subject.key.Name, variant, subject.assessedAt)
 	}
 	if confirmed && err == nil && decision.Open {
 		confirmed, err = r.confirmGate(ctx, subject)
@@ -39,21 +39,21 @@ func (r *Reconciler) confirm(ctx context.Context, subject *assessed, decision ou
 }
 
 // confirmGate compares the registration of the add-on, and the AddOnTemplate that OCM is about to install.
-func (r *Reconciler) confirmGate(ctx context.Context, subject *assessed) (bool, error) {
-	registered, err := declarations.Current(ctx, r.Live, subject.declared, subject.key.Name)
-	if err != nil || !registered {
+func (r *Reconciler) confirmGate(ctx context.Context, subject *assessedAddOn) (bool, error) {
+	isCurrent, err := declarations.Current(ctx, r.Live, subject.evaluator, subject.key.Name)
+	if err != nil || !isCurrent {
 		return false, err
 	}
-	return declarations.CurrentTemplate(ctx, r.Live, subject.declared, assess.Chosen(subject.addOn))
+	return declarations.CurrentTemplate(ctx, r.Live, subject.evaluator, assess.Chosen(subject.addOn))
 }
 
 // confirmUpgrade compares the AddOnTemplate that no longer waits.
-func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessed) (bool, error) {
+func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessedAddOn) (bool, error) {
 	exists, err := declarations.TemplateExists(ctx, r.Live, subject.stored.Waiting)
 	if err != nil || !exists {
 		return false, err
 	}
-	return declarations.CurrentTemplate(ctx, r.Live, subject.declared, subject.stored.Waiting)
+	return declarations.CurrentTemplate(ctx, r.Live, subject.evaluator, subject.stored.Waiting)
 }
 
 // overwritesLoss reports whether Available of a bundle no longer says that the managed cluster is lost.

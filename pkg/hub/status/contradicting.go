@@ -9,12 +9,12 @@ import (
 )
 
 // contradicting indexes, by cluster, the add-ons whose gate is closed because of a contradiction.
-type contradicting struct {
+type contradictionIndex struct {
 	mutex     sync.Mutex
 	byCluster map[string]map[types.NamespacedName]bool
 }
 
-func (c *contradicting) add(addOn types.NamespacedName) {
+func (c *contradictionIndex) add(addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.byCluster == nil {
@@ -26,7 +26,7 @@ func (c *contradicting) add(addOn types.NamespacedName) {
 	c.byCluster[addOn.Namespace][addOn] = true
 }
 
-func (c *contradicting) remove(addOn types.NamespacedName) {
+func (c *contradictionIndex) remove(addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.byCluster[addOn.Namespace], addOn)
@@ -36,14 +36,14 @@ func (c *contradicting) remove(addOn types.NamespacedName) {
 }
 
 // on returns those on a cluster.
-func (c *contradicting) on(cluster string) []types.NamespacedName {
+func (c *contradictionIndex) onCluster(cluster string) []types.NamespacedName {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return slices.Collect(maps.Keys(c.byCluster[cluster]))
 }
 
 // any reports whether there are any.
-func (c *contradicting) any() bool {
+func (c *contradictionIndex) hasAny() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return len(c.byCluster) > 0

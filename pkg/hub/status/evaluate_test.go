@@ -205,11 +205,11 @@ func TestWhatIsLoaded(t *testing.T) {
 
 // The verdicts of a cluster follow the template that runs there, through a rollout.
 func TestTheDeclarationFollowsTheTemplateThatRuns(t *testing.T) {
-	declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("base"))},
+	evaluator := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("base"))},
 		fixture.Template("base", "v1", `[{name: a}]`), fixture.Template("base", "v2", `[{name: a}, {name: b}]`)))
 	base := types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}
 	m, b, _ := mapped(t)
-	b.Declarations.Set(declared)
+	b.Declarations.Set(evaluator)
 	without := addOn("base")
 	for _, step := range []struct {
 		name          string
@@ -229,12 +229,12 @@ func TestTheDeclarationFollowsTheTemplateThatRuns(t *testing.T) {
 			}
 		}
 		b.read(fake.NewClientBuilder().WithScheme(b.hub.Scheme()).WithObjects(step.after).Build())
-		state, err := b.Assessor.Loader.Load(t.Context(), declared, base, aTime)
+		state, err := b.Assessor.Loader.Load(t.Context(), evaluator, base, aTime)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, finding := range declared.Evaluate(base.Name, state) {
+		for _, finding := range evaluator.Evaluate(base.Name, state) {
 			names = append(names, finding.Name())
 		}
 		if !slices.Equal(names, step.want) {

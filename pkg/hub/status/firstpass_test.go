@@ -84,7 +84,7 @@ func TestListed(t *testing.T) {
 		},
 	} {
 		called := false
-		err := listed{synced{err: test.err}, func() { called = true }}.WaitForSync(test.ctx)
+		err := listedSource{synced{err: test.err}, func() { called = true }}.WaitForSync(test.ctx)
 		if !errors.Is(err, test.err) || called != test.want {
 			t.Errorf("%s: %v, called: %t", name, err, called)
 		}

@@ -132,7 +132,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	measured := metrics.New(b.registry)
-	measured.Registered([]string{leaf.Name})
+	measured.SetAddOns([]string{leaf.Name})
 	memory := assess.NewMemory(b.clock)
 	b.inputs = &hubcache.Inputs{
 		Reader:        hubcache.NewReader(b.hub),
@@ -168,12 +168,12 @@ func (b *bench) read(from client.Reader) {
 // findings loads and evaluates the state of the add-on.
 func (b *bench) findings(t *testing.T) []evaluation.Finding {
 	t.Helper()
-	declared := b.Declarations.Current()
-	state, err := b.Assessor.Loader.Load(t.Context(), declared, leaf, aTime)
+	evaluator := b.Declarations.Current()
+	state, err := b.Assessor.Loader.Load(t.Context(), evaluator, leaf, aTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return declared.Evaluate(leaf.Name, state)
+	return evaluator.Evaluate(leaf.Name, state)
 }
 
 func (b *bench) emitted() []string {

@@ -278,7 +278,7 @@ func TestAGateStaysClosedWithoutRegistration(t *testing.T) {
 	if err := b.Delete(t.Context(), registered); err != nil {
 		t.Fatal(err)
 	}
-	declared := b.Declarations.Current()
+	evaluator := b.Declarations.Current()
 	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateClosed {
 		t.Errorf("gate %q", gateIs)
@@ -287,7 +287,7 @@ func TestAGateStaysClosedWithoutRegistration(t *testing.T) {
 	if err := b.Create(t.Context(), &again); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(declared)
+	b.Declarations.Set(evaluator)
 	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateOpen {
 		t.Errorf("gate %q after it", gateIs)
 	}

@@ -32,24 +32,24 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.Store.Subscribe(r.review)
 	return controllers.Setup(mgr, "status", r, r.Concurrency, controllers.RetryOnHub,
 		r.Evaluate.Source(), initial.Source(),
-		listed{source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, watch.AddOns()), r.FirstPass.Listed},
+		listedSource{source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, watch.AddOns()), r.FirstPass.Listed},
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, watch.Clusters()))
 }
 
 // listed is a source that calls a function once it has handled all objects that exist.
-type listed struct {
+type listedSource struct {
 	source.SyncingSource
-	then func()
+	onListed func()
 }
 
 // WaitForSync implements source.SyncingSource.
-func (l listed) WaitForSync(ctx context.Context) error {
+func (l listedSource) WaitForSync(ctx context.Context) error {
 	err := l.SyncingSource.WaitForSync(ctx)
 	if err == nil && ctx.Err() == nil { // else, the process stops
-		l.then()
+		l.onListed()
 	}
 	return err
 }
 
 // String names the source in the log.
-func (l listed) String() string { return fmt.Sprint(l.SyncingSource) }
+func (l listedSource) String() string { return fmt.Sprint(l.SyncingSource) }

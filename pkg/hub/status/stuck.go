@@ -28,13 +28,13 @@ const StuckAfter = 15 * time.Minute
 
 // stuck remembers which add-ons wait until a dependency is installed, and for which. It has no
 // others.
-type stuck struct {
+type stuckTracker struct {
 	mutex  sync.Mutex
-	addOns map[types.NamespacedName]map[string]waiting
+	addOns map[types.NamespacedName]map[string]pendingWait
 }
 
 // waiting is until when an add-on may wait for a dependency, and whether that was reported.
-type waiting struct {
+type pendingWait struct {
 	until    time.Time
 	reported bool
 }
@@ -43,49 +43,49 @@ type waiting struct {
 // to wait. It returns those to be reported now, and when the next one is; zero: never. A wait
 // that is past its end when it is first observed was reported before addon-manager started.
 // What was known of a dependency that is held stays.
-func (s *stuck) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
+func (s *stuckTracker) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if len(waits)+len(held) == 0 { // the usual case
 		delete(s.addOns, addOn)
 		return nil, time.Time{}
 	}
-	before, after := s.addOns[addOn], make(map[string]waiting, len(waits))
+	previous, current := s.addOns[addOn], make(map[string]pendingWait, len(waits))
 	for _, dependency := range held {
-		if known, found := before[dependency]; found {
-			after[dependency] = known
+		if w, ok := previous[dependency]; ok {
+			current[dependency] = w
 		}
 	}
-	if len(before) > 0 {
+	if len(previous) > 0 {
 		since = now
 	}
 	for _, dependency := range waits {
-		known, found := before[dependency]
+		w, ok := previous[dependency]
 		switch {
-		case !found:
-			known.until = since.Add(StuckAfter)
-			known.reported = !now.Before(known.until)
-		case !known.reported && !now.Before(known.until):
-			known.reported = true
+		case !ok:
+			w.until = since.Add(StuckAfter)
+			w.reported = !now.Before(w.until)
+		case !w.reported && !now.Before(w.until):
+			w.reported = true
 			report = append(report, dependency)
 		}
-		if !known.reported {
-			next = controllers.Sooner(next, known.until)
+		if !w.reported {
+			next = controllers.Sooner(next, w.until)
 		}
-		after[dependency] = known
+		current[dependency] = w
 	}
-	if len(after) == 0 {
+	if len(current) == 0 {
 		delete(s.addOns, addOn)
 		return nil, time.Time{}
 	}
 	if s.addOns == nil {
-		s.addOns = map[types.NamespacedName]map[string]waiting{}
+		s.addOns = map[types.NamespacedName]map[string]pendingWait{}
 	}
-	s.addOns[addOn] = after
+	s.addOns[addOn] = current
 	return report, next
 }
 
-func (s *stuck) forget(addOn types.NamespacedName) {
+func (s *stuckTracker) forget(addOn types.NamespacedName) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	delete(s.addOns, addOn)
@@ -93,18 +93,18 @@ func (s *stuck) forget(addOn types.NamespacedName) {
 
 // observeStuck emits the event on an add-on that has waited for too long, and returns when to
 // evaluate it again for that; zero: never.
-func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) (next time.Time) {
+func (r *Reconciler) observeStuck(subject *assessedAddOn, decision outcome.Decision) (next time.Time) {
 	var waits, held []string
-	findings, behind := subject.assessment.Awaited(), waitsBehind(subject.stored)
+	findings, obstacle := subject.assessment.Awaited(), obstacleOf(subject.stored)
 	for _, finding := range findings {
 		switch {
-		case finding.Pending(), behind != "" && finding.Blocks() && finding.Unsatisfied():
+		case finding.Pending(), obstacle != "" && finding.Blocks() && finding.Unsatisfied():
 			waits = append(waits, finding.Name())
 		case finding.Held():
 			held = append(held, finding.Name())
 		}
 	}
-	report, next := r.stuck.observe(subject.key, waits, held, waitsSince(subject, decision), subject.at)
+	report, next := r.stuck.observe(subject.key, waits, held, waitsSince(subject, decision), subject.assessedAt)
 	if len(report) == 0 {
 		return next
 	}
@@ -114,8 +114,8 @@ func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) 
 	}
 	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
 	waited := "Not installed within"
-	if behind != "" {
-		waited = behind + ", because these were not satisfied within"
+	if obstacle != "" {
+		waited = obstacle + ", because these were not satisfied within"
 	}
 	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
@@ -124,7 +124,7 @@ func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) 
 }
 
 // waitsBehind says what keeps an add-on, or its other AddOnTemplate, from being installed; empty: nothing.
-func waitsBehind(stored outcome.Stored) string {
+func obstacleOf(stored outcome.Stored) string {
 	switch {
 	case stored.GateClosed:
 		return "Its gate is closed"
@@ -135,12 +135,12 @@ func waitsBehind(stored outcome.Stored) string {
 }
 
 // waitsSince is since when an add-on waits, if that was not observed: by the condition of what it waits behind, or else by Degraded.
-func waitsSince(subject *assessed, decision outcome.Decision) time.Time {
-	for _, one := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
-		if waitsBehind(subject.stored) != "" && gate.Waits(one) {
-			return one.LastTransitionTime.Time
+func waitsSince(subject *assessedAddOn, decision outcome.Decision) time.Time {
+	for _, c := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
+		if obstacleOf(subject.stored) != "" && gate.Waits(c) {
+			return c.LastTransitionTime.Time
 		}
 	}
 	changes := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded) != nil
-	return condition.WaitsSince(subject.stored.Degraded, changes, subject.at)
+	return condition.WaitsSince(subject.stored.Degraded, changes, subject.assessedAt)
 }

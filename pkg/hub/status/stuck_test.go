@@ -44,7 +44,7 @@ func TestStuckIsReportedOnce(t *testing.T) {
 		"RestartedBetween": {{10 * minute, true, 0, false, 15 * minute, ""}, {15 * minute, true, 0, true, 0, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var s stuck
+			var s stuckTracker
 			for _, step := range steps {
 				var want time.Time
 				if step.againAt > 0 {
@@ -61,7 +61,7 @@ func TestStuckIsReportedOnce(t *testing.T) {
 			}
 		})
 	}
-	var s stuck
+	var s stuckTracker
 	both := []string{"a", "b"}
 	s.observe(leaf, both[:1], nil, aTime, aTime)
 	report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter))

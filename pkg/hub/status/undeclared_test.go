@@ -64,7 +64,7 @@ func TestOneRequestConfirmsForAllClusters(t *testing.T) {
 			return c.List(ctx, list, options...)
 		},
 	})
-	var u undeclared
+	var u undeclaredCache
 	for _, step := range []struct {
 		after    time.Duration
 		want     error
@@ -81,7 +81,7 @@ func TestWhatATemplateDeclaresIsConfirmed(t *testing.T) {
 	empty, other := fixture.Template("leaf", "empty", "[]"), fixture.Template("leaf", "other", "[{name: a}]")
 	b := newBench(t, &empty, &other)
 	for template, want := range map[string]bool{"empty": true, "other": false, "deleted": true} {
-		var u undeclared
+		var u undeclaredCache
 		if got, err := u.confirm(t.Context(), b.hub, "leaf", template, aTime); err != nil || got != want {
 			t.Errorf("%s: %t, error %v", template, got, err)
 		}

@@ -60,7 +60,7 @@ type Reconciler struct {
 // Reconcile removes Interlock's finalizer from an add-on that is being deleted, once it may go.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key := request.NamespacedName
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -69,8 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.waits.Delete(key)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	at := slices.Index(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer)
-	if addOn.DeletionTimestamp.IsZero() || at < 0 {
+	index := slices.Index(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer)
+	if addOn.DeletionTimestamp.IsZero() || index < 0 {
 		return reconcile.Result{}, nil
 	}
 	state, err := r.state(ctx, addOn)
@@ -78,31 +78,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
-	decision := teardown.Decide(declared.Catalog, addOn.Name, state, now)
+	decision := teardown.Decide(evaluator.Catalog, addOn.Name, state, now)
 	if decision.Release && decision.Stays { // as far as the cache knows
 		if state.Deleting, err = r.deletingNow(ctx, addOn.Namespace); err != nil {
 			return reconcile.Result{}, err
 		}
-		decision = teardown.Decide(declared.Catalog, addOn.Name, state, now)
+		decision = teardown.Decide(evaluator.Catalog, addOn.Name, state, now)
 	}
 	if !decision.Release {
 		r.reportWaiting(addOn, decision.Dependents)
 		return controllers.At(decision.NextCheck, now), nil
 	}
-	return reconcile.Result{}, r.release(ctx, addOn, at, decision)
+	return reconcile.Result{}, r.release(ctx, addOn, index, decision)
 }
 
 // state reads what is decided on.
 func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (state teardown.State, err error) {
 	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
-	installed, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
+	addOns, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
 	if err != nil {
 		return state, err
 	}
-	for i := range installed {
-		name := installed[i].Name
-		state.Deleting[name] = !installed[i].DeletionTimestamp.IsZero()
-		if last := r.Assessments.Last(client.ObjectKeyFromObject(&installed[i])); last != nil {
+	for i := range addOns {
+		name := addOns[i].Name
+		state.Deleting[name] = !addOns[i].DeletionTimestamp.IsZero()
+		if last := r.Assessments.Last(client.ObjectKeyFromObject(&addOns[i])); last != nil {
 			state.Findings[name] = last.Findings
 		}
 	}
@@ -120,14 +120,14 @@ func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 
 // deletingNow returns the add-ons on a managed cluster by the API server, and whether they are being deleted.
 func (r *Reconciler) deletingNow(ctx context.Context, cluster string) (map[string]bool, error) {
-	installed := &metav1.PartialObjectMetadataList{}
-	installed.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
-	if err := r.Live.List(ctx, installed, client.InNamespace(cluster)); err != nil {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := r.Live.List(ctx, list, client.InNamespace(cluster)); err != nil {
 		return nil, fmt.Errorf("list add-ons on %s: %w", cluster, err)
 	}
 	deleting := map[string]bool{}
-	for i := range installed.Items {
-		deleting[installed.Items[i].Name] = !installed.Items[i].DeletionTimestamp.IsZero()
+	for i := range list.Items {
+		deleting[list.Items[i].Name] = !list.Items[i].DeletionTimestamp.IsZero()
 	}
 	return deleting, nil
 }
@@ -153,8 +153,8 @@ func (r *Reconciler) terminating(ctx context.Context, name string) (bool, error)
 }
 
 // release removes the finalizer, and no other.
-func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, at int, decision teardown.Decision) error {
-	path := fmt.Sprintf("/metadata/finalizers/%d", at)
+func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, index int, decision teardown.Decision) error {
+	path := fmt.Sprintf("/metadata/finalizers/%d", index)
 	patch, err := json.Marshal([]map[string]string{
 		{"op": "test", "path": path, "value": addonv1alpha1.WaitForDependentsFinalizer}, {"op": "remove", "path": path},
 	})
@@ -180,7 +180,7 @@ func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 // reportWaiting emits an event on what an add-on waits for, if that is new.
 func (r *Reconciler) reportWaiting(addOn *addonv1alpha1.ManagedClusterAddOn, dependents []string) {
 	names := text.Names(dependents, ", ")
-	if before, known := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || known && before == names {
+	if previous, ok := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || ok && previous == names {
 		return
 	}
 	r.emit(addOn, corev1.EventTypeNormal, EventWaits, "The add-on is removed after its dependents, which are being removed as well: "+names)

@@ -44,11 +44,11 @@ func (r *Reconciler) addOns() addOnHandler {
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[addOn], q trigger.Queue) {
 			if e.ObjectOld.DeletionTimestamp.IsZero() && !e.ObjectNew.DeletionTimestamp.IsZero() {
-				r.onCluster(ctx, e.ObjectNew.Namespace, q)
+				r.enqueueOnCluster(ctx, e.ObjectNew.Namespace, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[addOn], q trigger.Queue) {
-			r.onCluster(ctx, e.Object.Namespace, q)
+			r.enqueueOnCluster(ctx, e.Object.Namespace, q)
 		},
 	}
 }
@@ -58,24 +58,24 @@ func (r *Reconciler) clusters() clusterHandler {
 	return clusterHandler{
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[cluster], q trigger.Queue) {
 			if abandoned(e.ObjectNew) && !abandoned(e.ObjectOld) {
-				r.onCluster(ctx, e.ObjectNew.Name, q)
+				r.enqueueOnCluster(ctx, e.ObjectNew.Name, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[cluster], q trigger.Queue) {
-			r.onCluster(ctx, e.Object.Name, q)
+			r.enqueueOnCluster(ctx, e.Object.Name, q)
 		},
 	}
 }
 
 // onCluster enqueues the add-ons of a managed cluster that are being deleted.
-func (r *Reconciler) onCluster(ctx context.Context, name string, q trigger.Queue) {
-	installed, err := r.Fleet.AddOnsOn(ctx, name)
+func (r *Reconciler) enqueueOnCluster(ctx context.Context, name string, q trigger.Queue) {
+	addOns, err := r.Fleet.AddOnsOn(ctx, name)
 	if err != nil {
 		return // the cache ends with the process
 	}
-	for i := range installed {
-		if !installed[i].DeletionTimestamp.IsZero() {
-			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: installed[i].Name}})
+	for i := range addOns {
+		if !addOns[i].DeletionTimestamp.IsZero() {
+			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: addOns[i].Name}})
 		}
 	}
 }

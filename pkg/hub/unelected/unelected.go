@@ -70,12 +70,12 @@ func (h *Holder) Start(ctx context.Context) error {
 // prepare creates the lease as a free one where it is missing. An elector would complain at each try, every few seconds, where that is
 // not possible: in a namespace that does not exist, or without the right.
 func (h *Holder) prepare(ctx context.Context) {
-	retry, told := wait.Backoff{Duration: 2 * time.Second, Factor: 2, Steps: 1000, Cap: time.Minute}, ""
+	retry, lastMessage := wait.Backoff{Duration: 2 * time.Second, Factor: 2, Steps: 1000, Cap: time.Minute}, ""
 	// The only other end is that of the context.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := h.create(ctx)
-		if err != nil && ctx.Err() == nil && told != err.Error() {
-			told = err.Error()
+		if err != nil && ctx.Err() == nil && lastMessage != err.Error() {
+			lastMessage = err.Error()
 			log.FromContext(ctx).Error(err, "Could not hold the lease of addon-manager; until then, admission closes no gate and sets no finalizer",
 				"lease", h.config.Name)
 		}

@@ -15,7 +15,7 @@ import (
 const maxBundle = 64 << 10
 
 // check fails unless the text is nothing but certificates.
-func check(text string) error {
+func checkBundle(text string) error {
 	if len(text) > maxBundle {
 		return fmt.Errorf("%d bytes are too many for a CA, at most %d are allowed", len(text), maxBundle)
 	}
@@ -23,8 +23,8 @@ func check(text string) error {
 	if err != nil {
 		return fmt.Errorf("no certificates in PEM: %w", err)
 	}
-	only, err := cert.EncodeCertificates(certificates...)
-	if err == nil && string(only) != text {
+	canonical, err := cert.EncodeCertificates(certificates...)
+	if err == nil && string(canonical) != text {
 		err = errors.New("there is more than certificates in PEM")
 	}
 	return err

@@ -44,7 +44,7 @@ func TestWhatIsNoCAIsRefused(t *testing.T) {
 		{name: "absurdly large", text: strings.Repeat("x", 1<<20), want: "1048576 bytes are too many for a CA"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := check(test.text)
+			err := checkBundle(test.text)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

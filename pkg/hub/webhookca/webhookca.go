@@ -49,11 +49,11 @@ type target struct {
 
 func (r *Reconciler) configurations() []target {
 	mutating := admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration")
-	all := []target{{endpoint.Kind, endpoint.ConfigurationName}, {mutating, endpoint.ConfigurationName}}
+	targets := []target{{endpoint.Kind, endpoint.ConfigurationName}, {mutating, endpoint.ConfigurationName}}
 	if r.Lifecycle {
-		all = append(all, target{mutating, LifecycleName})
+		targets = append(targets, target{mutating, LifecycleName})
 	}
-	return all
+	return targets
 }
 
 // Reconciler copies the CA from the ConfigMap to the configurations.
@@ -66,16 +66,16 @@ type Reconciler struct {
 	// Lifecycle is whether there may be the configuration of deploy/lifecycle.
 	Lifecycle bool
 
-	refused string // resourceVersion of the ConfigMap that was last refused
+	refusedVersion string // resourceVersion of the ConfigMap that was last refused
 }
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return objectwatch.SetupWithManager(mgr, "webhook-ca", names.WebhookCA, r, func(ctx context.Context, objects *objectwatch.Watches) error {
 		err := objects.Watch(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), r.published(), publishedDelay)
-		for _, of := range r.configurations() {
-			resource, _ := meta.UnsafeGuessKindToResource(of.kind)
-			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: of.name}, repairDelay))
+		for _, configuration := range r.configurations() {
+			resource, _ := meta.UnsafeGuessKindToResource(configuration.kind)
+			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: configuration.name}, repairDelay))
 		}
 		return err
 	})
@@ -98,23 +98,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil || text == "" {
 		return reconcile.Result{}, err
 	}
-	if err := check(text); err != nil {
+	if err := checkBundle(text); err != nil {
 		r.refuse(ctx, published, err)
 		return reconcile.Result{}, nil // its next change is the next chance
 	}
-	var failed []error
-	for _, of := range r.configurations() {
-		failed = append(failed, r.inject(ctx, of, []byte(text)))
+	var failures []error
+	for _, configuration := range r.configurations() {
+		failures = append(failures, r.inject(ctx, configuration, []byte(text)))
 	}
-	return reconcile.Result{}, errors.Join(failed...)
+	return reconcile.Result{}, errors.Join(failures...)
 }
 
 // refuse reports once that the ConfigMap has no usable CA.
 func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstructured, cause error) {
-	if published.GetResourceVersion() == r.refused {
+	if published.GetResourceVersion() == r.refusedVersion {
 		return
 	}
-	r.refused = published.GetResourceVersion()
+	r.refusedVersion = published.GetResourceVersion()
 	message := fmt.Sprintf("The webhook configurations %s keep their CA: ConfigMap %s, key %s: %s",
 		endpoint.ConfigurationName, r.published(), corev1.ServiceAccountRootCAKey, cause)
 	log.FromContext(ctx).Info(message)
@@ -127,10 +127,10 @@ func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstruc
 
 // inject writes the CA to a configuration. An absent one has no
 // webhooks.
-func (r *Reconciler) inject(ctx context.Context, of target, bundle []byte) error {
+func (r *Reconciler) inject(ctx context.Context, t target, bundle []byte) error {
 	configuration := &unstructured.Unstructured{}
-	configuration.SetGroupVersionKind(of.kind)
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: of.name}, configuration); err != nil {
+	configuration.SetGroupVersionKind(t.kind)
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: t.name}, configuration); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	changed, err := trust(configuration, bundle)
@@ -142,8 +142,8 @@ func (r *Reconciler) inject(ctx context.Context, of target, bundle []byte) error
 		return nil // the other write triggers the next reconcile
 	}
 	if err != nil {
-		return fmt.Errorf("write the CA to %s %s: %w", of.kind.Kind, of.name, err)
+		return fmt.Errorf("write the CA to %s %s: %w", t.kind.Kind, t.name, err)
 	}
-	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", of.kind.Kind, "name", of.name)
+	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", t.kind.Kind, "name", t.name)
 	return nil
 }
