@@ -19,7 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/status"
 )
 
-// setupControllers adds the controllers to the manager. Subscribers to the assessments come before the controller that makes them.
+// setupControllers adds the controllers to the manager. Subscribers to assessments come before the controller that publishes them.
 func setupControllers(mgr ctrl.Manager, s *shared) error {
 	for _, setup := range []func(ctrl.Manager, *shared) error{
 		setupMetrics, setupReports, setupInstallation, setupTeardown, setupPolicies, setupDeclarations, setupFacts, setupStatus,
@@ -37,7 +37,7 @@ func setupMetrics(_ ctrl.Manager, s *shared) error {
 	return nil
 }
 
-// setupReports adds the controller of reports, where they are on.
+// setupReports adds the controller of reports, if reports are on.
 func setupReports(mgr ctrl.Manager, s *shared) error {
 	if s.options.Reports == "" {
 		return reports.RemoveWhereOff(mgr)
@@ -50,7 +50,7 @@ func setupReports(mgr ctrl.Manager, s *shared) error {
 	}).SetupWithManager(mgr)
 }
 
-// setupPolicies adds the controller of the statuses of policies.
+// setupPolicies adds the controller that writes the status of policies.
 func setupPolicies(mgr ctrl.Manager, s *shared) error {
 	return (&policies.Reconciler{
 		Clock: clock.RealClock{}, Fleet: s.fleet, Declarations: s.declarations, Source: s.policies, Loader: s.loader,
@@ -58,17 +58,17 @@ func setupPolicies(mgr ctrl.Manager, s *shared) error {
 	}).SetupWithManager(mgr)
 }
 
-// setupDeclarations adds the controller of the catalog.
+// setupDeclarations adds the controller that builds the catalog.
 func setupDeclarations(mgr ctrl.Manager, s *shared) error {
 	return (&declarations.Reconciler{
 		Registrations: fleet.Objects{Reader: mgr.GetCache()}, Fleet: s.fleet, Readable: s.warm.Begun(), Store: s.declarations,
 		Metrics: s.metrics, Recorder: s.recorder, Evaluate: s.triggers.evaluate, Request: s.triggers.request,
 		EnableWatches: s.watches.Enable, Templates: s.inputs.Templates, Placements: s.inputs.Placements, Declare: s.triggers.declare, Policies: s.policies.List,
-		Counted: s.triggers.counted,
+		Published: s.triggers.catalogPublished,
 	}).SetupWithManager(mgr)
 }
 
-// setupFacts adds the controller that requests facts of agents.
+// setupFacts adds the controller that requests facts from agents.
 func setupFacts(mgr ctrl.Manager, s *shared) error {
 	return (&facts.Reconciler{
 		Fleet: s.fleet, Declarations: s.declarations, Informer: s.informer, Reader: s.reported, Writer: mgr.GetClient(),

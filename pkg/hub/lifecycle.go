@@ -19,7 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
-// setupInstallation adds the controllers that install add-ons for others, and keep their settings, where the lifecycle is on.
+// setupInstallation adds the controllers that install dependencies and keep the settings of add-ons, if the lifecycle is on.
 func setupInstallation(mgr ctrl.Manager, s *shared) error {
 	if !s.options.Lifecycle {
 		return nil
@@ -41,7 +41,7 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 	return setupEach(mgr, reconciler, settingsReconciler)
 }
 
-// newInstalled returns the controller of AddOnInstallations.
+// newInstallationReconciler returns the controller of AddOnInstallations.
 func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.Cache) *lifecycle.Reconciler {
 	return &lifecycle.Reconciler{
 		Clock: clock.RealClock{}, Inputs: s.inputs, Declarations: s.declarations, Assessments: s.assessments,
@@ -54,7 +54,7 @@ func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.
 	}
 }
 
-// addInstallations adds the cache of AddOnInstallations to the manager. Each replica fills it, and says so while it cannot.
+// addInstallations adds the cache of AddOnInstallations to the manager. Each replica fills it, and logs a message while it cannot.
 func addInstallations(mgr ctrl.Manager) (cache.Cache, error) {
 	options := hubcache.InstallationOptions()
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
@@ -71,7 +71,7 @@ func addInstallations(mgr ctrl.Manager) (cache.Cache, error) {
 	return installations, errors.Join(mgr.Add(installations), mgr.Add(warm))
 }
 
-// setupTeardown adds the controller that removes add-ons in reverse order, where the lifecycle is on.
+// setupTeardown adds the controller that removes add-ons in reverse order, if the lifecycle is on.
 func setupTeardown(mgr ctrl.Manager, s *shared) error {
 	if !s.options.Lifecycle {
 		return nil

@@ -34,7 +34,7 @@ import (
 // shared has the caches, stores and triggers that several controllers of addon-manager use.
 type shared struct {
 	options      Options
-	triggers           triggers
+	triggers     triggers
 	guarded      *status.Guarded
 	warm         *warmup.Warmup
 	fleet        hubcache.Reader
@@ -62,7 +62,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t trigger
 		metrics: metrics.New(options.registry()), recorder: mgr.GetEventRecorder(names.AddonManager), firstPass: firstPass(options),
 		configs: &settings.Changes{Changed: t.settings},
 	}
-	watches, lazy, err := addLazyWatches(mgr, t.addOns(s.fleet, s.declarations, s.configs))
+	watches, lazy, err := addLazyWatches(mgr, t.lazyAddOns(s.fleet, s.declarations, s.configs))
 	informer, informerErr := newFactsInformer(mgr, t.request)
 	served, servedErr := setupHubAPIs(mgr, s.fleet, s.declarations, t)
 	if err := errors.Join(err, informerErr, servedErr); err != nil {
@@ -79,7 +79,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t trigger
 	return s, nil
 }
 
-// firstPass returns the first assessment of all add-ons, for which what acts waits; nil where the lifecycle is off.
+// firstPass returns the tracker of the first assessment of all add-ons. It is nil if the lifecycle is off.
 func firstPass(options Options) *firstpass.Pass {
 	if !options.Lifecycle {
 		return nil
@@ -103,7 +103,7 @@ func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watche
 	return watches, fleet.Objects{Reader: lazy}, err
 }
 
-// setupHubAPIs adds what discovers the APIs that the hub serves to the manager.
+// setupHubAPIs adds the discovery of the APIs that the hub serves to the manager.
 func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, t triggers) (*hubapis.Served, error) {
 	definitions, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {

@@ -19,15 +19,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// installer applies the objects of deploy/agent-addon by itself. It is what is
-// left of the deprecated --install-agent, and is to be removed with that flag.
+// installer applies the objects of deploy/agent-addon. It implements the deprecated flag
+// --install-agent, and will be removed with that flag.
 type installer struct {
-	hub    dynamic.Interface
+	hub          dynamic.Interface
 	installation Installation
 }
 
-// Start implements manager.Runnable. It tries until the hub has taken the
-// objects.
+// Start implements manager.Runnable. It tries again until the hub accepts the objects.
 func (i *installer) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("agent-add-on")
 	logger.Info("--install-agent is deprecated: apply deploy/agent-addon, or set agent.install of the chart, and use --grant-agent-rights instead")
@@ -72,7 +71,7 @@ func (i *installer) apply(ctx context.Context) error {
 
 var imageLine = regexp.MustCompile(`(?m)^( *image: ).*$`)
 
-// template is the AddOnTemplate with the image.
+// template returns the AddOnTemplate with the configured image.
 func (i *installer) template() (*unstructured.Unstructured, error) {
 	content := imageLine.ReplaceAllStringFunc(string(deploy.AgentAddOnTemplate), func(line string) string {
 		return imageLine.FindStringSubmatch(line)[1] + strconv.Quote(i.installation.Image)
@@ -84,7 +83,7 @@ func (i *installer) template() (*unstructured.Unstructured, error) {
 	return template, nil
 }
 
-// registration is the ClusterManagementAddOn with the placement.
+// registration returns the ClusterManagementAddOn with the configured placement.
 func (i *installer) registration() (*unstructured.Unstructured, error) {
 	registration := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(deploy.AgentClusterManagementAddOn, &registration.Object); err != nil {

@@ -25,16 +25,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// What gives an agent its rights on the hub: the ClusterRole of
-// deploy/hub/agent-hub-clusterrole.yaml, bound in its cluster's namespace.
+// The objects that give an agent its rights on the hub. A RoleBinding in the namespace of
+// its cluster binds the ClusterRole of deploy/hub/agent-hub-clusterrole.yaml.
 const (
 	hubClusterRole = "interlock-addon-agent-hub"
 	hubRoleBinding = "interlock-addon-agent"
 )
 
-// granter gives each agent its rights on the hub. OCM's own hubPermissions do
-// not do: OCM binds them to every group of the agent's certificate, and one of
-// these groups is common to the agents of all clusters.
+// granter gives each agent its rights on the hub. OCM's hubPermissions cannot be used:
+// OCM binds them to every group of the agent's certificate, and one of these groups is
+// common to the agents of all clusters.
 type granter struct {
 	live client.Reader
 	hub  kubernetes.Interface
@@ -63,11 +63,10 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// agentUsers are the names under which the hub knows the agent of a cluster, and
-// no other client: that of its certificate, that of a certificate from a release
-// that requested it by itself, and that of the service account where OCM gives
-// add-ons tokens. Groups are not bound: OCM 1.3 signs a request with any further
-// group.
+// agentUsers returns the user names that only the agent of a cluster has on the hub:
+// the name in its certificate, the name in a certificate that an older release of the agent
+// requested, and the service account on hubs where add-ons get tokens. Groups are not
+// bound, because OCM 1.3 signs certificate requests with any additional group.
 func agentUsers(cluster string) []string {
 	certificate := fmt.Sprintf("system:open-cluster-management:cluster:%s:addon:%s:agent:%s", cluster, Name, Name)
 	return []string{
@@ -77,6 +76,7 @@ func agentUsers(cluster string) []string {
 	}
 }
 
+// isBound reports whether the stored RoleBinding grants the rights to the agent.
 func isBound(existing *rbacv1.RoleBinding, addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	var subjects []rbacv1.Subject
 	for _, user := range agentUsers(addOn.Namespace) {
@@ -87,8 +87,8 @@ func isBound(existing *rbacv1.RoleBinding, addOn *addonv1alpha1.ManagedClusterAd
 }
 
 func binding(addOn *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
-	// The owner's version stays what earlier releases wrote: some hubs, such as
-	// OpenShift's, require the right to delete of a client that changes an owner.
+	// The owner keeps the API version that earlier releases wrote. Some hubs, such as
+	// OpenShift's, let only clients with the right to delete change an owner.
 	roleBinding := applyrbacv1.RoleBinding(hubRoleBinding, addOn.Namespace).
 		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, names.ManagedBy: names.AddonManager}).
 		WithOwnerReferences(applymetav1.OwnerReference().

@@ -1,4 +1,4 @@
-// Package assess evaluates the add-ons on managed clusters, stores the assessments, and maps events to the add-ons that they concern.
+// Package assess evaluates the add-ons on managed clusters, stores the assessments, and maps events to the affected add-ons.
 package assess
 
 import (
@@ -158,8 +158,8 @@ func (a Assessor) assessUpgrading(
 	return err
 }
 
-// wanted reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons have
-// different watches, so wanted reads the API server where the catalog does not have the template.
+// namesTemplate reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons have
+// different watches, so namesTemplate reads the API server where the catalog does not have the template.
 func (a Assessor) namesTemplate(
 	ctx context.Context,
 	evaluator *evaluation.Evaluator,

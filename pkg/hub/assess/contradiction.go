@@ -15,7 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Contradiction returns what the installation of an add-on would contradict or break on a managed cluster; empty: nothing that is known.
+// Contradiction returns a description of the dependencies that the installation of an add-on would contradict or break on a managed
+// cluster. It is empty if there are none, or if the inputs are not known.
 func (a Assessor) Contradiction(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
 ) (string, error) {
@@ -39,8 +40,8 @@ func (a Assessor) Contradiction(
 	return contradiction.Message, nil
 }
 
-// contradiction reviews an add-on that OCM has created, and that contradicted installed add-ons then. state is the state that the add-on was
-// evaluated in. The returned time is the time of the next review, or zero.
+// contradiction reviews an add-on that contradicted installed add-ons when it was created. state is the state in which the add-on was
+// evaluated. The returned time is the time of the next review, or zero.
 func (a Assessor) contradiction(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State,
 ) (*outcome.Contradiction, time.Time, error) {
@@ -58,13 +59,13 @@ func (a Assessor) contradiction(
 		if err != nil {
 			return nil, time.Time{}, err
 		}
-		states[name], _ = gate.Installing(evaluator.Catalog, loaded, addOn.Name) // that it is known was found by its own state
+		states[name], _ = gate.Installing(evaluator.Catalog, loaded, addOn.Name) // the state of the add-on itself has shown that the inputs are known
 	}
 	review := protection.ReviewInstallation(evaluator, addOn.Name, states)
 	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Known: review.Known}, review.Until, nil
 }
 
-// withAddOn reads a hub as it is once an add-on is installed.
+// withAddOn reads a hub as if an add-on were installed.
 type withAddOn struct {
 	fleet.Reader
 

@@ -17,13 +17,13 @@ const maxShared = 8
 // Change is the result of a new assessment, or of the deletion of an add-on.
 type Change struct {
 	AddOn types.NamespacedName
-	// Declared is the catalog of the assessment. It is nil if the add-on was deleted.
+	// Evaluator has the catalog of the assessment. It is nil if the add-on was deleted.
 	Evaluator *evaluation.Evaluator
 	// Before and After are shared, so subscribers must not change them. After is nil if the add-on was deleted.
 	Before, After *outcome.Assessment
 }
 
-// Differs reports whether the assessment has another content than the last one.
+// Differs reports whether the assessment differs from the last assessment.
 func (c Change) Differs() bool {
 	return c.Before != c.After && (c.Before == nil || c.After == nil || !reflect.DeepEqual(c.Before, c.After))
 }
@@ -40,10 +40,10 @@ func (c Change) Findings() []evaluation.Finding {
 type Store struct {
 	subscribers []func(Change)
 
-	mutex    sync.Mutex
+	mutex     sync.Mutex
 	evaluator *evaluation.Evaluator
-	last     map[types.NamespacedName]*outcome.Assessment
-	// shared are assessments by the name of the add-on. All are by the catalog declared: others would keep an old catalog in memory.
+	last      map[types.NamespacedName]*outcome.Assessment
+	// shared has assessments by the name of the add-on. All of them belong to evaluator. Others would keep an old catalog in memory.
 	shared map[string][]*outcome.Assessment
 }
 
@@ -99,7 +99,7 @@ func (s *Store) share(addOn string, assessment outcome.Assessment) *outcome.Asse
 	return &assessment
 }
 
-// Last returns the last assessment of an add-on; nil: there is none. It must not be changed.
+// Last returns the last assessment of an add-on, or nil. It must not be changed.
 func (s *Store) Last(addOn types.NamespacedName) *outcome.Assessment {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -27,7 +27,7 @@ import (
 )
 
 type (
-	queue     = trigger.Queue
+	queue               = trigger.Queue
 	managedClusterAddOn = *addonv1alpha1.ManagedClusterAddOn
 	// AddOnHandler handles the events of add-ons.
 	AddOnHandler = handler.TypedFuncs[managedClusterAddOn, reconcile.Request]
@@ -35,27 +35,27 @@ type (
 	ClusterHandler = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
 )
 
-// Watch is which event enqueues which add-ons.
+// Watch maps events to the add-ons that they enqueue.
 type Watch struct {
 	Declarations *declarations.Store
 	Fleet        hubcache.Reader
-	// Hold is set where verdicts on lost clusters are held.
+	// Hold is true if verdicts on lost clusters are held.
 	Hold   bool
 	Memory *Memory
-	// Acts: addon-manager runs the lifecycle.
+	// Acts is true if addon-manager runs the lifecycle.
 	Acts bool
-	// Forget drops what is remembered of an add-on that was deleted, even if another
-	// of the same name was created before the next evaluation.
+	// Forget drops the state of an add-on that was deleted, even if an add-on of the same
+	// name was created before the next evaluation.
 	Forget func(types.NamespacedName)
-	// Lost records whether a managed cluster is lost, so its verdicts are held.
+	// Lost records whether a managed cluster is lost, which means that its verdicts are held.
 	Lost func(cluster string, lost bool)
-	// Initial gets each add-on that exists when addon-manager starts.
+	// Initial is called with each add-on that exists when addon-manager starts.
 	Initial func(types.NamespacedName)
 }
 
 // AddOns handles the events of add-ons. An add-on is evaluated when it is created or deleted, when its Degraded
-// changes or its gate is opened, when what the conditions of its edges use of it changes, and at any change where the lifecycle
-// has something to decide. Its dependents on the same cluster are evaluated when
+// changes or its gate is opened, and when an input of the conditions of its edges changes. While the lifecycle has a decision
+// pending, it is evaluated after any change. Its dependents on the same cluster are evaluated when
 //   - it is created or deleted,
 //   - its Available changes,
 //   - a Required dependency of its own begins or ceases to fail,
@@ -64,7 +64,7 @@ func (w Watch) AddOns() AddOnHandler {
 	return AddOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[managedClusterAddOn], q queue) {
 			if e.IsInInitialList {
-				w.Initial(key(e.Object)) // and so will its readers and dependents
+				w.Initial(key(e.Object)) // its readers and dependents are in the initial list too
 				return
 			}
 			w.Memory.observe(key(e.Object), fleet.Templates{}, fleet.TemplatesOf(e.Object))
@@ -117,8 +117,9 @@ func (w Watch) AddOns() AddOnHandler {
 	}
 }
 
-// decides reports whether the lifecycle has something to decide on an add-on: its gate is closed, an AddOnTemplate waits, or others will
-// have to, or it is or was a bundle. Before the first catalog some of that is not known; every add-on is still to be evaluated then.
+// decides reports whether the lifecycle has a decision pending on an add-on: its gate is closed, an AddOnTemplate waits, conditions of
+// the lifecycle are missing, or it is or was a bundle. Before the first catalog this is partly unknown, but every add-on will be evaluated
+// then.
 func (w Watch) decides(addOn managedClusterAddOn) bool {
 	evaluator := w.Declarations.Current()
 	return w.Acts && (fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn)) || fleet.WaitingTemplate(addOn) != "" ||
@@ -126,20 +127,20 @@ func (w Watch) decides(addOn managedClusterAddOn) bool {
 		evaluator != nil && (evaluator.Install(addOn.Name).Bundle || outcome.LacksCondition(evaluator.Declaration(addOn.Name), fleet.Stored(addOn))))
 }
 
-// created remembers that an add-on is new, where an edge tolerates that it is unavailable.
+// rememberCreation records that an add-on is new, if an edge tolerates its unavailability.
 func (w Watch) rememberCreation(addOn managedClusterAddOn) {
 	if evaluator := w.Declarations.Current(); evaluator != nil && evaluator.Tolerates(addOn.Name) {
 		w.Memory.unavailabilities.observeCreation(key(addOn))
 	}
 }
 
-// dependents enqueues the add-ons on the same cluster that depend on the add-on. Before
-// the first catalog no dependents are known, and every add-on is still to be evaluated.
+// enqueueDependents enqueues the dependents of the add-on on the same cluster. Before the first
+// catalog no dependents are known, but every add-on will be evaluated then.
 func (w Watch) enqueueDependents(addOn managedClusterAddOn, q queue) {
 	w.enqueueDependentsIf(addOn, func(*evaluation.Evaluator, string) bool { return true }, q)
 }
 
-// dependentsUsing enqueues those dependents that use one of the inputs.
+// enqueueDependentsUsing enqueues the dependents that use one of the inputs.
 func (w Watch) enqueueDependentsUsing(addOn managedClusterAddOn, inputs input.Set, q queue) {
 	uses := func(evaluator *evaluation.Evaluator, dependent string) bool {
 		return evaluator.Inputs(dependent).Any(inputs)
@@ -159,8 +160,8 @@ func (w Watch) enqueueDependentsIf(addOn managedClusterAddOn, concerns func(eval
 	}
 }
 
-// readers enqueues the add-ons whose verdicts depend on these inputs of the add-on's own:
-// its labels, annotations, configuration, AddOnTemplate or version.
+// enqueueReaders enqueues the add-ons whose verdicts use these inputs from the add-on: its
+// labels, annotations, configuration, AddOnTemplate or version.
 func (w Watch) enqueueReaders(addOn managedClusterAddOn, inputs input.Set, q queue) {
 	evaluator := w.Declarations.Current()
 	if evaluator == nil {
@@ -171,7 +172,7 @@ func (w Watch) enqueueReaders(addOn managedClusterAddOn, inputs input.Set, q que
 	}
 }
 
-// Clusters handles the events of managed clusters. A change of labels, claims or version concerns the add-ons of the managed
+// Clusters handles the events of managed clusters. A change of labels, claims or version enqueues the add-ons of the managed
 // cluster that use it.
 func (w Watch) Clusters() ClusterHandler {
 	absent := &clusterv1.ManagedCluster{}
@@ -203,8 +204,8 @@ func (w Watch) observeCluster(name string, status metav1.ConditionStatus) {
 	w.Lost(name, w.Hold && status == metav1.ConditionUnknown)
 }
 
-// changed returns which inputs of edges differ. Held verdicts end when a managed cluster
-// is no longer lost, and when there is no cluster any more that could report.
+// changedInputs returns the inputs of edges that differ. It returns all inputs when held verdicts
+// end: the managed cluster is no longer lost, or it was deleted.
 func (w Watch) changedInputs(old, updated *clusterv1.ManagedCluster) input.Set {
 	oldStatus, newStatus := fleet.ClusterStatus(old), fleet.ClusterStatus(updated)
 	if w.Hold && (oldStatus == metav1.ConditionUnknown && newStatus != metav1.ConditionUnknown || oldStatus != "" && newStatus == "") {
@@ -213,13 +214,13 @@ func (w Watch) changedInputs(old, updated *clusterv1.ManagedCluster) input.Set {
 	return differences(old, updated)
 }
 
-// ofItself are the inputs that are of an add-on's own ManagedClusterAddOn.
+// ownInputs has the inputs that come from an add-on's own ManagedClusterAddOn.
 const ownInputs = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
-// everything stands for a change that concerns every add-on.
+// allInputs stands for a change that affects every add-on.
 const allInputs = ^input.Set(0)
 
-// differences returns which inputs of edges differ between two states.
+// differences returns the inputs of edges that differ between two states of a cluster.
 func differences(old, updated *clusterv1.ManagedCluster) input.Set {
 	var inputs input.Set
 	if !maps.Equal(old.Labels, updated.Labels) {
@@ -234,7 +235,7 @@ func differences(old, updated *clusterv1.ManagedCluster) input.Set {
 	return inputs
 }
 
-// onCluster enqueues the add-ons of a cluster that use what changed.
+// enqueueOnCluster enqueues the add-ons of a cluster that use the changed inputs.
 func (w Watch) enqueueOnCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
 	evaluator := w.Declarations.Current()
 	if changed == 0 || (changed != allInputs && (evaluator == nil || !evaluator.AnyInput(changed))) {
@@ -242,8 +243,8 @@ func (w Watch) enqueueOnCluster(ctx context.Context, cluster string, changed inp
 	}
 	keys, err := w.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		// The cache reads from memory. It fails only before it has synced, and then
-		// every add-on is still to be evaluated.
+		// The cache reads from memory. It fails only before it has synced, and every
+		// add-on is evaluated after that.
 		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
@@ -253,8 +254,8 @@ func (w Watch) enqueueOnCluster(ctx context.Context, cluster string, changed inp
 	}
 }
 
-// hosted enqueues the add-ons of other clusters whose agents a cluster runs, where their edges need it: it became
-// known whether the hub has the cluster, or the cluster is no longer lost.
+// enqueueHosted enqueues the add-ons of other clusters whose agents a cluster runs, if their edges use that cluster. It
+// is called when the cluster is created, deleted or no longer lost.
 func (w Watch) enqueueHosted(ctx context.Context, cluster string, q queue) {
 	evaluator := w.Declarations.Current()
 	if evaluator == nil || !evaluator.AnyInput(input.Hosting) {
@@ -279,21 +280,21 @@ func enqueue(q queue, name types.NamespacedName) {
 	q.Add(reconcile.Request{NamespacedName: name})
 }
 
-// replaced reports whether an update hides a deletion and a new creation, or is the
-// beginning of a deletion.
+// replaced reports whether an update hides a deletion and a new creation, or begins a
+// deletion.
 func replaced(old, updated managedClusterAddOn) bool {
 	return old.UID != updated.UID || old.DeletionTimestamp.IsZero() != updated.DeletionTimestamp.IsZero()
 }
 
-// sameSubject compares what the conditions of an add-on's own edges use of it.
+// sameSubject reports whether the inputs for the conditions of an add-on's own edges are equal.
 func sameSubject(old, updated managedClusterAddOn) bool {
 	return maps.Equal(old.Labels, updated.Labels) && maps.Equal(old.Annotations, updated.Annotations) &&
 		slices.Equal(hubcache.ConfigKeys(old), hubcache.ConfigKeys(updated))
 }
 
-// sameState compares what makes an add-on satisfy those that depend on it: of
-// Degraded only whether a Required dependency fails, and since when. Its message
-// changes more often, and concerns the add-on alone.
+// sameState reports whether the inputs for the edges of dependents are equal. From Degraded,
+// it compares only whether and since when a Required dependency fails. The message
+// changes more often, and affects only the add-on itself.
 func sameState(old, updated managedClusterAddOn) bool {
 	oldDegraded, newDegraded := fleet.Degraded(old), fleet.Degraded(updated)
 	if availability.RequiredFails(oldDegraded) != availability.RequiredFails(newDegraded) {
@@ -305,7 +306,7 @@ func sameState(old, updated managedClusterAddOn) bool {
 	return sameCondition(fleet.Available(old), fleet.Available(updated))
 }
 
-// sameCondition does without reflection, because it sees every event.
+// sameCondition compares two conditions. It avoids reflection, because it runs for every event.
 func sameCondition(old, updated *metav1.Condition) bool {
 	if old == nil || updated == nil || !old.LastTransitionTime.Equal(&updated.LastTransitionTime) {
 		return old == updated

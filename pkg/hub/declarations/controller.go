@@ -28,24 +28,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Reconciler builds the catalog from all registered add-ons. It has a single key:
-// however many registrations change at once, it builds the catalog once.
+// Reconciler builds the catalog from all registered add-ons. It has a single key, so many
+// changes of registrations at the same time lead to one new catalog.
 type Reconciler struct {
-	// Registered reads the registered add-ons.
+	// Registrations reads the registered add-ons.
 	Registrations fleet.Objects
-	Fleet      hubcache.Reader
+	Fleet         hubcache.Reader
 	// Templates reads the AddOnTemplates.
 	Templates func(context.Context) (catalog.Templates, error)
 	// Placements reads the Placements.
 	Placements func(context.Context) (catalog.Placements, error)
-	// Policies reads the AddOnDependencyPolicies; nil: there are none.
+	// Policies reads the AddOnDependencyPolicies. It is nil if there are none.
 	Policies func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
-	// Counted is called once a catalog is published, so that the statuses of policies follow; nil: nothing
-	// needs to know.
-	Counted func()
+	// Published is called after a catalog was published, so that other controllers follow it. It may be nil.
+	Published func()
 	// Declare triggers this controller.
 	Declare *trigger.Trigger
-	// Readable is closed once the fleet can be read; nil: it can.
+	// Readable is closed once the fleet can be read. It is nil if the fleet can be read at once.
 	Readable <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics
@@ -53,19 +52,19 @@ type Reconciler struct {
 
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
-	// Request triggers the controller that requests facts of managed clusters.
+	// Request triggers the controller that requests facts from managed clusters.
 	Request *trigger.Trigger
-	// EnableWatches enables the watches of those inputs that a declaration uses.
+	// EnableWatches enables the watches of the inputs that a declaration uses.
 	EnableWatches func(used func(input.Set) bool)
 
-	// published is the last catalog whose changes were enqueued; nil: none yet.
+	// published is the last catalog whose changes were enqueued. It is nil before the first catalog.
 	published *evaluation.Evaluator
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "declarations", r, 1, controllers.RetryOnHub,
-		// The first key comes from here: a hub without registered add-ons has no event.
+		// This source adds the first key, because a hub without registered add-ons has no event.
 		r.Declare.Source(Key),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()))
 }
@@ -101,7 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	r.Store.Set(evaluator)
 	r.EnableWatches(inputsUsedBy(evaluator))
 	changed := evaluator.Changed(previous.Catalog)
-	// The other controllers begin with everything once there is a first catalog.
+	// After the first catalog, the other controllers process all their objects anyway.
 	if r.published != nil {
 		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, previous, evaluator), r.enqueueProviders(ctx, previous, evaluator),
 			r.enqueueReworded(ctx, previous, evaluator)); err != nil {
@@ -110,8 +109,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	r.reportProblems(addOns, templates.Items, previous, evaluator)
 	r.published = evaluator
-	if r.Counted != nil {
-		r.Counted()
+	if r.Published != nil {
+		r.Published()
 	}
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
@@ -125,8 +124,8 @@ func (r *Reconciler) policies(ctx context.Context) (policy.Set, error) {
 	return policy.Read(items), err
 }
 
-// usedBy reports whether an input is used by what is declared. AddOnTemplates are read for
-// versions, and for what they declare themselves.
+// inputsUsedBy returns a function that reports whether a declaration uses an input. AddOnTemplates
+// are read for versions, and for their own declarations.
 func inputsUsedBy(evaluator *evaluation.Evaluator) func(input.Set) bool {
 	return func(inputs input.Set) bool {
 		switch inputs {
@@ -158,7 +157,7 @@ func (r *Reconciler) awaitFleet(ctx context.Context) error {
 	}
 }
 
-// enqueue enqueues the named add-ons on all clusters, and these clusters.
+// enqueue enqueues the add-ons on all clusters, and the clusters.
 func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 	for _, addOn := range addOns {
 		keys, err := r.Fleet.Installed(ctx, addOn)
@@ -173,7 +172,7 @@ func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 	return nil
 }
 
-// enqueueClusters enqueues the clusters that an add-on is installed on, and those that run its agents.
+// enqueueClusters enqueues the clusters where an add-on is installed, and the clusters that run its agents.
 func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, keys []types.NamespacedName) error {
 	for _, key := range keys {
 		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
@@ -185,13 +184,13 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, keys []t
 	return err
 }
 
-// RewordAfter is when add-ons are evaluated again whose verdicts stay, and only another
-// explanation of them may hold. What changes that explanation often changes the verdicts within
-// seconds, as a registration by which OCM installs an add-on. Then one write is enough.
+// RewordAfter is the delay before add-ons are evaluated again if only the messages of their
+// verdicts can have changed. The verdicts often change within seconds too, for example after
+// a registration that lets OCM install an add-on. The delay saves a write then.
 const RewordAfter = 10 * time.Second
 
-// enqueueReworded enqueues the add-ons that depend on what is registered, or installed, in
-// another way.
+// enqueueReworded enqueues the add-ons with a dependency whose registration, or way of
+// installation, has changed.
 func (r *Reconciler) enqueueReworded(ctx context.Context, previous, current *evaluation.Evaluator) error {
 	for _, addOn := range current.Reworded(previous.Catalog) {
 		keys, err := r.Fleet.Installed(ctx, addOn)
@@ -203,8 +202,8 @@ func (r *Reconciler) enqueueReworded(ctx context.Context, previous, current *eva
 	return nil
 }
 
-// enqueueTemplated enqueues the add-ons that run an AddOnTemplate which declares something
-// else than before, are about to, or have it wait, and clusters whose facts it needs.
+// enqueueTemplated enqueues the add-ons that run, roll out or wait for an AddOnTemplate whose
+// declaration has changed. It also enqueues the clusters whose facts the template needs.
 func (r *Reconciler) enqueueTemplated(ctx context.Context, previous, current *evaluation.Evaluator) error {
 	for _, template := range current.ChangedTemplates(previous.Catalog) {
 		running, err := r.Fleet.Templated(ctx, template)
@@ -227,8 +226,8 @@ func (r *Reconciler) enqueueTemplated(ctx context.Context, previous, current *ev
 	return nil
 }
 
-// enqueueProviders enqueues the clusters of add-ons that provide other kinds than before, because their objects are counted,
-// and of those whose version is compared from now on, or no longer, because it is requested.
+// enqueueProviders enqueues the clusters of add-ons whose requests to agents change. These are add-ons whose provided kinds
+// have changed, because agents count their objects, and add-ons whose version begins or ceases to be compared.
 func (r *Reconciler) enqueueProviders(ctx context.Context, previous, current *evaluation.Evaluator) error {
 	for _, addOn := range current.AddOns() {
 		if slices.Equal(previous.Provided(addOn), current.Provided(addOn)) && previous.Compared(addOn) == current.Compared(addOn) {
@@ -245,7 +244,7 @@ func (r *Reconciler) enqueueProviders(ctx context.Context, previous, current *ev
 	return nil
 }
 
-// requestFacts enqueues the clusters of an add-on that needs other facts than before.
+// requestFacts enqueues the clusters of an add-on whose needed facts have changed.
 func (r *Reconciler) requestFacts(ctx context.Context, addOn string, previous, current *evaluation.Evaluator) error {
 	if equality.Semantic.DeepEqual(previous.Requests(addOn), current.Requests(addOn)) {
 		return nil

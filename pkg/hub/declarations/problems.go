@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// reportProblems emits events on new problems, and sets the metric of all problems. Those
-// of an AddOnTemplate are events of it, and count for its add-on.
+// reportProblems emits events on new problems, and sets the metric of all problems. Problems
+// of an AddOnTemplate are emitted on the template, and are counted for its add-on.
 func (r *Reconciler) reportProblems(
 	addOns []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, previous, current *evaluation.Evaluator,
 ) {
@@ -33,7 +33,7 @@ func (r *Reconciler) reportProblems(
 	}
 }
 
-// emitProblems emits one event for each reason of problems that were not known.
+// emitProblems emits one event for each reason with new problems.
 func (r *Reconciler) emitProblems(about *corev1.ObjectReference, previous, problems []declaration.Problem) {
 	for _, reason := range declaration.ProblemReasons {
 		if added := messages(problems, previous, reason); len(added) > 0 {
@@ -43,8 +43,8 @@ func (r *Reconciler) emitProblems(about *corev1.ObjectReference, previous, probl
 	}
 }
 
-// messages returns the messages of the problems with the reason that were not
-// known before. One event has all of them.
+// messages returns the messages of the new problems with the reason. One event has all
+// of them.
 func messages(problems, previous []declaration.Problem, reason declaration.ProblemReason) []string {
 	var added []string
 	for _, problem := range problems {

@@ -1,5 +1,5 @@
-// Package facts requests of the agents of managed clusters what the dependencies
-// of the add-ons there need, and enqueues the add-ons whose facts change.
+// Package facts requests from the agents of managed clusters the facts that the
+// dependencies of the add-ons there need. It enqueues the add-ons whose facts change.
 package facts
 
 import (
@@ -27,15 +27,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Objects are the ManagedClusterFacts of the hub; see Informer.
+// Objects reads the ManagedClusterFacts of the hub; see Informer.
 type Objects interface {
 	State() State
 	Get(types.NamespacedName) *facts
 	List() []*facts
 }
 
-// Reconciler keeps what is requested of one managed cluster. It enqueues the
-// add-ons there whose facts change.
+// Reconciler keeps the request for facts in the ManagedClusterFacts of one managed
+// cluster. It enqueues the add-ons there whose facts change.
 type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
@@ -51,23 +51,22 @@ type Reconciler struct {
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 
-	// seen has, by cluster, the snapshot that its add-ons were last evaluated with.
+	// seen has, by cluster, the snapshot of the last evaluation of its add-ons.
 	seen sync.Map
-	// notServed has the add-ons for which an event ManagedClusterFactsNotServed was
-	// emitted.
+	// notServed has the add-ons with an emitted event ManagedClusterFactsNotServed.
 	notServed sync.Map
 }
 
-// snapshot is what the facts of one cluster rest on.
+// snapshot has the objects and states behind the facts of one cluster.
 type snapshot struct {
 	state  State
 	object *facts
-	// ended is why the agent that wrote the object does not run; empty: it runs.
+	// ended is the reason why the agent that wrote the object does not run. It is empty if the agent runs.
 	ended string
 }
 
-// Reconcile requests what is needed of the cluster of that name, and enqueues the
-// add-ons there whose facts have changed.
+// Reconcile requests the needed facts of a cluster, and enqueues the add-ons there
+// whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	case current.state == Absent:
 		return reconcile.Result{}, r.reportNotServed(ctx, evaluator, keys)
 	case current.state != Served:
-		return reconcile.Result{}, nil // every cluster is enqueued once that is known
+		return reconcile.Result{}, nil // every cluster is enqueued once the state is known
 	case len(spec.APIs) == 0 && len(spec.AddOns) == 0 && len(spec.Objects) == 0:
 		return reconcile.Result{}, r.retract(ctx, current.object)
 	default:
@@ -134,7 +133,7 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, evaluator *evaluation.
 	return nil
 }
 
-// current reads what the facts of a cluster rest on now.
+// current reads the snapshot of a cluster.
 func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, error) {
 	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(factsobject.Key(cluster))}
 	sign, err := r.Reader.agents().SignOfLife(ctx, cluster, current.object)
@@ -142,7 +141,7 @@ func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, err
 	return current, err
 }
 
-// request writes the spec unless the object has it.
+// request writes the spec unless the object has it already.
 func (r *Reconciler) request(ctx context.Context, cluster string, current *facts, spec requested) (reconcile.Result, error) {
 	if current != nil && apiequality.Semantic.DeepEqual(current.Spec, spec) {
 		return reconcile.Result{}, nil
@@ -170,7 +169,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	return reconcile.Result{}, nil
 }
 
-// emptySpec has the fields of a spec that JSON leaves out where they are empty. A CRD of an earlier Interlock has no objects.
+// emptySpec returns the fields of a spec that JSON omits if they are empty. The CRD of an earlier Interlock lacks the field objects.
 func emptySpec(current *facts) map[string]any {
 	empty := map[string]any{"apis": []any{}, "addOns": []any{}}
 	if current != nil && len(current.Spec.Objects) > 0 {

@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// State is what is known of the API.
+// State is the state of the API ManagedClusterFacts on the hub.
 type State int
 
 const (
@@ -33,8 +33,8 @@ const (
 	Served
 )
 
-// Informer caches ManagedClusterFacts, also on a hub whose CRD is not installed yet, or no
-// longer. It waits for the CRD without delaying other caches. It triggers the controller.
+// Informer caches ManagedClusterFacts, and triggers the controller. While their CRD is not
+// installed, it waits for the CRD without delaying other caches.
 type Informer struct {
 	client  client.WithWatch
 	request *trigger.Trigger
@@ -50,15 +50,14 @@ func NewInformer(hub client.WithWatch, request *trigger.Trigger) *Informer {
 	return &Informer{client: hub, request: request, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 }
 
-// State returns what is known of the API.
+// State returns the state of the API.
 func (i *Informer) State() State {
 	i.mutex.RLock()
 	defer i.mutex.RUnlock()
 	return i.state
 }
 
-// Get returns a cached object; nil if there is none. It is shared and must not be
-// changed.
+// Get returns a cached object, or nil. The object is shared and must not be changed.
 func (i *Informer) Get(key types.NamespacedName) *facts {
 	item, _, _ := i.store().GetByKey(key.String()) // never an error
 	object, _ := item.(*facts)
@@ -90,7 +89,7 @@ func (i *Informer) Start(ctx context.Context) error {
 	return nil
 }
 
-// cacheUntilRefused keeps the cache until the hub refuses to serve it, or the context
+// cacheUntilRefused fills the cache until the hub refuses to serve the objects, or the context
 // ends.
 func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 	informer := cache.NewSharedIndexInformer(i.source(), &facts{}, 0, cache.Indexers{})
@@ -109,14 +108,14 @@ func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 	return nil
 }
 
-// enqueueChanged enqueues the cluster of an object that has changed.
+// enqueueChanged enqueues the cluster of an object after a change.
 func (i *Informer) enqueueChanged(old, updated *facts) {
-	if object := cmp.Or(updated, old); hasChanged(old, updated) && object.Name == object.Namespace { // others are not Interlock's
+	if object := cmp.Or(updated, old); hasChanged(old, updated) && object.Name == object.Namespace { // objects of other names are not Interlock's
 		i.request.Enqueue(clusterKey(object.Namespace))
 	}
 }
 
-// changed compares what matters of two states of an object.
+// hasChanged reports whether the UID, the spec or the status of an object has changed.
 func hasChanged(old, updated *facts) bool {
 	return old == nil || updated == nil || old.UID != updated.UID ||
 		!apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) || !apiequality.Semantic.DeepEqual(old.Status, updated.Status)
@@ -151,7 +150,7 @@ func (i *Informer) setStore(cached cache.Store) {
 	i.cached = cached
 }
 
-// setState keeps the state of the API, and reports a change.
+// setState stores the state of the API. It logs a change and enqueues all clusters.
 func (i *Informer) setState(ctx context.Context, state State, cause error) {
 	i.mutex.Lock()
 	changed := i.state != state

@@ -11,17 +11,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
-// Memory remembers what the objects of the hub do not show of agents.
+// Memory has the times since when agents are silent or have not processed a request. The
+// objects of the hub do not have them.
 type Memory struct {
 	Outages *outage.Tracker
-	// silent remembers since when an agent's sign of life is missing, waiting since when
-	// something is to be requested of a cluster that its object does not request yet.
+	// silentAgents has the time since when an agent's sign of life is missing. pendingRequests has
+	// the time since when a needed fact is missing in the request to a cluster.
 	silentAgents, pendingRequests *outage.Tracker
 }
 
 var _ fleet.AgentMemory = &Memory{}
 
-// NewMemory returns a memory with these losses of clusters.
+// NewMemory returns a memory that uses the recorded outages of clusters.
 func NewMemory(clk clock.PassiveClock, outages *outage.Tracker) *Memory {
 	return &Memory{Outages: outages, silentAgents: outage.New(clk), pendingRequests: outage.New(clk)}
 }
@@ -41,16 +42,18 @@ func (m *Memory) Silent(agent types.NamespacedName) time.Time { return m.silentA
 func (m *Memory) Alive(agent types.NamespacedName) { m.silentAgents.Reported(agent) }
 
 // Awaited implements fleet.AgentMemory.
-func (m *Memory) Awaited(cluster string) time.Time { return m.pendingRequests.FirstSeen(pendingKey(cluster)) }
+func (m *Memory) Awaited(cluster string) time.Time {
+	return m.pendingRequests.FirstSeen(pendingKey(cluster))
+}
 
 // Requested implements fleet.AgentMemory.
 func (m *Memory) Requested(cluster string) { m.pendingRequests.Reported(pendingKey(cluster)) }
 
-// forget drops what is remembered of a cluster without requested facts.
+// forget drops the times of a cluster without requested facts.
 func (m *Memory) forget(cluster string) {
 	m.pendingRequests.Forget(cluster)
 	m.silentAgents.Forget(cluster)
 }
 
-// waitingKey is the key of a cluster in waiting.
+// pendingKey returns the key of a cluster in pendingRequests.
 func pendingKey(cluster string) types.NamespacedName { return types.NamespacedName{Namespace: cluster} }

@@ -12,18 +12,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// placed are the add-ons that may need to know something of one managed cluster.
+// clusterAddOns has the add-ons that may need facts of one managed cluster.
 type clusterAddOns struct {
-	// there are installed on the cluster, and hosting on others: the cluster runs their agents.
+	// local has the add-ons that are installed on the cluster. hosting has the add-ons of other clusters whose agents it runs.
 	local, hosting []types.NamespacedName
 	catalog.Installed
 }
 
-// all are the keys of all add-ons.
+// keys returns the keys of all add-ons.
 func (a clusterAddOns) keys() []types.NamespacedName { return slices.Concat(a.local, a.hosting) }
 
-// placedOn reads the add-ons of a cluster. An annotation can name any cluster. Nothing is requested of one that is not
-// registered, or has no namespace yet.
+// loadAddOns reads the add-ons of a cluster. It omits hosted add-ons of a cluster that is not registered, or has no namespace
+// yet, because the annotation of an add-on can name any cluster.
 func loadAddOns(ctx context.Context, reader hubcache.Reader, cluster string) (clusterAddOns, error) {
 	var addOns clusterAddOns
 	local, err := reader.AddOnsOn(ctx, cluster)
@@ -53,7 +53,7 @@ func keyOf(addOn *addonv1alpha1.ManagedClusterAddOn) types.NamespacedName {
 	return types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}
 }
 
-// neededOf returns what one of the add-ons may need to know of the cluster.
+// needsOf returns the facts of the cluster that an add-on may need.
 func needsOf(c *catalog.Catalog, addOn types.NamespacedName, cluster string) needs {
 	if addOn.Namespace != cluster {
 		return c.RequestsOf(catalog.Installed{Hosting: []string{addOn.Name}})

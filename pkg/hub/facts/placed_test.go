@@ -113,11 +113,15 @@ func TestEventsOfHostedAddOnsEnqueueBothClusters(t *testing.T) {
 		want    []string
 	}{
 		"Created": {
-			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: elsewhere()}, q) },
+			func(q queue) {
+				handler.Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: elsewhere()}, q)
+			},
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Deleted": {
-			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: elsewhere()}, q) },
+			func(q queue) {
+				handler.Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: elsewhere()}, q)
+			},
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Moved": {func(q queue) {

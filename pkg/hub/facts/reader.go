@@ -13,15 +13,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Reader reads what the agents of all clusters have reported.
+// Reader reads the reported facts of all clusters.
 type Reader struct {
 	Fleet    hubcache.Reader
 	Informer Objects
 	Memory   *Memory
 }
 
-// Facts returns what the agent of a cluster has reported of what the add-ons
-// there need.
+// Facts returns the reported facts of a cluster that the add-ons there need.
 func (r *Reader) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error) {
 	addOns, err := loadAddOns(ctx, r.Fleet, cluster)
 	if err != nil {
@@ -35,8 +34,8 @@ func (r *Reader) Facts(ctx context.Context, c *catalog.Catalog, cluster string) 
 
 func (r *Reader) agents() fleet.Agents { return fleet.Agents{Objects: r.Fleet, Memory: r.Memory} }
 
-// lean keeps what is needed of an object. Of managedFields it keeps when
-// addon-manager last changed what the object requests.
+// lean strips an object to the fields that are used. In managedFields, it keeps the time when
+// addon-manager last changed the request.
 func lean(full *facts) *facts {
 	object := &facts{
 		ObjectMeta: metav1.ObjectMeta{

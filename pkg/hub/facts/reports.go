@@ -15,11 +15,11 @@ import (
 )
 
 // EventNotServed is the reason of the event on a ClusterManagementAddOn whose
-// dependencies need facts that no agent can report.
+// dependencies need facts while the hub does not serve ManagedClusterFacts.
 const EventNotServed = "ManagedClusterFactsNotServed"
 
-// enqueueChanged enqueues the add-ons of a cluster that need facts which differ
-// from those that they were last evaluated with.
+// enqueueChanged enqueues the add-ons of a cluster whose needed facts have changed since
+// their last evaluation.
 func (r *Reconciler) enqueueChanged(
 	ctx context.Context, cluster string, evaluator *evaluation.Evaluator, addOns []types.NamespacedName, current snapshot,
 ) {
@@ -41,20 +41,19 @@ func (r *Reconciler) enqueueChanged(
 	}
 }
 
-// remember keeps what the add-ons of a cluster are evaluated with, and returns
-// what they were evaluated with before.
-func (r *Reconciler) remember(cluster string, current snapshot) (previous snapshot) {
+// remember stores the snapshot of a cluster, and returns the previous one.
+func (r *Reconciler) remember(cluster string, current snapshot) snapshot {
 	var value any
 	if current.object == nil && current.state == Served {
-		value, _ = r.seen.LoadAndDelete(cluster) // as if nothing had ever been requested
+		value, _ = r.seen.LoadAndDelete(cluster) // the same state as before the first request
 	} else {
 		value, _ = r.seen.Swap(cluster, current)
 	}
-	previous, _ = value.(snapshot)
+	previous, _ := value.(snapshot)
 	return previous
 }
 
-// phase is how far the facts that are needed of a cluster are reported.
+// phase returns the progress of the request for the facts of a cluster.
 func phase(current snapshot, needed needs) metrics.FactsPhase {
 	object := current.object
 	switch {
@@ -69,8 +68,8 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 	}
 }
 
-// reportNotServed emits an event on each add-on that needs facts, once for as long
-// as the hub does not serve them.
+// reportNotServed emits an event on each add-on that needs facts while the hub does not
+// serve them. It emits one event for each such period.
 func (r *Reconciler) reportNotServed(ctx context.Context, evaluator *evaluation.Evaluator, addOns []types.NamespacedName) error {
 	var added []string
 	for _, addOn := range addOns {

@@ -19,18 +19,17 @@ type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
 	requested = dependencyv1alpha1.ManagedClusterFactsSpec
 	needs     = catalog.Requests
-	// dependencyAPI is an API as an edge names it.
+	// dependencyAPI is an API that an edge requires.
 	dependencyAPI = addonv1alpha1.DependencyAPI
 )
 
-// undecided reports whether the declaration of one of the add-ons is not known:
-// it is invalid.
+// anyInvalid reports whether one of the add-ons has an invalid declaration.
 func anyInvalid(evaluator *evaluation.Evaluator, addOns []types.NamespacedName) bool {
 	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !evaluator.AllKnown(addOn.Name) })
 }
 
-// wanted returns what verdicts need of a cluster, and the spec that requests it, the versions that verdicts may need soon, and
-// the kinds whose objects are to be counted. While a declaration is not known, what an object requests stays.
+// desiredSpec returns the facts that verdicts need from a cluster, and the spec of the request. The spec also has the versions that
+// verdicts may need soon, and the kinds of objects to count. While a declaration is invalid, the spec keeps all current requests.
 func desiredSpec(evaluator *evaluation.Evaluator, addOns clusterAddOns, object *facts) (needs, requested) {
 	needed, kept := fleet.Requestable(evaluator.RequestsOf(addOns.Installed)), []dependencyv1alpha1.ObjectKind(nil)
 	if object != nil && anyInvalid(evaluator, addOns.keys()) {
@@ -42,8 +41,8 @@ func desiredSpec(evaluator *evaluation.Evaluator, addOns clusterAddOns, object *
 	return needed, spec
 }
 
-// merged adds what an object requests already. So no request is removed from a
-// whole fleet while a declaration cannot be used for a moment.
+// merge adds the current requests of an object to the needed facts. So a declaration that is
+// invalid for a moment does not remove requests from the whole fleet.
 func merge(needed needs, spec requested) needs {
 	fields, addOns := map[addonv1alpha1.AddonAPI][]string{}, slices.Clone(needed.AddOns)
 	for _, api := range needed.APIs {
@@ -60,8 +59,8 @@ func merge(needed needs, spec requested) needs {
 	return needs{APIs: catalog.UniteAPIs(fields), AddOns: slices.Compact(addOns)}
 }
 
-// specOf returns the spec that requests what is needed: as much as an object can
-// hold, in its order. The rest waits until something is no longer needed.
+// specOf returns the spec that requests the needed facts, in their order. It omits requests
+// beyond the limits of an object, until other requests end.
 func specOf(needed needs) requested {
 	var spec requested
 	room := dependencyv1alpha1.MaxFields
@@ -76,8 +75,8 @@ func specOf(needed needs) requested {
 	return spec
 }
 
-// anticipated are the add-ons on a cluster whose version an add-on that is not installed there may compare, where an agent
-// can report it: an installation is reviewed before its add-on exists.
+// anticipatedVersions returns the add-ons on a cluster whose version may be compared by an add-on that is not installed yet.
+// The installation of such an add-on is reviewed before it exists. Without an agent that can report, there are none.
 func anticipatedVersions(c *catalog.Catalog, addOns clusterAddOns, object *facts) []string {
 	if !hasAgent(addOns, object) {
 		return nil
@@ -85,8 +84,8 @@ func anticipatedVersions(c *catalog.Catalog, addOns clusterAddOns, object *facts
 	return slices.DeleteFunc(slices.Concat(addOns.Own, addOns.Hosted), func(addOn string) bool { return !c.Compared(addOn) })
 }
 
-// hasAgent reports whether an agent can report facts of a cluster: one that is installed there as an add-on, or one that is
-// no add-on and has reported before.
+// hasAgent reports whether an agent can report facts of a cluster. It is either installed there as an add-on, or it is not an
+// add-on and has reported before.
 func hasAgent(addOns clusterAddOns, object *facts) bool {
 	agent := names.AgentAddOn
 	if fleet.HasReports(object) {
@@ -95,7 +94,7 @@ func hasAgent(addOns clusterAddOns, object *facts) bool {
 	return agent == "" || slices.ContainsFunc(addOns.local, func(addOn types.NamespacedName) bool { return addOn.Name == agent })
 }
 
-// withAnticipated adds further add-ons to those of a spec, as many as an object can hold.
+// withAnticipated adds add-ons to a spec, up to the limit of an object.
 func withAnticipated(requested []dependencyv1alpha1.AddOn, further []string) []dependencyv1alpha1.AddOn {
 	slices.Sort(further)
 	for _, addOn := range further {
@@ -107,8 +106,8 @@ func withAnticipated(requested []dependencyv1alpha1.AddOn, further []string) []d
 	return requested
 }
 
-// counted returns the kinds whose objects are to be counted, as many as an object can hold: those that the add-ons on a cluster
-// provide there, and those that stay.
+// countedKinds returns the kinds of objects to count, up to the limit of an object: the kinds that the add-ons on a cluster
+// provide there, and the kinds to keep.
 func countedKinds(c *catalog.Catalog, addOns catalog.Installed, keptKinds []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.ObjectKind {
 	kinds := slices.Clone(keptKinds)
 	for _, api := range c.Provided(slices.Concat(addOns.Own, addOns.Hosted)...) {
@@ -121,19 +120,20 @@ func countedKinds(c *catalog.Catalog, addOns catalog.Installed, keptKinds []depe
 	return kinds[:min(len(kinds), dependencyv1alpha1.MaxRequests)]
 }
 
-// requests reports whether anything is requested because of an add-on.
+// requestsAny reports whether an add-on leads to any request.
 func requestsAny(c *catalog.Catalog, addOn string) bool {
 	return !c.Requests(addOn).Empty() || c.Compared(addOn) || len(c.Provided(addOn)) > 0
 }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }
 
+// contains reports whether the map has the key.
 func contains[K comparable, V any](values map[K]V, key K) bool {
 	_, ok := values[key]
 	return ok
 }
 
-// differ reports whether any of the needed facts differs.
+// differ reports whether a needed fact differs.
 func differ(previous, current evaluation.Facts, needed needs) bool {
 	apis := make([]addonv1alpha1.AddonAPI, len(needed.APIs))
 	for i := range needed.APIs {

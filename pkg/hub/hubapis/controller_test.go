@@ -94,7 +94,7 @@ func (b *bench) expect(t *testing.T, when string, want ...string) {
 // served compares what is known of the kind Thing.
 func (b *bench) served(t *testing.T, want metav1.ConditionStatus) {
 	t.Helper()
-	if got := b.Served.Facts()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Thing"}].Served; got != want {
+	if got := b.Served.APIFacts()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Thing"}].Served; got != want {
 		t.Errorf("it is served: %q, want %q", got, want)
 	}
 }
@@ -106,7 +106,7 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 	other := fixture.Specified(t, "other", `dependencies: [{name: a, api: {group: a.io, kind: Thing}}]`)
 	b.declare(other)
 	b.expect(t, "no edge needs the hub")
-	if len(b.watched) > 0 || b.Served.Facts() == nil {
+	if len(b.watched) > 0 || b.Served.APIFacts() == nil {
 		t.Errorf("watches %v", b.watched)
 	}
 	b.declare(other, x, y)
@@ -133,8 +133,8 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 
 	b.declare(other)
 	b.expect(t, "the edges were removed")
-	if len(b.watched) > 0 || len(b.Served.Facts()) > 0 {
-		t.Errorf("watches %v, knows %v", b.watched, b.Served.Facts())
+	if len(b.watched) > 0 || len(b.Served.APIFacts()) > 0 {
+		t.Errorf("watches %v, knows %v", b.watched, b.Served.APIFacts())
 	}
 }
 

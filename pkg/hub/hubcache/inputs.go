@@ -14,30 +14,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Inputs reads all that evaluation needs: the fleet from its cache, what only some
-// declarations need from the lazy cache, and what agents report.
+// Inputs reads all inputs of evaluation: the fleet from the main cache, the kinds that only some
+// declarations need from the lazy cache, and the facts that agents report.
 type Inputs struct {
 	Reader
 	Lazy fleet.Objects
 	// Watches fill the lazy cache.
 	Watches Watches
-	// Installations has what installations wait for.
+	// Installations has the reasons for which installations wait.
 	Installations *Installations
-	// Reported has what agents report.
+	// Reported reads the facts that agents report.
 	Reported interface {
 		Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
-	// Served has what is known of the APIs of the hub.
-	Served interface{ Facts() evaluation.APIFacts }
+	// Served has the facts on the APIs of the hub.
+	Served interface{ APIFacts() evaluation.APIFacts }
 }
 
-// Watches are the watches behind the lazy cache, by input.
+// Watches fill the lazy cache. Each watch belongs to an input.
 type Watches interface {
 	// Ready reports whether the objects of an input are in the lazy cache.
 	Ready(inputs input.Set) bool
-	// Demand begins to read the objects of an input, and is Ready.
+	// Demand begins to read the objects of an input, and returns the result of Ready.
 	Demand(inputs input.Set) bool
-	// Late reports whether the hub has not responded for long since its objects were demanded.
+	// Late reports whether the hub has not responded for long since the objects were demanded.
 	Late(inputs input.Set) bool
 }
 
@@ -49,7 +49,7 @@ func (i Inputs) Installation(_ context.Context, addOn types.NamespacedName) (eva
 }
 
 // Config implements fleet.Reader.
-func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
+func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (map[string]string, bool, error) {
 	if !i.Watches.Ready(input.Config) {
 		return nil, false, nil
 	}
@@ -57,7 +57,7 @@ func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables
 }
 
 // TemplateVersion implements fleet.Reader.
-func (i Inputs) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+func (i Inputs) TemplateVersion(ctx context.Context, name string) (string, bool, error) {
 	if !i.Watches.Ready(input.Versions) {
 		return "", false, nil
 	}
@@ -86,15 +86,15 @@ func (i Inputs) Placements(ctx context.Context) (catalog.Placements, error) {
 }
 
 // OCMVersion implements fleet.Reader.
-func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
+func (i Inputs) OCMVersion(ctx context.Context) (string, bool, error) {
 	if !i.Watches.Demand(input.OCM) {
 		return "", false, nil
 	}
 	return i.Lazy.OCMVersion(ctx)
 }
 
-// Selected implements fleet.Reader. On a hub that does not serve PlacementDecisions, every Placement is assumed to select every cluster, so
-// that nothing is done or reported because none does.
+// Selected implements fleet.Reader. On a hub that does not serve PlacementDecisions, every Placement is assumed to select every cluster.
+// Otherwise, add-ons would be reported and handled as not selected.
 func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
 	if len(placements) > 0 && !i.Watches.Demand(input.Placements) {
 		unavailable := i.Watches.Late(input.Placements)
@@ -120,4 +120,6 @@ func (i Inputs) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (
 }
 
 // HubAPIs implements fleet.Reader.
-func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) { return i.Served.Facts(), nil }
+func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) {
+	return i.Served.APIFacts(), nil
+}

@@ -16,9 +16,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Mapper knows the resources of the fleet without discovery, and discovers others. So
-// addon-manager starts while the hub does not respond or lacks its CRDs, and waits
-// for them. It has the signature that a manager wants.
+// Mapper returns a mapper that has the resources of the fleet built in, and discovers others. So
+// addon-manager starts while the hub does not respond or lacks CRDs, and waits for them. It
+// implements the manager option MapperProvider.
 func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
 	static := meta.NewDefaultRESTMapper(nil)
 	static.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)

@@ -10,11 +10,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// members are what to drop of the members of an object.
+// members maps members of a JSON object to the parts that are dropped.
 type members = map[string]*jsonprune.Drop
 
-// unread are the members and conditions of add-ons and clusters that are most of what
-// the API server sends, and that the transforms of the cache would strip.
+// unread has the members and conditions of add-ons and clusters that the transforms of the cache
+// would strip. They are most of the data that the API server sends.
 var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
@@ -38,7 +38,7 @@ var unread = members{
 	}},
 }
 
-// with keeps those elements of an array whose member has one of the values.
+// keepOnly keeps the elements of an array whose member has one of the values.
 func keepOnly(member string, values ...string) *jsonprune.Drop {
 	drop := &jsonprune.Drop{}
 	for _, value := range values {

@@ -20,7 +20,7 @@ type Reader struct {
 // NewReader returns a reader of a cache.
 func NewReader(cache client.Reader) Reader { return Reader{fleet.Objects{Reader: cache}} }
 
-// Installed returns the keys of all clusters' add-ons of one name.
+// Installed returns the keys of the add-ons with a name on all clusters.
 func (r Reader) Installed(ctx context.Context, addOn string) ([]types.NamespacedName, error) {
 	return r.keys(ctx, client.MatchingFields{IndexName: addOn})
 }
@@ -35,12 +35,12 @@ func (r Reader) Configured(ctx context.Context, config types.NamespacedName) ([]
 	return r.keys(ctx, client.MatchingFields{IndexConfig: config.String()})
 }
 
-// Templated returns the keys of all add-ons that run an AddOnTemplate, are about to, or have it wait.
+// Templated returns the keys of all add-ons that run, roll out or wait for an AddOnTemplate.
 func (r Reader) Templated(ctx context.Context, template string) ([]types.NamespacedName, error) {
 	return r.keys(ctx, client.MatchingFields{IndexTemplate: template})
 }
 
-// Hosting returns the add-ons of other managed clusters whose agents a managed cluster runs.
+// Hosting returns the add-ons of other managed clusters whose agents run on a managed cluster.
 func (r Reader) Hosting(ctx context.Context, cluster string) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	return r.list(ctx, client.MatchingFields{IndexHosting: cluster})
 }
@@ -50,7 +50,7 @@ func (r Reader) AddOnsOn(ctx context.Context, cluster string) ([]addonv1alpha1.M
 	return r.list(ctx, client.InNamespace(cluster))
 }
 
-// Hosts returns, ascending, the managed clusters that run agents of an add-on for other ones.
+// Hosts returns the managed clusters that run agents of an add-on for other clusters, in ascending order.
 func (r Reader) Hosts(ctx context.Context, addOn string) ([]string, error) {
 	addOns, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
 	var hosts []string

@@ -16,9 +16,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// AddOns enqueues the add-ons whose verdicts can change with an input that only some
-// declarations use. Before the first catalog it does nothing, because every add-on is
-// still to be evaluated.
+// AddOns enqueues the add-ons whose verdicts can change with an object that is watched lazily.
+// Before the first catalog it does nothing, because every add-on will be evaluated then.
 type AddOns struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
@@ -26,14 +25,14 @@ type AddOns struct {
 	Evaluate *trigger.Trigger
 	// Declare triggers the controller that builds the catalog.
 	Declare *trigger.Trigger
-	// Configured is called with each AddOnDeploymentConfig that has changed; nil: nothing needs to know.
+	// Configured is called with each AddOnDeploymentConfig that has changed. It may be nil.
 	Configured func(config types.NamespacedName)
-	// Policies triggers the controller of the statuses of policies.
+	// Policies triggers the controller that writes the status of policies.
 	Policies *trigger.Trigger
 }
 
-// overridden has the catalog built again, unless only the status of a policy has changed. The statuses are
-// due once the catalog is built.
+// policyChanged triggers a new catalog after a change of a policy. If only its status has changed, it triggers the
+// controller that writes that status.
 func (a AddOns) policyChanged(old, updated client.Object) {
 	if old != nil && updated != nil {
 		oldPolicy, newPolicy := old.(*dependencyv1alpha1.AddOnDependencyPolicy), updated.(*dependencyv1alpha1.AddOnDependencyPolicy)
@@ -45,7 +44,7 @@ func (a AddOns) policyChanged(old, updated client.Object) {
 	a.Declare.Enqueue(declarations.Key)
 }
 
-// declare has the catalog built again where an AddOnTemplate declares or declared something.
+// templateChanged triggers a new catalog if an AddOnTemplate has or had a declaration.
 func (a AddOns) templateChanged(template client.Object) {
 	_, declares := template.GetAnnotations()[addonv1alpha1.TemplateDependenciesAnnotation]
 	if current := a.Declarations.Current(); current != nil && !declares {
@@ -56,7 +55,7 @@ func (a AddOns) templateChanged(template client.Object) {
 	}
 }
 
-// EnqueueUsers enqueues every add-on with an edge that uses one of the given inputs.
+// EnqueueUsers enqueues every add-on with an edge that uses one of the inputs.
 func (a AddOns) EnqueueUsers(ctx context.Context, inputs input.Set) error {
 	evaluator := a.Declarations.Current()
 	if evaluator == nil {

@@ -19,45 +19,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// logEvery is how often the log says that the hub does not respond yet.
+// logEvery is the time between two log messages while the hub does not respond.
 const logEvery = 15 * time.Second
 
 // Options configure a watch.
 type Options struct {
-	// What is watched, for the log.
+	// Resource names the watched objects in the log.
 	Resource string
-	// Why says what it is for, for the log; empty: some declared dependencies need it.
+	// Purpose says in the log why they are watched. The default is that some declared dependencies need them.
 	Purpose string
-	// Object is of the kind that is watched.
+	// Object is an empty object of the watched kind.
 	Object client.Object
 	// Indexers are added to the cache.
 	Indexers cache.Indexers
-	// Meanwhile is what happens until all objects are read, for the log.
+	// Meanwhile describes in the log the behavior until all objects are read.
 	Meanwhile string
-	// Changed gets an object that was created, changed or deleted since Synced was
-	// called: the state before, nil where it was created, and the state after, nil where it
-	// was deleted. The watch logs its error and does not repeat the call.
+	// Changed is called for each object that is created, changed or deleted after Synced was
+	// called. old is nil for a creation, and updated is nil for a deletion. The watch logs an
+	// error and does not repeat the call.
 	Changed func(ctx context.Context, old, updated client.Object) error
-	// Synced is called once all objects are read, after Ready became true, and once Late became true.
+	// Synced is called after Ready or Late became true.
 	Synced func(ctx context.Context) error
 }
 
 // Watch is a watch that begins when it is enabled.
 type Watch struct {
-	lazy    ctrlcache.Informers
-	options Options
-	enableOnce    sync.Once
-	enabled chan struct{}
-	ready   atomic.Bool
-	late    atomic.Bool
+	lazy       ctrlcache.Informers
+	options    Options
+	enableOnce sync.Once
+	enabled    chan struct{}
+	ready      atomic.Bool
+	late       atomic.Bool
 }
 
-// New returns a watch for a manager to run. Its objects are in the cache.
+// New returns a watch for a manager to run. It stores the objects in the cache.
 func New(lazy ctrlcache.Informers, options Options) *Watch {
 	return &Watch{lazy: lazy, options: options, enabled: make(chan struct{})}
 }
 
-// Enable lets the watch begin. It is safe to call it again.
+// Enable starts the watch. It is safe to call it again.
 func (w *Watch) Enable() { w.enableOnce.Do(func() { close(w.enabled) }) }
 
 // Ready reports whether all objects are read.
@@ -121,16 +121,16 @@ func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
 	}
 }
 
-// same compares what the cache keeps of an object.
+// sameContent reports whether two versions of a cached object are equal except for the resourceVersion.
 func sameContent(old, updated client.Object) bool {
 	oldCopy := old.DeepCopyObject().(client.Object)
 	oldCopy.SetResourceVersion(updated.GetResourceVersion())
 	return apiequality.Semantic.DeepEqual(oldCopy, updated)
 }
 
-// logWaiting logs what it waits for, until all objects are read.
+// logWaiting logs that the watch waits for the hub, until all objects are read.
 func (w *Watch) logWaiting(ctx context.Context) {
-	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
+	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (bool, error) {
 		if !w.Ready() {
 			w.setLate(ctx)
 			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.Resource+", "+cmp.Or(w.options.Purpose, "which some declared dependencies need")+
@@ -140,7 +140,7 @@ func (w *Watch) logWaiting(ctx context.Context) {
 	})
 }
 
-// setLate lets what waits for the watch go on without it.
+// setLate lets the components that wait for the watch continue without its objects.
 func (w *Watch) setLate(ctx context.Context) {
 	if w.late.Swap(true) {
 		return

@@ -14,9 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// EnqueueSelected enqueues the add-ons on those managed clusters that a Placement begins or
-// ceases to select, if it installs what they depend on. OCM installs or deletes that within
-// seconds, which changes their verdicts. So they are evaluated later, and written once.
+// EnqueueSelected enqueues the add-ons on the managed clusters that a Placement begins or ceases
+// to select, if the Placement installs a dependency of theirs. OCM installs or deletes that
+// dependency within seconds. So the add-ons are evaluated later, and written once.
 func (a AddOns) EnqueueSelected(ctx context.Context, old, updated client.Object) error {
 	evaluator := a.Declarations.Current()
 	if evaluator == nil {
@@ -44,7 +44,7 @@ func selectedClusters(object client.Object) sets.Set[string] {
 	return clusters
 }
 
-// enqueueWithout enqueues the dependents of an add-on where it is not installed.
+// enqueueDependentsWithout enqueues the dependents of an add-on if the add-on is not installed.
 func (a AddOns) enqueueDependentsWithout(ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName) error {
 	installation, err := a.Fleet.AddOn(ctx, addOn)
 	if err != nil || installation != nil {
@@ -56,8 +56,8 @@ func (a AddOns) enqueueDependentsWithout(ctx context.Context, evaluator *evaluat
 	return nil
 }
 
-// EnqueueUninstalled enqueues the add-ons that depend on one which Placements install, where
-// that one is not installed.
+// EnqueueUninstalled enqueues the dependents of each add-on that Placements install, on the
+// managed clusters where the add-on is not installed.
 func (a AddOns) EnqueueUninstalled(ctx context.Context) error {
 	evaluator := a.Declarations.Current()
 	if evaluator == nil {

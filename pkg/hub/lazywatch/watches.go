@@ -15,12 +15,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// Watches are the watches, by the input that they watch.
+// Watches maps each input to its watch.
 type Watches map[input.Set]*Watch
 
 // NewWatches returns the watches of the objects in a lazy cache, for a manager to run.
-// Each enqueues the add-ons whose verdicts can change: when all of its objects are read,
-// and when one of them changes.
+// Each watch enqueues the add-ons whose verdicts can change: when all of its objects are
+// read, and when an object changes.
 func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	watches := Watches{}
 	const held = "these are held"
@@ -43,7 +43,7 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 			return addOns.EnqueueUsers(ctx, input.Versions|input.Version)
 		},
 	})
-	// The version of an add-on can be that of OCM too.
+	// The version of an add-on can be the version of OCM.
 	const ocmInputs = input.OCM | input.Versions | input.Version
 	watches[input.OCM] = New(lazy, Options{
 		Resource: "the CRD of ManagedCluster", Object: fleet.CRD(), Meanwhile: held,
@@ -82,7 +82,7 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	return watches
 }
 
-// either returns the state after a change, or that before where the object was deleted.
+// latest returns the object after a change, or the last object before its deletion.
 func latest(old, updated client.Object) client.Object {
 	if updated != nil {
 		return updated
@@ -90,7 +90,7 @@ func latest(old, updated client.Object) client.Object {
 	return old
 }
 
-// Enable lets those watches begin whose input is used.
+// Enable starts the watches of the inputs that are used.
 func (w Watches) Enable(used func(input.Set) bool) {
 	for inputs, watch := range w {
 		if used(inputs) {

@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
-// series is one series about the fleet: the name of its metric, and its labels.
+// series identifies one series about the fleet: the name of its metric, and its labels.
 type series struct {
 	name   string
 	labels [4]string
@@ -34,18 +34,18 @@ var fleetLabels = map[string][]string{
 
 // fleet counts managed clusters by edge and by root cause.
 //
-// It remembers the last verdicts, and no counts of single clusters: those are computed
-// from the verdicts, once before the first change after a scrape, to take them out of
-// the sums, and once at the next scrape. So a storm costs no more than its scrapes.
+// It stores the last verdicts and the sums of all clusters, but no counts of single clusters.
+// The first change of a cluster after a scrape subtracts its counts from the sums. The next
+// scrape adds them again. So the cost of a storm depends only on the number of scrapes.
 type fleet struct {
 	descriptions map[string]*prometheus.Desc
 
 	mutex    sync.Mutex
 	clusters map[string]*cluster
-	// pending have changed since the last scrape: the sums lack them.
+	// pending has the clusters that have changed since the last scrape. The sums lack their counts.
 	pending map[string]*cluster
 	sums    map[series]int
-	// edges of each add-on, as it declares them now
+	// edges has the shared lists of edges of each add-on.
 	edges map[string][]*edges
 }
 
@@ -92,7 +92,7 @@ func (f *fleet) current() map[series]int {
 	return maps.Clone(f.sums)
 }
 
-// add adds what the cluster contributes to the sums, or takes it out.
+// add adds the counts of the cluster to the sums, or subtracts them if sign is -1.
 func (f *fleet) add(c *cluster, sign int) {
 	c.contribute(func(s series, count int) {
 		if f.sums[s] += sign * count; f.sums[s] == 0 {
@@ -101,7 +101,7 @@ func (f *fleet) add(c *cluster, sign int) {
 	})
 }
 
-// changing returns the cluster, whose counts are not in the sums until the next scrape.
+// beginChange returns the cluster for a change. It removes the counts of the cluster from the sums until the next scrape.
 func (f *fleet) beginChange(name string) *cluster {
 	c := f.clusters[name]
 	if c == nil {
@@ -114,7 +114,7 @@ func (f *fleet) beginChange(name string) *cluster {
 	return c
 }
 
-// changed drops a cluster without add-ons that is not lost.
+// dropEmpty drops a cluster without add-ons that is not lost.
 func (f *fleet) dropEmpty(name string) {
 	if c := f.clusters[name]; !c.lost && len(c.addOns) == 0 {
 		delete(f.clusters, name)
@@ -122,7 +122,7 @@ func (f *fleet) dropEmpty(name string) {
 	}
 }
 
-// set replaces the verdicts on the edges of an add-on; none: it is gone.
+// set replaces the verdicts on the edges of an add-on. Without findings, it removes the add-on.
 func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -148,7 +148,7 @@ func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) {
 	f.dropEmpty(key.Namespace)
 }
 
-// block replaces the platforms whose upgrade would break an add-on. One without edges has none.
+// block replaces the platforms whose upgrade would break an add-on. It ignores an add-on without edges.
 func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -161,7 +161,7 @@ func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
 	}
 }
 
-// unregistered drops what is shared of an add-on.
+// forgetEdges drops the shared edges of an add-on that is no longer registered.
 func (f *fleet) forgetEdges(addOn string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -172,7 +172,7 @@ func (c *cluster) find(addOn string) (int, bool) {
 	return slices.BinarySearchFunc(c.addOns, addOn, func(v verdicts, name string) int { return strings.Compare(v.addOn, name) })
 }
 
-// SetLost records whether a managed cluster is lost: all verdicts there are then held.
+// SetLost records whether a managed cluster is lost. All verdicts on a lost cluster are held.
 func (m *Metrics) SetLost(name string, lost bool) {
 	f := m.fleet
 	f.mutex.Lock()
@@ -191,7 +191,7 @@ func (f *fleet) isLost(name string) bool {
 	return c != nil && c.lost
 }
 
-// Assessed replaces what is found of an add-on on one cluster; nil: it no longer exists. Edges that are held keep their value.
+// Assessed replaces the assessment of an add-on on a cluster. It is nil if the add-on was deleted. Held edges keep their last verdict.
 func (m *Metrics) Assessed(addOn types.NamespacedName, assessment *outcome.Assessment) {
 	if assessment == nil {
 		m.fleet.set(addOn, nil)

@@ -1,5 +1,5 @@
-// Package metrics has the metrics of addon-manager. A series exists only while its
-// object does.
+// Package metrics has the metrics of addon-manager. A series is deleted with its
+// object.
 package metrics
 
 import (
@@ -55,7 +55,7 @@ var Help = map[string]string{
 	NameFactsWrites:   "Writes of what is requested of managed clusters, by result (success or error).",
 }
 
-// WriteResult is how a write of a condition ended.
+// WriteResult is the result of a write of a condition.
 type WriteResult string
 
 // The results of a write.
@@ -65,12 +65,12 @@ const (
 	WriteError    WriteResult = "error"
 )
 
-// FactsPhase is how far the facts that are needed of a cluster are reported.
+// FactsPhase is the progress of the request for the facts of a cluster.
 type FactsPhase string
 
 // The values of the label standing.
 const (
-	// FactsNone: no facts are needed.
+	// FactsNone means that no facts are needed.
 	FactsNone      FactsPhase = ""
 	FactsReported  FactsPhase = "answered"
 	FactsWaiting   FactsPhase = "waiting"
@@ -79,7 +79,7 @@ const (
 
 const labelAddOn = "addon"
 
-// Metrics records what the hub controllers do.
+// Metrics has the metrics of the hub controllers.
 type Metrics struct {
 	fleet         *fleet
 	reaction      *prometheus.HistogramVec
@@ -92,12 +92,12 @@ type Metrics struct {
 	factsWrites   *prometheus.CounterVec
 
 	mutex       sync.Mutex
-	addOns  map[string]bool
+	addOns      map[string]bool
 	factsPhases map[string]FactsPhase // by cluster
 }
 
-// New registers all metrics with the registry; it panics when one of the names
-// is taken, which only a programming error can cause.
+// New registers all metrics with the registry. It panics if a name is already registered,
+// which only a programming error can cause.
 func New(registry prometheus.Registerer) *Metrics {
 	register := promauto.With(registry)
 	counter := func(name string, labels ...string) *prometheus.CounterVec {
@@ -165,7 +165,7 @@ func (m *Metrics) Reacted(reaction condition.Reaction, took time.Duration) {
 	m.reaction.WithLabelValues(string(reaction)).Observe(max(0, took.Seconds()))
 }
 
-// Declared replaces the problems of an add-on's declaration.
+// SetProblems replaces the problems of an add-on's declaration.
 func (m *Metrics) SetProblems(addOn string, problems []declaration.Problem) {
 	m.problems.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 	for _, problem := range problems {
@@ -173,10 +173,10 @@ func (m *Metrics) SetProblems(addOn string, problems []declaration.Problem) {
 	}
 }
 
-// Registered replaces the names of all registered add-ons. It deletes the series of
-// those that are no longer registered, except their unsatisfied edges: these are
-// deleted as each cluster is evaluated. Later writes of such add-ons are not
-// counted, because nothing would delete their series again.
+// SetAddOns replaces the names of all registered add-ons. It deletes the series of add-ons
+// that are no longer registered. Only the series of their edges stay until each cluster is
+// evaluated. Later writes of such add-ons are not counted, because their series would never
+// be deleted.
 func (m *Metrics) SetAddOns(addOns []string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -196,7 +196,7 @@ func (m *Metrics) SetAddOns(addOns []string) {
 	}
 }
 
-// SetFacts sets how far the facts that are needed of a cluster are reported.
+// SetFacts sets the progress of the request for the facts of a cluster.
 func (m *Metrics) SetFacts(cluster string, phase FactsPhase) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -228,5 +228,5 @@ func (m *Metrics) silentAgents() float64 {
 	return float64(silent)
 }
 
-// FactsWrote counts one write of what is requested.
+// FactsWrote counts one write of a request for facts.
 func (m *Metrics) FactsWrote(result WriteResult) { m.factsWrites.WithLabelValues(string(result)).Inc() }

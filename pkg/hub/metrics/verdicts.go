@@ -9,20 +9,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// edges are those of an add-on, shared by all managed clusters.
+// edges is the list of edges of an add-on. All managed clusters share it.
 type edges struct {
 	addOn string
 	edges []edge
 }
 
-// edge is one that is declared, or, after the edge that it is of, an alternative.
+// edge is a declared edge, or an alternative. The alternatives of an edge follow it in the list.
 type edge struct {
 	dependency, target, kind string
 	alternative              bool
 }
 
-// verdicts are the last ones on the edges of an add-on on one managed cluster. The zero
-// value is that of an add-on without edges. Equal values are equal by ==.
+// verdicts has the last verdicts on the edges of an add-on on one managed cluster. The zero
+// value has no edges. Values can be compared with ==.
 type verdicts struct {
 	*edges
 	// codes has a code for each edge.
@@ -31,15 +31,15 @@ type verdicts struct {
 	blockers protection.Blockers
 }
 
-// code is an index of evaluation.Verdicts, with marks.
+// code is an index of evaluation.Verdicts, with flags.
 type code byte
 
 const (
-	// codeHeld marks a verdict that is kept; one that was never known is Held.
+	// codeHeld flags a verdict that is held. Without any earlier verdict, the verdict is Held.
 	codeHeld code = 1 << 7
-	// codeFollows marks that the dependency fails because of one of its own.
+	// codeFollows flags a dependency that fails because of its own dependency.
 	codeFollows code = 1 << 6
-	// codeBlocks marks that the add-on cannot work without the edge.
+	// codeBlocks flags an edge that is necessary for the add-on to work.
 	codeBlocks code = 1 << 5
 )
 
@@ -51,14 +51,14 @@ func indexOf(verdict evaluation.Verdict) code {
 
 func (c code) hasFlag(flag code) bool { return c&flag != 0 }
 
-// verdictsOf are those of the findings. What is held has the verdict of before. shared
-// has the edges of each add-on.
+// verdictsOf returns the verdicts of the findings. Held findings keep their previous verdict.
+// shared has the lists of edges of each add-on.
 func verdictsOf(addOn string, findings []evaluation.Finding, previous verdicts, shared map[string][]*edges) verdicts {
 	codes := make([]byte, 0, 16)
 	switch {
 	case len(findings) == 0:
 		return verdicts{}
-	case len(findings) == 1 && findings[0].Name() == "": // it is not known what it declares: all of it is held
+	case len(findings) == 1 && findings[0].Name() == "": // its declaration is unknown, so all edges are held
 		for i := range len(previous.codes) {
 			codes = append(codes, previous.codes[i]|byte(codeHeld))
 		}
@@ -75,11 +75,11 @@ func verdictsOf(addOn string, findings []evaluation.Finding, previous verdicts, 
 	return verdicts{edges: addOnEdges, codes: string(codes), blockers: previous.blockers}
 }
 
-// maxShared is how many lists of edges are shared of one add-on. Its AddOnTemplates may declare others,
-// and policies may override some on some managed clusters.
+// maxShared is the number of lists of edges that are shared for one add-on. Its AddOnTemplates may declare
+// other edges, and policies may override edges on some managed clusters.
 const maxShared = 8
 
-// sharedEdges returns the edges that the findings are on, from those that are shared if they are there.
+// sharedEdges returns the shared list of the edges of the findings. If there is none, it adds one.
 func sharedEdges(addOn string, entries []entry, shared map[string][]*edges) *edges {
 	sameEdge := func(existing edge, e entry) bool { return existing == e.edge() }
 	lists := shared[addOn]
@@ -91,19 +91,20 @@ func sharedEdges(addOn string, entries []entry, shared map[string][]*edges) *edg
 		list.edges = append(list.edges, entries[i].edge())
 	}
 	if len(lists) == maxShared {
-		lists = slices.Delete(lists, 0, 1) // what was declared first is most likely the past
+		lists = slices.Delete(lists, 0, 1) // the oldest list is most likely stale
 	}
 	shared[addOn] = append(lists, list)
 	return list
 }
 
-// entry is what was found of an edge, or of an alternative.
+// entry is the finding on an edge or on an alternative.
 type entry struct {
 	finding     *evaluation.Finding
 	alternative bool
 }
 
-// entriesOf are those of the findings. An alternative without a finding is like its edge.
+// entriesOf returns the entries of the findings and their alternatives. An alternative without its own finding gets the verdict of
+// its edge.
 func entriesOf(findings []evaluation.Finding) []entry {
 	entries := make([]entry, 0, len(findings))
 	for i := range findings {
@@ -131,8 +132,8 @@ func (e entry) edge() edge {
 	return edge{text.Name(e.finding.Name()), e.finding.Target(), string(e.finding.Type()), e.alternative}
 }
 
-// isCause reports whether what was found can be, or lead to, a root cause: of an edge without a satisfied alternative, its
-// alternatives are, but for those that wait for the add-on itself.
+// isCause reports whether a verdict can be, or lead to, a root cause. For an edge without a satisfied alternative, the causes are
+// its alternatives, except alternatives in a cycle with the add-on itself.
 func (e edge) isCause(verdict evaluation.Verdict) bool {
 	if e.alternative {
 		return verdict != evaluation.Cycle
@@ -140,7 +141,7 @@ func (e edge) isCause(verdict evaluation.Verdict) bool {
 	return verdict != evaluation.NoAlternative
 }
 
-// codeOf is the code of a finding; of one that is held it is that of before.
+// codeOf returns the code of a finding. A held finding keeps its previous verdict.
 func codeOf(finding *evaluation.Finding, e edge, previous verdicts) code {
 	if finding.Held() {
 		if previous.edges != nil {

@@ -1,5 +1,5 @@
-// Package policies reads AddOnDependencyPolicies, and keeps in the status of each what it does on
-// the managed clusters of the fleet.
+// Package policies reads AddOnDependencyPolicies. It writes the effect of each policy on the managed
+// clusters of the fleet to its status.
 package policies
 
 import (
@@ -37,25 +37,26 @@ type dependencyPolicy = dependencyv1alpha1.AddOnDependencyPolicy
 // Key is the only key of this controller's queue.
 var Key = types.NamespacedName{Name: "policies"}
 
-// Reconciler keeps the status of all policies. It has a single key: however much of the fleet changes at
-// once, it counts the managed clusters once.
+// Reconciler writes the status of all policies. It has a single key, so many changes of the fleet at the
+// same time lead to one count of the managed clusters.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Source       *Source
-	// Loader loads which AddOnTemplate runs on a cluster, and its labels.
+	// Loader loads the labels of a cluster and the AddOnTemplates that run there.
 	Loader   fleet.Loader
 	Writer   client.Client
 	Recorder events.EventRecorder
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
 
-	// ofClusters: a policy is about protection or installations, whatever is installed on its clusters.
+	// hasClusterPolicies is true if a policy configures protection or installations. Such a policy affects its
+	// clusters regardless of the add-ons there.
 	hasClusterPolicies atomic.Bool
 }
 
-// Reconcile counts what each policy does, and writes the statuses that have changed.
+// Reconcile counts the effects of each policy, and writes each status that has changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	return controllers.At(policy.Read(policies).Next(now), now), errors.Join(failures...)
 }
 
-// unread reports whether it is not known yet what an add-on declares that the policy is about.
+// isUnread reports whether the AddOnTemplates of an add-on that the policy overrides are not read yet.
 func isUnread(evaluator *evaluation.Evaluator, p *dependencyPolicy) bool {
 	return slices.ContainsFunc(p.Spec.Overrides, func(override dependencyv1alpha1.DependencyOverride) bool {
 		return evaluator.TemplatesUnread(override.AddOn)
@@ -117,7 +118,7 @@ func (r *Reconciler) count(ctx context.Context, evaluator *evaluation.Evaluator,
 	return tally, nil
 }
 
-// countClusters adds the managed clusters that policies select for protection or installations, whatever is installed there.
+// countClusters adds the managed clusters that policies select for protection or installations, regardless of the add-ons there.
 func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *policy.Tally) error {
 	r.hasClusterPolicies.Store(set.OfClusters())
 	if !set.OfClusters() {
@@ -133,7 +134,7 @@ func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *p
 	return nil
 }
 
-// labelsOf are those of a managed cluster, which may be nil.
+// labelsOf returns the labels of a managed cluster, which may be nil.
 func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	if cluster == nil {
 		return nil
@@ -141,7 +142,7 @@ func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	return cluster.Labels
 }
 
-// write writes the status of a policy unless it is stored, and emits events on what is new.
+// write writes the status of a policy if it has changed, and emits events on the changes.
 func (r *Reconciler) write(ctx context.Context, p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) error {
 	if apiequality.Semantic.DeepEqual(p.Status, status) {
 		return nil

@@ -15,19 +15,19 @@ import (
 
 // The reasons of events on an AddOnDependencyPolicy.
 const (
-	// EventWaived: the policy waives dependencies, since it was written.
+	// EventWaived means that a new or changed policy waives dependencies.
 	EventWaived = "DependencyWaived"
-	// EventWaiverEnded: a waiver has ended. The dependency counts again as declared.
+	// EventWaiverEnded means that a waiver has ended. The dependency counts again as declared.
 	EventWaiverEnded = "WaiverEnded"
-	// EventInvalid: an override cannot be used.
+	// EventInvalid means that an override cannot be used.
 	EventInvalid = "PolicyInvalid"
-	// EventConflicting: another policy contradicts this one.
+	// EventConflicting means that another policy contradicts this policy.
 	EventConflicting = "PolicyConflicting"
 )
 
 const actionApply = "ApplyPolicy"
 
-// emit emits events on what the new status says and the stored one does not.
+// emit emits events on the differences between the stored status and the new status.
 func (r *Reconciler) emit(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) {
 	about := events.About(dependencyv1alpha1.PolicyKind.Kind, p)
 	about.APIVersion = dependencyv1alpha1.GroupVersion.String()
@@ -51,8 +51,9 @@ func (r *Reconciler) emit(p *dependencyPolicy, status dependencyv1alpha1.AddOnDe
 	}
 }
 
-// waivers describes the waivers in force.
-func waivers(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) (waived []string) {
+// waivers returns descriptions of the waivers in force.
+func waivers(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) []string {
+	var waived []string
 	for i := range p.Spec.Overrides {
 		override := &p.Spec.Overrides[i]
 		if override.Waive == nil || i >= len(status.Overrides) || status.Overrides[i].Message != "" {
@@ -64,8 +65,9 @@ func waivers(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolic
 	return waived
 }
 
-// newlyEnded describes the waivers that have ended since the status that is stored.
-func newlyEnded(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) (ended []string) {
+// newlyEnded returns descriptions of the waivers that have ended since the stored status.
+func newlyEnded(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) []string {
+	var ended []string
 	for _, override := range status.Overrides {
 		if !override.Ended {
 			continue

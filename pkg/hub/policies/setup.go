@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Settled is when the managed clusters are counted again after the fleet has changed. A rollout changes
-// it all the time: one count is enough for all that changes meanwhile.
+// Settled is the delay between a change of the fleet and the next count of the managed clusters. So one
+// count covers many changes of a rollout.
 const Settled = 5 * time.Second
 
 type queue = trigger.Queue
@@ -32,10 +32,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
+// enqueueSettled enqueues the key after the delay Settled.
 func enqueueSettled(q queue) { q.AddAfter(reconcile.Request{NamespacedName: Key}, Settled) }
 
-// addOns: it counts where an add-on is installed of which a dependency is overridden, and which
-// AddOnTemplate runs there.
+// addOns handles the events of add-ons. The status depends on the clusters where an add-on with an
+// overridden dependency is installed, and on the AddOnTemplate that runs there.
 func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
 	overridden := func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		evaluator := r.Declarations.Current()
@@ -60,7 +61,7 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 	}
 }
 
-// clusters: it counts which labels a managed cluster has.
+// clusters handles the events of managed clusters. Policies select clusters by their labels.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
 	hasOverrides := func() bool {
 		evaluator := r.Declarations.Current()

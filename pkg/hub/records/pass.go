@@ -24,14 +24,13 @@ import (
 )
 
 const (
-	pageSize = 20 // each may have 1.5 MiB
-	// maxNamed is how many add-ons a message names.
+	pageSize = 20 // one object may have 1.5 MiB
+	// maxNamed is the maximum number of add-ons in a message.
 	maxNamed = 5
 )
 
-// Require makes the records that are missing. It fails unless the fields of every
-// registered add-on are recorded, so that they can be restored once a CRD that lacks
-// them has them again.
+// Require writes missing records. It returns an error if the fields of a registered add-on are
+// not recorded, because they could not be restored after a CRD has lacked them for a while.
 func Require(ctx context.Context, hub client.Client) error {
 	p, err := run(ctx, hub, recordsOnly)
 	if err != nil || len(p.unrecorded) == 0 {
@@ -47,19 +46,19 @@ func Require(ctx context.Context, hub client.Client) error {
 		strings.Join(named, ", "), suffix, addonv1alpha1.DependenciesAnnotation)
 }
 
-// pass is what one pass over all registered add-ons did.
+// pass is the result of one pass over all registered add-ons.
 type pass struct {
-	// restored are those whose fields were written back.
+	// restored has the add-ons whose fields were written back.
 	restored []*unstructured.Unstructured
-	// lost are those that still lack fields of their record.
+	// lost has the add-ons that still lack fields of their record.
 	lost []string
-	// unrecorded are those with fields that have no record.
+	// unrecorded has the add-ons with fields that have no record.
 	unrecorded []string
-	// failed is how many writes failed.
+	// failed is the number of failed writes.
 	failed int
 }
 
-// writes are what a pass writes of add-ons.
+// writes limits the writes of a pass.
 type writes int
 
 const (
@@ -68,8 +67,8 @@ const (
 	recordsAndFields
 )
 
-// run reads all registered add-ons live, and makes their records and restores their
-// fields as far as these are to be written.
+// run reads all registered add-ons from the API server. It writes their records and restores
+// their fields, as far as these writes are allowed.
 func run(ctx context.Context, hub client.Client, allowed writes) (pass, error) {
 	var p pass
 	page := &unstructured.UnstructuredList{}
@@ -91,9 +90,8 @@ func run(ctx context.Context, hub client.Client, allowed writes) (pass, error) {
 	}
 }
 
-// keep makes the record of one add-on, and writes its lost fields back. If another
-// writer was faster it decides again at once: an add-on that is written often would
-// else wait for long.
+// keep writes the record of an add-on, and restores its lost fields. After a conflict it tries
+// again at once, because an add-on that is written often would wait for long otherwise.
 func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, allowed writes) {
 	if allowed == nothing {
 		p.add(declarationOf(addOn), addOn, false)
@@ -109,7 +107,7 @@ func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.
 			}
 		}
 		updated, restored, problem = desired(addOn, allowed)
-		if restored { // a list may lack fields that are stored, right after a graft, and has no field owners
+		if restored { // right after a graft, a list may lack stored fields, and it has no field owners
 			if err := hub.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
 				return err
 			}
@@ -141,8 +139,8 @@ func write(ctx context.Context, hub client.Client, old, updated *unstructured.Un
 	return hub.Patch(ctx, updated, changes, client.FieldOwner(names.AddonManager))
 }
 
-// giveUp writes the field owners of before. The API server makes Interlock the owner of
-// what it restores. The author's server-side apply would then conflict, and could not
+// giveUp writes the previous field owners. The API server makes Interlock the owner of the
+// fields that it restores. The author's server-side apply would conflict, and could not
 // remove the fields.
 func giveUp(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, owners []metav1.ManagedFieldsEntry) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -160,8 +158,8 @@ func giveUp(ctx context.Context, hub client.Client, addOn *unstructured.Unstruct
 	})
 }
 
-// reread reads an add-on as it is now. It lists, because uninstalling has no right to
-// get one.
+// reread reads the current version of an add-on. It uses a list, because the uninstaller has
+// no right to get objects.
 func reread(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
@@ -176,8 +174,8 @@ func reread(ctx context.Context, hub client.Client, addOn *unstructured.Unstruct
 	return nil
 }
 
-// desired returns the add-on with its record and, where fields may be written, with
-// those that it has lost. The problem says why there is no record.
+// desired returns the add-on with its record and, if fields may be written, with its lost
+// fields. restored reports whether it adds fields. problem is the reason for a missing record.
 func desired(addOn *unstructured.Unstructured, allowed writes) (updated *unstructured.Unstructured, restored bool, problem string) {
 	updated = addOn.DeepCopy()
 	current := declarationOf(updated)

@@ -1,5 +1,6 @@
-// Package reports keeps an AddOnDependencyReport in the namespace of each managed cluster
-// that has unsatisfied dependencies or, with --reports=all, any. It only runs with --reports.
+// Package reports writes an AddOnDependencyReport to the namespace of each managed cluster
+// with unsatisfied dependencies. With --reports=all, it writes one for each cluster with
+// dependencies. It only runs with --reports.
 package reports
 
 import (
@@ -27,26 +28,25 @@ import (
 
 type dependencyReport = dependencyv1alpha1.AddOnDependencyReport
 
-// Reconciler keeps the report on one managed cluster.
+// Reconciler writes the report on one managed cluster.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Loader       fleet.Loader
-	// Live reads reports from the API server: they are not cached.
+	// Live reads reports from the API server, because they are not cached.
 	Live   client.Reader
 	Writer client.Client
 	Scope  dependencyv1alpha1.ReportScope
 	// Changes enqueues the clusters whose add-ons were evaluated.
 	Changes *Changes
 
-	// contents has a fingerprint of each report that is stored, by cluster.
+	// contents has the fingerprint of each stored report, by cluster.
 	contents    sync.Map
 	evaluations evaluationCache
 }
 
-// Reconcile writes the report on the cluster of that name if it changed, and deletes it if
-// it is empty.
+// Reconcile writes the report on a cluster if it has changed, and deletes it if it is empty.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := request.Name
 	evaluator, err := r.Declarations.Wait(ctx)
@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all inputs of the report on a cluster from the cache, and the installations and upgrades that wait there.
+// load reads all inputs of the report on a cluster from the cache. It also returns the pending installations and upgrades.
 func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
 	keys, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, 
 	return whatif.Cluster{Cluster: state, AddOns: observations}, waits, err
 }
 
-// last reads the report that is stored, nil where there is none.
+// last returns the stored report, or nil.
 func (r *Reconciler) last(ctx context.Context, cluster string) (*dependencyReport, error) {
 	if _, exists := r.contents.Load(cluster); !exists {
 		return nil, nil
@@ -104,7 +104,7 @@ func (r *Reconciler) last(ctx context.Context, cluster string) (*dependencyRepor
 	return object, nil
 }
 
-// write writes a report unless it is stored.
+// write writes a report unless the same report is stored.
 func (r *Reconciler) write(ctx context.Context, object *dependencyReport) error {
 	content, err := fingerprint(object)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// reportKey is where the report on a cluster is.
+// reportKey returns the key of the report on a cluster.
 func reportKey(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: cluster}
 }
 
-// configurationOf applies a report as a whole: what it no longer has is removed.
+// configurationOf returns the apply configuration of a whole report, so that an apply removes old parts.
 func configurationOf(object *dependencyReport) (*unstructured.Unstructured, error) {
 	applied := *object
 	applied.Labels = map[string]string{names.ManagedBy: names.AddonManager}
@@ -34,8 +34,8 @@ func configurationOf(object *dependencyReport) (*unstructured.Unstructured, erro
 
 var seed = maphash.MakeSeed()
 
-// fingerprint is equal for reports of the same content. It replaces a cache of reports,
-// which would have one of up to 256 KiB for each cluster.
+// fingerprint returns a hash of the content of a report. It replaces a cache, which would have
+// a report of up to 256 KiB for each cluster.
 func fingerprint(object *dependencyReport) (uint64, error) {
 	content := *object
 	content.TypeMeta, content.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{}
@@ -46,11 +46,11 @@ func fingerprint(object *dependencyReport) (uint64, error) {
 	return maphash.Bytes(seed, encoded), nil
 }
 
-// evaluations prepares the evaluation of clusters once for each catalog.
+// evaluationCache prepares the evaluation of clusters once for each catalog.
 type evaluationCache struct {
-	mutex    sync.Mutex
+	mutex     sync.Mutex
 	evaluator *evaluation.Evaluator
-	prepared *whatif.Evaluation
+	prepared  *whatif.Evaluation
 }
 
 func (e *evaluationCache) prepare(evaluator *evaluation.Evaluator) *whatif.Evaluation {

@@ -19,8 +19,9 @@ import (
 
 // confirm compares the catalog with the API server before a write that cannot be reverted, because the caches of declarations and of add-ons
 // have different watches. Where they differ, the next catalog triggers another decision.
-func (r *Reconciler) confirm(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (confirmed bool, err error) {
-	confirmed = true
+func (r *Reconciler) confirm(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (bool, error) {
+	confirmed := true
+	var err error
 	degraded := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	if degraded != nil && len(subject.assessment.Findings) == 0 {
 		variant := subject.evaluator.Variant(subject.key.Name, subject.state)
@@ -47,7 +48,7 @@ func (r *Reconciler) confirmGate(ctx context.Context, subject *assessedAddOn) (b
 	return declarations.CurrentTemplate(ctx, r.Live, subject.evaluator, assess.Chosen(subject.addOn))
 }
 
-// confirmUpgrade compares the AddOnTemplate that no longer waits.
+// confirmUpgrade compares the AddOnTemplate whose wait ends.
 func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessedAddOn) (bool, error) {
 	exists, err := declarations.TemplateExists(ctx, r.Live, subject.stored.Waiting)
 	if err != nil || !exists {
@@ -56,13 +57,13 @@ func (r *Reconciler) confirmUpgrade(ctx context.Context, subject *assessedAddOn)
 	return declarations.CurrentTemplate(ctx, r.Live, subject.evaluator, subject.stored.Waiting)
 }
 
-// overwritesLoss reports whether Available of a bundle no longer says that the managed cluster is lost.
+// overwritesLoss reports whether the decision replaces the loss of the managed cluster in Available of a bundle.
 func overwritesLoss(stored outcome.Stored, decision outcome.Decision) bool {
 	available := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionAvailable)
 	return available != nil && availability.ClusterLost(stored.Available)
 }
 
-// confirmReturn reports whether the managed cluster is not lost at this moment. The cache of managed clusters may be behind the cache of
+// confirmReturn reports whether the managed cluster is not lost according to the API server. The cache of managed clusters may be behind the cache of
 // add-ons, and OCM's hub sets Available again only after the next change of the managed cluster.
 func (r *Reconciler) confirmReturn(ctx context.Context, name string) (bool, error) {
 	var clusters clusterv1.ManagedClusterList

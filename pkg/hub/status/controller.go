@@ -30,7 +30,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// messagesAgain is when an add-on is reconciled again whose messages had to wait for the rate limit. At most twice this time passes.
+// messagesAgain is the delay before a write of messages that exceeded the rate limit is tried again. Jitter adds up to the same time.
 const messagesAgain = 10 * time.Second
 
 // Reconciler assesses one add-on on one managed cluster, decides, and applies what differs.
@@ -53,17 +53,17 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// EventLimiter limits events on transitions. Without one, all are emitted.
 	EventLimiter flowcontrol.PassiveRateLimiter
-	// Concurrency is how many add-ons are assessed and written at the same time.
+	// Concurrency is the number of add-ons that are assessed and written at the same time.
 	Concurrency int
-	// Guarded knows whether the guard is in force.
+	// Guarded records whether the guard is in force.
 	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
-	// FirstPass counts the add-ons that exist at the start and have not been assessed yet.
+	// FirstPass tracks the add-ons that exist at the start and have not been assessed yet.
 	FirstPass *firstpass.Pass
 
-	undeclared    undeclaredCache
-	stuck         stuckTracker
+	undeclared     undeclaredCache
+	stuck          stuckTracker
 	contradictions contradictionIndex
 }
 
@@ -98,16 +98,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return controllers.At(controllers.Sooner(next, postponed), r.Clock.Now()), nil
 }
 
-// assessed is an add-on with its assessment.
+// assessedAddOn is an add-on with its assessment.
 type assessedAddOn struct {
 	key        types.NamespacedName
 	addOn      *addonv1alpha1.ManagedClusterAddOn
-	evaluator   *evaluation.Evaluator
+	evaluator  *evaluation.Evaluator
 	state      evaluation.State
 	assessment outcome.Assessment
 	stored     outcome.Stored
-	assessedAt         time.Time
-	// reassessed is true if the last assessment had findings on the same edges.
+	assessedAt time.Time
+	// reassessed is true if the previous assessment had findings on the same edges.
 	reassessed bool
 }
 
@@ -156,7 +156,7 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Store.Delete(addOn)
 }
 
-// notBefore returns the time of the next write of a condition that another writer has just overwritten, and else zero.
+// notBefore returns the time of the next write of a condition that another writer has just overwritten. Otherwise, it is zero.
 func (r *Reconciler) notBefore(subject *assessedAddOn, desired metav1.Condition) time.Time {
 	if wait := r.Backoff.Wait(subject.key, backoff.Condition(desired)); wait > 0 {
 		return subject.assessedAt.Add(wait)

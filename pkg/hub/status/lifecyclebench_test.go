@@ -241,4 +241,4 @@ func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, 
 	return evaluation.Facts{}, nil
 }
 
-func (none) Facts() evaluation.APIFacts { return nil }
+func (none) APIFacts() evaluation.APIFacts { return nil }

@@ -18,7 +18,7 @@ import (
 
 // SetupWithManager registers the controller. It begins with every add-on.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	// Evaluating a whole fleet leaves garbage, which counts against the memory limit of
+	// The evaluation of a whole fleet leaves garbage, which counts against the memory limit of
 	// the pod. With 100,000 add-ons in a cache, 151 MiB were resident two minutes later,
 	// and 130 MiB with this call.
 	initial := assess.NewBacklog(debug.FreeOSMemory)
@@ -36,7 +36,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, watch.Clusters()))
 }
 
-// listed is a source that calls a function once it has handled all objects that exist.
+// listedSource is a source that calls onListed after it has handled all objects of the first list.
 type listedSource struct {
 	source.SyncingSource
 	onListed func()

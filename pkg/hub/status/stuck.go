@@ -19,30 +19,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// EventStuck is the reason of the event on an add-on that has waited for StuckAfter until a
-// dependency is installed, or behind its gate until one is satisfied.
+// EventStuck is the reason of the event on an add-on that has waited for StuckAfter. It waits for
+// the installation of a dependency, or behind its gate for a dependency to be satisfied.
 const EventStuck = "DependencyStuck"
 
-// StuckAfter is how long OCM may take to install a dependency before an event says that it has not.
+// StuckAfter is the time that OCM may take to install a dependency before an event is emitted.
 const StuckAfter = 15 * time.Minute
 
-// stuck remembers which add-ons wait until a dependency is installed, and for which. It has no
-// others.
+// stuckTracker has the add-ons that wait for the installation of dependencies, with the names of
+// these dependencies.
 type stuckTracker struct {
 	mutex  sync.Mutex
 	addOns map[types.NamespacedName]map[string]pendingWait
 }
 
-// waiting is until when an add-on may wait for a dependency, and whether that was reported.
+// pendingWait is the wait of an add-on for a dependency.
 type pendingWait struct {
+	// until is the time when the wait is reported.
 	until    time.Time
 	reported bool
 }
 
-// observe takes for which dependencies an add-on waits, and since when it does if it was not known
-// to wait. It returns those to be reported now, and when the next one is; zero: never. A wait
-// that is past its end when it is first observed was reported before addon-manager started.
-// What was known of a dependency that is held stays.
+// observe records the dependencies that an add-on waits for. since is the beginning of the wait for
+// an add-on that was not waiting before. It returns the dependencies to report now, and the time of
+// the next report, or zero. A wait that is overdue when it is first observed was reported before
+// addon-manager started. A dependency whose verdict is held keeps its wait.
 func (s *stuckTracker) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -91,9 +92,9 @@ func (s *stuckTracker) forget(addOn types.NamespacedName) {
 	delete(s.addOns, addOn)
 }
 
-// observeStuck emits the event on an add-on that has waited for too long, and returns when to
-// evaluate it again for that; zero: never.
-func (r *Reconciler) observeStuck(subject *assessedAddOn, decision outcome.Decision) (next time.Time) {
+// observeStuck emits an event on an add-on that has waited for too long. It returns the time of the
+// next evaluation for that purpose, or zero.
+func (r *Reconciler) observeStuck(subject *assessedAddOn, decision outcome.Decision) time.Time {
 	var waits, held []string
 	findings, obstacle := subject.assessment.Awaited(), obstacleOf(subject.stored)
 	for _, finding := range findings {
@@ -123,7 +124,7 @@ func (r *Reconciler) observeStuck(subject *assessedAddOn, decision outcome.Decis
 	return next
 }
 
-// waitsBehind says what keeps an add-on, or its other AddOnTemplate, from being installed; empty: nothing.
+// obstacleOf returns the reason, for a message, why an add-on or its other AddOnTemplate is not installed. It is empty if there is none.
 func obstacleOf(stored outcome.Stored) string {
 	switch {
 	case stored.GateClosed:
@@ -134,7 +135,8 @@ func obstacleOf(stored outcome.Stored) string {
 	return ""
 }
 
-// waitsSince is since when an add-on waits, if that was not observed: by the condition of what it waits behind, or else by Degraded.
+// waitsSince returns the time since when an add-on waits if its beginning was not observed. It comes from Installable or Upgradable, or else
+// from Degraded.
 func waitsSince(subject *assessedAddOn, decision outcome.Decision) time.Time {
 	for _, c := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
 		if obstacleOf(subject.stored) != "" && gate.Waits(c) {

@@ -15,14 +15,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// confirmedFor is how long one request confirms for all clusters that an add-on
+// confirmedFor is the time for which one request confirms, for all clusters, that an add-on
 // declares no dependencies.
 const confirmedFor = 5 * time.Second
 
-// undeclared confirms with the API server that add-ons declare no dependencies.
-// Different watches fill the caches of registrations and of add-ons. After a pause
-// of the process, it may see a condition of the next leader before the declaration
-// that the condition rests on. It must not clear such a condition.
+// undeclaredCache confirms with the API server that add-ons declare no dependencies. The
+// caches of registrations and of add-ons have different watches. After a pause of the
+// process, the cache may have a condition of the next leader, but not yet the declaration
+// behind it. The process must not clear such a condition.
 type undeclaredCache struct {
 	requests singleflight.Group
 
@@ -30,11 +30,11 @@ type undeclaredCache struct {
 	confirmed map[declarationSource]time.Time
 }
 
-// declaredBy is the AddOnTemplate of an add-on that declares, or else its registration.
+// declarationSource is the AddOnTemplate with the declaration of an add-on. Without a template, it is its registration.
 type declarationSource struct{ addOn, template string }
 
-// confirm reports whether the add-on declares nothing at this moment, or did not
-// within the last confirmedFor: by its AddOnTemplate of that name, or else by its registration.
+// confirm reports whether the add-on declares no dependencies, in the AddOnTemplate or else in its
+// registration. The result of an API request is used again for confirmedFor.
 func (u *undeclaredCache) confirm(ctx context.Context, live client.Reader, addOn, template string, now time.Time) (bool, error) {
 	source := declarationSource{addOn, template}
 	if u.isConfirmed(source, now) {
@@ -59,7 +59,7 @@ func (u *undeclaredCache) confirm(ctx context.Context, live client.Reader, addOn
 	return true, nil
 }
 
-// knows reports whether it was confirmed within the last confirmedFor.
+// isConfirmed reports whether the source was confirmed within the last confirmedFor.
 func (u *undeclaredCache) isConfirmed(source declarationSource, now time.Time) bool {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -71,15 +71,17 @@ func (u *undeclaredCache) isConfirmed(source declarationSource, now time.Time) b
 	return false
 }
 
-// declaredNow reads a declaration from the API server. A list of one needs no further right.
-func readDeclaration(ctx context.Context, live client.Reader, addOn, template string) (d declaration.Declaration, err error) {
+// readDeclaration reads a declaration from the API server. It uses a list, because addon-manager has no right to
+// get these objects.
+func readDeclaration(ctx context.Context, live client.Reader, addOn, template string) (declaration.Declaration, error) {
 	if template == "" {
 		var registrations addonv1alpha1.ClusterManagementAddOnList
-		err = live.List(ctx, &registrations, declarations.Named(addOn))
+		err := live.List(ctx, &registrations, declarations.Named(addOn))
 		return catalog.New(registrations.Items).Declaration(addOn), err
 	}
+	var d declaration.Declaration
 	var templates addonv1alpha1.AddOnTemplateList
-	err = live.List(ctx, &templates, declarations.Named(template))
+	err := live.List(ctx, &templates, declarations.Named(template))
 	for i := range templates.Items {
 		if templates.Items[i].Name == template {
 			d, _ = declaration.ReadTemplate(&templates.Items[i])

@@ -46,14 +46,14 @@ func (r *Reconciler) change(ctx context.Context, subject *assessedAddOn, decisio
 	return reconcile.Result{}, nil
 }
 
-// apply writes the status that a decision leads to, and returns the resourceVersion that the add-on has then.
-func (r *Reconciler) apply(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (resourceVersion string, err error) {
+// apply writes the status of a decision, and returns the new resourceVersion of the add-on.
+func (r *Reconciler) apply(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (string, error) {
 	return r.Writer.ApplyStatus(ctx, names.AddonManager, subject.addOn, conditionwriter.Status{
 		Conditions: decision.Conditions(subject.stored), HealthCheck: decision.HealthCheck,
 	})
 }
 
-// list names conditions, as in "Degraded=True/Reason".
+// list formats conditions, as in "Degraded=True/Reason".
 func list(conditions []metav1.Condition) string {
 	parts := make([]string, 0, len(conditions))
 	for _, desired := range conditions {
@@ -62,7 +62,7 @@ func list(conditions []metav1.Condition) string {
 	return strings.Join(parts, ", ")
 }
 
-// unwritten returns the result of a write that failed. After a conflict with another writer, the add-on is reconciled again.
+// resultOf returns the result of a reconcile whose write failed. After a conflict with another writer, the add-on is reconciled again.
 func resultOf(err error, operation string) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):

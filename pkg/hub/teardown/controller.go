@@ -1,5 +1,5 @@
-// Package teardown lets add-ons that are being deleted go in order: after the add-ons on the managed cluster that depend on them and are
-// being deleted as well.
+// Package teardown removes add-ons that are being deleted in order. An add-on is removed after its dependents on the managed cluster that
+// are being deleted as well.
 package teardown
 
 import (
@@ -35,29 +35,29 @@ import (
 
 // The reasons of events on add-ons that are being deleted.
 const (
-	// EventWaits: the add-on waits for others that depend on it.
+	// EventWaits means that the deletion of the add-on waits for its dependents.
 	EventWaits = "DeletionWaits"
-	// EventLate: it went before them, because it had waited for too long.
+	// EventLate means that the add-on was removed before its dependents, because it had waited for too long.
 	EventLate = "DeletionOutOfOrder"
 )
 
-// Reconciler releases one add-on that is being deleted.
+// Reconciler removes Interlock's finalizer from one add-on that is being deleted.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
-	// Assessments has what is found of dependents.
+	// Assessments has the assessments of dependents.
 	Assessments *assess.Store
-	// Live reads from the API server: finalizers are not in the cache.
+	// Live reads from the API server, because finalizers are not in the cache.
 	Live     client.Reader
 	Writer   client.Client
 	Recorder toolsevents.EventRecorder
 
-	// waits is what events have said that add-ons wait for.
+	// waits has, by add-on, the dependents that the last event named.
 	waits sync.Map
 }
 
-// Reconcile removes Interlock's finalizer from an add-on that is being deleted, once it may go.
+// Reconcile removes Interlock's finalizer from an add-on that is being deleted, once its dependents are gone.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key := request.NamespacedName
 	evaluator, err := r.Declarations.Wait(ctx)
@@ -79,7 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	now := r.Clock.Now()
 	decision := teardown.Decide(evaluator.Catalog, addOn.Name, state, now)
-	if decision.Release && decision.Stays { // as far as the cache knows
+	if decision.Release && decision.Stays { // the cache may be behind
 		if state.Deleting, err = r.deletingNow(ctx, addOn.Namespace); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -92,9 +92,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.release(ctx, addOn, index, decision)
 }
 
-// state reads what is decided on.
-func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (state teardown.State, err error) {
-	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
+// state reads the input of the decision.
+func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (teardown.State, error) {
+	state := teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
 	addOns, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
 	if err != nil {
 		return state, err
@@ -118,7 +118,7 @@ func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	return state, err
 }
 
-// deletingNow returns the add-ons on a managed cluster by the API server, and whether they are being deleted.
+// deletingNow returns, for each add-on on a managed cluster, whether it is being deleted according to the API server.
 func (r *Reconciler) deletingNow(ctx context.Context, cluster string) (map[string]bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
@@ -132,7 +132,7 @@ func (r *Reconciler) deletingNow(ctx context.Context, cluster string) (map[strin
 	return deleting, nil
 }
 
-// abandoned reports whether nothing can be removed from a managed cluster in order; nil: it is gone.
+// abandoned reports whether add-ons cannot be removed in order because the managed cluster is lost, being deleted, or nil.
 func abandoned(cluster *clusterv1.ManagedCluster) bool {
 	return cluster == nil || !cluster.DeletionTimestamp.IsZero() ||
 		meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
@@ -152,7 +152,7 @@ func (r *Reconciler) terminating(ctx context.Context, name string) (bool, error)
 	return !namespace.DeletionTimestamp.IsZero(), nil
 }
 
-// release removes the finalizer, and no other.
+// release removes Interlock's finalizer at the index.
 func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, index int, decision teardown.Decision) error {
 	path := fmt.Sprintf("/metadata/finalizers/%d", index)
 	patch, err := json.Marshal([]map[string]string{
@@ -177,7 +177,7 @@ func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 	return nil
 }
 
-// reportWaiting emits an event on what an add-on waits for, if that is new.
+// reportWaiting emits an event on the dependents that an add-on waits for, if they have changed.
 func (r *Reconciler) reportWaiting(addOn *addonv1alpha1.ManagedClusterAddOn, dependents []string) {
 	names := text.Names(dependents, ", ")
 	if previous, ok := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || ok && previous == names {

@@ -1,6 +1,6 @@
 // Package webhookca writes the CA of addon-manager webhook to the webhook configurations.
-// The webhook reads what the network sends it. If it could write them, a compromised
-// webhook could have every write on the hub sent to it. So it only publishes its CA.
+// The webhook itself has no right to do that. A compromised webhook could otherwise redirect
+// every write on the hub to itself. It only publishes its CA in a ConfigMap.
 package webhookca
 
 import (
@@ -28,17 +28,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
-// EventRefused is the reason of an event on the ConfigMap: what it has is no CA.
+// EventRefused is the reason of the event on a ConfigMap without a usable CA.
 const EventRefused = "WebhookCARefused"
 
-// How often the controller acts at most, however often another writer changes the
-// ConfigMap or a configuration.
+// The delays between an event and the reconcile. They limit the rate of writes if another
+// writer keeps changing the ConfigMap or a configuration.
 const (
 	publishedDelay = 100 * time.Millisecond
 	repairDelay    = time.Second
 )
 
-// LifecycleName names the further MutatingWebhookConfiguration of deploy/lifecycle.
+// LifecycleName is the name of the MutatingWebhookConfiguration in deploy/lifecycle.
 const LifecycleName = "interlock-lifecycle"
 
 // target is a configuration whose webhooks get the CA.
@@ -61,9 +61,9 @@ type Reconciler struct {
 	// Client reads and writes the hub without a cache.
 	Client   client.Client
 	Recorder toolsevents.EventRecorder
-	// Namespace is that of the webhook.
+	// Namespace is the namespace of the webhook.
 	Namespace string
-	// Lifecycle is whether there may be the configuration of deploy/lifecycle.
+	// Lifecycle includes the configuration of deploy/lifecycle.
 	Lifecycle bool
 
 	refusedVersion string // resourceVersion of the ConfigMap that was last refused
@@ -85,9 +85,9 @@ func (r *Reconciler) published() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: names.WebhookCA}
 }
 
-// Reconcile writes the published CA where it differs. An empty or absent ConfigMap
-// changes nothing: another component makes the certificate, or the webhook has not
-// run yet.
+// Reconcile writes the published CA to each configuration that has another CA. It does nothing
+// if the ConfigMap is empty or absent: another component may create the certificate, or the
+// webhook has not started yet.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	published := &unstructured.Unstructured{}
 	published.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
@@ -100,7 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	if err := checkBundle(text); err != nil {
 		r.refuse(ctx, published, err)
-		return reconcile.Result{}, nil // its next change is the next chance
+		return reconcile.Result{}, nil // the next change of the ConfigMap triggers another try
 	}
 	var failures []error
 	for _, configuration := range r.configurations() {
@@ -109,7 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	return reconcile.Result{}, errors.Join(failures...)
 }
 
-// refuse reports once that the ConfigMap has no usable CA.
+// refuse reports that the ConfigMap has no usable CA, once for each of its versions.
 func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstructured, cause error) {
 	if published.GetResourceVersion() == r.refusedVersion {
 		return
@@ -125,8 +125,7 @@ func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstruc
 	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, EventRefused, "InjectWebhookCA", "%s", events.Note(message))
 }
 
-// inject writes the CA to a configuration. An absent one has no
-// webhooks.
+// inject writes the CA to a configuration. It does nothing if there is no such configuration.
 func (r *Reconciler) inject(ctx context.Context, t target, bundle []byte) error {
 	configuration := &unstructured.Unstructured{}
 	configuration.SetGroupVersionKind(t.kind)

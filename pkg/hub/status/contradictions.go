@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// contradicting indexes, by cluster, the add-ons whose gate is closed because of a contradiction.
+// contradictionIndex has, by cluster, the add-ons whose gate is closed because of a contradiction.
 type contradictionIndex struct {
 	mutex     sync.Mutex
 	byCluster map[string]map[types.NamespacedName]bool
@@ -35,14 +35,14 @@ func (c *contradictionIndex) remove(addOn types.NamespacedName) {
 	}
 }
 
-// on returns those on a cluster.
+// onCluster returns the add-ons on a cluster.
 func (c *contradictionIndex) onCluster(cluster string) []types.NamespacedName {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return slices.Collect(maps.Keys(c.byCluster[cluster]))
 }
 
-// any reports whether there are any.
+// hasAny reports whether the index has any add-on.
 func (c *contradictionIndex) hasAny() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

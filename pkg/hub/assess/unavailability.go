@@ -10,9 +10,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// lapses remembers since when add-ons are not available, by the hub's clock. It has only
-// those that an edge tolerates: controllers look them up when they evaluate the edge, which
-// is right after each change of the add-on.
+// unavailabilities has the time since when add-ons are not available, by the hub's clock. It has
+// only add-ons whose unavailability an edge tolerates. Controllers look an add-on up when they
+// evaluate such an edge, which happens after each change of the add-on.
 type unavailabilities struct {
 	clock clock.PassiveClock
 
@@ -20,17 +20,17 @@ type unavailabilities struct {
 	addOns map[types.NamespacedName]availabilityState
 }
 
-// availabilityOf is what was last observed of an add-on.
+// availabilityState is the last observed availability of an add-on.
 type availabilityState struct {
-	// since is when it ceased to be available; zero: it is available, or never was.
+	// since is the time when it became unavailable. It is zero if it is available, or never was.
 	since time.Time
-	// works is set while it is available.
+	// available is true while it is available.
 	available bool
-	// unwitnessed: it was not available when it was first looked up.
+	// unwitnessed is true if it was unavailable already when it was first looked up.
 	unwitnessed bool
 }
 
-// created remembers an add-on that was not available yet, so nothing of it is to be tolerated.
+// observeCreation records a new add-on. It was never available, so its unavailability is not tolerated.
 func (l *unavailabilities) observeCreation(addOn types.NamespacedName) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -45,7 +45,7 @@ func (l *unavailabilities) forget(addOn types.NamespacedName) {
 	delete(l.addOns, addOn)
 }
 
-// observe takes what an add-on is like, and returns since when it is not available.
+// observe records whether an add-on is available, and returns the time since when it is not.
 func (l *unavailabilities) observe(addOn types.NamespacedName, available bool) evaluation.Lapse {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
