@@ -20,7 +20,7 @@ func deployed[T any](t *testing.T, template *unstructured.Unstructured, kind str
 	return named[T](t, template, kind, "")
 }
 
-// named reads the manifest of a kind with a name; empty: the first one.
+// named reads the manifest of a kind with a name. Without a name, it reads the first manifest of the kind.
 func named[T any](t *testing.T, template *unstructured.Unstructured, kind, name string) (object T) {
 	t.Helper()
 	var typed ocmv1alpha1.AddOnTemplate

@@ -30,9 +30,9 @@ func newTracker() (*Tracker, *clocktesting.FakePassiveClock) {
 
 func TestObserve(t *testing.T) {
 	type step struct {
-		after  time.Duration // since the start
-		status metav1.ConditionStatus
-		want   time.Duration // since the start; -1: zero
+		elapsed time.Duration // since the start
+		status  metav1.ConditionStatus
+		want    time.Duration // since the start, or -1 for the zero time
 	}
 	for name, steps := range map[string][]step{
 		"NeverLost":            {{0, up, 0}, {time.Hour, up, 0}},
@@ -44,7 +44,7 @@ func TestObserve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tracker, clock := newTracker()
 			for i, step := range steps {
-				clock.SetTime(started.Add(step.after))
+				clock.SetTime(started.Add(step.elapsed))
 				want := started.Add(step.want)
 				if step.want < 0 {
 					want = time.Time{}
