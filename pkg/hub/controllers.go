@@ -45,48 +45,92 @@ func setupReports(mgr ctrl.Manager, s *shared) error {
 	changes := &reports.Changes{}
 	s.assessments.Subscribe(func(change assess.Change) { changes.Add(change.AddOn.Namespace) })
 	return (&reports.Reconciler{
-		Clock: clock.RealClock{}, Fleet: s.fleet, Declarations: s.declarations, Loader: s.loader,
-		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: s.options.Reports, Changes: changes,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Loader:       s.loader,
+		Live:         mgr.GetAPIReader(),
+		Writer:       mgr.GetClient(),
+		Scope:        s.options.Reports,
+		Changes:      changes,
 	}).SetupWithManager(mgr)
 }
 
 // setupPolicies adds the controller that writes the status of policies.
 func setupPolicies(mgr ctrl.Manager, s *shared) error {
 	return (&policies.Reconciler{
-		Clock: clock.RealClock{}, Fleet: s.fleet, Declarations: s.declarations, Source: s.policies, Loader: s.loader,
-		Writer: mgr.GetClient(), Recorder: s.recorder, Changed: s.triggers.policies,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Source:       s.policies,
+		Loader:       s.loader,
+		Writer:       mgr.GetClient(),
+		Recorder:     s.recorder,
+		Changed:      s.triggers.policies,
 	}).SetupWithManager(mgr)
 }
 
 // setupDeclarations adds the controller that builds the catalog.
 func setupDeclarations(mgr ctrl.Manager, s *shared) error {
 	return (&declarations.Reconciler{
-		Registrations: fleet.Objects{Reader: mgr.GetCache()}, Fleet: s.fleet, Readable: s.warm.Begun(), Store: s.declarations,
-		Metrics: s.metrics, Recorder: s.recorder, Evaluate: s.triggers.evaluate, Request: s.triggers.request,
-		EnableWatches: s.watches.Enable, Templates: s.inputs.Templates, Placements: s.inputs.Placements, Declare: s.triggers.declare, Policies: s.policies.List,
-		Published: s.triggers.catalogPublished,
+		Registrations: fleet.Objects{Reader: mgr.GetCache()},
+		Fleet:         s.fleet,
+		Readable:      s.warm.Begun(),
+		Store:         s.declarations,
+		Metrics:       s.metrics,
+		Recorder:      s.recorder,
+		Evaluate:      s.triggers.evaluate,
+		Request:       s.triggers.request,
+		EnableWatches: s.watches.Enable,
+		Templates:     s.inputs.Templates,
+		Placements:    s.inputs.Placements,
+		Declare:       s.triggers.declare,
+		Policies:      s.policies.List,
+		Published:     s.triggers.catalogPublished,
 	}).SetupWithManager(mgr)
 }
 
 // setupFacts adds the controller that requests facts from agents.
 func setupFacts(mgr ctrl.Manager, s *shared) error {
 	return (&facts.Reconciler{
-		Fleet: s.fleet, Declarations: s.declarations, Informer: s.informer, Reader: s.reported, Writer: mgr.GetClient(),
-		Backoff: backoff.New(clock.RealClock{}), Metrics: s.metrics, Recorder: s.recorder, Request: s.triggers.request,
-		Evaluate: s.triggers.evaluate,
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Informer:     s.informer,
+		Reader:       s.reported,
+		Writer:       mgr.GetClient(),
+		Backoff:      backoff.New(clock.RealClock{}),
+		Metrics:      s.metrics,
+		Recorder:     s.recorder,
+		Request:      s.triggers.request,
+		Evaluate:     s.triggers.evaluate,
 	}).SetupWithManager(mgr)
 }
 
 // setupStatus adds the controller that assesses add-ons, and writes their conditions and gates.
 func setupStatus(mgr ctrl.Manager, s *shared) error {
 	return (&status.Reconciler{
-		Clock: clock.RealClock{}, Declarations: s.declarations, Store: s.assessments, Memory: s.memory,
-		Assessor: assess.Assessor{Fleet: s.fleet, Loader: s.loader, Live: mgr.GetAPIReader(), Acts: s.options.Lifecycle},
-		Writer:   condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(s.recorder),
-		Backoff: backoff.New(clock.RealClock{}), Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
-		Metrics: s.metrics, EventLimiter: status.NewEventLimiter(),
-		Concurrency: s.options.Concurrency, Guarded: s.guarded, Evaluate: s.triggers.evaluate, FirstPass: s.firstPass,
+		Clock:        clock.RealClock{},
+		Declarations: s.declarations,
+		Store:        s.assessments,
+		Memory:       s.memory,
+		Assessor: assess.Assessor{
+			Fleet:  s.fleet,
+			Loader: s.loader,
+			Live:   mgr.GetAPIReader(),
+			Acts:   s.options.Lifecycle,
+		},
+		Writer:       condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Client:       mgr.GetClient(),
+		Live:         mgr.GetAPIReader(),
+		Recorder:     events.Later(s.recorder),
+		Backoff:      backoff.New(clock.RealClock{}),
+		Messages:     rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Metrics:      s.metrics,
+		EventLimiter: status.NewEventLimiter(),
+		Concurrency:  s.options.Concurrency,
+		Guarded:      s.guarded,
+		Evaluate:     s.triggers.evaluate,
+		FirstPass:    s.firstPass,
 	}).SetupWithManager(mgr)
 }
 

@@ -38,7 +38,12 @@ func showOnLease(mgr ctrl.Manager, options Options) error {
 
 // show writes the annotations of the lease. It tries again until it succeeds.
 func (o Options) show(ctx context.Context, hub client.Client) {
-	retry := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
+	retry := wait.Backoff{
+		Duration: time.Second,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      controllers.RetryOnHub,
+	}
 	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := leaseannotation.SetFor(ctx, hub, o.lease(), o.shown)

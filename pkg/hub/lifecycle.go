@@ -25,9 +25,15 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 		return nil
 	}
 	settingsReconciler := &settings.Reconciler{
-		Clock: clock.RealClock{}, Fleet: s.fleet, Declarations: s.declarations, Changes: s.configs,
-		Wishes: &settings.Wishes{Changed: s.configs.Changed}, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(),
-		Recorder: s.recorder, FirstPass: s.firstPass,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Changes:      s.configs,
+		Wishes:       &settings.Wishes{Changed: s.configs.Changed},
+		Live:         mgr.GetAPIReader(),
+		Writer:       mgr.GetClient(),
+		Recorder:     s.recorder,
+		FirstPass:    s.firstPass,
 	}
 	installations, err := addInstallations(mgr)
 	if err != nil {
@@ -44,13 +50,28 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 // newInstallationReconciler returns the controller of AddOnInstallations.
 func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.Cache) *lifecycle.Reconciler {
 	return &lifecycle.Reconciler{
-		Clock: clock.RealClock{}, Inputs: s.inputs, Declarations: s.declarations, Assessments: s.assessments,
-		Assessor: assess.Assessor{Fleet: s.fleet, Loader: s.loader, Live: mgr.GetAPIReader(), Acts: true},
-		Stored:   installations, Objects: installations, Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: s.recorder,
+		Clock:        clock.RealClock{},
+		Inputs:       s.inputs,
+		Declarations: s.declarations,
+		Assessments:  s.assessments,
+		Assessor: assess.Assessor{
+			Fleet:  s.fleet,
+			Loader: s.loader,
+			Live:   mgr.GetAPIReader(),
+			Acts:   true,
+		},
+		Stored:             installations,
+		Objects:            installations,
+		Live:               mgr.GetAPIReader(),
+		Writer:             mgr.GetClient(),
+		Recorder:           s.recorder,
 		Metrics:            lifecycle.NewMetrics(s.options.registry()),
 		InstallationEvents: approval.Events{Kind: approval.Installations, Clock: clock.RealClock{}, Recorder: s.recorder},
 		RemovalEvents:      approval.Events{Kind: approval.Removals, Clock: clock.RealClock{}, Recorder: s.recorder},
-		Changed:            s.triggers.installations, Evaluate: s.triggers.evaluate, FirstPass: s.firstPass, RemovalDelay: s.options.RemovalDelay,
+		Changed:            s.triggers.installations,
+		Evaluate:           s.triggers.evaluate,
+		FirstPass:          s.firstPass,
+		RemovalDelay:       s.options.RemovalDelay,
 	}
 }
 
@@ -63,7 +84,9 @@ func addInstallations(mgr ctrl.Manager) (cache.Cache, error) {
 		return nil, fmt.Errorf("create cache of AddOnInstallations: %w", err)
 	}
 	warm := warmup.New(warmup.Warmup{
-		Cache: installations, Hub: mgr.GetConfig().Host, Prepare: hubcache.IndexInstallations,
+		Cache:   installations,
+		Hub:     mgr.GetConfig().Host,
+		Prepare: hubcache.IndexInstallations,
 		Objects: []client.Object{&dependencyv1alpha1.AddOnInstallation{}},
 		Waiting: "Waiting for AddOnInstallations: Interlock installs no add-on before it can read them; " +
 			"is their CRD installed? It is deploy/hub/addoninstallations-crd.yaml.",
@@ -77,7 +100,12 @@ func setupTeardown(mgr ctrl.Manager, s *shared) error {
 		return nil
 	}
 	return (&teardown.Reconciler{
-		Clock: clock.RealClock{}, Fleet: s.fleet, Declarations: s.declarations, Assessments: s.assessments,
-		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Recorder: s.recorder,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Assessments:  s.assessments,
+		Live:         mgr.GetAPIReader(),
+		Writer:       mgr.GetClient(),
+		Recorder:     s.recorder,
 	}).SetupWithManager(mgr)
 }

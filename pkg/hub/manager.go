@@ -113,8 +113,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
 	warm := warmup.New(warmup.Warmup{
-		Cache: mgr.GetCache(), Hub: restConfig.Host,
-		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?", Prepare: hubcache.Index,
+		Cache:   mgr.GetCache(),
+		Hub:     restConfig.Host,
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
+		Prepare: hubcache.Index,
 		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
 	})
 	if err := mgr.Add(warm); err != nil {
@@ -159,8 +161,13 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) erro
 	}
 	install := func(r *rule.Rule, mode installer.Mode) *installer.Installer {
 		return &installer.Installer{
-			Rule: r, Mode: mode, Timing: options.GuardTiming,
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: discoveryClient, Clock: clock.RealClock{},
+			Rule:      r,
+			Mode:      mode,
+			Timing:    options.GuardTiming,
+			Client:    mgr.GetClient(),
+			Live:      mgr.GetAPIReader(),
+			Discovery: discoveryClient,
+			Clock:     clock.RealClock{},
 		}
 	}
 	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
@@ -191,9 +198,13 @@ func setupGraft(mgr ctrl.Manager, options Options) error {
 	recorder := mgr.GetEventRecorder(names.AddonManager)
 	recordReconciler := records.New(mgr.GetClient(), recorder, options.registry())
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
-		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
-		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: recordReconciler.CRDChanged,
+		Settings: *options.Graft,
+		Client:   mgr.GetClient(),
+		Clock:    clock.RealClock{},
+		Recorder: recorder,
+		Metrics:  graft.NewMetrics(options.registry()),
+		Records:  func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) },
+		Changed:  recordReconciler.CRDChanged,
 	}
 	if options.LeaderElection {
 		grafter.Lease = options.lease()
@@ -207,7 +218,9 @@ func setupWebhookCA(mgr ctrl.Manager, options Options) error {
 		return nil
 	}
 	return (&webhookca.Reconciler{
-		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(names.AddonManager), Namespace: options.WebhookNamespace,
+		Client:    mgr.GetClient(),
+		Recorder:  mgr.GetEventRecorder(names.AddonManager),
+		Namespace: options.WebhookNamespace,
 		Lifecycle: options.Lifecycle,
 	}).SetupWithManager(mgr)
 }

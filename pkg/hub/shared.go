@@ -57,10 +57,18 @@ type shared struct {
 // newShared adds the caches to the manager.
 func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t triggers, guarded *status.Guarded) (*shared, error) {
 	s := &shared{
-		options: options, triggers: t, guarded: guarded, warm: warm, fleet: hubcache.NewReader(mgr.GetCache()),
-		memory: assess.NewMemory(clock.RealClock{}), declarations: declarations.NewStore(), assessments: assess.NewStore(),
-		metrics: metrics.New(options.registry()), recorder: mgr.GetEventRecorder(names.AddonManager), firstPass: firstPass(options),
-		configs: &settings.Changes{Changed: t.settings},
+		options:      options,
+		triggers:     t,
+		guarded:      guarded,
+		warm:         warm,
+		fleet:        hubcache.NewReader(mgr.GetCache()),
+		memory:       assess.NewMemory(clock.RealClock{}),
+		declarations: declarations.NewStore(),
+		assessments:  assess.NewStore(),
+		metrics:      metrics.New(options.registry()),
+		recorder:     mgr.GetEventRecorder(names.AddonManager),
+		firstPass:    firstPass(options),
+		configs:      &settings.Changes{Changed: t.settings},
 	}
 	watches, lazy, err := addLazyWatches(mgr, t.lazyAddOns(s.fleet, s.declarations, s.configs))
 	informer, informerErr := newFactsInformer(mgr, t.request)
@@ -71,7 +79,11 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t trigger
 	s.watches, s.informer = watches, informer
 	s.reported = &facts.Reader{Fleet: s.fleet, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, s.memory.Outages)}
 	s.inputs = hubcache.Inputs{
-		Reader: s.fleet, Lazy: lazy, Watches: watches, Reported: s.reported, Served: served,
+		Reader:        s.fleet,
+		Lazy:          lazy,
+		Watches:       watches,
+		Reported:      s.reported,
+		Served:        served,
 		Installations: hubcache.NewInstallations(options.Lifecycle),
 	}
 	s.loader = fleet.Loader{Reader: s.inputs, Memory: s.memory, Offline: options.Offline}
@@ -120,7 +132,12 @@ func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.
 	}
 	served := &hubapis.Served{}
 	return served, (&hubapis.Reconciler{
-		Fleet: reader, Declarations: store, APIs: watcher, Served: served, Changed: t.hubAPIs, Evaluate: t.evaluate,
+		Fleet:        reader,
+		Declarations: store,
+		APIs:         watcher,
+		Served:       served,
+		Changed:      t.hubAPIs,
+		Evaluate:     t.evaluate,
 	}).SetupWithManager(mgr)
 }
 

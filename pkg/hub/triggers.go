@@ -38,8 +38,13 @@ type triggers struct {
 
 func newTriggers() triggers {
 	return triggers{
-		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
-		installations: trigger.New(), settings: trigger.New(),
+		request:       trigger.New(),
+		evaluate:      trigger.New(),
+		declare:       trigger.New(),
+		policies:      trigger.New(),
+		hubAPIs:       trigger.New(),
+		installations: trigger.New(),
+		settings:      trigger.New(),
 	}
 }
 
@@ -53,6 +58,11 @@ func (t triggers) catalogPublished() {
 // lazyAddOns returns the mapping of lazily watched objects to add-ons.
 func (t triggers) lazyAddOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
 	return lazywatch.AddOns{
-		Fleet: reader, Declarations: store, Evaluate: t.evaluate, Declare: t.declare, Policies: t.policies, Configured: configs.Config,
+		Fleet:        reader,
+		Declarations: store,
+		Evaluate:     t.evaluate,
+		Declare:      t.declare,
+		Policies:     t.policies,
+		Configured:   configs.Config,
 	}
 }

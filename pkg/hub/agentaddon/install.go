@@ -30,7 +30,12 @@ type installer struct {
 func (i *installer) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("agent-add-on")
 	logger.Info("--install-agent is deprecated: apply deploy/agent-addon, or set agent.install of the chart, and use --grant-agent-rights instead")
-	retry := wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: 7}
+	retry := wait.Backoff{
+		Duration: time.Second,
+		Factor:   2,
+		Cap:      time.Minute,
+		Steps:    7,
+	}
 	reported := ""
 	for {
 		err := i.apply(ctx)

@@ -45,8 +45,11 @@ func (a Assessor) Assess(
 		return outcome.Assessment{}, state, err
 	}
 	assessment := outcome.Assessment{
-		Registered: evaluator.Declaration(addOn.Name), Findings: evaluator.Evaluate(addOn.Name, state),
-		Lost: state.Cluster.Available == metav1.ConditionUnknown, Bundle: evaluator.Install(addOn.Name).Bundle, Acts: a.Acts,
+		Registered: evaluator.Declaration(addOn.Name),
+		Findings:   evaluator.Evaluate(addOn.Name, state),
+		Lost:       state.Cluster.Available == metav1.ConditionUnknown,
+		Bundle:     evaluator.Install(addOn.Name).Bundle,
+		Acts:       a.Acts,
 	}
 	if assessment.Bundle && !evaluator.Declares(addOn.Name) { // its state has no cluster
 		cluster, err := a.Fleet.Cluster(ctx, addOn.Namespace)

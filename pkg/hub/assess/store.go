@@ -76,7 +76,12 @@ func (s *Store) replace(addOn types.NamespacedName, evaluator *evaluation.Evalua
 		s.evaluator = evaluator
 		clear(s.shared)
 	}
-	change := Change{AddOn: addOn, Evaluator: evaluator, Before: s.last[addOn], After: s.share(addOn.Name, assessment)}
+	change := Change{
+		AddOn:     addOn,
+		Evaluator: evaluator,
+		Before:    s.last[addOn],
+		After:     s.share(addOn.Name, assessment),
+	}
 	s.last[addOn] = change.After
 	return change
 }

@@ -47,7 +47,12 @@ type Informer struct {
 
 // NewInformer returns an informer that caches nothing until it is started.
 func NewInformer(hub client.WithWatch, request *trigger.Trigger) *Informer {
-	return &Informer{client: hub, request: request, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+	return &Informer{
+		client:  hub,
+		request: request,
+		confirm: refusal.ConfirmTime,
+		cached:  cache.NewStore(cache.MetaNamespaceKeyFunc),
+	}
 }
 
 // State returns the state of the API.
@@ -95,8 +100,11 @@ func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 	informer := cache.NewSharedIndexInformer(i.source(), &facts{}, 0, cache.Indexers{})
 	i.setStore(informer.GetStore())
 	refused, err := refusal.Watch[*facts]{
-		Informer: informer, Lean: lean, Changed: i.enqueueChanged, Confirm: i.confirm,
-		Synced: func() { i.setState(ctx, Served, nil) },
+		Informer: informer,
+		Lean:     lean,
+		Changed:  i.enqueueChanged,
+		Confirm:  i.confirm,
+		Synced:   func() { i.setState(ctx, Served, nil) },
 	}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("watch ManagedClusterFacts: %w", err)

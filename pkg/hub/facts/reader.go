@@ -39,8 +39,12 @@ func (r *Reader) agents() fleet.Agents { return fleet.Agents{Objects: r.Fleet, M
 func lean(full *facts) *facts {
 	object := &facts{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
-			Generation: full.Generation, CreationTimestamp: full.CreationTimestamp,
+			Namespace:         full.Namespace,
+			Name:              full.Name,
+			UID:               full.UID,
+			ResourceVersion:   full.ResourceVersion,
+			Generation:        full.Generation,
+			CreationTimestamp: full.CreationTimestamp,
 		},
 		Spec: full.Spec, Status: full.Status,
 	}

@@ -38,7 +38,12 @@ func New(config *rest.Config, options cache.Options) (cache.Cache, error) {
 
 // aliveness detects a dead connection within 45 s, as client-go's pings do on HTTP/2
 // connections.
-var aliveness = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
+var aliveness = net.KeepAliveConfig{
+	Enable:   true,
+	Idle:     15 * time.Second,
+	Interval: 5 * time.Second,
+	Count:    6,
+}
 
 // ownConnections gives each watch its own HTTP/1.1 connection. On a shared HTTP/2 connection, each
 // event passes a second goroutine and causes two window updates.

@@ -61,8 +61,10 @@ type configKey struct {
 
 func keyOf(reference ocmv1alpha1.ConfigReference) configKey {
 	key := configKey{
-		desired: ptr.Deref(reference.DesiredConfig, ocmv1alpha1.ConfigSpecHash{}), isDesired: reference.DesiredConfig != nil,
-		lastApplied: ptr.Deref(reference.LastAppliedConfig, ocmv1alpha1.ConfigSpecHash{}), isApplied: reference.LastAppliedConfig != nil,
+		desired:     ptr.Deref(reference.DesiredConfig, ocmv1alpha1.ConfigSpecHash{}),
+		isDesired:   reference.DesiredConfig != nil,
+		lastApplied: ptr.Deref(reference.LastAppliedConfig, ocmv1alpha1.ConfigSpecHash{}),
+		isApplied:   reference.LastAppliedConfig != nil,
 	}
 	reference.DesiredConfig, reference.LastAppliedConfig = nil, nil
 	key.ConfigReference = reference

@@ -119,7 +119,7 @@ type repeatedEvent struct {
 	offset int
 }
 
-func (a *repeatedEvent) RoundTrip(*http.Request) (*http.Response, error) {
+func (r *repeatedEvent) RoundTrip(*http.Request) (*http.Response, error) {
 	a = &repeatedEvent{event: a.event}
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: a}, nil
 }

@@ -25,14 +25,18 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	watches := Watches{}
 	const held = "these are held"
 	watches[input.Config] = New(lazy, Options{
-		Resource: "AddOnDeploymentConfigs", Object: &addonv1alpha1.AddOnDeploymentConfig{}, Meanwhile: held,
+		Resource:  "AddOnDeploymentConfigs",
+		Object:    &addonv1alpha1.AddOnDeploymentConfig{},
+		Meanwhile: held,
 		Changed: func(ctx context.Context, old, updated client.Object) error {
 			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(latest(old, updated)))
 		},
 		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Variables) },
 	})
 	watches[input.Versions] = New(lazy, Options{
-		Resource: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{}, Meanwhile: held,
+		Resource:  "AddOnTemplates",
+		Object:    &addonv1alpha1.AddOnTemplate{},
+		Meanwhile: held,
 		Changed: func(ctx context.Context, old, updated client.Object) error {
 			template := latest(old, updated)
 			addOns.templateChanged(template)
@@ -46,18 +50,24 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	// The version of an add-on can be the version of OCM.
 	const ocmInputs = input.OCM | input.Versions | input.Version
 	watches[input.OCM] = New(lazy, Options{
-		Resource: "the CRD of ManagedCluster", Object: fleet.CRD(), Meanwhile: held,
-		Changed: func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
-		Synced:  func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
+		Resource:  "the CRD of ManagedCluster",
+		Object:    fleet.CRD(),
+		Meanwhile: held,
+		Changed:   func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
+		Synced:    func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
 	})
 	watches[input.Placements] = New(lazy, Options{
-		Resource: "PlacementDecisions", Object: &clusterv1beta1.PlacementDecision{}, Indexers: hubcache.DecisionIndexers(),
+		Resource:  "PlacementDecisions",
+		Object:    &clusterv1beta1.PlacementDecision{},
+		Indexers:  hubcache.DecisionIndexers(),
 		Meanwhile: "their messages do not say whether a Placement selects the managed cluster",
 		Changed:   addOns.EnqueueSelected,
 		Synced:    addOns.EnqueueUninstalled,
 	})
 	watches[input.Consents] = New(lazy, Options{
-		Resource: "Placements", Object: &clusterv1beta1.Placement{}, Meanwhile: "it is not known by which of them Interlock may install add-ons",
+		Resource:  "Placements",
+		Object:    &clusterv1beta1.Placement{},
+		Meanwhile: "it is not known by which of them Interlock may install add-ons",
 		Changed: func(context.Context, client.Object, client.Object) error {
 			addOns.Declare.Enqueue(declarations.Key)
 			return nil
@@ -68,8 +78,10 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		},
 	})
 	watches[input.Policies] = New(lazy, Options{
-		Resource: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{},
-		Purpose: "by which administrators override what is declared", Meanwhile: "these count as they were when addon-manager started",
+		Resource:  "AddOnDependencyPolicies",
+		Object:    &dependencyv1alpha1.AddOnDependencyPolicy{},
+		Purpose:   "by which administrators override what is declared",
+		Meanwhile: "these count as they were when addon-manager started",
 		Changed: func(_ context.Context, old, updated client.Object) error {
 			addOns.policyChanged(old, updated)
 			return nil

@@ -57,8 +57,11 @@ type cluster struct {
 
 func newFleet() *fleet {
 	f := &fleet{
-		descriptions: map[string]*prometheus.Desc{}, clusters: map[string]*cluster{}, pending: map[string]*cluster{},
-		sums: map[series]int{}, edges: map[string][]*edges{},
+		descriptions: map[string]*prometheus.Desc{},
+		clusters:     map[string]*cluster{},
+		pending:      map[string]*cluster{},
+		sums:         map[series]int{},
+		edges:        map[string][]*edges{},
 	}
 	for name, labels := range fleetLabels {
 		f.descriptions[name] = prometheus.NewDesc(name, Help[name], labels, nil)

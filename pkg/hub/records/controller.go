@@ -76,7 +76,9 @@ type Reconciler struct {
 // New returns the controller of the records on a hub.
 func New(hub client.Client, recorder k8sevents.EventRecorder, registry prometheus.Registerer) *Reconciler {
 	r := &Reconciler{
-		Hub: hub, Recorder: recorder, trigger: trigger.New(),
+		Hub:      hub,
+		Recorder: recorder,
+		trigger:  trigger.New(),
 		restored: prometheus.NewCounter(prometheus.CounterOpts{Name: NameRestored, Help: Help[NameRestored]}),
 		lost:     prometheus.NewGauge(prometheus.GaugeOpts{Name: NameLost, Help: Help[NameLost]}),
 	}

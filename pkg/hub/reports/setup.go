@@ -43,7 +43,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // readStored records the fingerprints of all stored reports, and enqueues their clusters. It
 // waits for the CRD.
 func (r *Reconciler) readStored(ctx context.Context, q queue) error {
-	retry := wait.Backoff{Duration: delay, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
+	retry := wait.Backoff{
+		Duration: delay,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      controllers.RetryOnHub,
+	}
 	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := r.readPages(ctx, q)

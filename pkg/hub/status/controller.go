@@ -121,7 +121,13 @@ func (r *Reconciler) assess(ctx context.Context, evaluator *evaluation.Evaluator
 		r.forget(key)
 		return nil, nil
 	}
-	subject := &assessedAddOn{key: key, addOn: addOn, evaluator: evaluator, stored: fleet.Stored(addOn), assessedAt: r.Clock.Now()}
+	subject := &assessedAddOn{
+		key:        key,
+		addOn:      addOn,
+		evaluator:  evaluator,
+		stored:     fleet.Stored(addOn),
+		assessedAt: r.Clock.Now(),
+	}
 	if subject.assessment, subject.state, err = r.Assessor.Assess(ctx, evaluator, addOn, subject.assessedAt); err != nil {
 		return nil, err
 	}

@@ -23,8 +23,14 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	// and 130 MiB with this call.
 	initial := assess.NewBacklog(debug.FreeOSMemory)
 	watch := assess.Watch{
-		Declarations: r.Declarations, Fleet: r.Assessor.Fleet, Hold: r.Assessor.Loader.Offline == evaluation.OfflineHold,
-		Memory: r.Memory, Acts: r.Assessor.Acts, Forget: r.forget, Lost: r.Metrics.SetLost, Initial: func(addOn types.NamespacedName) {
+		Declarations: r.Declarations,
+		Fleet:        r.Assessor.Fleet,
+		Hold:         r.Assessor.Loader.Offline == evaluation.OfflineHold,
+		Memory:       r.Memory,
+		Acts:         r.Assessor.Acts,
+		Forget:       r.forget,
+		Lost:         r.Metrics.SetLost,
+		Initial: func(addOn types.NamespacedName) {
 			r.FirstPass.Add(addOn)
 			initial.Add(addOn)
 		},

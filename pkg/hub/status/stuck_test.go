@@ -75,7 +75,8 @@ func TestStuckIsReportedOnce(t *testing.T) {
 		t.Errorf("after it was held: %q", report)
 	}
 	s.forget(leaf)
-	if _, next := s.observe(leaf, dependencies[:1], nil, aTime.Add(time.Hour), aTime.Add(time.Hour)); !next.Equal(aTime.Add(time.Hour + StuckAfter)) {
+	later := aTime.Add(time.Hour)
+	if _, next := s.observe(leaf, dependencies[:1], nil, later, later); !next.Equal(later.Add(StuckAfter)) {
 		t.Errorf("one that was deleted is still remembered: again at %s", next)
 	}
 }

@@ -85,7 +85,7 @@ func newUpgradable(t *testing.T, state upgradable) *lifecycleHub {
 	return hub
 }
 
-// waits returns the condition while v2 waits.
+// upgradeWaits returns the condition while v2 waits.
 func upgradeWaits(message string) []metav1.Condition {
 	return []metav1.Condition{since("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting, message)}
 }

@@ -62,43 +62,46 @@ func TestUpdatesOfAddOns(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		addOn      string
-		old, new   []metav1.Condition
+		old, current   []metav1.Condition
 		change     func(updated *addonv1alpha1.ManagedClusterAddOn)
 		want       []string
 		wantForgot bool
 	}{
-		{name: "nothing", addOn: "base", old: []metav1.Condition{fine}, new: []metav1.Condition{fine}},
+		{name: "nothing", addOn: "base", old: []metav1.Condition{fine}, current: []metav1.Condition{fine}},
 		{name: "a label and a version", addOn: "base", change: func(updated *addonv1alpha1.ManagedClusterAddOn) {
 			updated.Labels, updated.ResourceVersion = map[string]string{"a": "b"}, "7"
 		}},
-		{name: "another condition", addOn: "base", new: []metav1.Condition{progressing}},
-		{name: "Available appears", addOn: "base", new: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
+		{name: "another condition", addOn: "base", current: []metav1.Condition{progressing}},
+		{name: "Available appears", addOn: "base", current: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
 		{
-			name: "Available changes", addOn: "base", old: []metav1.Condition{fine}, new: []metav1.Condition{down},
+			name: "Available changes", addOn: "base", old: []metav1.Condition{fine}, current: []metav1.Condition{down},
 			want: []string{"cluster1/leaf"},
 		},
 		{name: "Available vanishes", addOn: "base", old: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
-		{name: "Available of one without dependents", addOn: "leaf", old: []metav1.Condition{fine}, new: []metav1.Condition{down}},
+		{name: "Available of one without dependents", addOn: "leaf", old: []metav1.Condition{fine}, current: []metav1.Condition{down}},
 		{
 			name:  "a Required dependency of it fails",
 			addOn: "base",
 			old:   []metav1.Condition{fine},
-			new:   []metav1.Condition{fine, missing("a")},
+			current:   []metav1.Condition{fine, missing("a")},
 			want:  baseAndLeaf,
 		},
-		{name: "none fails any more", addOn: "base", old: []metav1.Condition{missing("a")}, new: []metav1.Condition{optionalOnly}, want: baseAndLeaf},
+		{
+			name: "none fails any more", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{optionalOnly},
+			want: baseAndLeaf,
+		},
 		{
 			name:  "more of them fail",
 			addOn: "base",
 			old:   []metav1.Condition{missing("a")},
-			new:   []metav1.Condition{missing("a and b")},
+			current:   []metav1.Condition{missing("a and b")},
 			want:  []string{"cluster1/base"},
 		},
-		{name: "they fail again", addOn: "base", old: []metav1.Condition{missing("a")}, new: []metav1.Condition{repeated}, want: baseAndLeaf},
-		{name: "only Optional ones fail", addOn: "base", new: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
-		{name: "Degraded appears", addOn: "leaf", new: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
+		{name: "they fail again", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{repeated}, want: baseAndLeaf},
+		{name: "only Optional ones fail", addOn: "base", current: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
+		{name: "Degraded appears", addOn: "leaf", current: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
 		{name: "Degraded vanishes", addOn: "leaf", old: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
-		{name: "the conditions change places", addOn: "base", old: []metav1.Condition{fine, bad}, new: []metav1.Condition{bad, fine}},
+		{name: "the conditions change places", addOn: "base", old: []metav1.Condition{fine, bad}, current: []metav1.Condition{bad, fine}},
 		{name: "deletion begins", addOn: "base", want: baseAndLeaf, change: func(updated *addonv1alpha1.ManagedClusterAddOn) {
 			updated.DeletionTimestamp = &metav1.Time{Time: aTime}
 		}},
@@ -109,7 +112,7 @@ func TestUpdatesOfAddOns(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _, forgotten := mapped(t)
-			oldAddOn, updated := addOn(test.addOn, test.old...), addOn(test.addOn, test.new...)
+			oldAddOn, updated := addOn(test.addOn, test.old...), addOn(test.addOn, test.current...)
 			if test.change != nil {
 				test.change(updated)
 			}
@@ -172,7 +175,7 @@ func TestUpdatesOfClusters(t *testing.T) {
 	baseAndLeaf := []string{"cluster1/base", "cluster1/leaf"}
 	for _, test := range []struct {
 		name     string
-		old, new metav1.ConditionStatus
+		old, current metav1.ConditionStatus
 		want     []string
 	}{
 		{"is lost", metav1.ConditionTrue, metav1.ConditionUnknown, nil},
@@ -191,13 +194,13 @@ func TestUpdatesOfClusters(t *testing.T) {
 			m.Lost = func(_ string, isLost bool) { lost = isLost }
 			got := enqueued(t, func(q queue) {
 				m.Clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
-					ObjectOld: cluster(test.old), ObjectNew: cluster(test.new),
+					ObjectOld: cluster(test.old), ObjectNew: cluster(test.current),
 				}, q)
 			})
 			if !slices.Equal(got, test.want) {
 				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
-			if want := test.new == metav1.ConditionUnknown; lost != want {
+			if want := test.current == metav1.ConditionUnknown; lost != want {
 				t.Errorf("lost: %v", lost)
 			}
 		})
@@ -267,9 +270,9 @@ func TestHostedAddOnsFollowTheirHost(t *testing.T) {
 		}
 		return object
 	}
-	updated := func(old, new metav1.ConditionStatus) []string {
+	updated := func(oldStatus, newStatus metav1.ConditionStatus) []string {
 		return enqueued(t, func(q queue) {
-			m.Clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{ObjectOld: host(old), ObjectNew: host(new)}, q)
+			m.Clusters().Update(t.Context(), updateOf(host(oldStatus), host(newStatus)), q)
 		})
 	}
 	moved := func() []string {

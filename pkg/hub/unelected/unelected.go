@@ -70,7 +70,12 @@ func (h *Holder) Start(ctx context.Context) error {
 // prepare creates a free lease if there is none. Where that is not possible, because the namespace or the right is missing, an elector
 // would log an error every few seconds. prepare logs it once.
 func (h *Holder) prepare(ctx context.Context) {
-	retry, lastMessage := wait.Backoff{Duration: 2 * time.Second, Factor: 2, Steps: 1000, Cap: time.Minute}, ""
+	retry, lastMessage := wait.Backoff{
+		Duration: 2 * time.Second,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      time.Minute,
+	}, ""
 	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := h.create(ctx)

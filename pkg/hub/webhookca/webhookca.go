@@ -119,8 +119,11 @@ func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstruc
 		endpoint.ConfigurationName, r.published(), corev1.ServiceAccountRootCAKey, cause)
 	log.FromContext(ctx).Info(message)
 	about := &corev1.ObjectReference{
-		APIVersion: published.GetAPIVersion(), Kind: published.GetKind(),
-		Namespace: published.GetNamespace(), Name: published.GetName(), UID: published.GetUID(),
+		APIVersion: published.GetAPIVersion(),
+		Kind:       published.GetKind(),
+		Namespace:  published.GetNamespace(),
+		Name:       published.GetName(),
+		UID:        published.GetUID(),
 	}
 	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, EventRefused, "InjectWebhookCA", "%s", events.Note(message))
 }
