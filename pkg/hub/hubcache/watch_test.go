@@ -120,8 +120,8 @@ type repeatedEvent struct {
 }
 
 func (r *repeatedEvent) RoundTrip(*http.Request) (*http.Response, error) {
-	a = &repeatedEvent{event: a.event}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: a}, nil
+	body := &repeatedEvent{event: r.event}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
 }
 
 func (r *repeatedEvent) Read(buffer []byte) (int, error) {

@@ -60,12 +60,12 @@ func TestUpdatesOfAddOns(t *testing.T) {
 	repeated.LastTransitionTime = metav1.NewTime(aTime.Add(time.Minute))
 	optionalOnly := conditionOf("Degraded", metav1.ConditionTrue, "DependencyNotSatisfied")
 	for _, test := range []struct {
-		name       string
-		addOn      string
-		old, current   []metav1.Condition
-		change     func(updated *addonv1alpha1.ManagedClusterAddOn)
-		want       []string
-		wantForgot bool
+		name         string
+		addOn        string
+		old, current []metav1.Condition
+		change       func(updated *addonv1alpha1.ManagedClusterAddOn)
+		want         []string
+		wantForgot   bool
 	}{
 		{name: "nothing", addOn: "base", old: []metav1.Condition{fine}, current: []metav1.Condition{fine}},
 		{name: "a label and a version", addOn: "base", change: func(updated *addonv1alpha1.ManagedClusterAddOn) {
@@ -80,22 +80,22 @@ func TestUpdatesOfAddOns(t *testing.T) {
 		{name: "Available vanishes", addOn: "base", old: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
 		{name: "Available of one without dependents", addOn: "leaf", old: []metav1.Condition{fine}, current: []metav1.Condition{down}},
 		{
-			name:  "a Required dependency of it fails",
-			addOn: "base",
-			old:   []metav1.Condition{fine},
-			current:   []metav1.Condition{fine, missing("a")},
-			want:  baseAndLeaf,
+			name:    "a Required dependency of it fails",
+			addOn:   "base",
+			old:     []metav1.Condition{fine},
+			current: []metav1.Condition{fine, missing("a")},
+			want:    baseAndLeaf,
 		},
 		{
 			name: "none fails any more", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{optionalOnly},
 			want: baseAndLeaf,
 		},
 		{
-			name:  "more of them fail",
-			addOn: "base",
-			old:   []metav1.Condition{missing("a")},
-			current:   []metav1.Condition{missing("a and b")},
-			want:  []string{"cluster1/base"},
+			name:    "more of them fail",
+			addOn:   "base",
+			old:     []metav1.Condition{missing("a")},
+			current: []metav1.Condition{missing("a and b")},
+			want:    []string{"cluster1/base"},
 		},
 		{name: "they fail again", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{repeated}, want: baseAndLeaf},
 		{name: "only Optional ones fail", addOn: "base", current: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
@@ -174,9 +174,9 @@ func cluster(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
 func TestUpdatesOfClusters(t *testing.T) {
 	baseAndLeaf := []string{"cluster1/base", "cluster1/leaf"}
 	for _, test := range []struct {
-		name     string
+		name         string
 		old, current metav1.ConditionStatus
-		want     []string
+		want         []string
 	}{
 		{"is lost", metav1.ConditionTrue, metav1.ConditionUnknown, nil},
 		{"stays lost", metav1.ConditionUnknown, metav1.ConditionUnknown, nil},
