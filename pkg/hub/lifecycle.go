@@ -29,7 +29,7 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 		Fleet:        s.fleet,
 		Declarations: s.declarations,
 		Changes:      s.configs,
-		Wishes:       &settings.Wishes{Changed: s.configs.Changed},
+		Requests:     &settings.RequestStore{Changed: s.configs.Changed},
 		Live:         mgr.GetAPIReader(),
 		Writer:       mgr.GetClient(),
 		Recorder:     s.recorder,
@@ -41,7 +41,7 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 	}
 	reconciler := newInstallationReconciler(mgr, s, installations)
 	s.assessments.Subscribe(func(change assess.Change) {
-		settingsReconciler.Wishes.Found(change.AddOn, change.Findings())
+		settingsReconciler.Requests.Update(change.AddOn, change.Findings())
 		reconciler.Assessed(change)
 	})
 	return setupEach(mgr, reconciler, settingsReconciler)

@@ -34,7 +34,7 @@ func (a Assessor) Contradiction(
 		return "", nil
 	}
 	contradiction, _, err := a.contradiction(ctx, evaluator, subject, state)
-	if err != nil || !contradiction.Known {
+	if err != nil || !contradiction.Reviewed {
 		return "", err
 	}
 	return contradiction.Message, nil
@@ -62,7 +62,7 @@ func (a Assessor) contradiction(
 		states[name], _ = gate.Installing(evaluator.Catalog, loaded, addOn.Name) // the state of the add-on itself has shown that the inputs are known
 	}
 	review := protection.ReviewInstallation(evaluator, addOn.Name, states)
-	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Known: review.Known}, review.Until, nil
+	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Reviewed: review.Known}, review.Until, nil
 }
 
 // withAddOn reads a hub as if an add-on were installed.

@@ -95,7 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if previous == nil {
 		previous = evaluation.New(catalog.New(nil))
 	}
-	evaluator := evaluation.New(previous.Renew(addOns, templates).Under(policies).Consented(placements))
+	evaluator := evaluation.New(previous.Renew(addOns, templates).WithPolicies(policies).Consented(placements))
 	r.Metrics.SetAddOns(evaluator.AddOns())
 	r.Store.Set(evaluator)
 	r.EnableWatches(inputsUsedBy(evaluator))

@@ -25,7 +25,7 @@ type (
 
 // anyInvalid reports whether one of the add-ons has an invalid declaration.
 func anyInvalid(evaluator *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !evaluator.AllKnown(addOn.Name) })
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !evaluator.AllValid(addOn.Name) })
 }
 
 // desiredSpec returns the facts that verdicts need from a cluster, and the spec of the request. The spec also has the versions that

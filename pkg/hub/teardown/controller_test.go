@@ -211,7 +211,7 @@ func TestTheCacheIsBehind(t *testing.T) {
 	leaf := deleted("leaf", theirs)
 	b := newBench(t, joined(metav1.ConditionTrue), namespace(), leaf, deleted("base", addonv1alpha1.WaitForDependentsFinalizer))
 	b.Fleet = stale.Fleet
-	b.clock.SetTime(b.clock.Now().Add(teardown.Together))
+	b.clock.SetTime(b.clock.Now().Add(teardown.BatchTime))
 	if got, result := b.reconcile(t); len(got) != 1 || result.RequeueAfter == 0 {
 		t.Errorf("it does not wait: %v %v", got, result)
 	}
