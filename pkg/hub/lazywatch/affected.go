@@ -44,6 +44,12 @@ func (a AddOns) policyChanged(old, updated client.Object) {
 	a.Declare.Enqueue(declarations.Key)
 }
 
+// rebuildCatalog triggers a new catalog.
+func (a AddOns) rebuildCatalog(context.Context) error {
+	a.Declare.Enqueue(declarations.Key)
+	return nil
+}
+
 // templateChanged triggers a new catalog if an AddOnTemplate has or had a declaration.
 func (a AddOns) templateChanged(template client.Object) {
 	_, declares := template.GetAnnotations()[addonv1alpha1.TemplateDependenciesAnnotation]

@@ -68,14 +68,8 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Resource:  "Placements",
 		Object:    &clusterv1beta1.Placement{},
 		Meanwhile: "it is not known by which of them Interlock may install add-ons",
-		Changed: func(context.Context, client.Object, client.Object) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
-		Synced: func(context.Context) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
+		Changed:   func(ctx context.Context, _, _ client.Object) error { return addOns.rebuildCatalog(ctx) },
+		Synced:    addOns.rebuildCatalog,
 	})
 	watches[input.Policies] = New(lazy, Options{
 		Resource:  "AddOnDependencyPolicies",
@@ -86,10 +80,7 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 			addOns.policyChanged(old, updated)
 			return nil
 		},
-		Synced: func(context.Context) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
+		Synced: addOns.rebuildCatalog,
 	})
 	return watches
 }
