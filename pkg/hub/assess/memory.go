@@ -27,7 +27,7 @@ type Memory struct {
 type rollout struct {
 	// template is the AddOnTemplate that counts as running during the rollout.
 	template string
-	// first is true if no template ran before. Then template is the one that is being installed.
+	// first is true if no template ran before. Then template is about to be installed.
 	first bool
 }
 

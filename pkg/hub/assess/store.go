@@ -28,7 +28,7 @@ func (c Change) Differs() bool {
 	return c.Before != c.After && (c.Before == nil || c.After == nil || !reflect.DeepEqual(c.Before, c.After))
 }
 
-// Findings returns the findings of the new assessment. A deleted add-on has none.
+// Findings returns the findings of the new assessment. It returns nil for a deleted add-on.
 func (c Change) Findings() []evaluation.Finding {
 	if c.After == nil {
 		return nil
@@ -86,8 +86,8 @@ func (s *Store) replace(addOn types.NamespacedName, evaluator *evaluation.Evalua
 	return change
 }
 
-// share returns an equal assessment of another managed cluster, or this one. A failing edge depends on conditions of its own cluster, so an
-// assessment with one is not shared.
+// share returns an equal assessment of another managed cluster, or the assessment itself. A failing edge depends on conditions of its own
+// cluster, so an assessment with a failing edge is not shared.
 func (s *Store) share(addOn string, assessment outcome.Assessment) *outcome.Assessment {
 	if assessment.Installing != nil || assessment.Upgrading != nil ||
 		slices.ContainsFunc(assessment.Findings, evaluation.Finding.KeepsWaiting) {

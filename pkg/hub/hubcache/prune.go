@@ -38,7 +38,7 @@ var unread = members{
 	}},
 }
 
-// keepOnly keeps the elements of an array whose member has one of the values.
+// keepOnly keeps the elements of an array whose member is in the values.
 func keepOnly(member string, values ...string) *jsonprune.Drop {
 	drop := &jsonprune.Drop{}
 	for _, value := range values {

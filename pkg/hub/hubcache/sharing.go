@@ -79,7 +79,7 @@ const poolSize = 10_000
 // seed makes the sums of values differ from process to process.
 var seed = maphash.MakeSeed()
 
-// pool has one value for each sum. The zero value is an empty pool. It is safe for
+// pool maps each sum to a shared value. The zero value is an empty pool. It is safe for
 // concurrent use.
 type pool[T any] struct {
 	mutex  sync.Mutex

@@ -1,6 +1,6 @@
-// Package lazywatch watches what only some declarations need, from when one of
-// them does. A hub without such a declaration needs neither the API nor the right
-// to read it. What has changed enqueues the add-ons whose verdicts can change.
+// Package lazywatch watches kinds that only some declarations need. A watch starts with
+// the first such declaration, so other hubs need neither the API nor the right to read
+// it. A change of an object enqueues the add-ons whose verdicts can change.
 package lazywatch
 
 import (

@@ -33,7 +33,7 @@ import (
 // messagesAgain is the delay before a write of messages that exceeded the rate limit is tried again. Jitter adds up to the same time.
 const messagesAgain = 10 * time.Second
 
-// Reconciler assesses one add-on on one managed cluster, decides, and applies what differs.
+// Reconciler assesses one add-on on one managed cluster, decides, and applies the differences.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Declarations *declarations.Store

@@ -11,7 +11,7 @@ import (
 )
 
 // maxBundle is the maximum size of a CA bundle in bytes. One CA of the webhook has about
-// 1,200 bytes, and a bundle usually has one or two of them.
+// 1,200 bytes, and a bundle usually has at most two.
 const maxBundle = 64 << 10
 
 // checkBundle returns an error if the text contains anything other than certificates.
