@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// MissingAgain is the time between two requests for an AddOnTemplate that does not exist. The creation of one with dependencies enqueues the
-// add-on sooner.
+// MissingAgain is the time between two requests for an AddOnTemplate that does not exist. The creation of one with dependencies enqueues
+// the add-on sooner.
 const MissingAgain = 10 * time.Second
 
 // Assessor loads the state of add-ons, and evaluates it.
@@ -161,8 +161,8 @@ func (a Assessor) assessUpgrading(
 	return err
 }
 
-// namesTemplate reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons have
-// different watches, so namesTemplate reads the API server where the catalog does not have the template.
+// namesTemplate reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons
+// have different watches, so namesTemplate reads the API server where the catalog does not have the template.
 func (a Assessor) namesTemplate(
 	ctx context.Context,
 	evaluator *evaluation.Evaluator,

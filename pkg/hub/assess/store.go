@@ -52,8 +52,8 @@ func NewStore() *Store {
 	return &Store{last: map[types.NamespacedName]*outcome.Assessment{}, shared: map[string][]*outcome.Assessment{}}
 }
 
-// Subscribe registers a function that is called after each assessment, also without a difference, and after each deletion. It must be called
-// before the first assessment. The function must not block.
+// Subscribe registers a function that is called after each assessment, also without a difference, and after each deletion. It must be
+// called before the first assessment. The function must not block.
 func (s *Store) Subscribe(subscriber func(Change)) { s.subscribers = append(s.subscribers, subscriber) }
 
 // Set replaces the assessment of an add-on.

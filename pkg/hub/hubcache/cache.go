@@ -43,7 +43,8 @@ func LazyOptions() cache.Options {
 	})
 }
 
-// InstallationOptions returns the options of a third cache, for AddOnInstallations. On a hub without their CRD, only their controller waits.
+// InstallationOptions returns the options of a third cache, for AddOnInstallations. On a hub without their CRD, only their controller
+// waits.
 func InstallationOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{&dependencyv1alpha1.AddOnInstallation{}: {Transform: cache.TransformStripManagedFields()}})
 }

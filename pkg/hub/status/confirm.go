@@ -17,8 +17,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// confirm compares the catalog with the API server before a write that cannot be reverted, because the caches of declarations and of add-ons
-// have different watches. Where they differ, the next catalog triggers another decision.
+// confirm compares the catalog with the API server before a write that cannot be reverted, because the caches of declarations and of
+// add-ons have different watches. Where they differ, the next catalog triggers another decision.
 func (r *Reconciler) confirm(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (bool, error) {
 	confirmed := true
 	var err error
@@ -63,8 +63,8 @@ func overwritesLoss(stored outcome.Stored, decision outcome.Decision) bool {
 	return available != nil && availability.ClusterLost(stored.Available)
 }
 
-// confirmReturn reports whether the managed cluster is not lost according to the API server. The cache of managed clusters may be behind the cache of
-// add-ons, and OCM's hub sets Available again only after the next change of the managed cluster.
+// confirmReturn reports whether the managed cluster is not lost according to the API server. The cache of managed clusters may be behind
+// the cache of add-ons, and OCM's hub sets Available again only after the next change of the managed cluster.
 func (r *Reconciler) confirmReturn(ctx context.Context, name string) (bool, error) {
 	var clusters clusterv1.ManagedClusterList
 	if err := r.Live.List(ctx, &clusters, declarations.Named(name)); err != nil {

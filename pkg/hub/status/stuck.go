@@ -135,8 +135,8 @@ func obstacleOf(stored outcome.Stored) string {
 	return ""
 }
 
-// waitsSince returns the time since when an add-on waits if its beginning was not observed. It comes from Installable or Upgradable, or else
-// from Degraded.
+// waitsSince returns the time since when an add-on waits if its beginning was not observed. It comes from Installable or Upgradable, or
+// else from Degraded.
 func waitsSince(subject *assessedAddOn, decision outcome.Decision) time.Time {
 	for _, c := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
 		if obstacleOf(subject.stored) != "" && gate.Waits(c) {
