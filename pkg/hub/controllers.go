@@ -19,12 +19,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/status"
 )
 
-// setupControllers adds the controllers to the manager. Subscribers to the assessments come before the controller that makes them.
-func setupControllers(mgr ctrl.Manager, with *shared) error {
+// setupControllers adds the controllers to the manager. Subscribers to assessments come before the controller that publishes them.
+func setupControllers(mgr ctrl.Manager, s *shared) error {
 	for _, setup := range []func(ctrl.Manager, *shared) error{
 		setupMetrics, setupReports, setupInstallation, setupTeardown, setupPolicies, setupDeclarations, setupFacts, setupStatus,
 	} {
-		if err := setup(mgr, with); err != nil {
+		if err := setup(mgr, s); err != nil {
 			return err
 		}
 	}
@@ -32,61 +32,105 @@ func setupControllers(mgr ctrl.Manager, with *shared) error {
 }
 
 // setupMetrics counts findings.
-func setupMetrics(_ ctrl.Manager, with *shared) error {
-	with.assessments.Subscribe(func(change assess.Change) { with.metrics.Assessed(change.AddOn, change.After) })
+func setupMetrics(_ ctrl.Manager, s *shared) error {
+	s.assessments.Subscribe(func(change assess.Change) { s.metrics.Assessed(change.AddOn, change.After) })
 	return nil
 }
 
-// setupReports adds the controller of reports, where they are on.
-func setupReports(mgr ctrl.Manager, with *shared) error {
-	if with.options.Reports == "" {
+// setupReports adds the controller of reports, if reports are on.
+func setupReports(mgr ctrl.Manager, s *shared) error {
+	if s.options.Reports == "" {
 		return reports.RemoveWhereOff(mgr)
 	}
 	changes := &reports.Changes{}
-	with.assessments.Subscribe(func(change assess.Change) { changes.Add(change.AddOn.Namespace) })
+	s.assessments.Subscribe(func(change assess.Change) { changes.Add(change.AddOn.Namespace) })
 	return (&reports.Reconciler{
-		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations, Loader: with.loader,
-		Live: mgr.GetAPIReader(), Writer: mgr.GetClient(), Scope: with.options.Reports, Changes: changes,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Loader:       s.loader,
+		Live:         mgr.GetAPIReader(),
+		Writer:       mgr.GetClient(),
+		Scope:        s.options.Reports,
+		Changes:      changes,
 	}).SetupWithManager(mgr)
 }
 
-// setupPolicies adds the controller of the statuses of policies.
-func setupPolicies(mgr ctrl.Manager, with *shared) error {
+// setupPolicies adds the controller that writes the status of policies.
+func setupPolicies(mgr ctrl.Manager, s *shared) error {
 	return (&policies.Reconciler{
-		Clock: clock.RealClock{}, Fleet: with.fleet, Declarations: with.declarations, Source: with.policies, Loader: with.loader,
-		Writer: mgr.GetClient(), Recorder: with.recorder, Changed: with.on.policies,
+		Clock:        clock.RealClock{},
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Source:       s.policies,
+		Loader:       s.loader,
+		Writer:       mgr.GetClient(),
+		Recorder:     s.recorder,
+		Changed:      s.triggers.policies,
 	}).SetupWithManager(mgr)
 }
 
-// setupDeclarations adds the controller of the catalog.
-func setupDeclarations(mgr ctrl.Manager, with *shared) error {
+// setupDeclarations adds the controller that builds the catalog.
+func setupDeclarations(mgr ctrl.Manager, s *shared) error {
 	return (&declarations.Reconciler{
-		Registered: fleet.Objects{Reader: mgr.GetCache()}, Fleet: with.fleet, Readable: with.warm.Begun(), Store: with.declarations,
-		Metrics: with.metrics, Recorder: with.recorder, Evaluate: with.on.evaluate, Request: with.on.request,
-		EnableWatches: with.watches.Enable, Templates: with.inputs.Templates, Placements: with.inputs.Placements, Declare: with.on.declare, Policies: with.policies.List,
-		Counted: with.on.counted,
+		Registrations: fleet.Objects{Reader: mgr.GetCache()},
+		Fleet:         s.fleet,
+		Readable:      s.warm.Begun(),
+		Store:         s.declarations,
+		Metrics:       s.metrics,
+		Recorder:      s.recorder,
+		Evaluate:      s.triggers.evaluate,
+		Request:       s.triggers.request,
+		EnableWatches: s.watches.Enable,
+		Templates:     s.inputs.Templates,
+		Placements:    s.inputs.Placements,
+		Declare:       s.triggers.declare,
+		Policies:      s.policies.List,
+		Published:     s.triggers.catalogPublished,
 	}).SetupWithManager(mgr)
 }
 
-// setupFacts adds the controller that requests facts of agents.
-func setupFacts(mgr ctrl.Manager, with *shared) error {
+// setupFacts adds the controller that requests facts from agents.
+func setupFacts(mgr ctrl.Manager, s *shared) error {
 	return (&facts.Reconciler{
-		Fleet: with.fleet, Declarations: with.declarations, Informer: with.informer, Reader: with.reported, Writer: mgr.GetClient(),
-		Backoff: backoff.New(clock.RealClock{}), Metrics: with.metrics, Recorder: with.recorder, Request: with.on.request,
-		Evaluate: with.on.evaluate,
+		Fleet:        s.fleet,
+		Declarations: s.declarations,
+		Informer:     s.informer,
+		Reader:       s.reported,
+		Writer:       mgr.GetClient(),
+		Backoff:      backoff.New(clock.RealClock{}),
+		Metrics:      s.metrics,
+		Recorder:     s.recorder,
+		Request:      s.triggers.request,
+		Evaluate:     s.triggers.evaluate,
 	}).SetupWithManager(mgr)
 }
 
 // setupStatus adds the controller that assesses add-ons, and writes their conditions and gates.
-func setupStatus(mgr ctrl.Manager, with *shared) error {
+func setupStatus(mgr ctrl.Manager, s *shared) error {
 	return (&status.Reconciler{
-		Clock: clock.RealClock{}, Declarations: with.declarations, Store: with.assessments, Memory: with.memory,
-		Assessor: assess.Assessor{Fleet: with.fleet, Loader: with.loader, Live: mgr.GetAPIReader(), Acts: with.options.Lifecycle},
-		Writer:   condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
-		Client:   mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: events.Later(with.recorder),
-		Backoff: backoff.New(clock.RealClock{}), Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
-		Metrics: with.metrics, EventLimiter: status.NewEventLimiter(),
-		Concurrency: with.options.Concurrency, Guarded: with.guarded, Evaluate: with.on.evaluate, FirstPass: with.firstPass,
+		Clock:        clock.RealClock{},
+		Declarations: s.declarations,
+		Store:        s.assessments,
+		Memory:       s.memory,
+		Assessor: assess.Assessor{
+			Fleet:  s.fleet,
+			Loader: s.loader,
+			Live:   mgr.GetAPIReader(),
+			Acts:   s.options.Lifecycle,
+		},
+		Writer:       condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Client:       mgr.GetClient(),
+		Live:         mgr.GetAPIReader(),
+		Recorder:     events.Later(s.recorder),
+		Backoff:      backoff.New(clock.RealClock{}),
+		Messages:     rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
+		Metrics:      s.metrics,
+		EventLimiter: status.NewEventLimiter(),
+		Concurrency:  s.options.Concurrency,
+		Guarded:      s.guarded,
+		Evaluate:     s.triggers.evaluate,
+		FirstPass:    s.firstPass,
 	}).SetupWithManager(mgr)
 }
 

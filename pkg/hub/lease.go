@@ -16,8 +16,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// showOnLease lets the leader show its flags on its lease. A process that runs the lifecycle without leader election holds the lease
-// too, while no other process does: admission closes gates only where the lease names a component that opens them.
+// showOnLease lets the leader show its flags on its lease. A process that runs the lifecycle without leader election acquires the lease
+// too, because admission closes gates only where the lease names a component that opens them.
 func showOnLease(mgr ctrl.Manager, options Options) error {
 	show := func(ctx context.Context) { options.show(ctx, mgr.GetClient()) }
 	if options.LeaderElection {
@@ -38,8 +38,13 @@ func showOnLease(mgr ctrl.Manager, options Options) error {
 
 // show writes the annotations of the lease. It tries again until it succeeds.
 func (o Options) show(ctx context.Context, hub client.Client) {
-	retry := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
-	// The only other end is that of the context.
+	retry := wait.Backoff{
+		Duration: time.Second,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      controllers.RetryOnHub,
+	}
+	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := leaseannotation.SetFor(ctx, hub, o.lease(), o.shown)
 		if err != nil && ctx.Err() == nil {

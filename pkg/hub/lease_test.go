@@ -19,9 +19,9 @@ import (
 func TestALeaderShowsItsFlagsOnItsLease(t *testing.T) {
 	holder := "pod-2"
 	for name, test := range map[string]struct {
-		options Options
-		stored  map[string]string
-		want    map[string]string
+		options     Options
+		annotations map[string]string
+		want        map[string]string
 	}{
 		"with the lifecycle": {
 			Options{Offline: evaluation.OfflineHold, Lifecycle: true},
@@ -42,7 +42,7 @@ func TestALeaderShowsItsFlagsOnItsLease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.options.LeaderElectionNamespace = "interlock-system"
 			key := test.options.lease()
-			lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: test.stored}}
+			lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: test.annotations}}
 			lease.Spec.HolderIdentity = &holder
 			failures := 1
 			hub := fake.NewClientBuilder().WithObjects(lease).WithInterceptorFuncs(interceptor.Funcs{

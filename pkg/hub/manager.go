@@ -46,31 +46,31 @@ type Options struct {
 	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
 	HealthAddress string
-	// ProfileAddress serves profiles in pprof's format; "0" or empty for none.
+	// ProfileAddress serves profiles in pprof's format. "0" or an empty address turns it off.
 	ProfileAddress string
-	// Offline is what becomes of verdicts on clusters that are lost.
+	// Offline is the policy for verdicts on lost clusters.
 	Offline evaluation.OfflinePolicy
-	// Concurrency is how many add-ons are evaluated and written at a time.
+	// Concurrency is the number of add-ons that are evaluated and written at a time.
 	Concurrency int
-	// Reports is which edges are reported in AddOnDependencyReports; empty: there are none.
+	// Reports selects the edges in AddOnDependencyReports. If it is empty, there are no reports.
 	Reports dependencyv1alpha1.ReportScope
-	// Lifecycle is whether Interlock acts: opens gates, installs the gate rule, and has add-ons installed that others need.
+	// Lifecycle lets Interlock open gates, install the gate rule, and install the dependencies of add-ons.
 	Lifecycle bool
-	// Guard is the form of the guard; empty leaves unchanged what is installed.
+	// Guard is the form of the guard. If it is empty, an installed guard stays unchanged.
 	Guard       installer.Mode
 	GuardTiming installer.Timing
-	// Graft is whether the CRD of ClusterManagementAddOns is grafted; nil leaves it
-	// unchanged.
+	// Graft has the settings for the graft of the CRD of ClusterManagementAddOns. If it is nil,
+	// the CRD stays unchanged.
 	Graft *graft.Settings
-	// WebhookNamespace is that of addon-manager webhook, whose CA is written to its
-	// configurations; empty for none.
+	// WebhookNamespace is the namespace of addon-manager webhook, whose CA is written to the
+	// webhook configurations. If it is empty, no CA is written.
 	WebhookNamespace string
-	// RemovalDelay is how long what Interlock has installed has to be unused before it is removed.
+	// RemovalDelay is the time that an add-on installed by Interlock has to be unused before it is removed.
 	RemovalDelay time.Duration
-	// Agent configures what is done for addon-agent as an add-on; nil for nothing.
+	// Agent configures the management of addon-agent as an add-on. If it is nil, addon-agent is not managed.
 	Agent *agentaddon.Options
-	// Registry takes the metrics of the controllers; nil for the one that
-	// MetricsAddress serves. A process with several managers gives each its own.
+	// Registry gets the metrics of the controllers. If it is nil, the registry behind MetricsAddress
+	// gets them. A process with several managers gives each manager its own registry.
 	Registry prometheus.Registerer
 }
 
@@ -81,13 +81,13 @@ func (o Options) registry() prometheus.Registerer {
 	return ctrlmetrics.Registry
 }
 
-// lease is that of the leader election.
+// lease returns the key of the lease for leader election.
 func (o Options) lease() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.LeaderElectionNamespace, Name: names.AddonManager}
 }
 
-// NewManager returns a manager with all controllers of addon-manager set up,
-// ready to be started. It does not talk to the hub yet.
+// NewManager returns a manager with all controllers of addon-manager, ready to be started.
+// It does not connect to the hub yet.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
@@ -113,8 +113,10 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
 	warm := warmup.New(warmup.Warmup{
-		Cache: mgr.GetCache(), Hub: restConfig.Host,
-		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?", Prepare: hubcache.Index,
+		Cache:   mgr.GetCache(),
+		Hub:     restConfig.Host,
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
+		Prepare: hubcache.Index,
 		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
 	})
 	if err := mgr.Add(warm); err != nil {
@@ -126,13 +128,13 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err := setupGraft(mgr, options); err != nil {
 		return nil, err
 	}
-	on := newTriggers()
-	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: on.evaluate}
-	with, err := newShared(mgr, warm, options, on, guarded)
+	t := newTriggers()
+	guarded := &status.Guarded{Fleet: hubcache.NewReader(mgr.GetCache()), Evaluate: t.evaluate}
+	s, err := newShared(mgr, warm, options, t, guarded)
 	if err != nil {
 		return nil, err
 	}
-	if err := setupControllers(mgr, with); err != nil {
+	if err := setupControllers(mgr, s); err != nil {
 		return nil, err
 	}
 	if err := setupGuard(mgr, options, guarded); err != nil {
@@ -153,14 +155,19 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) erro
 	if options.Guard == "" {
 		return nil
 	}
-	served, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create discovery client: %w", err)
 	}
-	install := func(of *rule.Rule, mode installer.Mode) *installer.Installer {
+	install := func(r *rule.Rule, mode installer.Mode) *installer.Installer {
 		return &installer.Installer{
-			Rule: of, Mode: mode, Timing: options.GuardTiming,
-			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Clock: clock.RealClock{},
+			Rule:      r,
+			Mode:      mode,
+			Timing:    options.GuardTiming,
+			Client:    mgr.GetClient(),
+			Live:      mgr.GetAPIReader(),
+			Discovery: discoveryClient,
+			Clock:     clock.RealClock{},
 		}
 	}
 	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
@@ -171,7 +178,7 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) erro
 	return setupEach(mgr, guards, gates)
 }
 
-// gateRule is the form of the gate rule: that of the guard, also where there is none of that.
+// gateRule returns the form of the gate rule: the form of the guard, or Auto where the guard is off.
 func (o Options) gateRule() installer.Mode {
 	switch {
 	case !o.Lifecycle:
@@ -183,23 +190,27 @@ func (o Options) gateRule() installer.Mode {
 	}
 }
 
-// setupGraft adds the controllers that graft the CRD, and keep what is declared by it.
+// setupGraft adds the controller that grafts the CRD, and the controller that keeps records of the grafted fields.
 func setupGraft(mgr ctrl.Manager, options Options) error {
 	if options.Graft == nil {
 		return nil
 	}
 	recorder := mgr.GetEventRecorder(names.AddonManager)
-	kept := records.New(mgr.GetClient(), recorder, options.registry())
+	recordReconciler := records.New(mgr.GetClient(), recorder, options.registry())
 	grafter := &graft.Reconciler{
-		Settings: *options.Graft, Client: mgr.GetClient(), Clock: clock.RealClock{},
-		Recorder: recorder, Metrics: graft.NewMetrics(options.registry()),
-		Records: func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) }, Changed: kept.CRDChanged,
+		Settings: *options.Graft,
+		Client:   mgr.GetClient(),
+		Clock:    clock.RealClock{},
+		Recorder: recorder,
+		Metrics:  graft.NewMetrics(options.registry()),
+		Records:  func(ctx context.Context) error { return records.Require(ctx, mgr.GetClient()) },
+		Changed:  recordReconciler.CRDChanged,
 	}
 	if options.LeaderElection {
 		grafter.Lease = options.lease()
 	}
-	kept.Present = grafter.Present
-	return setupEach(mgr, grafter, kept)
+	recordReconciler.Present = grafter.Present
+	return setupEach(mgr, grafter, recordReconciler)
 }
 
 func setupWebhookCA(mgr ctrl.Manager, options Options) error {
@@ -207,13 +218,15 @@ func setupWebhookCA(mgr ctrl.Manager, options Options) error {
 		return nil
 	}
 	return (&webhookca.Reconciler{
-		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(names.AddonManager), Namespace: options.WebhookNamespace,
+		Client:    mgr.GetClient(),
+		Recorder:  mgr.GetEventRecorder(names.AddonManager),
+		Namespace: options.WebhookNamespace,
 		Lifecycle: options.Lifecycle,
 	}).SetupWithManager(mgr)
 }
 
-// setupProbes: addon-manager is alive while the process responds. It is ready once
-// its cache has synced, also on a replica that does not lead.
+// setupProbes adds the probes. addon-manager is alive while the process responds. It is ready
+// once its cache has synced, also on a replica that does not lead.
 func setupProbes(mgr ctrl.Manager, warm *warmup.Warmup) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health probe: %w", err)

@@ -34,7 +34,7 @@ import (
 // shared has the caches, stores and triggers that several controllers of addon-manager use.
 type shared struct {
 	options      Options
-	on           triggers
+	triggers     triggers
 	guarded      *status.Guarded
 	warm         *warmup.Warmup
 	fleet        hubcache.Reader
@@ -55,23 +55,35 @@ type shared struct {
 }
 
 // newShared adds the caches to the manager.
-func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on triggers, guarded *status.Guarded) (*shared, error) {
+func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t triggers, guarded *status.Guarded) (*shared, error) {
 	s := &shared{
-		options: options, on: on, guarded: guarded, warm: warm, fleet: hubcache.NewReader(mgr.GetCache()),
-		memory: assess.NewMemory(clock.RealClock{}), declarations: declarations.NewStore(), assessments: assess.NewStore(),
-		metrics: metrics.New(options.registry()), recorder: mgr.GetEventRecorder(names.AddonManager), firstPass: firstPass(options),
-		configs: &settings.Changes{Changed: on.settings},
+		options:      options,
+		triggers:     t,
+		guarded:      guarded,
+		warm:         warm,
+		fleet:        hubcache.NewReader(mgr.GetCache()),
+		memory:       assess.NewMemory(clock.RealClock{}),
+		declarations: declarations.NewStore(),
+		assessments:  assess.NewStore(),
+		metrics:      metrics.New(options.registry()),
+		recorder:     mgr.GetEventRecorder(names.AddonManager),
+		firstPass:    firstPass(options),
+		configs:      &settings.Changes{Changed: t.settings},
 	}
-	watches, lazy, err := addLazyWatches(mgr, on.addOns(s.fleet, s.declarations, s.configs))
-	informer, informerErr := newFactsInformer(mgr, on.request)
-	served, servedErr := setupHubAPIs(mgr, s.fleet, s.declarations, on)
+	watches, lazy, err := addLazyWatches(mgr, t.lazyAddOns(s.fleet, s.declarations, s.configs))
+	informer, informerErr := newFactsInformer(mgr, t.request)
+	served, servedErr := setupHubAPIs(mgr, s.fleet, s.declarations, t)
 	if err := errors.Join(err, informerErr, servedErr); err != nil {
 		return nil, err
 	}
 	s.watches, s.informer = watches, informer
 	s.reported = &facts.Reader{Fleet: s.fleet, Informer: informer, Memory: facts.NewMemory(clock.RealClock{}, s.memory.Outages)}
 	s.inputs = hubcache.Inputs{
-		Reader: s.fleet, Lazy: lazy, Watches: watches, Reported: s.reported, Served: served,
+		Reader:        s.fleet,
+		Lazy:          lazy,
+		Watches:       watches,
+		Reported:      s.reported,
+		Served:        served,
 		Installations: hubcache.NewInstallations(options.Lifecycle),
 	}
 	s.loader = fleet.Loader{Reader: s.inputs, Memory: s.memory, Offline: options.Offline}
@@ -79,7 +91,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, on trigge
 	return s, nil
 }
 
-// firstPass returns the first assessment of all add-ons, for which what acts waits; nil where the lifecycle is off.
+// firstPass returns the tracker of the first assessment of all add-ons. It is nil if the lifecycle is off.
 func firstPass(options Options) *firstpass.Pass {
 	if !options.Lifecycle {
 		return nil
@@ -103,8 +115,8 @@ func addLazyWatches(mgr ctrl.Manager, addOns lazywatch.AddOns) (lazywatch.Watche
 	return watches, fleet.Objects{Reader: lazy}, err
 }
 
-// setupHubAPIs adds what discovers the APIs that the hub serves to the manager.
-func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, on triggers) (*hubapis.Served, error) {
+// setupHubAPIs adds the discovery of the APIs that the hub serves to the manager.
+func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.Store, t triggers) (*hubapis.Served, error) {
 	definitions, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create metadata client of the hub: %w", err)
@@ -114,13 +126,18 @@ func setupHubAPIs(mgr ctrl.Manager, reader hubcache.Reader, store *declarations.
 		return nil, fmt.Errorf("create discovery client of the hub: %w", err)
 	}
 	api := apidiscovery.API{REST: documents.RESTClient(), Client: "addon-manager"}
-	watcher := apidiscovery.New(definitions, api, func() { on.hubAPIs.Enqueue(hubapis.Key) })
+	watcher := apidiscovery.New(definitions, api, func() { t.hubAPIs.Enqueue(hubapis.Key) })
 	if err := mgr.Add(watcher); err != nil {
 		return nil, fmt.Errorf("add discovery of the hub: %w", err)
 	}
 	served := &hubapis.Served{}
 	return served, (&hubapis.Reconciler{
-		Fleet: reader, Declarations: store, APIs: watcher, Served: served, Changed: on.hubAPIs, Evaluate: on.evaluate,
+		Fleet:        reader,
+		Declarations: store,
+		APIs:         watcher,
+		Served:       served,
+		Changed:      t.hubAPIs,
+		Evaluate:     t.evaluate,
 	}).SetupWithManager(mgr)
 }
 

@@ -30,8 +30,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// The fleet of BenchmarkStorm. On each cluster, all add-ons break with their root: a chain
-// of four dependents, and four that depend on the root alone.
+// The fleet of BenchmarkStorm. On each cluster, all add-ons fail with their root: a chain
+// of four dependents, and four add-ons that depend directly on the root.
 const (
 	stormClusters = 100
 	stormAddOns   = "root, a: root, b: a, c: b, d: c, e: root, f: root, g: root, h: root"
@@ -48,7 +48,7 @@ type storm struct {
 
 // BenchmarkStorm compares storms with reports to storms without, on an API server: the
 // root fails on all clusters at once, and recovers, twice. time/off is the time until all
-// conditions are right, requests/off what addon-manager requests until it rests. It needs
+// conditions are right, requests/off the number of addon-manager's requests until it rests. It needs
 // KUBEBUILDER_ASSETS. Run it with -benchtime 1x.
 func BenchmarkStorm(b *testing.B) {
 	ctrl.SetLogger(logr.Discard())
@@ -86,12 +86,12 @@ func median(values []float64) float64 {
 }
 
 // eachCluster calls a function for each cluster, some at a time.
-func (s *storm) eachCluster(do func(ctx context.Context, cluster string) error) {
+func (s *storm) eachCluster(call func(ctx context.Context, cluster string) error) {
 	s.Helper()
 	group, ctx := errgroup.WithContext(s.Context())
 	group.SetLimit(16)
 	for i := range stormClusters {
-		group.Go(func() error { return do(ctx, fmt.Sprintf("cluster-%03d", i)) })
+		group.Go(func() error { return call(ctx, fmt.Sprintf("cluster-%03d", i)) })
 	}
 	if err := group.Wait(); err != nil {
 		s.Fatal(err)
@@ -144,13 +144,13 @@ func (s *storm) measure(scope dependencyv1alpha1.ReportScope) (seconds, requests
 	rest := func() {
 		last := int64(-1)
 		s.until(2500*time.Millisecond, func(context.Context) (bool, error) { // longer than reports are delayed
-			before := last
+			previous := last
 			last = sent.Load()
-			return before == last, nil
+			return previous == last, nil
 		})
 	}
 	rest()
-	before := sent.Load()
+	previous := sent.Load()
 	var took time.Duration
 	for flip := range stormFlips {
 		fails, status := flip%2 == 0, metav1.ConditionTrue
@@ -165,10 +165,10 @@ func (s *storm) measure(scope dependencyv1alpha1.ReportScope) (seconds, requests
 		took += time.Since(began)
 	}
 	rest()
-	return took.Seconds(), float64(sent.Load() - before)
+	return took.Seconds(), float64(sent.Load() - previous)
 }
 
-// start runs an addon-manager, and counts what it requests.
+// start runs an addon-manager, and counts its requests.
 func (s *storm) start(scope dependencyv1alpha1.ReportScope, sent *atomic.Int64) (stop func()) {
 	config := rest.CopyConfig(s.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counting{next, sent} })
@@ -205,9 +205,9 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 // await waits until Degraded is right on all dependents.
 func (s *storm) await(fails bool) {
 	s.until(50*time.Millisecond, func(ctx context.Context) (bool, error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err := s.hub.List(ctx, &all)
-		return err == nil && !slices.ContainsFunc(all.Items, func(addOn addonv1alpha1.ManagedClusterAddOn) bool {
+		var list addonv1alpha1.ManagedClusterAddOnList
+		err := s.hub.List(ctx, &list)
+		return err == nil && !slices.ContainsFunc(list.Items, func(addOn addonv1alpha1.ManagedClusterAddOn) bool {
 			return addOn.Name != "root" && meta.IsStatusConditionTrue(addOn.Status.Conditions, "Degraded") != fails
 		}), err
 	})

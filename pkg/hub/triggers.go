@@ -11,8 +11,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// triggers are how the controllers enqueue one another. All that concerns add-ons ends in status, and begins there again: others subscribe
-// to its assessments.
+// triggers connect the controllers: each one enqueues keys in another controller. Every change that affects add-ons reaches the status
+// controller. Other controllers subscribe to its assessments.
 //
 //	CMAs, AddOnTemplates, policies → declarations ┐
 //	ManagedClusterFacts → facts ──────────────────┤
@@ -24,35 +24,45 @@ type triggers struct {
 	request *trigger.Trigger
 	// evaluate enqueues add-ons on managed clusters in the status controller.
 	evaluate *trigger.Trigger
-	// declare enqueues the catalog in the declarations controller.
+	// declare triggers the declarations controller, which builds the catalog.
 	declare *trigger.Trigger
-	// policies enqueues the statuses of all policies.
+	// policies triggers the policies controller, which writes the status of all policies.
 	policies *trigger.Trigger
 	// installations enqueues add-ons on managed clusters in the controller of AddOnInstallations.
 	installations *trigger.Trigger
 	// settings enqueues add-ons on managed clusters in the controller of settings.
 	settings *trigger.Trigger
-	// hubAPIs enqueues what the hub serves in the hubapis controller.
+	// hubAPIs triggers the hubapis controller.
 	hubAPIs *trigger.Trigger
 }
 
 func newTriggers() triggers {
 	return triggers{
-		request: trigger.New(), evaluate: trigger.New(), declare: trigger.New(), policies: trigger.New(), hubAPIs: trigger.New(),
-		installations: trigger.New(), settings: trigger.New(),
+		request:       trigger.New(),
+		evaluate:      trigger.New(),
+		declare:       trigger.New(),
+		policies:      trigger.New(),
+		hubAPIs:       trigger.New(),
+		installations: trigger.New(),
+		settings:      trigger.New(),
 	}
 }
 
-// counted follows a catalog that was published.
-func (t triggers) counted() {
+// catalogPublished triggers the controllers that follow a new catalog.
+func (t triggers) catalogPublished() {
 	t.policies.Enqueue(policies.Key)
 	t.hubAPIs.Enqueue(hubapis.Key)
 	t.installations.Enqueue(lifecycle.Everything)
 }
 
-// addOns are those that follow what only some declarations use.
-func (t triggers) addOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
+// lazyAddOns returns the mapping of lazily watched objects to add-ons.
+func (t triggers) lazyAddOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
 	return lazywatch.AddOns{
-		Fleet: reader, Declarations: store, Evaluate: t.evaluate, Declare: t.declare, Policies: t.policies, Configured: configs.Config,
+		Fleet:        reader,
+		Declarations: store,
+		Evaluate:     t.evaluate,
+		Declare:      t.declare,
+		Policies:     t.policies,
+		Configured:   configs.Config,
 	}
 }

@@ -1,4 +1,4 @@
-// Package agentaddon is about addon-agent as an add-on of Open Cluster
+// Package agentaddon manages addon-agent as an add-on of Open Cluster
 // Management. OCM deploys it from the objects in deploy/agent-addon. This package
 // gives each agent its rights on the hub, and removes the add-on.
 package agentaddon
@@ -18,23 +18,24 @@ import (
 // AddOnTemplate, its ManagedClusterAddOns, and its lease on every managed cluster.
 const Name = names.AgentAddOn
 
-// Options configure what addon-manager does for the add-on.
+// Options configure the management of the add-on.
 type Options struct {
-	// Install has addon-manager apply the add-on itself; nil for a hub where
-	// the objects of deploy/agent-addon are applied by other means.
+	// Install lets addon-manager apply the objects of deploy/agent-addon. It is nil where
+	// they are applied by other means.
 	Install *Installation
 }
 
 // Installation is the deprecated way to install the add-on.
 type Installation struct {
-	// Image of addon-agent.
+	// Image is the container image of addon-agent.
 	Image string
-	// Placement selects the managed clusters. Without a name it selects none: a
-	// cluster gets the add-on by a ManagedClusterAddOn that an administrator makes.
+	// Placement selects the managed clusters. Without a name it selects none. Then an
+	// administrator creates the ManagedClusterAddOn on each cluster.
 	Placement types.NamespacedName
 }
 
-// SetupWithManager adds what addon-manager's leader does for the add-on.
+// SetupWithManager adds the controller that grants rights to agents, and the installer of
+// the add-on if it is configured. Both run only in the leader.
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	hub, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -50,7 +51,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
 	}
-	if err := mgr.Add(&installer{hub: objects, wanted: *options.Install}); err != nil {
+	if err := mgr.Add(&installer{hub: objects, installation: *options.Install}); err != nil {
 		return fmt.Errorf("add the agent's installer: %w", err)
 	}
 	return nil

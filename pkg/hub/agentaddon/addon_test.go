@@ -20,7 +20,7 @@ func deployed[T any](t *testing.T, template *unstructured.Unstructured, kind str
 	return named[T](t, template, kind, "")
 }
 
-// named reads the manifest of a kind with a name; empty: the first one.
+// named reads the manifest of a kind with a name. Without a name, it reads the first manifest of the kind.
 func named[T any](t *testing.T, template *unstructured.Unstructured, kind, name string) (object T) {
 	t.Helper()
 	var typed ocmv1alpha1.AddOnTemplate
@@ -48,7 +48,7 @@ func named[T any](t *testing.T, template *unstructured.Unstructured, kind, name 
 
 func TestTheInstallerAppliesItsImage(t *testing.T) {
 	const image = `mirror/agent@sha256:$1`
-	template, err := (&installer{wanted: Installation{Image: image}}).template()
+	template, err := (&installer{installation: Installation{Image: image}}).template()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestTheInstallerAppliesItsPlacement(t *testing.T) {
 			"type": "Placements", "placements": []any{map[string]any{"namespace": "a", "name": "b"}},
 		}},
 	} {
-		registration, err := (&installer{wanted: Installation{Placement: test.placement}}).registration()
+		registration, err := (&installer{installation: Installation{Placement: test.placement}}).registration()
 		if err != nil {
 			t.Fatal(err)
 		}

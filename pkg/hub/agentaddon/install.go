@@ -19,24 +19,28 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// installer applies the objects of deploy/agent-addon by itself. It is what is
-// left of the deprecated --install-agent, and is to be removed with that flag.
+// installer applies the objects of deploy/agent-addon. It implements the deprecated flag
+// --install-agent, and will be removed with that flag.
 type installer struct {
-	hub    dynamic.Interface
-	wanted Installation
+	hub          dynamic.Interface
+	installation Installation
 }
 
-// Start implements manager.Runnable. It tries until the hub has taken the
-// objects.
+// Start implements manager.Runnable. It tries again until the hub accepts the objects.
 func (i *installer) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("agent-add-on")
 	logger.Info("--install-agent is deprecated: apply deploy/agent-addon, or set agent.install of the chart, and use --grant-agent-rights instead")
-	retry := wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: 7}
+	retry := wait.Backoff{
+		Duration: time.Second,
+		Factor:   2,
+		Cap:      time.Minute,
+		Steps:    7,
+	}
 	reported := ""
 	for {
 		err := i.apply(ctx)
 		if err == nil {
-			logger.Info("addon-agent is registered as an add-on", "addOn", Name, "image", i.wanted.Image, "placement", i.wanted.Placement.String())
+			logger.Info("addon-agent is registered as an add-on", "addOn", Name, "image", i.installation.Image, "placement", i.installation.Placement.String())
 			return nil
 		}
 		if ctx.Err() == nil && err.Error() != reported {
@@ -72,10 +76,10 @@ func (i *installer) apply(ctx context.Context) error {
 
 var imageLine = regexp.MustCompile(`(?m)^( *image: ).*$`)
 
-// template is the AddOnTemplate with the image.
+// template returns the AddOnTemplate with the configured image.
 func (i *installer) template() (*unstructured.Unstructured, error) {
 	content := imageLine.ReplaceAllStringFunc(string(deploy.AgentAddOnTemplate), func(line string) string {
-		return imageLine.FindStringSubmatch(line)[1] + strconv.Quote(i.wanted.Image)
+		return imageLine.FindStringSubmatch(line)[1] + strconv.Quote(i.installation.Image)
 	})
 	template := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(content), &template.Object); err != nil {
@@ -84,7 +88,7 @@ func (i *installer) template() (*unstructured.Unstructured, error) {
 	return template, nil
 }
 
-// registration is the ClusterManagementAddOn with the placement.
+// registration returns the ClusterManagementAddOn with the configured placement.
 func (i *installer) registration() (*unstructured.Unstructured, error) {
 	registration := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(deploy.AgentClusterManagementAddOn, &registration.Object); err != nil {
@@ -92,9 +96,9 @@ func (i *installer) registration() (*unstructured.Unstructured, error) {
 	}
 	registration.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	strategy := map[string]any{"type": ocmv1alpha1.AddonInstallStrategyManual}
-	if i.wanted.Placement.Name != "" {
+	if i.installation.Placement.Name != "" {
 		strategy = map[string]any{"type": ocmv1alpha1.AddonInstallStrategyPlacements, "placements": []any{
-			map[string]any{"namespace": i.wanted.Placement.Namespace, "name": i.wanted.Placement.Name},
+			map[string]any{"namespace": i.installation.Placement.Namespace, "name": i.installation.Placement.Name},
 		}}
 	}
 	return registration, unstructured.SetNestedMap(registration.Object, strategy, "spec", "installStrategy")

@@ -25,7 +25,7 @@ func object(resource schema.GroupVersionResource, kind, namespace, name string) 
 	return made
 }
 
-// hubWith is a hub of which some resources are not served.
+// hubWith returns a hub that does not serve some resources.
 func hubWith(t *testing.T, notServed []string, objects ...runtime.Object) *metadatafake.FakeMetadataClient {
 	t.Helper()
 	scheme := metadatafake.NewTestScheme()
@@ -42,7 +42,7 @@ func hubWith(t *testing.T, notServed []string, objects ...runtime.Object) *metad
 	return hub
 }
 
-func TestAHubWithoutWorksHasNoneToRemove(t *testing.T) {
+func TestRemoveWithoutManifestWorkAPI(t *testing.T) {
 	hub := hubWith(
 		t, []string{"manifestworks"}, object(registrations, "ClusterManagementAddOn", "", Name),
 		object(bindings, "RoleBinding", "cluster1", hubRoleBinding),
@@ -53,15 +53,15 @@ func TestAHubWithoutWorksHasNoneToRemove(t *testing.T) {
 	if _, err := hub.Resource(registrations).Get(t.Context(), Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the registration is still there: %v", err)
 	}
-	if left, err := hub.Resource(bindings).List(t.Context(), metav1.ListOptions{}); err != nil || len(left.Items) > 0 {
-		t.Errorf("%v are still there, error %v", left, err)
+	if list, err := hub.Resource(bindings).List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
+		t.Errorf("%v are still there, error %v", list, err)
 	}
 }
 
 func TestRemoveNamesTheClustersThatAreAway(t *testing.T) {
 	hub := hubWith(t, nil, object(works, "ManifestWork", "cluster2", "w"), object(works, "ManifestWork", "cluster1", "w"))
 	hub.PrependReactor("delete", "manifestworks", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, nil // nobody there to take the finalizer off
+		return true, nil, nil // no component removes the finalizer
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -71,8 +71,8 @@ func TestRemoveNamesTheClustersThatAreAway(t *testing.T) {
 	}
 }
 
-// OCM deletes what belongs to a registration too. A second request to delete an
-// object that waits for its finalizers would be a write that changes nothing.
+// OCM also deletes the objects of a registration. A second request to delete an
+// object that waits for its finalizers would be a write without a change.
 func TestRemoveDeletesOnlyWhatIsAsItWasRead(t *testing.T) {
 	installation := object(installations, "ManagedClusterAddOn", "cluster1", Name)
 	installation.ResourceVersion = "7"

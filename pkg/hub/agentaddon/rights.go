@@ -25,16 +25,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// What gives an agent its rights on the hub: the ClusterRole of
-// deploy/hub/agent-hub-clusterrole.yaml, bound in its cluster's namespace.
+// The objects that give an agent its rights on the hub. A RoleBinding in the namespace of
+// its cluster binds the ClusterRole of deploy/hub/agent-hub-clusterrole.yaml.
 const (
 	hubClusterRole = "interlock-addon-agent-hub"
 	hubRoleBinding = "interlock-addon-agent"
 )
 
-// granter gives each agent its rights on the hub. OCM's own hubPermissions do
-// not do: OCM binds them to every group of the agent's certificate, and one of
-// these groups is common to the agents of all clusters.
+// granter gives each agent its rights on the hub. OCM's hubPermissions cannot be used:
+// OCM binds them to every group of the agent's certificate, and one of these groups is
+// common to the agents of all clusters.
 type granter struct {
 	live client.Reader
 	hub  kubernetes.Interface
@@ -43,8 +43,8 @@ type granter struct {
 // Reconcile binds the role for one agent. The binding is deleted with the
 // add-on, which owns it.
 func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	installed := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := g.live.Get(ctx, request.NamespacedName, installed); err != nil {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := g.live.Get(ctx, request.NamespacedName, addOn); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	bindings := g.hub.RbacV1().RoleBindings(request.Namespace)
@@ -52,10 +52,10 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	if err != nil && !apierrors.IsNotFound(err) {
 		return reconcile.Result{}, fmt.Errorf("read RoleBinding %s/%s: %w", request.Namespace, hubRoleBinding, err)
 	}
-	if !installed.DeletionTimestamp.IsZero() || err == nil && bound(existing, installed) {
+	if !addOn.DeletionTimestamp.IsZero() || err == nil && isBound(existing, addOn) {
 		return reconcile.Result{}, nil
 	}
-	_, err = bindings.Apply(ctx, binding(installed), metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true})
+	_, err = bindings.Apply(ctx, binding(addOn), metav1.ApplyOptions{FieldManager: names.AddonManager, Force: true})
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("bind ClusterRole %s in namespace %s: %w", hubClusterRole, request.Namespace, err)
 	}
@@ -63,11 +63,10 @@ func (g *granter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// agentUsers are the names under which the hub knows the agent of a cluster, and
-// no other client: that of its certificate, that of a certificate from a release
-// that requested it by itself, and that of the service account where OCM gives
-// add-ons tokens. Groups are not bound: OCM 1.3 signs a request with any further
-// group.
+// agentUsers returns the user names that only the agent of a cluster has on the hub:
+// the name in its certificate, the name in a certificate that an older release of the agent
+// requested, and the service account on hubs where add-ons get tokens. Groups are not
+// bound, because OCM 1.3 signs certificate requests with any additional group.
 func agentUsers(cluster string) []string {
 	certificate := fmt.Sprintf("system:open-cluster-management:cluster:%s:addon:%s:agent:%s", cluster, Name, Name)
 	return []string{
@@ -77,28 +76,29 @@ func agentUsers(cluster string) []string {
 	}
 }
 
-func bound(existing *rbacv1.RoleBinding, installed *addonv1alpha1.ManagedClusterAddOn) bool {
-	var wanted []rbacv1.Subject
-	for _, user := range agentUsers(installed.Namespace) {
-		wanted = append(wanted, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
+// isBound reports whether the stored RoleBinding grants the rights to the agent.
+func isBound(existing *rbacv1.RoleBinding, addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	var subjects []rbacv1.Subject
+	for _, user := range agentUsers(addOn.Namespace) {
+		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
 	}
-	owned := len(existing.OwnerReferences) == 1 && existing.OwnerReferences[0].UID == installed.UID
-	return owned && equality.Semantic.DeepEqual(existing.Subjects, wanted) && existing.RoleRef.Name == hubClusterRole
+	owned := len(existing.OwnerReferences) == 1 && existing.OwnerReferences[0].UID == addOn.UID
+	return owned && equality.Semantic.DeepEqual(existing.Subjects, subjects) && existing.RoleRef.Name == hubClusterRole
 }
 
-func binding(installed *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
-	// The owner's version stays what earlier releases wrote: some hubs, such as
-	// OpenShift's, require the right to delete of a client that changes an owner.
-	wanted := applyrbacv1.RoleBinding(hubRoleBinding, installed.Namespace).
+func binding(addOn *addonv1alpha1.ManagedClusterAddOn) *applyrbacv1.RoleBindingApplyConfiguration {
+	// The owner keeps the API version that earlier releases wrote. Some hubs, such as
+	// OpenShift's, let only clients with the right to delete change an owner.
+	roleBinding := applyrbacv1.RoleBinding(hubRoleBinding, addOn.Namespace).
 		WithLabels(map[string]string{addonv1beta1.AddonLabelKey: Name, names.ManagedBy: names.AddonManager}).
 		WithOwnerReferences(applymetav1.OwnerReference().
 			WithAPIVersion(addonv1beta1.GroupVersion.String()).WithKind("ManagedClusterAddOn").
-			WithName(installed.Name).WithUID(installed.UID)).
+			WithName(addOn.Name).WithUID(addOn.UID)).
 		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(hubClusterRole))
-	for _, user := range agentUsers(installed.Namespace) {
-		wanted.WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(user))
+	for _, user := range agentUsers(addOn.Namespace) {
+		roleBinding.WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName(user))
 	}
-	return wanted
+	return roleBinding
 }
 
 func (g *granter) setupWithManager(mgr ctrl.Manager) error {

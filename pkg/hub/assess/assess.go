@@ -1,4 +1,4 @@
-// Package assess evaluates the add-ons on managed clusters, stores the assessments, and maps events to the add-ons that they concern.
+// Package assess evaluates the add-ons on managed clusters, stores the assessments, and maps events to the affected add-ons.
 package assess
 
 import (
@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// MissingAgain is the time between two requests for an AddOnTemplate that does not exist. The creation of one with dependencies enqueues the
-// add-on sooner.
+// MissingAgain is the time between two requests for an AddOnTemplate that does not exist. The creation of one with dependencies enqueues
+// the add-on sooner.
 const MissingAgain = 10 * time.Second
 
 // Assessor loads the state of add-ons, and evaluates it.
@@ -38,17 +38,20 @@ type Assessor struct {
 
 // Assess evaluates an add-on. It also returns the state of the managed cluster that it has loaded.
 func (a Assessor) Assess(
-	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, now time.Time,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, now time.Time,
 ) (outcome.Assessment, evaluation.State, error) {
-	state, err := a.Loader.Load(ctx, declared, client.ObjectKeyFromObject(addOn), now)
+	state, err := a.Loader.Load(ctx, evaluator, client.ObjectKeyFromObject(addOn), now)
 	if err != nil {
 		return outcome.Assessment{}, state, err
 	}
 	assessment := outcome.Assessment{
-		Registered: declared.Declaration(addOn.Name), Findings: declared.Evaluate(addOn.Name, state),
-		Lost: state.Cluster.Available == metav1.ConditionUnknown, Bundle: declared.Install(addOn.Name).Bundle, Acts: a.Acts,
+		Registered: evaluator.Declaration(addOn.Name),
+		Findings:   evaluator.Evaluate(addOn.Name, state),
+		Lost:       state.Cluster.Available == metav1.ConditionUnknown,
+		Bundle:     evaluator.Install(addOn.Name).Bundle,
+		Acts:       a.Acts,
 	}
-	if assessment.Bundle && !declared.Declares(addOn.Name) { // its state has no cluster
+	if assessment.Bundle && !evaluator.Declares(addOn.Name) { // its state has no cluster
 		cluster, err := a.Fleet.Cluster(ctx, addOn.Namespace)
 		if err != nil {
 			return outcome.Assessment{}, state, err
@@ -60,9 +63,9 @@ func (a Assessor) Assess(
 	switch {
 	case !a.Acts:
 	case fleet.GateClosed(addOn):
-		err = a.assessInstalling(ctx, declared, addOn, state, &assessment)
+		err = a.assessInstalling(ctx, evaluator, addOn, state, &assessment)
 	case fleet.WaitingTemplate(addOn) != "":
-		err = a.assessUpgrading(ctx, declared, addOn, state, &assessment)
+		err = a.assessUpgrading(ctx, evaluator, addOn, state, &assessment)
 	}
 	return assessment, state, err
 }
@@ -72,23 +75,23 @@ func (a Assessor) Assess(
 // then, and a registration that is deleted and created again must not open gates.
 func (a Assessor) assessInstalling(
 	ctx context.Context,
-	declared *evaluation.Evaluator,
+	evaluator *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 	state evaluation.State,
 	assessment *outcome.Assessment,
 ) error {
-	if !declared.Registered(addOn.Name) || Chosen(addOn) == "" && len(declared.Install(addOn.Name).Templates) > 0 {
+	if !evaluator.Registered(addOn.Name) || Chosen(addOn) == "" && len(evaluator.Install(addOn.Name).Templates) > 0 {
 		return nil
 	}
-	state, known := gate.Installing(declared.Catalog, state, addOn.Name)
-	if !known {
+	state, ok := gate.Installing(evaluator.Catalog, state, addOn.Name)
+	if !ok {
 		return nil
 	}
 	missing, err := a.missing(ctx, addOn)
 	if err != nil {
 		return err
 	}
-	installing := &outcome.Installing{Findings: declared.Evaluate(addOn.Name, state), Missing: missing}
+	installing := &outcome.Installing{Findings: evaluator.Evaluate(addOn.Name, state), Missing: missing}
 	assessment.Installing = installing
 	assessment.Until = controllers.Sooner(assessment.Until, evaluation.HeldUntil(installing.Findings))
 	if missing != "" {
@@ -97,7 +100,7 @@ func (a Assessor) assessInstalling(
 	if !fleet.HeldForContradiction(addOn) {
 		return nil
 	}
-	contradiction, until, err := a.contradiction(ctx, declared, addOn, state)
+	contradiction, until, err := a.contradiction(ctx, evaluator, addOn, state)
 	installing.Contradiction, assessment.Until = contradiction, controllers.Sooner(assessment.Until, until)
 	return err
 }
@@ -128,29 +131,29 @@ func (a Assessor) missing(ctx context.Context, addOn *addonv1alpha1.ManagedClust
 // assessUpgrading evaluates an add-on with the AddOnTemplate that waits.
 func (a Assessor) assessUpgrading(
 	ctx context.Context,
-	declared *evaluation.Evaluator,
+	evaluator *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 	state evaluation.State,
 	assessment *outcome.Assessment,
 ) error {
-	waiting, templates := fleet.WaitingTemplate(addOn), fleet.TemplatesOf(addOn)
-	version, read, err := a.Loader.Reader.TemplateVersion(ctx, waiting)
+	template, templates := fleet.WaitingTemplate(addOn), fleet.TemplatesOf(addOn)
+	version, read, err := a.Loader.Reader.TemplateVersion(ctx, template)
 	if err != nil || !read {
 		return err
 	}
-	upgrading := &outcome.Upgrading{Upgrade: gate.Upgrade{Template: waiting, Version: version}}
-	upgrading.Findings = declared.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrading.Upgrade))
+	upgrading := &outcome.Upgrading{Upgrade: gate.Upgrade{Template: template, Version: version}}
+	upgrading.Findings = evaluator.Evaluate(addOn.Name, gate.Upgrading(state, addOn.Name, upgrading.Upgrade))
 	assessment.Upgrading = upgrading
 	assessment.Until = controllers.Sooner(assessment.Until, evaluation.HeldUntil(upgrading.Findings))
-	if templates.RollingOut == waiting || templates.Running == waiting && templates.RollingOut == "" {
+	if templates.RollingOut == template || templates.Running == template && templates.RollingOut == "" {
 		upgrading.RolledOut = true
 		return nil
 	}
-	wanted, err := a.wanted(ctx, declared, addOn, waiting)
-	if upgrading.Dropped = !wanted; err != nil || !wanted || version != "" {
+	isNamed, err := a.namesTemplate(ctx, evaluator, addOn, template)
+	if upgrading.Dropped = !isNamed; err != nil || !isNamed || version != "" {
 		return err
 	}
-	exists, err := declarations.TemplateExists(ctx, a.Live, waiting)
+	exists, err := declarations.TemplateExists(ctx, a.Live, template)
 	if err == nil && !exists {
 		upgrading.Missing = true
 		assessment.Until = controllers.Sooner(assessment.Until, state.Cluster.Now.Add(MissingAgain))
@@ -158,11 +161,11 @@ func (a Assessor) assessUpgrading(
 	return err
 }
 
-// wanted reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons have
-// different watches, so wanted reads the API server where the catalog does not have the template.
-func (a Assessor) wanted(
+// namesTemplate reports whether the add-on, or else its registration, still names the template. The caches of registrations and of add-ons
+// have different watches, so namesTemplate reads the API server where the catalog does not have the template.
+func (a Assessor) namesTemplate(
 	ctx context.Context,
-	declared *evaluation.Evaluator,
+	evaluator *evaluation.Evaluator,
 	addOn *addonv1alpha1.ManagedClusterAddOn,
 	template string,
 ) (bool, error) {
@@ -173,12 +176,12 @@ func (a Assessor) wanted(
 	if own := fleet.OwnTemplate(live); own != "" {
 		return own == template, nil
 	}
-	if slices.Contains(declared.Install(addOn.Name).Templates, template) {
+	if slices.Contains(evaluator.Install(addOn.Name).Templates, template) {
 		return true, nil
 	}
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	if err := a.Live.Get(ctx, client.ObjectKey{Name: addOn.Name}, registered); err != nil {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	if err := a.Live.Get(ctx, client.ObjectKey{Name: addOn.Name}, registration); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	return slices.Contains(declaration.NamedTemplates(registered), template), nil
+	return slices.Contains(declaration.NamedTemplates(registration), template), nil
 }

@@ -10,50 +10,51 @@ import (
 )
 
 const (
-	// queueFill is how many add-ons of the backlog may be in the queue at a time.
+	// queueFill is the number of add-ons up to which the backlog fills the queue.
 	queueFill = 1024
 	// feedingPause is the time between two checks of the queue.
 	feedingPause = 5 * time.Millisecond
-	// restAfter is how long after the last add-on the backlog is over.
+	// restAfter is the time without new add-ons after which onFed is called.
 	restAfter = time.Second
 )
 
-// Backlog holds the add-ons that exist when addon-manager starts. It adds them to
-// the queue little by little. The maps of a queue never shrink: with a whole fleet
-// at once they would stay as large as the conditions.
+// Backlog has the add-ons that exist when addon-manager starts. It adds them to the
+// queue in small portions. The maps of a queue never shrink, so the whole fleet at
+// once would let them take memory forever.
 type Backlog struct {
-	mutex   sync.Mutex
-	waiting []types.NamespacedName
-	arrived chan struct{}
-	// over is called once all are in the queue and no more arrive.
-	over func()
+	mutex    sync.Mutex
+	keys     []types.NamespacedName
+	arrivals chan struct{}
+	// onFed is called when all add-ons are in the queue and no more arrive.
+	onFed func()
 }
 
-// NewBacklog returns an empty one. over is called once all are in the queue and no more arrive.
-func NewBacklog(over func()) *Backlog {
-	return &Backlog{arrived: make(chan struct{}, 1), over: over}
+// NewBacklog returns an empty backlog. It calls onFed when all add-ons are in the queue and no more arrive.
+func NewBacklog(onFed func()) *Backlog {
+	return &Backlog{arrivals: make(chan struct{}, 1), onFed: onFed}
 }
 
 // Add adds an add-on that exists at the start.
 func (b *Backlog) Add(key types.NamespacedName) {
 	b.mutex.Lock()
-	b.waiting = append(b.waiting, key)
+	b.keys = append(b.keys, key)
 	b.mutex.Unlock()
 	select {
-	case b.arrived <- struct{}{}:
+	case b.arrivals <- struct{}{}:
 	default:
 	}
 }
 
-// take returns up to that many add-ons, and whether more are left.
-func (b *Backlog) take(count int) (taken []types.NamespacedName, more bool) {
+// take removes up to count add-ons from the backlog and returns them. It also reports whether
+// the backlog still has add-ons.
+func (b *Backlog) take(count int) ([]types.NamespacedName, bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	taken = b.waiting[:max(0, min(count, len(b.waiting)))]
-	if b.waiting = b.waiting[len(taken):]; len(b.waiting) == 0 {
-		b.waiting = nil
+	keys := b.keys[:max(0, min(count, len(b.keys)))]
+	if b.keys = b.keys[len(keys):]; len(b.keys) == 0 {
+		b.keys = nil
 	}
-	return taken, len(b.waiting) > 0
+	return keys, len(b.keys) > 0
 }
 
 // Source feeds the queue of the controller.
@@ -66,31 +67,31 @@ func (b *Backlog) Source() source.Source {
 
 // feed fills the queue from the backlog until the context ends.
 func (b *Backlog) feed(ctx context.Context, q queue) {
-	var rest <-chan time.Time // never, before the first add-on
+	var rest <-chan time.Time // nil blocks forever, until the first add-on
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-rest:
 			rest = nil
-			b.over()
-		case <-b.arrived:
+			b.onFed()
+		case <-b.arrivals:
 			b.drain(ctx, q)
 			rest = time.After(restAfter)
 		}
 	}
 }
 
-// drain adds what waits, as fast as the queue is processed.
+// drain moves all add-ons to the queue, as fast as the queue is processed.
 func (b *Backlog) drain(ctx context.Context, q queue) {
 	pause := time.NewTicker(feedingPause)
 	defer pause.Stop()
 	for {
-		keys, more := b.take(queueFill - q.Len())
+		keys, hasMore := b.take(queueFill - q.Len())
 		for _, key := range keys {
 			enqueue(q, key)
 		}
-		if !more {
+		if !hasMore {
 			return
 		}
 		select {

@@ -16,10 +16,10 @@ import (
 )
 
 func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
-	const all = 3 * queueFill
-	over := make(chan struct{}, 1)
-	b := NewBacklog(func() { over <- struct{}{} })
-	for i := range all {
+	const total = 3 * queueFill
+	fed := make(chan struct{}, 1)
+	b := NewBacklog(func() { fed <- struct{}{} })
+	for i := range total {
 		b.Add(types.NamespacedName{Namespace: fmt.Sprint(i), Name: "leaf"})
 	}
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
@@ -27,25 +27,25 @@ func TestBacklogFillsTheQueueLittleByLittle(t *testing.T) {
 	if err := b.Source().Start(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	seen, most := map[reconcile.Request]bool{}, 0
+	seen, longest := map[reconcile.Request]bool{}, 0
 	next := func() {
-		most = max(most, q.Len())
+		longest = max(longest, q.Len())
 		request, _ := q.Get()
 		seen[request] = true
 		q.Done(request)
 	}
-	for len(seen) < all {
+	for len(seen) < total {
 		next()
 	}
 	select {
-	case <-over:
+	case <-fed:
 	case <-time.After(10 * restAfter):
 		t.Errorf("it was not emitted that the backlog is over")
 	}
-	if most > queueFill {
-		t.Errorf("%d of %d were in the queue at a time, want at most %d", most, all, queueFill)
+	if longest > queueFill {
+		t.Errorf("%d of %d were in the queue at a time, want at most %d", longest, total, queueFill)
 	}
-	b.Add(leaf) // after all had gone
+	b.Add(leaf) // after the backlog was empty
 	next()
 	if !seen[reconcile.Request{NamespacedName: leaf}] {
 		t.Errorf("what came last was not evaluated")
@@ -58,12 +58,12 @@ func TestTheFirstListGoesToTheBacklog(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	base := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: leaf.Namespace, Name: "base"}}
-	w.AddOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: base, IsInInitialList: true}, q)
+	w.AddOns().Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: base, IsInInitialList: true}, q)
 	if q.Len() != 0 {
 		t.Errorf("%d add-ons are in the queue already", q.Len())
 	}
-	waiting, more := b.take(2)
-	if diff := cmp.Diff([]types.NamespacedName{{Namespace: leaf.Namespace, Name: "base"}}, waiting); diff != "" || more {
-		t.Errorf("more: %t, %s", more, diff)
+	keys, hasMore := b.take(2)
+	if diff := cmp.Diff([]types.NamespacedName{{Namespace: leaf.Namespace, Name: "base"}}, keys); diff != "" || hasMore {
+		t.Errorf("more: %t, %s", hasMore, diff)
 	}
 }

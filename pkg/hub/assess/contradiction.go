@@ -15,56 +15,57 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Contradiction returns what the installation of an add-on would contradict or break on a managed cluster; empty: nothing that is known.
+// Contradiction returns a description of the dependencies that the installation of an add-on would contradict or break on a managed
+// cluster. It is empty if there are none, or if the inputs are not known.
 func (a Assessor) Contradiction(
-	ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
 ) (string, error) {
-	of := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
-	if templates := declared.Install(addOn.Name).Templates; len(templates) == 1 {
-		of = fleet.WithTemplate(of, templates[0])
+	subject := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
+	if templates := evaluator.Install(addOn.Name).Templates; len(templates) == 1 {
+		subject = fleet.WithTemplate(subject, templates[0])
 	}
-	a.Loader.Reader = withAddOn{a.Loader.Reader, of}
-	state, err := a.Loader.Load(ctx, declared, addOn, now)
+	a.Loader.Reader = withAddOn{a.Loader.Reader, subject}
+	state, err := a.Loader.Load(ctx, evaluator, addOn, now)
 	if err != nil {
 		return "", err
 	}
-	state, known := gate.Installing(declared.Catalog, state, addOn.Name)
-	if !known {
+	state, ok := gate.Installing(evaluator.Catalog, state, addOn.Name)
+	if !ok {
 		return "", nil
 	}
-	found, _, err := a.contradiction(ctx, declared, of, state)
-	if err != nil || !found.Reviewed {
+	contradiction, _, err := a.contradiction(ctx, evaluator, subject, state)
+	if err != nil || !contradiction.Reviewed {
 		return "", err
 	}
-	return found.Message, nil
+	return contradiction.Message, nil
 }
 
-// contradiction reviews an add-on that OCM has created, and that contradicted installed add-ons then. state is the state that the add-on was
-// evaluated in. The returned time is the time of the next review, or zero.
+// contradiction reviews an add-on that contradicted installed add-ons when it was created. state is the state in which the add-on was
+// evaluated. The returned time is the time of the next review, or zero.
 func (a Assessor) contradiction(
-	ctx context.Context, declared *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn *addonv1alpha1.ManagedClusterAddOn, state evaluation.State,
 ) (*outcome.Contradiction, time.Time, error) {
 	states := map[string]evaluation.State{addOn.Name: state}
-	for _, name := range protection.MayBreak(declared.Catalog, addOn.Name) {
+	for _, name := range protection.MayBreak(evaluator.Catalog, addOn.Name) {
 		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
-		installed, err := a.Fleet.AddOn(ctx, key)
+		installedAddOn, err := a.Fleet.AddOn(ctx, key)
 		if err != nil {
 			return nil, time.Time{}, err
 		}
-		if name == addOn.Name || installed == nil || !installed.DeletionTimestamp.IsZero() {
+		if name == addOn.Name || installedAddOn == nil || !installedAddOn.DeletionTimestamp.IsZero() {
 			continue
 		}
-		loaded, err := a.Loader.Load(ctx, declared, key, state.Cluster.Now)
+		loaded, err := a.Loader.Load(ctx, evaluator, key, state.Cluster.Now)
 		if err != nil {
 			return nil, time.Time{}, err
 		}
-		states[name], _ = gate.Installing(declared.Catalog, loaded, addOn.Name) // that it is known was found by its own state
+		states[name], _ = gate.Installing(evaluator.Catalog, loaded, addOn.Name) // the state of the add-on itself has shown that the inputs are known
 	}
-	review := protection.ReviewInstallation(declared, addOn.Name, states)
+	review := protection.ReviewInstallation(evaluator, addOn.Name, states)
 	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Reviewed: review.Known}, review.Until, nil
 }
 
-// withAddOn reads a hub as it is once an add-on is installed.
+// withAddOn reads a hub as if an add-on were installed.
 type withAddOn struct {
 	fleet.Reader
 

@@ -13,21 +13,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/outage"
 )
 
-// Memory remembers what the objects of the hub no longer show. Handlers of events
-// fill it.
+// Memory has past states that the objects of the hub no longer show. Event handlers fill
+// it.
 type Memory struct {
-	// Outages remembers losses of clusters.
+	// Outages has the losses of clusters.
 	Outages *outage.Tracker
-	// running has, by the key of the add-on, what runs while an AddOnTemplate is being rolled
-	// out.
-	running sync.Map
-	lapses  lapses
+	// rollouts has, by the key of the add-on, the rollouts of AddOnTemplates that are in progress.
+	rollouts         sync.Map
+	unavailabilities unavailabilities
 }
 
-// ran is what counts as running during a rollout.
-type ran struct {
+// rollout is the rollout of an AddOnTemplate.
+type rollout struct {
+	// template is the AddOnTemplate that counts as running during the rollout.
 	template string
-	// first: it is being installed itself, and none ran before.
+	// first is true if no template ran before. Then template is about to be installed.
 	first bool
 }
 
@@ -35,7 +35,7 @@ var _ fleet.Memory = &Memory{}
 
 // NewMemory returns an empty memory.
 func NewMemory(clk clock.PassiveClock) *Memory {
-	return &Memory{Outages: outage.New(clk), lapses: lapses{clock: clk}}
+	return &Memory{Outages: outage.New(clk), unavailabilities: unavailabilities{clock: clk}}
 }
 
 // Back implements fleet.Memory.
@@ -44,44 +44,44 @@ func (m *Memory) Back(cluster string, status metav1.ConditionStatus) time.Time {
 }
 
 // Found implements fleet.Memory.
-func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.Found(addOn) }
+func (m *Memory) Found(addOn types.NamespacedName) time.Time { return m.Outages.FirstSeen(addOn) }
 
 // RunningTemplate implements fleet.Memory.
 func (m *Memory) RunningTemplate(addOn types.NamespacedName) string {
-	value, _ := m.running.Load(addOn)
-	known, _ := value.(ran)
-	return known.template
+	value, _ := m.rollouts.Load(addOn)
+	state, _ := value.(rollout)
+	return state.template
 }
 
-// Lapse implements fleet.Memory. Nothing is remembered of an add-on that is not installed,
-// because that is never tolerated.
+// Lapse implements fleet.Memory. It does not record an add-on that is not installed, because
+// a missing add-on is never tolerated.
 func (m *Memory) Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse {
 	if !observed.Installed {
 		return evaluation.Lapse{}
 	}
-	return m.lapses.observe(addOn, observed.Works())
+	return m.unavailabilities.observe(addOn, observed.Works())
 }
 
-// Forget drops all that is remembered of an add-on that was deleted.
+// Forget drops the state of an add-on that was deleted.
 func (m *Memory) Forget(addOn types.NamespacedName) {
-	m.running.Delete(addOn)
-	m.lapses.forget(addOn)
+	m.rollouts.Delete(addOn)
+	m.unavailabilities.forget(addOn)
 }
 
-// observe keeps which AddOnTemplate ran before a rollout, and drops it when the rollout
-// is over. OCM drops that from an add-on's status when the rollout on its cluster begins.
-// While an add-on is being installed, the template that OCM is about to install counts: OCM may
-// choose another one before any runs. A process that starts during a rollout does not know
-// what ran before.
-func (m *Memory) observe(addOn types.NamespacedName, before, after fleet.Templates) {
-	value, _ := m.running.Load(addOn)
-	known, _ := value.(ran)
+// observe records the AddOnTemplate that ran before a rollout, until the rollout ends. OCM
+// removes that template from an add-on's status when the rollout on its cluster begins.
+// During the first installation, the template that OCM is about to install counts, because OCM
+// may choose another template before one runs. A process that starts during a rollout does
+// not know the previous template.
+func (m *Memory) observe(addOn types.NamespacedName, previous, current fleet.Templates) {
+	value, _ := m.rollouts.Load(addOn)
+	state, _ := value.(rollout)
 	switch {
-	case after.Running != "" || after.RollingOut == "":
-		m.running.Delete(addOn)
-	case before.Running != "" && before.Running != after.RollingOut:
-		m.running.Store(addOn, ran{template: before.Running})
-	case known.first || before == (fleet.Templates{}):
-		m.running.Store(addOn, ran{template: after.RollingOut, first: true})
+	case current.Running != "" || current.RollingOut == "":
+		m.rollouts.Delete(addOn)
+	case previous.Running != "" && previous.Running != current.RollingOut:
+		m.rollouts.Store(addOn, rollout{template: previous.Running})
+	case state.first || previous == (fleet.Templates{}):
+		m.rollouts.Store(addOn, rollout{template: current.RollingOut, first: true})
 	}
 }

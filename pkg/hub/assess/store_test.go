@@ -15,47 +15,47 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/outcome"
 )
 
-func on(cluster string) types.NamespacedName {
+func leafOn(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: "leaf"}
 }
 
-// of returns an assessment with a verdict on one edge, as a new value.
-func of(verdict evaluation.Verdict, since time.Time) outcome.Assessment {
-	found := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base"}, Verdict: verdict}
+// assessmentWith returns a new assessment with a verdict on one edge.
+func assessmentWith(verdict evaluation.Verdict, since time.Time) outcome.Assessment {
+	finding := evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: "base"}, Verdict: verdict}
 	if verdict == evaluation.NotAvailable {
-		found.Available = &metav1.Condition{Type: "Available", LastTransitionTime: metav1.NewTime(since)}
+		finding.Available = &metav1.Condition{Type: "Available", LastTransitionTime: metav1.NewTime(since)}
 	}
-	return outcome.Assessment{Findings: []evaluation.Finding{found}}
+	return outcome.Assessment{Findings: []evaluation.Finding{finding}}
 }
 
-func TestTheStoreKnowsWhatChanges(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+func TestStoreReportsDifferences(t *testing.T) {
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	for i, step := range []struct {
-		found outcome.Assessment
-		want  bool
+		assessment outcome.Assessment
+		want       bool
 	}{
-		{of(evaluation.Satisfied, aTime), true},
-		{of(evaluation.Satisfied, aTime), false},
-		{of(evaluation.NotAvailable, aTime), true},
-		{of(evaluation.NotAvailable, aTime), false},
-		{of(evaluation.NotAvailable, aTime.Add(time.Minute)), true},
-		{of(evaluation.Satisfied, aTime), true},
+		{assessmentWith(evaluation.Satisfied, aTime), true},
+		{assessmentWith(evaluation.Satisfied, aTime), false},
+		{assessmentWith(evaluation.NotAvailable, aTime), true},
+		{assessmentWith(evaluation.NotAvailable, aTime), false},
+		{assessmentWith(evaluation.NotAvailable, aTime.Add(time.Minute)), true},
+		{assessmentWith(evaluation.Satisfied, aTime), true},
 	} {
-		if got := store.Set(leaf, declared, step.found).Differs(); got != step.want {
+		if got := store.Set(leaf, evaluator, step.assessment).Differs(); got != step.want {
 			t.Errorf("step %d: changed %t", i, got)
 		}
 	}
-	if store.Set(leaf, evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime)).Differs() {
+	if store.Set(leaf, evaluation.New(catalog.New(nil)), assessmentWith(evaluation.Satisfied, aTime)).Differs() {
 		t.Error("another catalog in which the same is found is a change")
 	}
 	store.Delete(leaf)
-	if !store.Set(leaf, declared, of(evaluation.Satisfied, aTime)).Differs() {
+	if !store.Set(leaf, evaluator, assessmentWith(evaluation.Satisfied, aTime)).Differs() {
 		t.Error("after a deletion, the first one is no change")
 	}
 }
 
 func TestSubscribers(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	var got []string
 	store.Subscribe(func(change Change) {
 		got = append(
@@ -64,13 +64,13 @@ func TestSubscribers(t *testing.T) {
 				"%s: %d findings, declared %t, differs %t",
 				change.AddOn,
 				len(change.Findings()),
-				change.Declared != nil,
+				change.Evaluator != nil,
 				change.Differs(),
 			),
 		)
 	})
-	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
-	store.Set(leaf, declared, of(evaluation.Satisfied, aTime))
+	store.Set(leaf, evaluator, assessmentWith(evaluation.Satisfied, aTime))
+	store.Set(leaf, evaluator, assessmentWith(evaluation.Satisfied, aTime))
 	store.Delete(leaf)
 	store.Delete(leaf)
 	want := []string{
@@ -83,24 +83,24 @@ func TestSubscribers(t *testing.T) {
 	}
 }
 
-// Most add-ons of a fleet are all satisfied: they share one value. What fails is of one managed cluster.
+// Most add-ons of a fleet are satisfied, and share one value. Assessments with a failing edge are not shared.
 func TestEqualAssessmentsAreShared(t *testing.T) {
-	store, declared := NewStore(), evaluation.New(catalog.New(nil))
+	store, evaluator := NewStore(), evaluation.New(catalog.New(nil))
 	for _, cluster := range []string{"a", "b"} {
-		store.Set(on(cluster), declared, of(evaluation.Satisfied, aTime))
+		store.Set(leafOn(cluster), evaluator, assessmentWith(evaluation.Satisfied, aTime))
 	}
-	if store.last[on("a")] != store.last[on("b")] {
+	if store.last[leafOn("a")] != store.last[leafOn("b")] {
 		t.Error("two values")
 	}
-	before := store.last[on("a")]
+	previous := store.last[leafOn("a")]
 	for i := range 2 * maxShared {
-		store.Set(on("b"), declared, of(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
+		store.Set(leafOn("b"), evaluator, assessmentWith(evaluation.NotAvailable, aTime.Add(time.Duration(i)*time.Minute)))
 	}
-	if store.Set(on("b"), declared, of(evaluation.Satisfied, aTime)); store.last[on("b")] != before {
+	if store.Set(leafOn("b"), evaluator, assessmentWith(evaluation.Satisfied, aTime)); store.last[leafOn("b")] != previous {
 		t.Error("what fails displaces what is shared")
 	}
-	store.Set(on("c"), evaluation.New(catalog.New(nil)), of(evaluation.Satisfied, aTime))
-	if store.last[on("c")] == before {
+	store.Set(leafOn("c"), evaluation.New(catalog.New(nil)), assessmentWith(evaluation.Satisfied, aTime))
+	if store.last[leafOn("c")] == previous {
 		t.Error("shared with one of another catalog")
 	}
 }

@@ -27,57 +27,57 @@ import (
 )
 
 type (
-	queue     = trigger.Queue
-	installed = *addonv1alpha1.ManagedClusterAddOn
+	queue               = trigger.Queue
+	managedClusterAddOn = *addonv1alpha1.ManagedClusterAddOn
 	// AddOnHandler handles the events of add-ons.
-	AddOnHandler = handler.TypedFuncs[installed, reconcile.Request]
+	AddOnHandler = handler.TypedFuncs[managedClusterAddOn, reconcile.Request]
 	// ClusterHandler handles the events of managed clusters.
 	ClusterHandler = handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]
 )
 
-// Watch is which event enqueues which add-ons.
+// Watch maps events to the add-ons that they enqueue.
 type Watch struct {
 	Declarations *declarations.Store
 	Fleet        hubcache.Reader
-	// Hold is set where verdicts on lost clusters are held.
+	// Hold is true if verdicts on lost clusters are held.
 	Hold   bool
 	Memory *Memory
-	// Acts: addon-manager runs the lifecycle.
+	// Acts is true if addon-manager runs the lifecycle.
 	Acts bool
-	// Forget drops what is remembered of an add-on that was deleted, even if another
-	// of the same name was created before the next evaluation.
+	// Forget drops the state of an add-on that was deleted, even if an add-on of the same
+	// name was created before the next evaluation.
 	Forget func(types.NamespacedName)
-	// Lost records whether a managed cluster is lost, so its verdicts are held.
+	// Lost records whether a managed cluster is lost, which means that its verdicts are held.
 	Lost func(cluster string, lost bool)
-	// Initial gets each add-on that exists when addon-manager starts.
+	// Initial is called with each add-on that exists when addon-manager starts.
 	Initial func(types.NamespacedName)
 }
 
 // AddOns handles the events of add-ons. An add-on is evaluated when it is created or deleted, when its Degraded
-// changes or its gate is opened, when what the conditions of its edges use of it changes, and at any change where the lifecycle
-// has something to decide. Its dependents on the same cluster are evaluated when
+// changes or its gate is opened, and when an input of the conditions of its edges changes. While the lifecycle has a decision
+// pending, it is evaluated after any change. Its dependents on the same cluster are evaluated when
 //   - it is created or deleted,
 //   - its Available changes,
 //   - a Required dependency of its own begins or ceases to fail,
 //   - its version changes and they use it.
 func (w Watch) AddOns() AddOnHandler {
 	return AddOnHandler{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) {
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[managedClusterAddOn], q queue) {
 			if e.IsInInitialList {
-				w.Initial(key(e.Object)) // and so will its readers and dependents
+				w.Initial(key(e.Object)) // its readers and dependents are in the initial list too
 				return
 			}
 			w.Memory.observe(key(e.Object), fleet.Templates{}, fleet.TemplatesOf(e.Object))
-			w.created(e.Object)
+			w.rememberCreation(e.Object)
 			enqueue(q, key(e.Object))
-			w.readers(e.Object, everything, q)
-			w.dependents(e.Object, q)
+			w.enqueueReaders(e.Object, allInputs, q)
+			w.enqueueDependents(e.Object, q)
 		},
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[managedClusterAddOn], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				w.Forget(key(e.ObjectOld))
 				w.Memory.Forget(key(e.ObjectOld))
-				w.created(e.ObjectNew)
+				w.rememberCreation(e.ObjectNew)
 			} else {
 				w.Memory.observe(key(e.ObjectNew), fleet.TemplatesOf(e.ObjectOld), fleet.TemplatesOf(e.ObjectNew))
 			}
@@ -93,107 +93,108 @@ func (w Watch) AddOns() AddOnHandler {
 				enqueue(q, key(e.ObjectNew))
 			}
 			if !sameSubject(e.ObjectOld, e.ObjectNew) {
-				w.readers(e.ObjectNew, input.AddOn|input.Config|input.Hosting, q)
+				w.enqueueReaders(e.ObjectNew, input.AddOn|input.Config|input.Hosting, q)
 			}
 			sameVersion := fleet.SameVersionSources(e.ObjectOld, e.ObjectNew)
 			if !sameVersion {
-				w.readers(e.ObjectNew, input.Template|input.Version, q)
+				w.enqueueReaders(e.ObjectNew, input.Template|input.Version, q)
 			}
 			switch {
 			case replaced(e.ObjectOld, e.ObjectNew) || !sameState(e.ObjectOld, e.ObjectNew):
-				w.dependents(e.ObjectNew, q)
+				w.enqueueDependents(e.ObjectNew, q)
 			case !sameVersion:
-				w.dependentsUsing(e.ObjectNew, input.Versions, q)
+				w.enqueueDependentsUsing(e.ObjectNew, input.Versions, q)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[managedClusterAddOn], q queue) {
 			w.Forget(key(e.Object))
 			w.Memory.Forget(key(e.Object))
 			w.Memory.Outages.Reported(key(e.Object))
 			enqueue(q, key(e.Object))
-			w.readers(e.Object, everything, q)
-			w.dependents(e.Object, q)
+			w.enqueueReaders(e.Object, allInputs, q)
+			w.enqueueDependents(e.Object, q)
 		},
 	}
 }
 
-// decides reports whether the lifecycle has something to decide on an add-on: its gate is closed, an AddOnTemplate waits, or others will
-// have to, or it is or was a bundle. Before the first catalog some of that is not known; every add-on is still to be evaluated then.
-func (w Watch) decides(addOn installed) bool {
-	declared := w.Declarations.Current()
+// decides reports whether the lifecycle has a decision pending on an add-on: its gate is closed, an AddOnTemplate waits, conditions of
+// the lifecycle are missing, or it is or was a bundle. Before the first catalog this is partly unknown, but every add-on will be evaluated
+// then.
+func (w Watch) decides(addOn managedClusterAddOn) bool {
+	evaluator := w.Declarations.Current()
 	return w.Acts && (fleet.GateClosed(addOn) || gate.Waits(fleet.Installable(addOn)) || fleet.WaitingTemplate(addOn) != "" ||
 		bundle.Owned(fleet.Available(addOn)) ||
-		declared != nil && (declared.Install(addOn.Name).Bundle || outcome.LacksCondition(declared.Declaration(addOn.Name), fleet.Stored(addOn))))
+		evaluator != nil && (evaluator.Install(addOn.Name).Bundle || outcome.LacksCondition(evaluator.Declaration(addOn.Name), fleet.Stored(addOn))))
 }
 
-// created remembers that an add-on is new, where an edge tolerates that it is unavailable.
-func (w Watch) created(addOn installed) {
-	if declared := w.Declarations.Current(); declared != nil && declared.Tolerates(addOn.Name) {
-		w.Memory.lapses.created(key(addOn))
+// rememberCreation records that an add-on is new, if an edge tolerates its unavailability.
+func (w Watch) rememberCreation(addOn managedClusterAddOn) {
+	if evaluator := w.Declarations.Current(); evaluator != nil && evaluator.Tolerates(addOn.Name) {
+		w.Memory.unavailabilities.observeCreation(key(addOn))
 	}
 }
 
-// dependents enqueues the add-ons on the same cluster that depend on the add-on. Before
-// the first catalog no dependents are known, and every add-on is still to be evaluated.
-func (w Watch) dependents(addOn installed, q queue) {
-	w.dependentsWhere(addOn, func(*evaluation.Evaluator, string) bool { return true }, q)
+// enqueueDependents enqueues the dependents of the add-on on the same cluster. Before the first
+// catalog no dependents are known, but every add-on will be evaluated then.
+func (w Watch) enqueueDependents(addOn managedClusterAddOn, q queue) {
+	w.enqueueDependentsIf(addOn, func(*evaluation.Evaluator, string) bool { return true }, q)
 }
 
-// dependentsUsing enqueues those dependents that use one of the inputs.
-func (w Watch) dependentsUsing(addOn installed, inputs input.Set, q queue) {
-	uses := func(declared *evaluation.Evaluator, dependent string) bool {
-		return declared.Inputs(dependent).Any(inputs)
+// enqueueDependentsUsing enqueues the dependents that use one of the inputs.
+func (w Watch) enqueueDependentsUsing(addOn managedClusterAddOn, inputs input.Set, q queue) {
+	uses := func(evaluator *evaluation.Evaluator, dependent string) bool {
+		return evaluator.Inputs(dependent).Any(inputs)
 	}
-	w.dependentsWhere(addOn, uses, q)
+	w.enqueueDependentsIf(addOn, uses, q)
 }
 
-func (w Watch) dependentsWhere(addOn installed, concerns func(declared *evaluation.Evaluator, dependent string) bool, q queue) {
-	declared := w.Declarations.Current()
-	if declared == nil {
+func (w Watch) enqueueDependentsIf(addOn managedClusterAddOn, concerns func(evaluator *evaluation.Evaluator, dependent string) bool, q queue) {
+	evaluator := w.Declarations.Current()
+	if evaluator == nil {
 		return
 	}
-	for _, dependent := range declared.Dependents(addOn.Name) {
-		if concerns(declared, dependent) {
+	for _, dependent := range evaluator.Dependents(addOn.Name) {
+		if concerns(evaluator, dependent) {
 			enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 		}
 	}
 }
 
-// readers enqueues the add-ons whose verdicts depend on these inputs of the add-on's own:
-// its labels, annotations, configuration, AddOnTemplate or version.
-func (w Watch) readers(addOn installed, inputs input.Set, q queue) {
-	declared := w.Declarations.Current()
-	if declared == nil {
+// enqueueReaders enqueues the add-ons whose verdicts use these inputs from the add-on: its
+// labels, annotations, configuration, AddOnTemplate or version.
+func (w Watch) enqueueReaders(addOn managedClusterAddOn, inputs input.Set, q queue) {
+	evaluator := w.Declarations.Current()
+	if evaluator == nil {
 		return
 	}
-	for _, peer := range declared.Readers(addOn.Name, inputs&ofItself) {
-		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: peer})
+	for _, reader := range evaluator.Readers(addOn.Name, inputs&ownInputs) {
+		enqueue(q, types.NamespacedName{Namespace: addOn.Namespace, Name: reader})
 	}
 }
 
-// Clusters handles the events of managed clusters. A change of labels, claims or version concerns the add-ons of the managed
+// Clusters handles the events of managed clusters. A change of labels, claims or version enqueues the add-ons of the managed
 // cluster that use it.
 func (w Watch) Clusters() ClusterHandler {
-	none := &clusterv1.ManagedCluster{}
+	absent := &clusterv1.ManagedCluster{}
 	return ClusterHandler{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
 			w.observeCluster(e.Object.Name, fleet.ClusterStatus(e.Object))
-			w.onCluster(ctx, e.Object.Name, w.changed(none, e.Object), q)
-			w.hosted(ctx, e.Object.Name, q)
+			w.enqueueOnCluster(ctx, e.Object.Name, w.changedInputs(absent, e.Object), q)
+			w.enqueueHosted(ctx, e.Object.Name, q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			w.observeCluster(e.ObjectNew.Name, fleet.ClusterStatus(e.ObjectNew))
-			w.onCluster(ctx, e.ObjectNew.Name, w.changed(e.ObjectOld, e.ObjectNew), q)
-			was, is := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
-			if was != is && (was != metav1.ConditionTrue || is == "") {
-				w.hosted(ctx, e.ObjectNew.Name, q)
+			w.enqueueOnCluster(ctx, e.ObjectNew.Name, w.changedInputs(e.ObjectOld, e.ObjectNew), q)
+			oldStatus, newStatus := fleet.ClusterStatus(e.ObjectOld), fleet.ClusterStatus(e.ObjectNew)
+			if oldStatus != newStatus && (oldStatus != metav1.ConditionTrue || newStatus == "") {
+				w.enqueueHosted(ctx, e.ObjectNew.Name, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
 			w.Memory.Outages.Forget(e.Object.Name)
 			w.Lost(e.Object.Name, false)
-			w.onCluster(ctx, e.Object.Name, w.changed(e.Object, none), q)
-			w.hosted(ctx, e.Object.Name, q)
+			w.enqueueOnCluster(ctx, e.Object.Name, w.changedInputs(e.Object, absent), q)
+			w.enqueueHosted(ctx, e.Object.Name, q)
 		},
 	}
 }
@@ -203,61 +204,61 @@ func (w Watch) observeCluster(name string, status metav1.ConditionStatus) {
 	w.Lost(name, w.Hold && status == metav1.ConditionUnknown)
 }
 
-// changed returns which inputs of edges differ. Held verdicts end when a managed cluster
-// is no longer lost, and when there is no cluster any more that could report.
-func (w Watch) changed(before, after *clusterv1.ManagedCluster) input.Set {
-	was, is := fleet.ClusterStatus(before), fleet.ClusterStatus(after)
-	if w.Hold && (was == metav1.ConditionUnknown && is != metav1.ConditionUnknown || was != "" && is == "") {
-		return everything
+// changedInputs returns the inputs of edges that differ. It returns all inputs when held verdicts
+// end: the managed cluster is no longer lost, or it was deleted.
+func (w Watch) changedInputs(old, updated *clusterv1.ManagedCluster) input.Set {
+	oldStatus, newStatus := fleet.ClusterStatus(old), fleet.ClusterStatus(updated)
+	if w.Hold && (oldStatus == metav1.ConditionUnknown && newStatus != metav1.ConditionUnknown || oldStatus != "" && newStatus == "") {
+		return allInputs
 	}
-	return differences(before, after)
+	return differences(old, updated)
 }
 
-// ofItself are the inputs that are of an add-on's own ManagedClusterAddOn.
-const ofItself = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
+// ownInputs has the inputs that come from an add-on's own ManagedClusterAddOn.
+const ownInputs = input.AddOn | input.Config | input.Template | input.Version | input.Hosting
 
-// everything stands for a change that concerns every add-on.
-const everything = ^input.Set(0)
+// allInputs stands for a change that affects every add-on.
+const allInputs = ^input.Set(0)
 
-// differences returns which inputs of edges differ between two states.
-func differences(before, after *clusterv1.ManagedCluster) input.Set {
-	var uses input.Set
-	if !maps.Equal(before.Labels, after.Labels) {
-		uses |= input.Labels
+// differences returns the inputs of edges that differ between two states of a cluster.
+func differences(old, updated *clusterv1.ManagedCluster) input.Set {
+	var inputs input.Set
+	if !maps.Equal(old.Labels, updated.Labels) {
+		inputs |= input.Labels
 	}
-	if !slices.Equal(before.Status.ClusterClaims, after.Status.ClusterClaims) {
-		uses |= input.Claims
+	if !slices.Equal(old.Status.ClusterClaims, updated.Status.ClusterClaims) {
+		inputs |= input.Claims
 	}
-	if before.Status.Version.Kubernetes != after.Status.Version.Kubernetes {
-		uses |= input.Kubernetes
+	if old.Status.Version.Kubernetes != updated.Status.Version.Kubernetes {
+		inputs |= input.Kubernetes
 	}
-	return uses
+	return inputs
 }
 
-// onCluster enqueues the add-ons of a cluster that use what changed.
-func (w Watch) onCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
-	declared := w.Declarations.Current()
-	if changed == 0 || (changed != everything && (declared == nil || !declared.AnyInput(changed))) {
+// enqueueOnCluster enqueues the add-ons of a cluster that use the changed inputs.
+func (w Watch) enqueueOnCluster(ctx context.Context, cluster string, changed input.Set, q queue) {
+	evaluator := w.Declarations.Current()
+	if changed == 0 || (changed != allInputs && (evaluator == nil || !evaluator.AnyInput(changed))) {
 		return
 	}
 	keys, err := w.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
-		// The cache reads from memory. It fails only before it has synced, and then
-		// every add-on is still to be evaluated.
+		// The cache reads from memory. It fails only before it has synced, and every
+		// add-on is evaluated after that.
 		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons of a cluster that has changed", "cluster", cluster)
 	}
 	for _, addOn := range keys {
-		if changed == everything || declared.Inputs(addOn.Name).Any(changed) {
+		if changed == allInputs || evaluator.Inputs(addOn.Name).Any(changed) {
 			enqueue(q, addOn)
 		}
 	}
 }
 
-// hosted enqueues the add-ons of other clusters whose agents a cluster runs, where their edges need it: it became
-// known whether the hub has the cluster, or the cluster is no longer lost.
-func (w Watch) hosted(ctx context.Context, cluster string, q queue) {
-	declared := w.Declarations.Current()
-	if declared == nil || !declared.AnyInput(input.Hosting) {
+// enqueueHosted enqueues the add-ons of other clusters whose agents a cluster runs, if their edges use that cluster. It
+// is called when the cluster is created, deleted or no longer lost.
+func (w Watch) enqueueHosted(ctx context.Context, cluster string, q queue) {
+	evaluator := w.Declarations.Current()
+	if evaluator == nil || !evaluator.AnyInput(input.Hosting) {
 		return
 	}
 	hosting, err := w.Fleet.Hosting(ctx, cluster)
@@ -265,13 +266,13 @@ func (w Watch) hosted(ctx context.Context, cluster string, q queue) {
 		log.FromContext(ctx).Error(err, "Could not enqueue the add-ons that a cluster runs for others", "cluster", cluster)
 	}
 	for i := range hosting {
-		if declared.OwnInputs(hosting[i].Name).Any(input.Hosting) {
+		if evaluator.OwnInputs(hosting[i].Name).Any(input.Hosting) {
 			enqueue(q, key(&hosting[i]))
 		}
 	}
 }
 
-func key(addOn installed) types.NamespacedName {
+func key(addOn managedClusterAddOn) types.NamespacedName {
 	return types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}
 }
 
@@ -279,38 +280,38 @@ func enqueue(q queue, name types.NamespacedName) {
 	q.Add(reconcile.Request{NamespacedName: name})
 }
 
-// replaced reports whether an update hides a deletion and a new creation, or is the
-// beginning of a deletion.
-func replaced(before, after installed) bool {
-	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+// replaced reports whether an update hides a deletion and a new creation, or begins a
+// deletion.
+func replaced(old, updated managedClusterAddOn) bool {
+	return old.UID != updated.UID || old.DeletionTimestamp.IsZero() != updated.DeletionTimestamp.IsZero()
 }
 
-// sameSubject compares what the conditions of an add-on's own edges use of it.
-func sameSubject(before, after installed) bool {
-	return maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations) &&
-		slices.Equal(hubcache.ConfigKeys(before), hubcache.ConfigKeys(after))
+// sameSubject reports whether the inputs for the conditions of an add-on's own edges are equal.
+func sameSubject(old, updated managedClusterAddOn) bool {
+	return maps.Equal(old.Labels, updated.Labels) && maps.Equal(old.Annotations, updated.Annotations) &&
+		slices.Equal(hubcache.ConfigKeys(old), hubcache.ConfigKeys(updated))
 }
 
-// sameState compares what makes an add-on satisfy those that depend on it: of
-// Degraded only whether a Required dependency fails, and since when. Its message
-// changes more often, and concerns the add-on alone.
-func sameState(before, after installed) bool {
-	was, is := fleet.Degraded(before), fleet.Degraded(after)
-	if availability.RequiredFails(was) != availability.RequiredFails(is) {
+// sameState reports whether the inputs for the edges of dependents are equal. From Degraded,
+// it compares only whether and since when a Required dependency fails. The message
+// changes more often, and affects only the add-on itself.
+func sameState(old, updated managedClusterAddOn) bool {
+	oldDegraded, newDegraded := fleet.Degraded(old), fleet.Degraded(updated)
+	if availability.RequiredFails(oldDegraded) != availability.RequiredFails(newDegraded) {
 		return false
 	}
-	if availability.RequiredFails(is) && !was.LastTransitionTime.Equal(&is.LastTransitionTime) {
+	if availability.RequiredFails(newDegraded) && !oldDegraded.LastTransitionTime.Equal(&newDegraded.LastTransitionTime) {
 		return false
 	}
-	return sameCondition(fleet.Available(before), fleet.Available(after))
+	return sameCondition(fleet.Available(old), fleet.Available(updated))
 }
 
-// sameCondition does without reflection, because it sees every event.
-func sameCondition(before, after *metav1.Condition) bool {
-	if before == nil || after == nil || !before.LastTransitionTime.Equal(&after.LastTransitionTime) {
-		return before == after
+// sameCondition compares two conditions. It avoids reflection, because it runs for every event.
+func sameCondition(old, updated *metav1.Condition) bool {
+	if old == nil || updated == nil || !old.LastTransitionTime.Equal(&updated.LastTransitionTime) {
+		return old == updated
 	}
-	was := *before
-	was.LastTransitionTime = after.LastTransitionTime
-	return was == *after
+	aligned := *old
+	aligned.LastTransitionTime = updated.LastTransitionTime
+	return aligned == *updated
 }

@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// PageSize is how many objects of a whole hub are listed at a time.
+	// PageSize is the number of objects in one page of a list.
 	PageSize = 500
-	// WritesAtATime bounds concurrent requests. A hub with 3,500 managed clusters
-	// has thousands of events, and one after the other they take minutes.
+	// WritesAtATime limits the number of concurrent requests. A hub with 3,500 managed clusters
+	// has thousands of events. Deleting them one by one would take minutes.
 	WritesAtATime = 16
 )
 
-// Delete deletes the selected objects of a kind, and returns how many it deleted.
-// An object that is gone already counts.
+// Delete deletes the selected objects of a kind, and returns their number. Objects that
+// another client deletes meanwhile count too.
 func Delete(
-	ctx context.Context, from client.Reader, hub client.Writer, kind schema.GroupVersionKind, selector client.ListOptions,
+	ctx context.Context, reader client.Reader, hub client.Writer, kind schema.GroupVersionKind, selector client.ListOptions,
 ) (int, error) {
 	deleted := 0
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	for {
 		selector.Limit, selector.Continue = PageSize, page.Continue
-		if err := from.List(ctx, page, &selector); err != nil {
+		if err := reader.List(ctx, page, &selector); err != nil {
 			return deleted, fmt.Errorf("list %s (%v): %w", kind.Kind, selector.FieldSelector, err)
 		}
-		some, err := deleteAll(ctx, hub, kind.Kind, page.Items)
-		deleted += some
+		count, err := deleteAll(ctx, hub, kind.Kind, page.Items)
+		deleted += count
 		if err != nil || page.Continue == "" {
 			return deleted, err
 		}
 	}
 }
 
-// deleteAll deletes all objects, or ends with the first failure.
+// deleteAll deletes all objects, or stops at the first error.
 func deleteAll(ctx context.Context, hub client.Writer, kind string, objects []metav1.PartialObjectMetadata) (int, error) {
 	var deleted atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

@@ -40,15 +40,15 @@ func TestDelete(t *testing.T) {
 			}
 			c := hub.Build()
 			deleted, err := Delete(t.Context(), c, c, configMap, client.ListOptions{})
-			left := &corev1.ConfigMapList{}
-			if listed := c.List(t.Context(), left); listed != nil {
+			remaining := &corev1.ConfigMapList{}
+			if listed := c.List(t.Context(), remaining); listed != nil {
 				t.Fatal(listed)
 			}
-			if deleted+len(left.Items) != test.objects {
-				t.Errorf("of %d, %d deleted and %d left", test.objects, deleted, len(left.Items))
+			if deleted+len(remaining.Items) != test.objects {
+				t.Errorf("of %d, %d deleted and %d left", test.objects, deleted, len(remaining.Items))
 			}
-			if test.failure == "" && (err != nil || len(left.Items) > 0) {
-				t.Errorf("%d left, %v", len(left.Items), err)
+			if test.failure == "" && (err != nil || len(remaining.Items) > 0) {
+				t.Errorf("%d left, %v", len(remaining.Items), err)
 			}
 			if test.failure != "" && (err == nil || !strings.Contains(err.Error(), test.failure)) {
 				t.Errorf("error %v, want %q", err, test.failure)

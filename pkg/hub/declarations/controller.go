@@ -28,24 +28,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Reconciler builds the catalog from all registered add-ons. It has a single key:
-// however many registrations change at once, it builds the catalog once.
+// Reconciler builds the catalog from all registered add-ons. It has a single key, so many
+// changes of registrations at the same time lead to one new catalog.
 type Reconciler struct {
-	// Registered reads the registered add-ons.
-	Registered fleet.Objects
-	Fleet      hubcache.Reader
+	// Registrations reads the registered add-ons.
+	Registrations fleet.Objects
+	Fleet         hubcache.Reader
 	// Templates reads the AddOnTemplates.
 	Templates func(context.Context) (catalog.Templates, error)
 	// Placements reads the Placements.
 	Placements func(context.Context) (catalog.Placements, error)
-	// Policies reads the AddOnDependencyPolicies; nil: there are none.
+	// Policies reads the AddOnDependencyPolicies. It is nil if there are none.
 	Policies func(context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error)
-	// Counted is called once a catalog is published, so that the statuses of policies follow; nil: nothing
-	// needs to know.
-	Counted func()
+	// Published is called after a catalog was published, so that other controllers follow it. It may be nil.
+	Published func()
 	// Declare triggers this controller.
 	Declare *trigger.Trigger
-	// Readable is closed once the fleet can be read; nil: it can.
+	// Readable is closed once the fleet can be read. It is nil if the fleet can be read at once.
 	Readable <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics
@@ -53,19 +52,19 @@ type Reconciler struct {
 
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
-	// Request triggers the controller that requests facts of managed clusters.
+	// Request triggers the controller that requests facts from managed clusters.
 	Request *trigger.Trigger
-	// EnableWatches enables the watches of those inputs that a declaration uses.
+	// EnableWatches enables the watches of the inputs that a declaration uses.
 	EnableWatches func(used func(input.Set) bool)
 
-	// published is the last catalog whose changes were enqueued; nil: none yet.
+	// published is the last catalog whose changes were enqueued. It is nil before the first catalog.
 	published *evaluation.Evaluator
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "declarations", r, 1, controllers.RetryOnHub,
-		// The first key comes from here: a hub without registered add-ons has no event.
+		// This source adds the first key, because a hub without registered add-ons has no event.
 		r.Declare.Source(Key),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, catalogHandler(), declarationChanged()))
 }
@@ -76,7 +75,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err := r.awaitFleet(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	addOns, err := r.Registered.AddOns(ctx)
+	addOns, err := r.Registrations.AddOns(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -92,26 +91,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	before := r.published
-	if before == nil {
-		before = evaluation.New(catalog.New(nil))
+	previous := r.published
+	if previous == nil {
+		previous = evaluation.New(catalog.New(nil))
 	}
-	declared := evaluation.New(before.Renew(addOns, templates).WithPolicies(policies).Consented(placements))
-	r.Metrics.Registered(declared.AddOns())
-	r.Store.Set(declared)
-	r.EnableWatches(usedBy(declared))
-	changed := declared.Changed(before.Catalog)
-	// The other controllers begin with everything once there is a first catalog.
+	evaluator := evaluation.New(previous.Renew(addOns, templates).WithPolicies(policies).Consented(placements))
+	r.Metrics.SetAddOns(evaluator.AddOns())
+	r.Store.Set(evaluator)
+	r.EnableWatches(inputsUsedBy(evaluator))
+	changed := evaluator.Changed(previous.Catalog)
+	// After the first catalog, the other controllers process all their objects anyway.
 	if r.published != nil {
-		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, before, declared), r.enqueueProviders(ctx, before, declared),
-			r.enqueueReworded(ctx, before, declared)); err != nil {
+		if err := errors.Join(r.enqueue(ctx, changed), r.enqueueTemplated(ctx, previous, evaluator), r.enqueueProviders(ctx, previous, evaluator),
+			r.enqueueReworded(ctx, previous, evaluator)); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	r.reportProblems(addOns, templates.Items, before, declared)
-	r.published = declared
-	if r.Counted != nil {
-		r.Counted()
+	r.reportProblems(addOns, templates.Items, previous, evaluator)
+	r.published = evaluator
+	if r.Published != nil {
+		r.Published()
 	}
 	log.FromContext(ctx).V(1).Info("Rebuilt the catalog of declared dependencies", "addOns", len(addOns), "changed", changed)
 	return reconcile.Result{}, nil
@@ -121,27 +120,27 @@ func (r *Reconciler) policies(ctx context.Context) (policy.Set, error) {
 	if r.Policies == nil {
 		return policy.Set{}, nil
 	}
-	all, err := r.Policies(ctx)
-	return policy.Read(all), err
+	items, err := r.Policies(ctx)
+	return policy.Read(items), err
 }
 
-// usedBy reports whether an input is used by what is declared. AddOnTemplates are read for
-// versions, and for what they declare themselves.
-func usedBy(declared *evaluation.Evaluator) func(input.Set) bool {
-	return func(of input.Set) bool {
-		switch of {
+// inputsUsedBy returns a function that reports whether a declaration uses an input. AddOnTemplates
+// are read for versions, and for their own declarations.
+func inputsUsedBy(evaluator *evaluation.Evaluator) func(input.Set) bool {
+	return func(inputs input.Set) bool {
+		switch inputs {
 		case input.Policies:
 			return true
 		case input.Versions:
-			return declared.ReadsTemplates()
+			return evaluator.ReadsTemplates()
 		case input.Consents:
-			return slices.ContainsFunc(declared.AddOns(), func(addOn string) bool {
-				return slices.ContainsFunc(declared.Needs(addOn), func(need evaluation.Need) bool { return need.Inputs.Any(input.Consents) })
+			return slices.ContainsFunc(evaluator.AddOns(), func(addOn string) bool {
+				return slices.ContainsFunc(evaluator.Needs(addOn), func(need evaluation.Need) bool { return need.Inputs.Any(input.Consents) })
 			})
 		case input.Config:
-			return declared.AnyInput(input.Variables)
+			return evaluator.AnyInput(input.Variables)
 		default:
-			return declared.AnyInput(of)
+			return evaluator.AnyInput(inputs)
 		}
 	}
 }
@@ -158,24 +157,24 @@ func (r *Reconciler) awaitFleet(ctx context.Context) error {
 	}
 }
 
-// enqueue enqueues the named add-ons on all clusters, and these clusters.
+// enqueue enqueues the add-ons on all clusters, and the clusters.
 func (r *Reconciler) enqueue(ctx context.Context, addOns []string) error {
 	for _, addOn := range addOns {
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		r.Evaluate.Enqueue(installed...)
-		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+		r.Evaluate.Enqueue(keys...)
+		if err := r.enqueueClusters(ctx, addOn, keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enqueueClusters enqueues the clusters that an add-on is installed on, and those that run its agents.
-func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, installed []types.NamespacedName) error {
-	for _, key := range installed {
+// enqueueClusters enqueues the clusters where an add-on is installed, and the clusters that run its agents.
+func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, keys []types.NamespacedName) error {
+	for _, key := range keys {
 		r.Request.Enqueue(types.NamespacedName{Name: key.Namespace})
 	}
 	hosts, err := r.Fleet.Hosts(ctx, addOn)
@@ -185,41 +184,41 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, addOn string, installe
 	return err
 }
 
-// RewordAfter is when add-ons are evaluated again whose verdicts stay, and only another
-// explanation of them may hold. What changes that explanation often changes the verdicts within
-// seconds, as a registration by which OCM installs an add-on. Then one write is enough.
+// RewordAfter is the delay before add-ons are evaluated again if only the messages of their
+// verdicts can have changed. The verdicts often change within seconds too, for example after
+// a registration that lets OCM install an add-on. The delay saves a write then.
 const RewordAfter = 10 * time.Second
 
-// enqueueReworded enqueues the add-ons that depend on what is registered, or installed, in
-// another way.
-func (r *Reconciler) enqueueReworded(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, addOn := range now.Reworded(before.Catalog) {
-		installed, err := r.Fleet.Installed(ctx, addOn)
+// enqueueReworded enqueues the add-ons with a dependency whose registration, or way of
+// installation, has changed.
+func (r *Reconciler) enqueueReworded(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, addOn := range current.Reworded(previous.Catalog) {
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		r.Evaluate.EnqueueAfter(RewordAfter, installed...)
+		r.Evaluate.EnqueueAfter(RewordAfter, keys...)
 	}
 	return nil
 }
 
-// enqueueTemplated enqueues the add-ons that run an AddOnTemplate which declares something
-// else than before, are about to, or have it wait, and clusters whose facts it needs.
-func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, template := range now.ChangedTemplates(before.Catalog) {
+// enqueueTemplated enqueues the add-ons that run, roll out or wait for an AddOnTemplate whose
+// declaration has changed. It also enqueues the clusters whose facts the template needs.
+func (r *Reconciler) enqueueTemplated(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, template := range current.ChangedTemplates(previous.Catalog) {
 		running, err := r.Fleet.Templated(ctx, template)
 		if err != nil {
 			return err
 		}
-		was, _, _ := before.Template(template)
-		is, _, _ := now.Template(template)
+		previousAddOn, _, _ := previous.Template(template)
+		currentAddOn, _, _ := current.Template(template)
 		for _, key := range running {
-			if key.Name == was || key.Name == is {
+			if key.Name == previousAddOn || key.Name == currentAddOn {
 				r.Evaluate.Enqueue(key)
 			}
 		}
-		for _, addOn := range slices.Compact([]string{was, is}) {
-			if err := r.requestFacts(ctx, addOn, before, now); err != nil {
+		for _, addOn := range slices.Compact([]string{previousAddOn, currentAddOn}) {
+			if err := r.requestFacts(ctx, addOn, previous, current); err != nil {
 				return err
 			}
 		}
@@ -227,32 +226,32 @@ func (r *Reconciler) enqueueTemplated(ctx context.Context, before, now *evaluati
 	return nil
 }
 
-// enqueueProviders enqueues the clusters of add-ons that provide other kinds than before, because their objects are counted,
-// and of those whose version is compared from now on, or no longer, because it is requested.
-func (r *Reconciler) enqueueProviders(ctx context.Context, before, now *evaluation.Evaluator) error {
-	for _, addOn := range now.AddOns() {
-		if slices.Equal(before.Provided(addOn), now.Provided(addOn)) && before.Compared(addOn) == now.Compared(addOn) {
+// enqueueProviders enqueues the clusters of add-ons whose requests to agents change. These are add-ons whose provided kinds
+// have changed, because agents count their objects, and add-ons whose version begins or ceases to be compared.
+func (r *Reconciler) enqueueProviders(ctx context.Context, previous, current *evaluation.Evaluator) error {
+	for _, addOn := range current.AddOns() {
+		if slices.Equal(previous.Provided(addOn), current.Provided(addOn)) && previous.Compared(addOn) == current.Compared(addOn) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		if err := r.enqueueClusters(ctx, addOn, installed); err != nil {
+		if err := r.enqueueClusters(ctx, addOn, keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// requestFacts enqueues the clusters of an add-on that needs other facts than before.
-func (r *Reconciler) requestFacts(ctx context.Context, addOn string, before, now *evaluation.Evaluator) error {
-	if equality.Semantic.DeepEqual(before.Requests(addOn), now.Requests(addOn)) {
+// requestFacts enqueues the clusters of an add-on whose needed facts have changed.
+func (r *Reconciler) requestFacts(ctx context.Context, addOn string, previous, current *evaluation.Evaluator) error {
+	if equality.Semantic.DeepEqual(previous.Requests(addOn), current.Requests(addOn)) {
 		return nil
 	}
-	installed, err := r.Fleet.Installed(ctx, addOn)
+	keys, err := r.Fleet.Installed(ctx, addOn)
 	if err != nil {
 		return err
 	}
-	return r.enqueueClusters(ctx, addOn, installed)
+	return r.enqueueClusters(ctx, addOn, keys)
 }

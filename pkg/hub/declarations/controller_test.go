@@ -39,7 +39,7 @@ type bench struct {
 	hub      client.WithWatch
 	registry *prometheus.Registry
 	events   chan string
-	// evaluated and requested take what was enqueued.
+	// evaluated and requested return the enqueued keys.
 	evaluated, requested func() []string
 	templates            catalog.Templates
 	listError            error // of lists of ManagedClusterAddOns
@@ -60,14 +60,14 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		}).WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexTemplate, hubcache.TemplateNames).Build()
 	reader := interceptor.NewClient(b.hub, interceptor.Funcs{
 		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if _, installed := list.(*addonv1alpha1.ManagedClusterAddOnList); installed && b.listError != nil {
+			if _, ok := list.(*addonv1alpha1.ManagedClusterAddOnList); ok && b.listError != nil {
 				return b.listError
 			}
 			return inner.List(ctx, list, options...)
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Registered: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
+		Registrations: fleet.Objects{Reader: reader}, Fleet: hubcache.NewReader(reader),
 		Store: NewStore(), Metrics: metrics.New(b.registry), Recorder: recorder,
 		Declare:    trigger.New(),
 		Templates:  func(context.Context) (catalog.Templates, error) { return b.templates, nil },
@@ -102,17 +102,17 @@ func (b *bench) emitted() []string {
 
 func (b *bench) declare(t *testing.T, name string, dependencies ...string) {
 	t.Helper()
-	addOn := registered(name)
+	addOn := newRegistration(name)
 	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(addOn), addOn); err != nil {
 		t.Fatal(err)
 	}
-	addOn.Spec.Dependencies = registered(name, dependencies...).Spec.Dependencies
+	addOn.Spec.Dependencies = newRegistration(name, dependencies...).Spec.Dependencies
 	if err := b.hub.Update(t.Context(), addOn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func registered(name string, dependencies ...string) *addonv1alpha1.ClusterManagementAddOn {
+func newRegistration(name string, dependencies ...string) *addonv1alpha1.ClusterManagementAddOn {
 	addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	for _, dependency := range dependencies {
 		addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, addonv1alpha1.AddonDependency{Name: dependency})
@@ -120,40 +120,40 @@ func registered(name string, dependencies ...string) *addonv1alpha1.ClusterManag
 	return addOn
 }
 
-func installed(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
+func newAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 }
 
 func TestAChangeEnqueuesTheAddOnsThatItConcerns(t *testing.T) {
-	b := newBench(t, registered("leaf"), registered("base"),
-		installed("cluster1", "leaf"), installed("cluster2", "leaf"), installed("cluster1", "base"))
-	b.expect(t) // with the first declared, every controller begins with everything
+	b := newBench(t, newRegistration("leaf"), newRegistration("base"),
+		newAddOn("cluster1", "leaf"), newAddOn("cluster2", "leaf"), newAddOn("cluster1", "base"))
+	b.expect(t) // after the first catalog, the controllers process all their objects anyway
 	b.expect(t)
 	b.declare(t, "leaf", "base")
 	b.expect(t, "cluster1/leaf", "cluster2/leaf")
-	b.declare(t, "base", "leaf") // a cycle: it concerns both
+	b.declare(t, "base", "leaf") // a cycle affects both
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf")
 	if got := b.requested(); !slices.Equal(got, []string{"/cluster1", "/cluster2"}) {
 		t.Errorf("requests facts of %q", got)
 	}
-	if err := b.hub.Delete(t.Context(), registered("base")); err != nil {
+	if err := b.hub.Delete(t.Context(), newRegistration("base")); err != nil {
 		t.Fatal(err)
 	}
 	b.expect(t, "cluster1/base", "cluster1/leaf", "cluster2/leaf") // no cycle any more
 }
 
-// TestProvidedKindsAreCounted: which kinds an add-on provides changes no verdict, but what the agents count.
+// The kinds that an add-on provides do not change verdicts, but agents count their objects.
 func TestProvidedKindsAreCounted(t *testing.T) {
-	b := newBench(t, registered("base"), registered("leaf"), installed("cluster1", "base"), installed("cluster2", "leaf"))
+	b := newBench(t, newRegistration("base"), newRegistration("leaf"), newAddOn("cluster1", "base"), newAddOn("cluster2", "leaf"))
 	b.expect(t)
 	provide := func(provides ...addonv1alpha1.AddonAPI) {
-		base := registered("base")
+		base := newRegistration("base")
 		if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(base), base); err != nil {
 			t.Fatal(err)
 		}
-		before := base.DeepCopy()
+		previous := base.DeepCopy()
 		base.Spec.Provides = provides
-		if !declarationChanged().Update(event.TypedUpdateEvent[registration]{ObjectOld: before, ObjectNew: base}) {
+		if !declarationChanged().Update(event.TypedUpdateEvent[registration]{ObjectOld: previous, ObjectNew: base}) {
 			t.Error("what is provided does not count as declared")
 		}
 		if err := b.hub.Update(t.Context(), base); err != nil {
@@ -179,16 +179,16 @@ func TestProvidedKindsAreCounted(t *testing.T) {
 }
 
 func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
-	b := newBench(t, registered("leaf"))
+	b := newBench(t, newRegistration("leaf"))
 	var versions, configs bool
 	b.EnableWatches = func(used func(input.Set) bool) { versions, configs = used(input.Versions), used(input.Config) }
 	b.expect(t)
 	if versions || configs {
 		t.Error("enables a watch that no declaration uses")
 	}
-	leaf := registered("leaf", "base")
+	leaf := newRegistration("leaf", "base")
 	leaf.Spec.Dependencies[0].Version = ">= 1.0"
-	if err := b.hub.Delete(t.Context(), registered("leaf")); err != nil {
+	if err := b.hub.Delete(t.Context(), newRegistration("leaf")); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.hub.Create(t.Context(), leaf); err != nil {
@@ -201,7 +201,7 @@ func TestADeclarationEnablesTheWatchesThatItUses(t *testing.T) {
 }
 
 func TestAChangeIsNotLostByAnError(t *testing.T) {
-	b := newBench(t, registered("leaf"), installed("cluster1", "leaf"))
+	b := newBench(t, newRegistration("leaf"), newAddOn("cluster1", "leaf"))
 	b.expect(t)
 
 	b.declare(t, "leaf", "leaf")
@@ -224,27 +224,27 @@ func TestAChangeIsNotLostByAnError(t *testing.T) {
 }
 
 func TestManyProblemsOfAKindAreOneEvent(t *testing.T) {
-	many := make([]string, 250)
-	for i := range many {
-		many[i] = fmt.Sprintf("no-such-add-on-%03d", i)
+	dependencies := make([]string, 250)
+	for i := range dependencies {
+		dependencies[i] = fmt.Sprintf("no-such-add-on-%03d", i)
 	}
-	b := newBench(t, registered("leaf", many...))
+	b := newBench(t, newRegistration("leaf", dependencies...))
 	b.expect(t)
 	events := b.emitted()
 	if len(events) != 1 || !strings.Contains(events[0], "no-such-add-on-000") || !strings.HasSuffix(events[0], "…") {
 		t.Errorf("%d events %.300q", len(events), events)
 	}
-	b.declare(t, "leaf", append(many, "leaf", "one-more")...)
+	b.declare(t, "leaf", append(dependencies, "leaf", "one-more")...)
 	b.expect(t)
 	events = b.emitted()
-	if all := strings.Join(events, ""); len(events) != 2 || !strings.Contains(all, "one-more") || strings.Contains(all, "no-such") {
+	if text := strings.Join(events, ""); len(events) != 2 || !strings.Contains(text, "one-more") || strings.Contains(text, "no-such") {
 		t.Errorf("%d events %.300q", len(events), events)
 	}
 }
 
 func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
 	runs := func(cluster, running, desired string) *addonv1alpha1.ManagedClusterAddOn {
-		addOn := installed(cluster, "leaf")
+		addOn := newAddOn(cluster, "leaf")
 		config := func(name string) *ocmv1alpha1.ConfigSpecHash {
 			return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}}
 		}
@@ -253,8 +253,8 @@ func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
 		}})
 		return addOn
 	}
-	leaf := fixture.Deployed(*registered("leaf"))
-	b := newBench(t, &leaf, registered("base"), runs("cluster1", "v1", "v1"), runs("cluster2", "v1", "v2"), runs("cluster3", "v2", "v2"))
+	leaf := fixture.Deployed(*newRegistration("leaf"))
+	b := newBench(t, &leaf, newRegistration("base"), runs("cluster1", "v1", "v1"), runs("cluster2", "v1", "v2"), runs("cluster3", "v2", "v2"))
 	var templatesWatched bool
 	b.EnableWatches = func(used func(input.Set) bool) { templatesWatched = used(input.Versions) }
 	b.templates.Unread = true
@@ -262,19 +262,19 @@ func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
 	if !templatesWatched {
 		t.Error("does not watch AddOnTemplates, which leaf uses")
 	}
-	has := func(items ...addonv1alpha1.AddOnTemplate) { b.templates = catalog.Templates{Items: items} }
-	has()
+	setTemplates := func(items ...addonv1alpha1.AddOnTemplate) { b.templates = catalog.Templates{Items: items} }
+	setTemplates()
 	b.expect(t, "cluster1/leaf", "cluster2/leaf", "cluster3/leaf") // they were held
-	has(fixture.Template("leaf", "v2", `[{name: base}]`))
+	setTemplates(fixture.Template("leaf", "v2", `[{name: base}]`))
 	b.expect(t, "cluster2/leaf", "cluster3/leaf")
 	b.requested()
-	has(fixture.Template("leaf", "v2", `[{name: base, version: ">= 1"}]`))
+	setTemplates(fixture.Template("leaf", "v2", `[{name: base, version: ">= 1"}]`))
 	b.expect(t, "cluster2/leaf", "cluster3/leaf")
 	if got := b.requested(); !slices.Equal(got, []string{"/cluster1", "/cluster2", "/cluster3"}) {
 		t.Errorf("requests facts of %q", got)
 	}
 	b.emitted()
-	has(fixture.Template("leaf", "v2", `[`))
+	setTemplates(fixture.Template("leaf", "v2", `[`))
 	b.expect(t, "cluster2/leaf", "cluster3/leaf")
 	if events := b.emitted(); len(events) != 1 || !strings.Contains(events[0], string(declaration.ProblemInvalid)) {
 		t.Errorf("events %q", events)
@@ -282,22 +282,22 @@ func TestAChangedTemplateEnqueuesTheAddOnsThatRunItOrAreAboutTo(t *testing.T) {
 	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 1 {
 		t.Errorf("%d series of problems, want that of leaf", got)
 	}
-	has()
+	setTemplates()
 	b.expect(t, "cluster2/leaf", "cluster3/leaf")
 	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 0 {
 		t.Errorf("%d series are left", got)
 	}
 }
 
-// What runs declares nothing, so only the template that waits uses the version of base.
+// The running template declares nothing, so only the waiting template uses the version of base.
 func TestAChangedVersionEnqueuesAddOnsWithATemplateThatWaitsForIt(t *testing.T) {
-	waits := installed("cluster1", "leaf")
+	waits := newAddOn("cluster1", "leaf")
 	waits.Status.Conditions = []metav1.Condition{{
 		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting,
 	}}
 	*waits = fixture.Holds("v2", *waits)
-	leaf, base := fixture.Deployed(*registered("leaf")), fixture.Versioned(*registered("base"), "1.0.0")
-	b := newBench(t, &leaf, &base, waits, installed("cluster2", "leaf"))
+	leaf, base := fixture.Deployed(*newRegistration("leaf")), fixture.Versioned(*newRegistration("base"), "1.0.0")
+	b := newBench(t, &leaf, &base, waits, newAddOn("cluster2", "leaf"))
 	b.templates.Items = []addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v2", `[{name: base, version: ">= 2"}]`)}
 	b.expect(t)
 	base = fixture.Versioned(base, "2.0.0")
@@ -308,12 +308,12 @@ func TestAChangedVersionEnqueuesAddOnsWithATemplateThatWaitsForIt(t *testing.T) 
 }
 
 func TestProblemsAreDeletedWithTheRegistration(t *testing.T) {
-	b := newBench(t, registered("leaf", "leaf", "nobody"))
+	b := newBench(t, newRegistration("leaf", "leaf", "nobody"))
 	b.expect(t)
 	if got := testutil.CollectAndCount(b.registry, metrics.NameInvalid); got != 2 {
 		t.Errorf("%d series, want 2: %q", got, b.emitted())
 	}
-	if err := b.hub.Delete(t.Context(), registered("leaf")); err != nil {
+	if err := b.hub.Delete(t.Context(), newRegistration("leaf")); err != nil {
 		t.Fatal(err)
 	}
 	b.expect(t)
@@ -324,36 +324,36 @@ func TestProblemsAreDeletedWithTheRegistration(t *testing.T) {
 
 func TestDeclarationChanged(t *testing.T) {
 	annotated := func(value string) *addonv1alpha1.ClusterManagementAddOn {
-		addOn := registered("leaf")
+		addOn := newRegistration("leaf")
 		addOn.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: value}
 		return addOn
 	}
-	touched := registered("leaf")
+	touched := newRegistration("leaf")
 	touched.Labels, touched.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
 	touched.Spec.AddOnMeta.DisplayName, touched.ResourceVersion = "Leaf", "7"
-	empty := registered("leaf")
+	empty := newRegistration("leaf")
 	empty.Spec.Dependencies = []addonv1alpha1.AddonDependency{}
-	worded := registered("leaf", "base")
+	worded := newRegistration("leaf", "base")
 	worded.Spec.Dependencies[0].Message = "It cannot run"
 
 	for _, test := range []struct {
-		name          string
-		before, after *addonv1alpha1.ClusterManagementAddOn
-		want          bool
+		name         string
+		old, updated *addonv1alpha1.ClusterManagementAddOn
+		want         bool
 	}{
-		{"nothing", registered("leaf", "base"), registered("leaf", "base"), false},
-		{"what is not a declaration", registered("leaf"), touched, false},
-		{"another dependency", registered("leaf", "base"), registered("leaf", "other"), true},
-		{"another order", registered("leaf", "a", "b"), registered("leaf", "b", "a"), true},
-		{"another message", registered("leaf", "base"), worded, true},
-		{"an empty list, which hides the annotation", registered("leaf"), empty, true},
-		{"an annotation", registered("leaf"), annotated("[]"), true},
+		{"nothing", newRegistration("leaf", "base"), newRegistration("leaf", "base"), false},
+		{"what is not a declaration", newRegistration("leaf"), touched, false},
+		{"another dependency", newRegistration("leaf", "base"), newRegistration("leaf", "other"), true},
+		{"another order", newRegistration("leaf", "a", "b"), newRegistration("leaf", "b", "a"), true},
+		{"another message", newRegistration("leaf", "base"), worded, true},
+		{"an empty list, which hides the annotation", newRegistration("leaf"), empty, true},
+		{"an annotation", newRegistration("leaf"), annotated("[]"), true},
 		{"another annotation", annotated("[]"), annotated("[{name: base}]"), true},
-		{"an empty annotation, which is a second declaration", registered("leaf"), annotated(""), true},
-		{"an empty annotation removed", annotated(""), registered("leaf"), true},
+		{"an empty annotation, which is a second declaration", newRegistration("leaf"), annotated(""), true},
+		{"an empty annotation removed", annotated(""), newRegistration("leaf"), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := declarationChanged().Update(event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after})
+			got := declarationChanged().Update(event.TypedUpdateEvent[registration]{ObjectOld: test.old, ObjectNew: test.updated})
 			if got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
@@ -365,8 +365,8 @@ func TestStoreWaits(t *testing.T) {
 	store := NewStore()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if declared, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || declared != nil {
-		t.Errorf("got %v, error %v", declared, err)
+	if evaluator, err := store.Wait(ctx); !errors.Is(err, context.Canceled) || evaluator != nil {
+		t.Errorf("got %v, error %v", evaluator, err)
 	}
 	if store.Current() != nil {
 		t.Error("has a catalog before the first")

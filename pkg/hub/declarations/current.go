@@ -14,24 +14,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Different watches fill the caches of registrations, of AddOnTemplates and of add-ons. What cannot be taken back is decided on what is
-// declared now.
+// The caches of registrations, AddOnTemplates and add-ons have different watches, so one can be behind the others. Decisions that cannot be
+// reverted are therefore checked against the API server.
 
-// Current reports whether a catalog has what the registration of an add-on declares at this moment.
-func Current(ctx context.Context, live client.Reader, declared *evaluation.Evaluator, addOn string) (bool, error) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	err := live.Get(ctx, client.ObjectKey{Name: addOn}, registered)
+// Current reports whether the catalog has the current declaration in the registration of an add-on.
+func Current(ctx context.Context, live client.Reader, evaluator *evaluation.Evaluator, addOn string) (bool, error) {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	err := live.Get(ctx, client.ObjectKey{Name: addOn}, registration)
 	if apierrors.IsNotFound(err) {
-		return !declared.Registered(addOn), nil
+		return !evaluator.Registered(addOn), nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	return declared.Has(registered), nil
+	return evaluator.Has(registration), nil
 }
 
-// CurrentTemplate reports whether a catalog has what an AddOnTemplate declares at this moment; empty: there is no template.
-func CurrentTemplate(ctx context.Context, live client.Reader, declared *evaluation.Evaluator, name string) (bool, error) {
+// CurrentTemplate reports whether the catalog has the current declaration in an AddOnTemplate. It returns true if the name is empty.
+func CurrentTemplate(ctx context.Context, live client.Reader, evaluator *evaluation.Evaluator, name string) (bool, error) {
 	if name == "" {
 		return true, nil
 	}
@@ -41,23 +41,23 @@ func CurrentTemplate(ctx context.Context, live client.Reader, declared *evaluati
 	}
 	for i := range templates.Items {
 		if templates.Items[i].Name == name {
-			return declared.HasTemplate(&templates.Items[i]), nil
+			return evaluator.HasTemplate(&templates.Items[i]), nil
 		}
 	}
-	_, _, declares := declared.Template(name)
+	_, _, declares := evaluator.Template(name)
 	return !declares, nil
 }
 
-// TemplateExists reads from the API server whether there is an AddOnTemplate of that name.
+// TemplateExists reports whether the API server has an AddOnTemplate of that name.
 func TemplateExists(ctx context.Context, live client.Reader, name string) (bool, error) {
 	var templates addonv1alpha1.AddOnTemplateList
 	if err := live.List(ctx, &templates, Named(name)); err != nil {
 		return false, fmt.Errorf("read whether AddOnTemplate %s exists: %w", name, err)
 	}
-	return slices.ContainsFunc(templates.Items, func(one addonv1alpha1.AddOnTemplate) bool { return one.Name == name }), nil
+	return slices.ContainsFunc(templates.Items, func(template addonv1alpha1.AddOnTemplate) bool { return template.Name == name }), nil
 }
 
-// Named lists the object of a name, if there is one. Such a list needs no right to get objects.
+// Named returns list options that select an object by its name. Such a list needs no right to get objects.
 func Named(name string) *client.ListOptions {
 	return &client.ListOptions{Raw: &metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name).String()}}
 }

@@ -17,37 +17,37 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-func TestWhetherACatalogIsCurrent(t *testing.T) {
+func TestCurrent(t *testing.T) {
 	plain, needing := fixture.Registration("leaf"), fixture.Registration("leaf", fixture.Required("base"))
 	deployed := fixture.Deployed(plain)
-	declaring, another := fixture.Template("leaf", "v1", "[{name: base}]"), fixture.Template("leaf", "v1", "[]")
+	declaring, empty := fixture.Template("leaf", "v1", "[{name: base}]"), fixture.Template("leaf", "v1", "[]")
 	silent := fixture.Template("leaf", "v1", "")
 	broken := errors.New("the hub is busy")
 	type catalogs struct {
-		registered *addonv1alpha1.ClusterManagementAddOn
-		template   *addonv1alpha1.AddOnTemplate
+		registration *addonv1alpha1.ClusterManagementAddOn
+		template     *addonv1alpha1.AddOnTemplate
 	}
 	for name, test := range map[string]struct {
-		known, live catalogs
-		// template is the one that is asked about; empty: the registration is.
+		cached, live catalogs
+		// template is the AddOnTemplate to check. If it is empty, the registration is checked.
 		template string
 		fails    error
 		want     bool
 	}{
-		"TheSame":             {known: catalogs{&needing, nil}, live: catalogs{&needing, nil}, want: true},
-		"Changed":             {known: catalogs{&plain, nil}, live: catalogs{&needing, nil}},
+		"TheSame":             {cached: catalogs{&needing, nil}, live: catalogs{&needing, nil}, want: true},
+		"Changed":             {cached: catalogs{&plain, nil}, live: catalogs{&needing, nil}},
 		"Created":             {live: catalogs{&plain, nil}},
-		"Deleted":             {known: catalogs{&plain, nil}},
+		"Deleted":             {cached: catalogs{&plain, nil}},
 		"Neither":             {want: true},
-		"CannotBeRead":        {known: catalogs{&plain, nil}, live: catalogs{&plain, nil}, fails: broken},
-		"TheSameTemplate":     {known: catalogs{&deployed, &declaring}, live: catalogs{&deployed, &declaring}, template: "v1", want: true},
-		"ChangedTemplate":     {known: catalogs{&deployed, &another}, live: catalogs{&deployed, &declaring}, template: "v1"},
-		"CreatedTemplate":     {known: catalogs{&deployed, nil}, live: catalogs{&deployed, &declaring}, template: "v1"},
-		"DeletedTemplate":     {known: catalogs{&deployed, &declaring}, live: catalogs{&deployed, nil}, template: "v1"},
-		"NoTemplate":          {known: catalogs{&deployed, nil}, live: catalogs{&deployed, nil}, template: "v1", want: true},
-		"SilentTemplate":      {known: catalogs{&deployed, nil}, live: catalogs{&deployed, &silent}, template: "v1", want: true},
-		"CountsNowhere":       {known: catalogs{&plain, nil}, live: catalogs{&plain, &declaring}, template: "v1", want: true},
-		"UnreadableTemplates": {known: catalogs{&deployed, nil}, live: catalogs{&deployed, nil}, template: "v1", fails: broken},
+		"CannotBeRead":        {cached: catalogs{&plain, nil}, live: catalogs{&plain, nil}, fails: broken},
+		"TheSameTemplate":     {cached: catalogs{&deployed, &declaring}, live: catalogs{&deployed, &declaring}, template: "v1", want: true},
+		"ChangedTemplate":     {cached: catalogs{&deployed, &empty}, live: catalogs{&deployed, &declaring}, template: "v1"},
+		"CreatedTemplate":     {cached: catalogs{&deployed, nil}, live: catalogs{&deployed, &declaring}, template: "v1"},
+		"DeletedTemplate":     {cached: catalogs{&deployed, &declaring}, live: catalogs{&deployed, nil}, template: "v1"},
+		"NoTemplate":          {cached: catalogs{&deployed, nil}, live: catalogs{&deployed, nil}, template: "v1", want: true},
+		"SilentTemplate":      {cached: catalogs{&deployed, nil}, live: catalogs{&deployed, &silent}, template: "v1", want: true},
+		"CountsNowhere":       {cached: catalogs{&plain, nil}, live: catalogs{&plain, &declaring}, template: "v1", want: true},
+		"UnreadableTemplates": {cached: catalogs{&deployed, nil}, live: catalogs{&deployed, nil}, template: "v1", fails: broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
@@ -62,24 +62,24 @@ func TestWhetherACatalogIsCurrent(t *testing.T) {
 					return errors.Join(test.fails, hub.List(ctx, list, options...))
 				},
 			})
-			var registered []addonv1alpha1.ClusterManagementAddOn
+			var registrations []addonv1alpha1.ClusterManagementAddOn
 			var templates []addonv1alpha1.AddOnTemplate
-			if test.known.registered != nil {
-				registered = append(registered, *test.known.registered)
+			if test.cached.registration != nil {
+				registrations = append(registrations, *test.cached.registration)
 			}
-			if test.known.template != nil {
-				templates = append(templates, *test.known.template)
+			if test.cached.template != nil {
+				templates = append(templates, *test.cached.template)
 			}
-			if test.live.registered != nil {
-				live.WithObjects(test.live.registered.DeepCopy())
+			if test.live.registration != nil {
+				live.WithObjects(test.live.registration.DeepCopy())
 			}
 			if test.live.template != nil {
 				live.WithObjects(test.live.template.DeepCopy())
 			}
-			declared, hub := evaluation.New(catalog.New(registered, templates...)), live.Build()
-			current, err := Current(t.Context(), hub, declared, "leaf")
+			evaluator, hub := evaluation.New(catalog.New(registrations, templates...)), live.Build()
+			current, err := Current(t.Context(), hub, evaluator, "leaf")
 			if test.template != "" {
-				current, err = CurrentTemplate(t.Context(), hub, declared, test.template)
+				current, err = CurrentTemplate(t.Context(), hub, evaluator, test.template)
 			}
 			if current != test.want || !errors.Is(err, test.fails) || err != nil && !strings.HasPrefix(err.Error(), "read what ") {
 				t.Errorf("current: %t, %v", current, err)

@@ -12,43 +12,43 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// reportProblems emits events on new problems, and sets the metric of all problems. Those
-// of an AddOnTemplate are events of it, and count for its add-on.
+// reportProblems emits events on new problems, and sets the metric of all problems. Problems
+// of an AddOnTemplate are emitted on the template, and are counted for its add-on.
 func (r *Reconciler) reportProblems(
-	addOns []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, before, now *evaluation.Evaluator,
+	addOns []addonv1alpha1.ClusterManagementAddOn, templates []addonv1alpha1.AddOnTemplate, previous, current *evaluation.Evaluator,
 ) {
 	for i := range addOns {
 		addOn := &addOns[i]
-		problems := now.Problems(addOn.Name)
-		r.emitProblems(events.About(events.ClusterManagementAddOn, addOn), before.Problems(addOn.Name), problems)
-		for _, template := range now.Variants(addOn.Name) {
-			problems = append(problems, now.TemplateProblems(template)...)
+		problems := current.Problems(addOn.Name)
+		r.emitProblems(events.About(events.ClusterManagementAddOn, addOn), previous.Problems(addOn.Name), problems)
+		for _, template := range current.Variants(addOn.Name) {
+			problems = append(problems, current.TemplateProblems(template)...)
 		}
-		r.Metrics.Declared(addOn.Name, problems)
+		r.Metrics.SetProblems(addOn.Name, problems)
 	}
 	for i := range templates {
 		template := &templates[i]
 		r.emitProblems(events.About(events.AddOnTemplate, template),
-			before.TemplateProblems(template.Name), now.TemplateProblems(template.Name))
+			previous.TemplateProblems(template.Name), current.TemplateProblems(template.Name))
 	}
 }
 
-// emitProblems emits one event for each reason of problems that were not known.
-func (r *Reconciler) emitProblems(about *corev1.ObjectReference, known, problems []declaration.Problem) {
+// emitProblems emits one event for each reason with new problems.
+func (r *Reconciler) emitProblems(about *corev1.ObjectReference, previous, problems []declaration.Problem) {
 	for _, reason := range declaration.ProblemReasons {
-		if added := messages(problems, known, reason); len(added) > 0 {
+		if added := messages(problems, previous, reason); len(added) > 0 {
 			r.Recorder.Eventf(about, nil, corev1.EventTypeWarning,
 				string(reason), "CheckDependencies", "%s", events.Note(strings.Join(added, "; ")))
 		}
 	}
 }
 
-// messages returns the messages of the problems with the reason that were not
-// known before. One event has all of them.
-func messages(problems, known []declaration.Problem, reason declaration.ProblemReason) []string {
+// messages returns the messages of the new problems with the reason. One event has all
+// of them.
+func messages(problems, previous []declaration.Problem, reason declaration.ProblemReason) []string {
 	var added []string
 	for _, problem := range problems {
-		if problem.Reason == reason && !slices.Contains(known, problem) {
+		if problem.Reason == reason && !slices.Contains(previous, problem) {
 			added = append(added, problem.Message)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package declarations builds the catalog of what all add-ons of the hub declare,
-// reports problems to authors, and enqueues the add-ons that a change concerns.
+// Package declarations builds the catalog of the declared dependencies of all add-ons,
+// reports problems to authors, and enqueues the add-ons that a change affects.
 package declarations
 
 import (
@@ -11,11 +11,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Store holds the current catalog.
+// Store has the current catalog.
 type Store struct {
-	current atomic.Pointer[evaluation.Evaluator]
-	filled  chan struct{}
-	once    sync.Once
+	current  atomic.Pointer[evaluation.Evaluator]
+	filled   chan struct{}
+	fillOnce sync.Once
 }
 
 // NewStore returns a store that is empty until the first Set.
@@ -23,8 +23,8 @@ func NewStore() *Store {
 	return &Store{filled: make(chan struct{})}
 }
 
-// Wait returns the current catalog. Before the first one it waits: evaluating
-// without it would take every add-on for one without dependencies.
+// Wait returns the current catalog. It waits for the first one: without a catalog, every
+// add-on would be evaluated as if it had no dependencies.
 func (s *Store) Wait(ctx context.Context) (*evaluation.Evaluator, error) {
 	select {
 	case <-s.filled:
@@ -34,13 +34,13 @@ func (s *Store) Wait(ctx context.Context) (*evaluation.Evaluator, error) {
 	}
 }
 
-// Current returns the current catalog, nil before the first.
+// Current returns the current catalog. It is nil before the first catalog.
 func (s *Store) Current() *evaluation.Evaluator {
 	return s.current.Load()
 }
 
-// Set makes the catalog the current one.
+// Set replaces the current catalog.
 func (s *Store) Set(catalog *evaluation.Evaluator) {
 	s.current.Store(catalog)
-	s.once.Do(func() { close(s.filled) })
+	s.fillOnce.Do(func() { close(s.filled) })
 }

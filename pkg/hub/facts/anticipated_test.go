@@ -14,26 +14,25 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// TestVersionsAreRequestedBeforeTheyAreNeeded: the version of an installed add-on is requested as soon as any registration compares
-// it, where an agent can report it.
+// The version of an installed add-on is requested as soon as a registration compares it, if an agent can report it.
 func TestVersionsAreRequestedBeforeTheyAreNeeded(t *testing.T) {
 	const anticipates = `{"addOns":[{"name":"base"}],"apis":[]}`
 	for name, test := range map[string]struct {
 		agent    string
 		reported bool
-		by       string // the add-on that reported
+		reporter string // the add-on that reported
 		want     string
 	}{
 		"AgentAsAddOn":           {agent: names.AgentAddOn, want: anticipates},
 		"NoAgent":                {},
-		"AgentOfAnotherName":     {agent: "my-agent", reported: true, by: "my-agent", want: anticipates},
+		"AgentOfAnotherName":     {agent: "my-agent", reported: true, reporter: "my-agent", want: anticipates},
 		"AgentThatIsNoAddOn":     {reported: true, want: anticipates},
-		"AgentThatIsUninstalled": {reported: true, by: names.AgentAddOn},
+		"AgentThatIsUninstalled": {reported: true, reporter: names.AgentAddOn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			for _, gone := range []string{"api", "version"} {
-				if err := b.hub.Delete(t.Context(), installedAddOn(gone)); err != nil {
+			for _, deleted := range []string{"api", "version"} {
+				if err := b.hub.Delete(t.Context(), installedAddOn(deleted)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -43,7 +42,7 @@ func TestVersionsAreRequestedBeforeTheyAreNeeded(t *testing.T) {
 				}
 			}
 			if test.reported {
-				b.reports(status{AgentAddOn: test.by, ObservedGeneration: 1})
+				b.reports(status{AgentAddOn: test.reporter, ObservedGeneration: 1})
 				b.object.Spec = requested{}
 			}
 			b.reconcile(t)
@@ -54,32 +53,32 @@ func TestVersionsAreRequestedBeforeTheyAreNeeded(t *testing.T) {
 	}
 }
 
-// TestSizeOfWhatIsRequested: a cluster with 50 add-ons, and a catalog of 200 that compare the versions of five others each.
-func TestSizeOfWhatIsRequested(t *testing.T) {
-	const registered, installed, maxBytes = 200, 50, 8 << 10
-	var addOns []addonv1alpha1.ClusterManagementAddOn
-	on := placed{}
-	for i := range registered {
+// The cluster has 50 add-ons. Each of the 200 registrations compares the versions of five others.
+func TestSizeOfRequests(t *testing.T) {
+	const registrations, installations, maxBytes = 200, 50, 8 << 10
+	var registered []addonv1alpha1.ClusterManagementAddOn
+	addOns := clusterAddOns{}
+	for i := range registrations {
 		name := fmt.Sprintf("example-addon-%03d", i)
 		addOn := fixture.Registration(name)
 		for step := 1; step <= 5; step++ {
 			addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, addonv1alpha1.AddonDependency{
-				Name: fmt.Sprintf("example-addon-%03d", (i+step*7)%registered), Type: addonv1alpha1.DependencyTypeIfInstalled, Version: ">= 1",
+				Name: fmt.Sprintf("example-addon-%03d", (i+step*7)%registrations), Type: addonv1alpha1.DependencyTypeIfInstalled, Version: ">= 1",
 			})
 		}
-		addOns = append(addOns, addOn)
-		if i < installed {
-			on.Own, on.there = append(on.Own, name), append(on.there, types.NamespacedName{Namespace: cluster, Name: name})
+		registered = append(registered, addOn)
+		if i < installations {
+			addOns.Own, addOns.local = append(addOns.Own, name), append(addOns.local, types.NamespacedName{Namespace: cluster, Name: name})
 		}
 	}
-	on.there = append(on.there, types.NamespacedName{Namespace: cluster, Name: names.AgentAddOn})
-	_, spec := wanted(evaluation.New(catalog.New(addOns)), on, nil)
+	addOns.local = append(addOns.local, types.NamespacedName{Namespace: cluster, Name: names.AgentAddOn})
+	_, spec := desiredSpec(evaluation.New(catalog.New(registered)), addOns, nil)
 	raw, err := json.Marshal(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d versions and %d APIs, %d bytes", len(spec.AddOns), len(spec.APIs), len(raw))
-	if len(raw) > maxBytes || len(spec.AddOns) < installed {
-		t.Errorf("%d versions in %d bytes, want at least %d in at most %d", len(spec.AddOns), len(raw), installed, maxBytes)
+	if len(raw) > maxBytes || len(spec.AddOns) < installations {
+		t.Errorf("%d versions in %d bytes, want at least %d in at most %d", len(spec.AddOns), len(raw), installations, maxBytes)
 	}
 }

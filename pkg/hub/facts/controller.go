@@ -1,5 +1,5 @@
-// Package facts requests of the agents of managed clusters what the dependencies
-// of the add-ons there need, and enqueues the add-ons whose facts change.
+// Package facts requests from the agents of managed clusters the facts that the
+// dependencies of the add-ons there need. It enqueues the add-ons whose facts change.
 package facts
 
 import (
@@ -27,15 +27,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Objects are the ManagedClusterFacts of the hub; see Informer.
+// Objects reads the ManagedClusterFacts of the hub; see Informer.
 type Objects interface {
 	State() State
 	Get(types.NamespacedName) *facts
 	List() []*facts
 }
 
-// Reconciler keeps what is requested of one managed cluster. It enqueues the
-// add-ons there whose facts change.
+// Reconciler keeps the request for facts in the ManagedClusterFacts of one managed
+// cluster. It enqueues the add-ons there whose facts change.
 type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
@@ -51,33 +51,32 @@ type Reconciler struct {
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 
-	// seen has, by cluster, the snapshot that its add-ons were last evaluated with.
+	// seen has, by cluster, the snapshot of the last evaluation of its add-ons.
 	seen sync.Map
-	// notServed has the add-ons for which an event ManagedClusterFactsNotServed was
-	// emitted.
+	// notServed has the add-ons with an emitted event ManagedClusterFactsNotServed.
 	notServed sync.Map
 }
 
-// snapshot is what the facts of one cluster rest on.
+// snapshot has the objects and states behind the facts of one cluster.
 type snapshot struct {
 	state  State
 	object *facts
-	// ended is why the agent that wrote the object does not run; empty: it runs.
+	// ended is the reason why the agent that wrote the object does not run. It is empty if the agent runs.
 	ended string
 }
 
-// Reconcile requests what is needed of the cluster of that name, and enqueues the
-// add-ons there whose facts have changed.
+// Reconcile requests the needed facts of a cluster, and enqueues the add-ons there
+// whose facts have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if request.NamespacedName == everyCluster {
-		return reconcile.Result{}, r.enqueueClusters(ctx, declared)
+		return reconcile.Result{}, r.enqueueClusters(ctx, evaluator)
 	}
 	cluster := request.Name
-	on, err := placedOn(ctx, r.Fleet, cluster)
+	addOns, err := loadAddOns(ctx, r.Fleet, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -85,18 +84,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	addOns := on.all()
-	r.enqueueChanged(ctx, cluster, declared, addOns, current)
-	needed, spec := wanted(declared, on, current.object)
+	keys := addOns.keys()
+	r.enqueueChanged(ctx, cluster, evaluator, keys, current)
+	needed, spec := desiredSpec(evaluator, addOns, current.object)
 	if needed.Empty() {
 		r.Reader.Memory.forget(cluster)
 	}
 	r.Metrics.SetFacts(cluster, phase(current, needed))
 	switch {
 	case current.state == Absent:
-		return reconcile.Result{}, r.reportNotServed(ctx, declared, addOns)
+		return reconcile.Result{}, r.reportNotServed(ctx, evaluator, keys)
 	case current.state != Served:
-		return reconcile.Result{}, nil // every cluster is enqueued once that is known
+		return reconcile.Result{}, nil // every cluster is enqueued once the state is known
 	case len(spec.APIs) == 0 && len(spec.AddOns) == 0 && len(spec.Objects) == 0:
 		return reconcile.Result{}, r.retract(ctx, current.object)
 	default:
@@ -105,22 +104,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // enqueueClusters enqueues every cluster with facts that are or were requested.
-func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.Evaluator) error {
+func (r *Reconciler) enqueueClusters(ctx context.Context, evaluator *evaluation.Evaluator) error {
 	if r.Informer.State() == Served {
 		r.notServed.Clear()
 	}
 	for _, object := range r.Informer.List() {
 		r.Request.Enqueue(clusterKey(object.Namespace))
 	}
-	for _, addOn := range declared.AddOns() {
-		if !requests(declared.Catalog, addOn) {
+	for _, addOn := range evaluator.AddOns() {
+		if !requestsAny(evaluator.Catalog, addOn) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		for _, key := range installed {
+		for _, key := range keys {
 			r.Request.Enqueue(clusterKey(key.Namespace))
 		}
 		hosts, err := r.Fleet.Hosts(ctx, addOn)
@@ -134,7 +133,7 @@ func (r *Reconciler) enqueueClusters(ctx context.Context, declared *evaluation.E
 	return nil
 }
 
-// current reads what the facts of a cluster rest on now.
+// current reads the snapshot of a cluster.
 func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, error) {
 	current := snapshot{state: r.Informer.State(), object: r.Informer.Get(factsobject.Key(cluster))}
 	sign, err := r.Reader.agents().SignOfLife(ctx, cluster, current.object)
@@ -142,7 +141,7 @@ func (r *Reconciler) current(ctx context.Context, cluster string) (snapshot, err
 	return current, err
 }
 
-// request writes the spec unless the object has it.
+// request writes the spec unless the object has it already.
 func (r *Reconciler) request(ctx context.Context, cluster string, current *facts, spec requested) (reconcile.Result, error) {
 	if current != nil && apiequality.Semantic.DeepEqual(current.Spec, spec) {
 		return reconcile.Result{}, nil
@@ -170,7 +169,7 @@ func (r *Reconciler) request(ctx context.Context, cluster string, current *facts
 	return reconcile.Result{}, nil
 }
 
-// emptySpec has the fields of a spec that JSON leaves out where they are empty. A CRD of an earlier Interlock has no objects.
+// emptySpec returns the fields of a spec that JSON omits if they are empty. The CRD of an earlier Interlock lacks the field objects.
 func emptySpec(current *facts) map[string]any {
 	empty := map[string]any{"apis": []any{}, "addOns": []any{}}
 	if current != nil && len(current.Spec.Objects) > 0 {
@@ -198,9 +197,9 @@ func (r *Reconciler) retract(ctx context.Context, current *facts) error {
 }
 
 func namesOf(keys []types.NamespacedName) []string {
-	all := make([]string, len(keys))
+	addOnNames := make([]string, len(keys))
 	for i, key := range keys {
-		all[i] = key.Name
+		addOnNames[i] = key.Name
 	}
-	return all
+	return addOnNames
 }

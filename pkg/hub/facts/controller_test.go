@@ -95,16 +95,16 @@ func TestNothingIsRequestedOfAClusterThatNeedsNothing(t *testing.T) {
 	}
 }
 
-// While an author has mistyped a declaration, it is not known what is needed.
+// While a declaration is invalid, its needs are unknown.
 func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 	b := newBench(t)
 	b.reports(status{})
-	declared := b.Declarations.Current()
-	b.Declarations.Set(evaluation.New(declared.Renew([]addonv1alpha1.ClusterManagementAddOn{
+	evaluator := b.Declarations.Current()
+	b.Declarations.Set(evaluation.New(evaluator.Renew([]addonv1alpha1.ClusterManagementAddOn{
 		fixture.Annotated("api", "{"), fixture.Annotated("version", "{"), registeredAddOn("plain"), registeredAddOn("base"),
 	}, catalog.Templates{})))
 	b.reconcile(t)
-	b.Declarations.Set(declared)
+	b.Declarations.Set(evaluator)
 	b.reconcile(t)
 	if b.deletes != 0 || len(b.applies) != 0 {
 		t.Errorf("deleted %d times, requested %v", b.deletes, b.applies)
@@ -113,7 +113,7 @@ func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 
 func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 	b := newBench(t)
-	waiting := b.facts(t).Requested
+	requestedAt := b.facts(t).Requested
 	b.clock.Step(time.Minute)
 	for _, name := range []string{"api", "version"} {
 		if err := b.hub.Delete(t.Context(), installedAddOn(name)); err != nil {
@@ -124,8 +124,8 @@ func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 	if err := b.hub.Create(t.Context(), installedAddOn("api")); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.facts(t).Requested; !got.Equal(waiting.Add(time.Minute)) {
-		t.Errorf("waits since %s, as before: %s", got, waiting)
+	if got := b.facts(t).Requested; !got.Equal(requestedAt.Add(time.Minute)) {
+		t.Errorf("waits since %s, as before: %s", got, requestedAt)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAnAddOnThatGoesAfterItsRegistration(t *testing.T) {
 	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: installedAddOn("api")}, q)
+	b.addOns().Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: installedAddOn("api")}, q)
 	if q.Len() != 1 {
 		t.Error("its cluster is not looked at, and keeps the object")
 	}
@@ -175,23 +175,23 @@ func TestEnqueuesAddOnsWhoseFactsChange(t *testing.T) {
 }
 
 func TestEveryClusterIsEnqueued(t *testing.T) {
-	all := reconcile.Request{NamespacedName: everyCluster}
+	everyRequest := reconcile.Request{NamespacedName: everyCluster}
 	b := newBench(t)
-	if _, err := b.Reconcile(t.Context(), all); err != nil {
+	if _, err := b.Reconcile(t.Context(), everyRequest); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.requested(); !slices.Equal(got, []string{"/" + cluster}) {
 		t.Errorf("enqueues %q, want the cluster whose add-ons need facts", got)
 	}
 	b.Declarations.Set(evaluation.New(catalog.New(nil)))
-	if _, err := b.Reconcile(t.Context(), all); err != nil {
+	if _, err := b.Reconcile(t.Context(), everyRequest); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.requested(); len(got) != 0 {
 		t.Errorf("enqueues %q although nothing is needed", got)
 	}
 	b.reports(status{})
-	if _, err := b.Reconcile(t.Context(), all); err != nil {
+	if _, err := b.Reconcile(t.Context(), everyRequest); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.requested(); !slices.Equal(got, []string{"/" + cluster}) {
@@ -219,7 +219,7 @@ func TestTheEventIsEmittedAgainAfterTheCRDWasServed(t *testing.T) {
 	}
 }
 
-func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
+func TestInformerTriggersOnRelevantChanges(t *testing.T) {
 	object := func(generation int64, served metav1.ConditionStatus) *facts {
 		return &facts{
 			ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: generation},
@@ -227,15 +227,15 @@ func TestTheInformerTriggersOnWhatMatters(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		before, after *facts
-		want          bool
+		old, updated *facts
+		want         bool
 	}{
 		"Created": {nil, object(1, "True"), true},
 		"Deleted": {object(1, "True"), nil, true},
 		"Touched": {object(1, "True"), object(2, "True"), false},
 		"Status":  {object(1, "True"), object(1, "False"), true},
 	} {
-		if got := changed(test.before, test.after); got != test.want {
+		if got := hasChanged(test.old, test.updated); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

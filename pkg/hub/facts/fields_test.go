@@ -13,26 +13,26 @@ func withFields(fields ...string) needs {
 	return needs{APIs: []dependencyAPI{{AddonAPI: widgets, Fields: fields}}}
 }
 
-// No field is removed from a whole fleet while a declaration cannot be used.
+// An invalid declaration does not remove requested fields from the whole fleet.
 func TestMergedFields(t *testing.T) {
-	got := merged(withFields("spec.c", "spec.d"), specOf(withFields("spec.a", "spec.c")))
+	got := merge(withFields("spec.c", "spec.d"), specOf(withFields("spec.a", "spec.c")))
 	if diff := cmp.Diff(withFields("spec.a", "spec.c", "spec.d").APIs, got.APIs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestMoreFieldsThanAnObjectHolds(t *testing.T) {
-	var all needs
+	var needed needs
 	for i := range dependencyv1alpha1.MaxFields/2 + 1 {
-		one := dependencyAPI{AddonAPI: widgets, Fields: []string{"spec.a", "spec.b"}}
-		one.Kind = "K" + strconv.Itoa(i)
-		all.APIs = append(all.APIs, one)
+		api := dependencyAPI{AddonAPI: widgets, Fields: []string{"spec.a", "spec.b"}}
+		api.Kind = "K" + strconv.Itoa(i)
+		needed.APIs = append(needed.APIs, api)
 	}
-	spec, count := specOf(all), 0
+	spec, count := specOf(needed), 0
 	for _, api := range spec.APIs {
 		count += len(api.Fields)
 	}
-	if len(spec.APIs) != len(all.APIs) || count != dependencyv1alpha1.MaxFields {
+	if len(spec.APIs) != len(needed.APIs) || count != dependencyv1alpha1.MaxFields {
 		t.Errorf("requests %d fields of %d APIs", count, len(spec.APIs))
 	}
 }

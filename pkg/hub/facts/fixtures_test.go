@@ -38,17 +38,16 @@ var (
 	widgets = addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Widget"}
 )
 
-// bench is a reconciler on a fake hub. On cluster1 there are "api", which
-// needs the API Widget, "version", which needs a version of "base", and
-// "plain", which just needs "base".
+// bench is a reconciler on a fake hub. cluster1 has the add-ons "api", which needs the API
+// Widget, "version", which needs a version of "base", and "plain", which only needs "base".
 type bench struct {
 	*Reconciler
-	known  *Reader
+	reader *Reader
 	hub    client.Client
 	clock  *clocktesting.FakeClock
 	state  State
 	object *facts
-	// evaluated and requested take what was enqueued.
+	// evaluated and requested return the enqueued keys.
 	evaluated, requested func() []string
 	applies              []string // the specs
 	deletes              int
@@ -87,18 +86,18 @@ func newBench(t *testing.T) *bench {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	registered := []addonv1alpha1.ClusterManagementAddOn{
+	registrations := []addonv1alpha1.ClusterManagementAddOn{
 		registeredAddOn("api", addonv1alpha1.AddonDependency{Name: "widgets", API: &dependencyAPI{AddonAPI: widgets}}),
 		registeredAddOn("version", addonv1alpha1.AddonDependency{Name: "base", Version: ">= 1.0.0"}),
 		registeredAddOn("plain", addonv1alpha1.AddonDependency{Name: "base"}),
 		registeredAddOn("base"),
 	}
 	objects := []client.Object{installedAddOn("api"), installedAddOn("version"), installedAddOn("plain"), installedAddOn("base")}
-	for i := range registered {
-		objects = append(objects, &registered[i])
+	for i := range registrations {
+		objects = append(objects, &registrations[i])
 	}
 	store := declarations.NewStore()
-	store.Set(evaluation.New(catalog.New(registered)))
+	store.Set(evaluation.New(catalog.New(registrations)))
 	recorder := events.NewFakeRecorder(100)
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
@@ -123,32 +122,32 @@ func newBench(t *testing.T) *bench {
 		Request: trigger.New(), Evaluate: trigger.New(),
 		Reader: &Reader{Fleet: reader, Informer: b, Memory: NewMemory(b.clock, outage.New(b.clock))},
 	}
-	b.known = b.Reader
+	b.reader = b.Reader
 	b.evaluated, b.requested = triggertest.Enqueued(t, b.Evaluate), triggertest.Enqueued(t, b.Request)
 	return b
 }
 
-// facts returns what evaluation knows of the cluster.
+// facts returns the facts of the cluster that evaluation uses.
 func (b *bench) facts(t *testing.T) evaluation.Facts {
 	t.Helper()
-	found, err := b.known.Facts(t.Context(), b.Declarations.Current().Catalog, cluster)
+	facts, err := b.reader.Facts(t.Context(), b.Declarations.Current().Catalog, cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return facts
 }
 
-// reports makes the object that requests what the add-ons of the bench need.
+// reports stores the ManagedClusterFacts with the request that the add-ons of the bench need.
 func (b *bench) reports(status dependencyv1alpha1.ManagedClusterFactsStatus) {
-	declared := b.Declarations.Current()
-	at := metav1.NewTime(aTime)
+	evaluator := b.Declarations.Current()
+	now := metav1.NewTime(aTime)
 	b.object = &facts{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cluster, Name: cluster, UID: "1", Generation: 1,
 			CreationTimestamp: metav1.NewTime(aTime.Add(-time.Hour)),
-			ManagedFields:     []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &at}},
+			ManagedFields:     []metav1.ManagedFieldsEntry{{Manager: names.AddonManager, Time: &now}},
 		},
-		Spec: specOf(declared.Requests("api", "version", "plain", "base")), Status: status,
+		Spec: specOf(evaluator.Requests("api", "version", "plain", "base")), Status: status,
 	}
 }
 

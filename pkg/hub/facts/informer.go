@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// State is what is known of the API.
+// State is the state of the API ManagedClusterFacts on the hub.
 type State int
 
 const (
@@ -33,8 +33,8 @@ const (
 	Served
 )
 
-// Informer caches ManagedClusterFacts, also on a hub whose CRD is not installed yet, or no
-// longer. It waits for the CRD without delaying other caches. It triggers the controller.
+// Informer caches ManagedClusterFacts, and triggers the controller. While their CRD is not
+// installed, it waits for the CRD without delaying other caches.
 type Informer struct {
 	client  client.WithWatch
 	request *trigger.Trigger
@@ -47,33 +47,37 @@ type Informer struct {
 
 // NewInformer returns an informer that caches nothing until it is started.
 func NewInformer(hub client.WithWatch, request *trigger.Trigger) *Informer {
-	return &Informer{client: hub, request: request, confirm: refusal.ConfirmTime, cached: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+	return &Informer{
+		client:  hub,
+		request: request,
+		confirm: refusal.ConfirmTime,
+		cached:  cache.NewStore(cache.MetaNamespaceKeyFunc),
+	}
 }
 
-// State returns what is known of the API.
+// State returns the state of the API.
 func (i *Informer) State() State {
 	i.mutex.RLock()
 	defer i.mutex.RUnlock()
 	return i.state
 }
 
-// Get returns a cached object; nil if there is none. It is shared and must not be
-// changed.
+// Get returns a cached object, or nil. The object is shared and must not be changed.
 func (i *Informer) Get(key types.NamespacedName) *facts {
-	object, _, _ := i.store().GetByKey(key.String()) // never an error
-	found, _ := object.(*facts)
-	return found
+	item, _, _ := i.store().GetByKey(key.String()) // never an error
+	object, _ := item.(*facts)
+	return object
 }
 
 // List returns all cached objects. They are shared and must not be changed.
 func (i *Informer) List() []*facts {
-	var all []*facts
-	for _, object := range i.store().List() {
-		if found, ok := object.(*facts); ok {
-			all = append(all, found)
+	var objects []*facts
+	for _, item := range i.store().List() {
+		if object, ok := item.(*facts); ok {
+			objects = append(objects, object)
 		}
 	}
-	return all
+	return objects
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable. A new leader has a full
@@ -90,14 +94,17 @@ func (i *Informer) Start(ctx context.Context) error {
 	return nil
 }
 
-// cacheUntilRefused keeps the cache until the hub refuses to serve it, or the context
+// cacheUntilRefused fills the cache until the hub refuses to serve the objects, or the context
 // ends.
 func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 	informer := cache.NewSharedIndexInformer(i.source(), &facts{}, 0, cache.Indexers{})
 	i.setStore(informer.GetStore())
 	refused, err := refusal.Watch[*facts]{
-		Informer: informer, Lean: lean, Changed: i.enqueueChanged, Confirm: i.confirm,
-		Synced: func() { i.setState(ctx, Served, nil) },
+		Informer: informer,
+		Lean:     lean,
+		Changed:  i.enqueueChanged,
+		Confirm:  i.confirm,
+		Synced:   func() { i.setState(ctx, Served, nil) },
 	}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("watch ManagedClusterFacts: %w", err)
@@ -109,33 +116,33 @@ func (i *Informer) cacheUntilRefused(ctx context.Context) error {
 	return nil
 }
 
-// enqueueChanged enqueues the cluster of an object that has changed.
-func (i *Informer) enqueueChanged(before, after *facts) {
-	if object := cmp.Or(after, before); changed(before, after) && object.Name == object.Namespace { // others are not Interlock's
+// enqueueChanged enqueues the cluster of an object after a change.
+func (i *Informer) enqueueChanged(old, updated *facts) {
+	if object := cmp.Or(updated, old); hasChanged(old, updated) && object.Name == object.Namespace { // objects of other names are not Interlock's
 		i.request.Enqueue(clusterKey(object.Namespace))
 	}
 }
 
-// changed compares what matters of two states of an object.
-func changed(before, after *facts) bool {
-	return before == nil || after == nil || before.UID != after.UID ||
-		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
+// hasChanged reports whether the UID, the spec or the status of an object has changed.
+func hasChanged(old, updated *facts) bool {
+	return old == nil || updated == nil || old.UID != updated.UID ||
+		!apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) || !apiequality.Semantic.DeepEqual(old.Status, updated.Status)
 }
 
 func (i *Informer) source() cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list := &dependencyv1alpha1.ManagedClusterFactsList{}
-			err := i.client.List(ctx, list, asked(&options))
+			err := i.client.List(ctx, list, listOptions(&options))
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, asked(&options))
+			return i.client.Watch(ctx, &dependencyv1alpha1.ManagedClusterFactsList{}, listOptions(&options))
 		},
 	}, i.client)
 }
 
-func asked(options *metav1.ListOptions) *client.ListOptions {
+func listOptions(options *metav1.ListOptions) *client.ListOptions {
 	return &client.ListOptions{Limit: options.Limit, Continue: options.Continue, Raw: options}
 }
 
@@ -151,7 +158,7 @@ func (i *Informer) setStore(cached cache.Store) {
 	i.cached = cached
 }
 
-// setState keeps the state of the API, and reports a change.
+// setState stores the state of the API. It logs a change and enqueues all clusters.
 func (i *Informer) setState(ctx context.Context, state State, cause error) {
 	i.mutex.Lock()
 	changed := i.state != state

@@ -29,16 +29,16 @@ var (
 	key      = types.NamespacedName{Namespace: "c", Name: "c"}
 )
 
-// observed is what a user of an informer sees.
+// observed is the state of an informer as its users see it.
 type observed struct {
 	state   State
 	objects int
-	found   bool
+	exists  bool
 }
 
-// started returns an informer of a hub with one object. While refuses is true, the hub
-// does not serve it; it does not from then on either once the informer has it. The
-// channel has what the informer goes through.
+// started returns an informer of a hub with one object. The hub does not serve the object while
+// refuses is true, and no longer serves it after the informer has read it. The channel gets each
+// state of the informer.
 func started(t *testing.T, refuses *atomic.Bool) <-chan observed {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -95,7 +95,7 @@ func TestFollowsWhetherTheAPIIsServed(t *testing.T) {
 	var refuses atomic.Bool
 	refuses.Store(true)
 	changes := started(t, &refuses)
-	for i, want := range []observed{{state: Absent}, {state: Served, objects: 1, found: true}, {state: Absent}} {
+	for i, want := range []observed{{state: Absent}, {state: Served, objects: 1, exists: true}, {state: Absent}} {
 		select {
 		case got := <-changes:
 			if got != want {

@@ -15,7 +15,7 @@ import (
 
 const countsWidgets = `{"objects":[{"group":"a.io","kind":"Gadget"},{"group":"a.io","kind":"Widget"}]}`
 
-// provider has only base declare anything: the kinds that it provides.
+// provider returns a registration of base that declares only the kinds that it provides.
 func provider(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -26,8 +26,8 @@ func provider(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) declare(registered ...addonv1alpha1.ClusterManagementAddOn) {
-	b.Declarations.Set(evaluation.New(b.Declarations.Current().Renew(registered, catalog.Templates{})))
+func (b *bench) declare(registrations ...addonv1alpha1.ClusterManagementAddOn) {
+	b.Declarations.Set(evaluation.New(b.Declarations.Current().Renew(registrations, catalog.Templates{})))
 }
 
 func TestObjectsOfProvidedKindsAreCounted(t *testing.T) {
@@ -73,16 +73,16 @@ func TestNothingIsCountedWhereTheProviderIsNotInstalled(t *testing.T) {
 	}
 }
 
-// TestObjectsAreRequestedInBoundsAndRetracted: a CRD of an earlier Interlock has no objects, and their removal is written.
+// The CRD of an earlier Interlock lacks the field objects. Where it has the field, their removal is written.
 func TestObjectsAreRequestedInBoundsAndRetracted(t *testing.T) {
 	var stay []dependencyv1alpha1.ObjectKind
 	for range 2 * dependencyv1alpha1.MaxRequests {
 		stay = append(stay, dependencyv1alpha1.ObjectKind{Kind: strings.Repeat("K", len(stay)+1)})
 	}
-	if got := counted(catalog.New(nil), catalog.Installed{}, stay); len(got) != dependencyv1alpha1.MaxRequests {
+	if got := countedKinds(catalog.New(nil), catalog.Installed{}, stay); len(got) != dependencyv1alpha1.MaxRequests {
 		t.Errorf("requests %d kinds", len(got))
 	}
-	if _, has := emptySpec(nil)["objects"]; has {
+	if _, ok := emptySpec(nil)["objects"]; ok {
 		t.Error("writes objects where there are none")
 	}
 	b := newBench(t)

@@ -12,51 +12,51 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// placed are the add-ons that may need to know something of one managed cluster.
-type placed struct {
-	// there are installed on the cluster, and hosting on others: the cluster runs their agents.
-	there, hosting []types.NamespacedName
+// clusterAddOns has the add-ons that may need facts of one managed cluster.
+type clusterAddOns struct {
+	// local has the add-ons that are installed on the cluster. hosting has the add-ons of other clusters whose agents it runs.
+	local, hosting []types.NamespacedName
 	catalog.Installed
 }
 
-// all are the keys of all add-ons.
-func (p placed) all() []types.NamespacedName { return slices.Concat(p.there, p.hosting) }
+// keys returns the keys of all add-ons.
+func (a clusterAddOns) keys() []types.NamespacedName { return slices.Concat(a.local, a.hosting) }
 
-// placedOn reads the add-ons of a cluster. An annotation can name any cluster. Nothing is requested of one that is not
-// registered, or has no namespace yet.
-func placedOn(ctx context.Context, of hubcache.Reader, cluster string) (placed, error) {
-	var found placed
-	there, err := of.AddOnsOn(ctx, cluster)
+// loadAddOns reads the add-ons of a cluster. It omits hosted add-ons of a cluster that is not registered, or has no namespace
+// yet, because the annotation of an add-on can name any cluster.
+func loadAddOns(ctx context.Context, reader hubcache.Reader, cluster string) (clusterAddOns, error) {
+	var addOns clusterAddOns
+	local, err := reader.AddOnsOn(ctx, cluster)
 	if err != nil {
-		return placed{}, err
+		return clusterAddOns{}, err
 	}
-	for i := range there {
-		found.there = append(found.there, keyOf(&there[i]))
-		fleet.Place(&there[i], cluster, &found.Installed)
+	for i := range local {
+		addOns.local = append(addOns.local, keyOf(&local[i]))
+		fleet.Place(&local[i], cluster, &addOns.Installed)
 	}
-	hosting, err := of.Hosting(ctx, cluster)
+	hosting, err := reader.Hosting(ctx, cluster)
 	if err != nil || len(hosting) == 0 {
-		return found, err
+		return addOns, err
 	}
-	object, err := of.Cluster(ctx, cluster)
+	object, err := reader.Cluster(ctx, cluster)
 	if err != nil || object == nil || fleet.ClusterStatus(object) == "" {
-		return found, err
+		return addOns, err
 	}
 	for i := range hosting {
-		found.hosting = append(found.hosting, keyOf(&hosting[i]))
-		fleet.Place(&hosting[i], cluster, &found.Installed)
+		addOns.hosting = append(addOns.hosting, keyOf(&hosting[i]))
+		fleet.Place(&hosting[i], cluster, &addOns.Installed)
 	}
-	return found, nil
+	return addOns, nil
 }
 
 func keyOf(addOn *addonv1alpha1.ManagedClusterAddOn) types.NamespacedName {
 	return types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name}
 }
 
-// neededOf returns what one of the add-ons may need to know of the cluster.
-func neededOf(declared *catalog.Catalog, addOn types.NamespacedName, cluster string) needs {
+// needsOf returns the facts of the cluster that an add-on may need.
+func needsOf(c *catalog.Catalog, addOn types.NamespacedName, cluster string) needs {
 	if addOn.Namespace != cluster {
-		return declared.RequestsOf(catalog.Installed{Hosting: []string{addOn.Name}})
+		return c.RequestsOf(catalog.Installed{Hosting: []string{addOn.Name}})
 	}
-	return declared.Requests(addOn.Name)
+	return c.Requests(addOn.Name)
 }

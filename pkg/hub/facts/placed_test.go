@@ -17,14 +17,14 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// elsewhere is "hosted" on cluster2, whose agent cluster1 runs.
+// elsewhere returns the add-on "hosted" of cluster2, whose agent runs on cluster1.
 func elsewhere() *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "cluster2", Name: "hosted", Annotations: map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: cluster},
 	}}
 }
 
-// declareHosted has "hosted" registered, which needs the API Widget of the cluster that runs its agent.
+// declareHosted registers "hosted", which needs the API Widget on the cluster that runs its agent.
 func (b *bench) declareHosted() {
 	onHost := &dependencyAPI{AddonAPI: widgets, ServedBy: addonv1alpha1.APIServerHostingCluster}
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
@@ -64,8 +64,8 @@ func TestFactsOfHostingClustersAreRequested(t *testing.T) {
 			if _, err := b.Reconcile(t.Context(), requestFor(cluster)); err != nil || len(b.applies) != test.want {
 				t.Errorf("%s: applied %v, error %v", test.reason, b.applies, err)
 			}
-			if known := b.facts(t); known.Requested.IsZero() == (test.want > 0) {
-				t.Errorf("%s: awaited since %s", test.reason, known.Requested)
+			if got := b.facts(t); got.Requested.IsZero() == (test.want > 0) {
+				t.Errorf("%s: awaited since %s", test.reason, got.Requested)
 			}
 		})
 	}
@@ -113,18 +113,22 @@ func TestEventsOfHostedAddOnsEnqueueBothClusters(t *testing.T) {
 		want    []string
 	}{
 		"Created": {
-			func(q queue) { handler.Create(t.Context(), event.TypedCreateEvent[installed]{Object: elsewhere()}, q) },
+			func(q queue) {
+				handler.Create(t.Context(), event.TypedCreateEvent[managedClusterAddOn]{Object: elsewhere()}, q)
+			},
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Deleted": {
-			func(q queue) { handler.Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: elsewhere()}, q) },
+			func(q queue) {
+				handler.Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: elsewhere()}, q)
+			},
 			[]string{"/cluster1", "/cluster2"},
 		},
 		"Moved": {func(q queue) {
-			handler.Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: elsewhere(), ObjectNew: itself}, q)
+			handler.Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{ObjectOld: elsewhere(), ObjectNew: itself}, q)
 		}, []string{"/cluster1", "/cluster2"}},
 		"Unchanged": {func(q queue) {
-			handler.Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: elsewhere(), ObjectNew: elsewhere()}, q)
+			handler.Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{ObjectOld: elsewhere(), ObjectNew: elsewhere()}, q)
 		}, []string{}},
 		"HostAppears": {func(q queue) {
 			clusters.Create(t.Context(), event.TypedCreateEvent[*clusterv1.ManagedCluster]{Object: joined}, q)
@@ -156,8 +160,8 @@ func TestHosts(t *testing.T) {
 	if err != nil || !slices.Equal(hosts, []string{cluster}) {
 		t.Errorf("got %q, error %v", hosts, err)
 	}
-	none, err := hubcache.NewReader(b.hub).Hosts(t.Context(), "api")
-	if err != nil || len(none) > 0 {
-		t.Errorf("got %q, error %v", none, err)
+	hosts, err = hubcache.NewReader(b.hub).Hosts(t.Context(), "api")
+	if err != nil || len(hosts) > 0 {
+		t.Errorf("got %q, error %v", hosts, err)
 	}
 }

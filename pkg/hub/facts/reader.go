@@ -13,35 +13,38 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// Reader reads what the agents of all clusters have reported.
+// Reader reads the reported facts of all clusters.
 type Reader struct {
 	Fleet    hubcache.Reader
 	Informer Objects
 	Memory   *Memory
 }
 
-// Facts returns what the agent of a cluster has reported of what the add-ons
-// there need.
-func (r *Reader) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
-	on, err := placedOn(ctx, r.Fleet, cluster)
+// Facts returns the reported facts of a cluster that the add-ons there need.
+func (r *Reader) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	addOns, err := loadAddOns(ctx, r.Fleet, cluster)
 	if err != nil {
 		return evaluation.Facts{}, err
 	}
 	return r.agents().Facts(ctx, cluster, fleet.Reported{
 		Object: r.Informer.Get(factsobject.Key(cluster)), NotServed: r.Informer.State() == Absent,
-		Needed: fleet.Requestable(declared.RequestsOf(on.Installed)),
+		Needed: fleet.Requestable(c.RequestsOf(addOns.Installed)),
 	})
 }
 
 func (r *Reader) agents() fleet.Agents { return fleet.Agents{Objects: r.Fleet, Memory: r.Memory} }
 
-// lean keeps what is needed of an object. Of managedFields it keeps when
-// addon-manager last changed what the object requests.
+// lean strips an object to the fields that are used. In managedFields, it keeps the time when
+// addon-manager last changed the request.
 func lean(full *facts) *facts {
 	object := &facts{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
-			Generation: full.Generation, CreationTimestamp: full.CreationTimestamp,
+			Namespace:         full.Namespace,
+			Name:              full.Name,
+			UID:               full.UID,
+			ResourceVersion:   full.ResourceVersion,
+			Generation:        full.Generation,
+			CreationTimestamp: full.CreationTimestamp,
 		},
 		Spec: full.Spec, Status: full.Status,
 	}

@@ -16,41 +16,41 @@ import (
 )
 
 func TestFacts(t *testing.T) {
-	all := status{
+	reported := status{
 		APIs:   []dependencyv1alpha1.APIFact{servedFact(metav1.ConditionTrue)},
 		AddOns: []dependencyv1alpha1.AddOnFact{versionFact("1.0.0")},
 	}
 	tests := []struct {
-		name    string
-		prepare func(*bench)
-		asked   time.Time
-		served  metav1.ConditionStatus
-		version string
-		says    string
+		name      string
+		prepare   func(*bench)
+		requested time.Time
+		served    metav1.ConditionStatus
+		version   string
+		says      string
 	}{
-		{name: "reported", prepare: func(b *bench) { b.reports(all) }, served: metav1.ConditionTrue, version: "1.0.0"},
-		{name: "requested and not reported", prepare: func(b *bench) { b.reports(status{ObservedGeneration: 1}) }, asked: aTime},
+		{name: "reported", prepare: func(b *bench) { b.reports(reported) }, served: metav1.ConditionTrue, version: "1.0.0"},
+		{name: "requested and not reported", prepare: func(b *bench) { b.reports(status{ObservedGeneration: 1}) }, requested: aTime},
 		{
 			name: "never answered, and more was requested since", prepare: func(b *bench) { b.reports(status{}) },
-			asked: aTime.Add(-time.Hour),
+			requested: aTime.Add(-time.Hour),
 		},
 		{
-			name: "half reported", prepare: func(b *bench) { b.reports(status{APIs: all.APIs}) },
-			asked: aTime, served: metav1.ConditionTrue,
+			name: "half reported", prepare: func(b *bench) { b.reports(status{APIs: reported.APIs}) },
+			requested: aTime, served: metav1.ConditionTrue,
 		},
-		{name: "not requested yet", prepare: func(*bench) {}, asked: aTime.Add(time.Minute)},
+		{name: "not requested yet", prepare: func(*bench) {}, requested: aTime.Add(time.Minute)},
 		{
 			name: "something else is requested yet", prepare: func(b *bench) { b.reports(status{ObservedGeneration: 1}); b.object.Spec.APIs = nil },
-			asked: aTime.Add(time.Minute),
+			requested: aTime.Add(time.Minute),
 		},
 		{
 			name: "never answered, and something else is requested yet", prepare: func(b *bench) { b.reports(status{}); b.object.Spec.APIs = nil },
-			asked: aTime.Add(-time.Hour),
+			requested: aTime.Add(-time.Hour),
 		},
 		{
-			name:    "a hub that has not responded",
-			prepare: func(b *bench) { b.state = Unknown },
-			asked:   aTime.Add(time.Minute),
+			name:      "a hub that has not responded",
+			prepare:   func(b *bench) { b.state = Unknown },
+			requested: aTime.Add(time.Minute),
 		},
 		{
 			name: "a hub without the CRD", prepare: func(b *bench) { b.state = Absent },
@@ -64,11 +64,11 @@ func TestFacts(t *testing.T) {
 			tt.prepare(b)
 			got := b.facts(t)
 			b.clock.Step(time.Minute)
-			if again := b.facts(t); !again.Requested.Equal(got.Requested) {
-				t.Errorf("waits anew each time: %s, then %s", got.Requested, again.Requested)
+			if repeated := b.facts(t); !repeated.Requested.Equal(got.Requested) {
+				t.Errorf("waits anew each time: %s, then %s", got.Requested, repeated.Requested)
 			}
-			if !got.Requested.Equal(tt.asked) {
-				t.Errorf("requested at %s, want %s", got.Requested, tt.asked)
+			if !got.Requested.Equal(tt.requested) {
+				t.Errorf("requested at %s, want %s", got.Requested, tt.requested)
 			}
 			if api := got.APIs[widgets]; api.Served != tt.served || !strings.Contains(api.Message, tt.says) {
 				t.Errorf("API: %+v", api)
@@ -81,28 +81,28 @@ func TestFacts(t *testing.T) {
 }
 
 func TestMoreThanAnObjectHolds(t *testing.T) {
-	var all needs
+	var needed needs
 	for i := range 2 * dependencyv1alpha1.MaxRequests {
-		all.APIs = append(all.APIs, dependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)}})
-		all.AddOns = append(all.AddOns, "addon-"+strconv.Itoa(i))
+		needed.APIs = append(needed.APIs, dependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "a.io", Kind: "K" + strconv.Itoa(i)}})
+		needed.AddOns = append(needed.AddOns, "addon-"+strconv.Itoa(i))
 	}
-	spec := specOf(all)
+	spec := specOf(needed)
 	if len(spec.APIs) != dependencyv1alpha1.MaxRequests || len(spec.AddOns) != dependencyv1alpha1.MaxRequests {
 		t.Fatalf("requests %d APIs and %d add-ons: rejected as a whole", len(spec.APIs), len(spec.AddOns))
 	}
 	b := newBench(t)
 	b.reports(status{})
 	b.object.Spec = spec
-	got, err := b.known.agents().Facts(t.Context(), cluster, fleet.Reported{Object: b.object, Needed: all})
+	got, err := b.reader.agents().Facts(t.Context(), cluster, fleet.Reported{Object: b.object, Needed: needed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := all.APIs[len(all.APIs)-1].AddonAPI
+	last := needed.APIs[len(needed.APIs)-1].AddonAPI
 	if !strings.Contains(got.APIs[last].Message, "at most 512 APIs") ||
 		!strings.Contains(got.Versions["addon-1023"].Message, "at most 512 add-ons") {
 		t.Errorf("does not say why nobody answers: %+v", got.APIs[last])
 	}
-	if _, answered := got.APIs[all.APIs[0].AddonAPI]; answered {
+	if _, answered := got.APIs[needed.APIs[0].AddonAPI]; answered {
 		t.Error("has what is requested and not reported")
 	}
 }
@@ -117,17 +117,17 @@ func TestNamesThatNoObjectCanHave(t *testing.T) {
 
 func TestNothingIsNeeded(t *testing.T) {
 	b := newBench(t)
-	if got, err := b.known.agents().Facts(t.Context(), cluster, fleet.Reported{}); err != nil || !got.Requested.IsZero() {
+	if got, err := b.reader.agents().Facts(t.Context(), cluster, fleet.Reported{}); err != nil || !got.Requested.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestLean(t *testing.T) {
-	at := metav1.NewTime(aTime)
+	now := metav1.NewTime(aTime)
 	full := &facts{ObjectMeta: metav1.ObjectMeta{
 		Name: cluster, Annotations: map[string]string{"large": "thing"},
 		ManagedFields: []metav1.ManagedFieldsEntry{
-			{Manager: names.AddonManager, Time: &at, FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}},
+			{Manager: names.AddonManager, Time: &now, FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}},
 			{Manager: "interlock-addon-agent", Subresource: "status"},
 		},
 	}, Status: status{ObservedGeneration: 1}}
@@ -141,13 +141,13 @@ func TestLean(t *testing.T) {
 }
 
 func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
-	with := func(fact dependencyv1alpha1.AddOnFact) evaluation.Facts {
+	factsWith := func(fact dependencyv1alpha1.AddOnFact) evaluation.Facts {
 		fact.Name = "base"
 		return fleet.FactsOf(&facts{Status: status{AddOns: []dependencyv1alpha1.AddOnFact{fact}}})
 	}
-	former, current := with(
+	former, current := factsWith(
 		dependencyv1alpha1.AddOnFact{Version: "1.0.0", FormerAnnotation: true},
-	), with(
+	), factsWith(
 		dependencyv1alpha1.AddOnFact{Version: "1.0.0"},
 	)
 	if !differ(former, current, needs{AddOns: []string{"base"}}) {
@@ -159,12 +159,12 @@ func TestTheFormerKeyOfALeaseIsKept(t *testing.T) {
 }
 
 func TestOnlyNeededFactsDiffer(t *testing.T) {
-	other := addonv1alpha1.AddonAPI{Group: "b.io", Kind: "Other"}
+	otherAPI := addonv1alpha1.AddonAPI{Group: "b.io", Kind: "Other"}
 	served := evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}}
 	for name, test := range map[string]struct {
-		after evaluation.Facts
-		on    needs
-		want  bool
+		current evaluation.Facts
+		needed  needs
+		want    bool
 	}{
 		"Same": {
 			evaluation.Facts{APIs: evaluation.APIFacts{widgets: {Served: "True", Versions: []string{"v1"}}}},
@@ -177,10 +177,10 @@ func TestOnlyNeededFactsDiffer(t *testing.T) {
 			true,
 		},
 		"Gone":        {evaluation.Facts{}, needs{APIs: []dependencyAPI{{AddonAPI: widgets}}}, true},
-		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{{AddonAPI: other}}}, false},
+		"NotNeeded":   {evaluation.Facts{}, needs{APIs: []dependencyAPI{{AddonAPI: otherAPI}}}, false},
 		"EmptyReport": {evaluation.Facts{Versions: map[string]evaluation.VersionFact{"base": {}}}, needs{AddOns: []string{"base"}}, true},
 	} {
-		if got := differ(served, test.after, test.on); got != test.want {
+		if got := differ(served, test.current, test.needed); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -15,23 +15,23 @@ import (
 )
 
 // EventNotServed is the reason of the event on a ClusterManagementAddOn whose
-// dependencies need facts that no agent can report.
+// dependencies need facts while the hub does not serve ManagedClusterFacts.
 const EventNotServed = "ManagedClusterFactsNotServed"
 
-// enqueueChanged enqueues the add-ons of a cluster that need facts which differ
-// from those that they were last evaluated with.
+// enqueueChanged enqueues the add-ons of a cluster whose needed facts have changed since
+// their last evaluation.
 func (r *Reconciler) enqueueChanged(
-	ctx context.Context, cluster string, declared *evaluation.Evaluator, addOns []types.NamespacedName, current snapshot,
+	ctx context.Context, cluster string, evaluator *evaluation.Evaluator, addOns []types.NamespacedName, current snapshot,
 ) {
-	before := r.remember(cluster, current)
-	if before == current {
+	previous := r.remember(cluster, current)
+	if previous == current {
 		return
 	}
-	was, is := fleet.FactsOf(before.object), fleet.FactsOf(current.object)
+	previousFacts, currentFacts := fleet.FactsOf(previous.object), fleet.FactsOf(current.object)
 	var concerned []types.NamespacedName
 	for _, addOn := range addOns {
-		needed := neededOf(declared.Catalog, addOn, cluster)
-		if !needed.Empty() && (before.state != current.state || before.ended != current.ended || differ(was, is, needed)) {
+		needed := needsOf(evaluator.Catalog, addOn, cluster)
+		if !needed.Empty() && (previous.state != current.state || previous.ended != current.ended || differ(previousFacts, currentFacts, needed)) {
 			concerned = append(concerned, addOn)
 		}
 	}
@@ -41,20 +41,19 @@ func (r *Reconciler) enqueueChanged(
 	}
 }
 
-// remember keeps what the add-ons of a cluster are evaluated with, and returns
-// what they were evaluated with before.
-func (r *Reconciler) remember(cluster string, current snapshot) (before snapshot) {
+// remember stores the snapshot of a cluster, and returns the previous one.
+func (r *Reconciler) remember(cluster string, current snapshot) snapshot {
 	var value any
 	if current.object == nil && current.state == Served {
-		value, _ = r.seen.LoadAndDelete(cluster) // as if nothing had ever been requested
+		value, _ = r.seen.LoadAndDelete(cluster) // the same state as before the first request
 	} else {
 		value, _ = r.seen.Swap(cluster, current)
 	}
-	before, _ = value.(snapshot)
-	return before
+	previous, _ := value.(snapshot)
+	return previous
 }
 
-// phase is how far the facts that are needed of a cluster are reported.
+// phase returns the progress of the request for the facts of a cluster.
 func phase(current snapshot, needed needs) metrics.FactsPhase {
 	object := current.object
 	switch {
@@ -69,28 +68,28 @@ func phase(current snapshot, needed needs) metrics.FactsPhase {
 	}
 }
 
-// reportNotServed emits an event on each add-on that needs facts, once for as long
-// as the hub does not serve them.
-func (r *Reconciler) reportNotServed(ctx context.Context, declared *evaluation.Evaluator, addOns []types.NamespacedName) error {
+// reportNotServed emits an event on each add-on that needs facts while the hub does not
+// serve them. It emits one event for each such period.
+func (r *Reconciler) reportNotServed(ctx context.Context, evaluator *evaluation.Evaluator, addOns []types.NamespacedName) error {
 	var added []string
 	for _, addOn := range addOns {
-		if _, emitted := r.notServed.Load(addOn.Name); !emitted && !declared.Requests(addOn.Name).Empty() {
+		if _, emitted := r.notServed.Load(addOn.Name); !emitted && !evaluator.Requests(addOn.Name).Empty() {
 			added = append(added, addOn.Name)
 		}
 	}
 	if len(added) == 0 {
 		return nil
 	}
-	registered, err := r.Fleet.AddOns(ctx)
+	registrations, err := r.Fleet.AddOns(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range registered {
-		if !slices.Contains(added, registered[i].Name) {
+	for i := range registrations {
+		if !slices.Contains(added, registrations[i].Name) {
 			continue
 		}
-		if _, emitted := r.notServed.LoadOrStore(registered[i].Name, true); !emitted {
-			r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, &registered[i]), nil, corev1.EventTypeWarning,
+		if _, emitted := r.notServed.LoadOrStore(registrations[i].Name, true); !emitted {
+			r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, &registrations[i]), nil, corev1.EventTypeWarning,
 				EventNotServed, "RequestFacts", "%s",
 				"Dependencies on APIs and on running versions cannot be evaluated: "+fleet.FactsNotServed)
 		}

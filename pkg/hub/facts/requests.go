@@ -19,34 +19,33 @@ type (
 	facts     = dependencyv1alpha1.ManagedClusterFacts
 	requested = dependencyv1alpha1.ManagedClusterFactsSpec
 	needs     = catalog.Requests
-	// dependencyAPI is an API as an edge names it.
+	// dependencyAPI is an API that an edge requires.
 	dependencyAPI = addonv1alpha1.DependencyAPI
 )
 
-// undecided reports whether the declaration of one of the add-ons is not known:
-// it is invalid.
-func undecided(declared *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !declared.AllValid(addOn.Name) })
+// anyInvalid reports whether one of the add-ons has an invalid declaration.
+func anyInvalid(evaluator *evaluation.Evaluator, addOns []types.NamespacedName) bool {
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !evaluator.AllValid(addOn.Name) })
 }
 
-// wanted returns what verdicts need of a cluster, and the spec that requests it, the versions that verdicts may need soon, and
-// the kinds whose objects are to be counted. While a declaration is not known, what an object requests stays.
-func wanted(declared *evaluation.Evaluator, on placed, object *facts) (needs, requested) {
-	needed, stay := fleet.Requestable(declared.RequestsOf(on.Installed)), []dependencyv1alpha1.ObjectKind(nil)
-	if object != nil && undecided(declared, on.all()) {
-		needed, stay = merged(needed, object.Spec), object.Spec.Objects
+// desiredSpec returns the facts that verdicts need from a cluster, and the spec of the request. The spec also has the versions that
+// verdicts may need soon, and the kinds of objects to count. While a declaration is invalid, the spec keeps all current requests.
+func desiredSpec(evaluator *evaluation.Evaluator, addOns clusterAddOns, object *facts) (needs, requested) {
+	needed, kept := fleet.Requestable(evaluator.RequestsOf(addOns.Installed)), []dependencyv1alpha1.ObjectKind(nil)
+	if object != nil && anyInvalid(evaluator, addOns.keys()) {
+		needed, kept = merge(needed, object.Spec), object.Spec.Objects
 	}
 	spec := specOf(needed)
-	spec.AddOns = withAnticipated(spec.AddOns, anticipated(declared.Catalog, on, object))
-	spec.Objects = counted(declared.Catalog, on.Installed, stay)
+	spec.AddOns = withAnticipated(spec.AddOns, anticipatedVersions(evaluator.Catalog, addOns, object))
+	spec.Objects = countedKinds(evaluator.Catalog, addOns.Installed, kept)
 	return needed, spec
 }
 
-// merged adds what an object requests already. So no request is removed from a
-// whole fleet while a declaration cannot be used for a moment.
-func merged(all needs, spec requested) needs {
-	fields, addOns := map[addonv1alpha1.AddonAPI][]string{}, slices.Clone(all.AddOns)
-	for _, api := range all.APIs {
+// merge adds the current requests of an object to the needed facts. So a declaration that is
+// invalid for a moment does not remove requests from the whole fleet.
+func merge(needed needs, spec requested) needs {
+	fields, addOns := map[addonv1alpha1.AddonAPI][]string{}, slices.Clone(needed.AddOns)
+	for _, api := range needed.APIs {
 		fields[api.AddonAPI] = api.Fields
 	}
 	for _, api := range spec.APIs {
@@ -60,42 +59,42 @@ func merged(all needs, spec requested) needs {
 	return needs{APIs: catalog.UniteAPIs(fields), AddOns: slices.Compact(addOns)}
 }
 
-// specOf returns the spec that requests what is needed: as much as an object can
-// hold, in its order. The rest waits until something is no longer needed.
-func specOf(all needs) requested {
+// specOf returns the spec that requests the needed facts, in their order. It omits requests
+// beyond the limits of an object, until other requests end.
+func specOf(needed needs) requested {
 	var spec requested
 	room := dependencyv1alpha1.MaxFields
-	for _, api := range fleet.APIRequests(all.APIs[:min(len(all.APIs), dependencyv1alpha1.MaxRequests)]) {
+	for _, api := range fleet.APIRequests(needed.APIs[:min(len(needed.APIs), dependencyv1alpha1.MaxRequests)]) {
 		api.Fields = api.Fields[:min(len(api.Fields), room)]
 		room -= len(api.Fields)
 		spec.APIs = append(spec.APIs, api)
 	}
-	for _, addOn := range all.AddOns[:min(len(all.AddOns), dependencyv1alpha1.MaxRequests)] {
+	for _, addOn := range needed.AddOns[:min(len(needed.AddOns), dependencyv1alpha1.MaxRequests)] {
 		spec.AddOns = append(spec.AddOns, addOnOf(addOn))
 	}
 	return spec
 }
 
-// anticipated are the add-ons on a cluster whose version an add-on that is not installed there may compare, where an agent
-// can report it: an installation is reviewed before its add-on exists.
-func anticipated(declared *catalog.Catalog, on placed, object *facts) []string {
-	if !hasAgent(on, object) {
+// anticipatedVersions returns the add-ons on a cluster whose version may be compared by an add-on that is not installed yet.
+// The installation of such an add-on is reviewed before it exists. Without an agent that can report, there are none.
+func anticipatedVersions(c *catalog.Catalog, addOns clusterAddOns, object *facts) []string {
+	if !hasAgent(addOns, object) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Concat(on.Own, on.Hosted), func(addOn string) bool { return !declared.Compared(addOn) })
+	return slices.DeleteFunc(slices.Concat(addOns.Own, addOns.Hosted), func(addOn string) bool { return !c.Compared(addOn) })
 }
 
-// hasAgent reports whether an agent can report facts of a cluster: one that is installed there as an add-on, or one that is
-// no add-on and has reported before.
-func hasAgent(on placed, object *facts) bool {
+// hasAgent reports whether an agent can report facts of a cluster. It is either installed there as an add-on, or it is not an
+// add-on and has reported before.
+func hasAgent(addOns clusterAddOns, object *facts) bool {
 	agent := names.AgentAddOn
 	if fleet.HasReports(object) {
 		agent = object.Status.AgentAddOn
 	}
-	return agent == "" || slices.ContainsFunc(on.there, func(addOn types.NamespacedName) bool { return addOn.Name == agent })
+	return agent == "" || slices.ContainsFunc(addOns.local, func(addOn types.NamespacedName) bool { return addOn.Name == agent })
 }
 
-// withAnticipated adds further add-ons to those of a spec, as many as an object can hold.
+// withAnticipated adds add-ons to a spec, up to the limit of an object.
 func withAnticipated(requested []dependencyv1alpha1.AddOn, further []string) []dependencyv1alpha1.AddOn {
 	slices.Sort(further)
 	for _, addOn := range further {
@@ -107,11 +106,11 @@ func withAnticipated(requested []dependencyv1alpha1.AddOn, further []string) []d
 	return requested
 }
 
-// counted returns the kinds whose objects are to be counted, as many as an object can hold: those that the add-ons on a cluster
-// provide there, and those that stay.
-func counted(declared *catalog.Catalog, on catalog.Installed, stay []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.ObjectKind {
-	kinds := slices.Clone(stay)
-	for _, api := range declared.Provided(slices.Concat(on.Own, on.Hosted)...) {
+// countedKinds returns the kinds of objects to count, up to the limit of an object: the kinds that the add-ons on a cluster
+// provide there, and the kinds to keep.
+func countedKinds(c *catalog.Catalog, addOns catalog.Installed, keptKinds []dependencyv1alpha1.ObjectKind) []dependencyv1alpha1.ObjectKind {
+	kinds := slices.Clone(keptKinds)
+	for _, api := range c.Provided(slices.Concat(addOns.Own, addOns.Hosted)...) {
 		kinds = append(kinds, dependencyv1alpha1.ObjectKind{Group: api.Group, Kind: api.Kind})
 	}
 	slices.SortFunc(kinds, func(a, b dependencyv1alpha1.ObjectKind) int {
@@ -121,29 +120,30 @@ func counted(declared *catalog.Catalog, on catalog.Installed, stay []dependencyv
 	return kinds[:min(len(kinds), dependencyv1alpha1.MaxRequests)]
 }
 
-// requests reports whether anything is requested because of an add-on.
-func requests(declared *catalog.Catalog, addOn string) bool {
-	return !declared.Requests(addOn).Empty() || declared.Compared(addOn) || len(declared.Provided(addOn)) > 0
+// requestsAny reports whether an add-on leads to any request.
+func requestsAny(c *catalog.Catalog, addOn string) bool {
+	return !c.Requests(addOn).Empty() || c.Compared(addOn) || len(c.Provided(addOn)) > 0
 }
 
 func addOnOf(name string) dependencyv1alpha1.AddOn { return dependencyv1alpha1.AddOn{Name: name} }
 
-func has[K comparable, V any](found map[K]V, key K) bool {
-	_, known := found[key]
-	return known
+// contains reports whether the map has the key.
+func contains[K comparable, V any](values map[K]V, key K) bool {
+	_, ok := values[key]
+	return ok
 }
 
-// differ reports whether any of the needed facts differs.
-func differ(before, after evaluation.Facts, on needs) bool {
-	apis := make([]addonv1alpha1.AddonAPI, len(on.APIs))
-	for i := range on.APIs {
-		apis[i] = on.APIs[i].AddonAPI
+// differ reports whether a needed fact differs.
+func differ(previous, current evaluation.Facts, needed needs) bool {
+	apis := make([]addonv1alpha1.AddonAPI, len(needed.APIs))
+	for i := range needed.APIs {
+		apis[i] = needed.APIs[i].AddonAPI
 	}
-	return differAt(before.APIs, after.APIs, apis) || differAt(before.Versions, after.Versions, on.AddOns)
+	return differAt(previous.APIs, current.APIs, apis) || differAt(previous.Versions, current.Versions, needed.AddOns)
 }
 
-func differAt[K comparable, V any](before, after map[K]V, keys []K) bool {
+func differAt[K comparable, V any](previous, current map[K]V, keys []K) bool {
 	return slices.ContainsFunc(keys, func(key K) bool {
-		return has(before, key) != has(after, key) || !apiequality.Semantic.DeepEqual(before[key], after[key])
+		return contains(previous, key) != contains(current, key) || !apiequality.Semantic.DeepEqual(previous[key], current[key])
 	})
 }

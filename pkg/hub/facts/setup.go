@@ -19,19 +19,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// concurrency limits what a new need of the whole fleet does to the hub: so many
-// writes at a time, each followed by one of an agent.
+// concurrency limits the load on the hub if the whole fleet needs new facts. It is the number
+// of writes at a time. An agent follows each of them with a write of its own.
 const concurrency = 8
 
 type (
-	queue     = trigger.Queue
-	installed = *addonv1alpha1.ManagedClusterAddOn
+	queue               = trigger.Queue
+	managedClusterAddOn = *addonv1alpha1.ManagedClusterAddOn
 )
 
-// everyCluster is the key of all clusters with requested facts.
+// everyCluster is a key that stands for all clusters with requested facts.
 var everyCluster = types.NamespacedName{Name: "*"}
 
-// clusterKey is the key of one cluster.
+// clusterKey returns the key of a cluster.
 func clusterKey(cluster string) types.NamespacedName { return types.NamespacedName{Name: cluster} }
 
 func requestFor(cluster string) reconcile.Request {
@@ -46,13 +46,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// addOns: what is requested of a cluster depends on which add-ons are installed
-// there. What its agent reported counts while the agent runs, which its own add-on
-// shows.
-func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
-	return handler.TypedFuncs[installed, reconcile.Request]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[installed], q queue) { r.enqueueIfNeeded(e.Object, q) },
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[installed], q queue) {
+// addOns handles the events of add-ons. The request to a cluster depends on the add-ons that
+// are installed there. The facts of a cluster are valid only while its agent runs, and the
+// add-on of the agent shows whether it does.
+func (r *Reconciler) addOns() handler.TypedFuncs[managedClusterAddOn, reconcile.Request] {
+	return handler.TypedFuncs[managedClusterAddOn, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[managedClusterAddOn], q queue) {
+			r.enqueueIfNeeded(e.Object, q)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[managedClusterAddOn], q queue) {
 			if r.wroteFacts(e.ObjectNew) && fleet.Ended("", e.ObjectOld) != fleet.Ended("", e.ObjectNew) {
 				q.Add(requestFor(e.ObjectNew.Namespace))
 			}
@@ -61,9 +63,9 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 				r.enqueueIfNeeded(e.ObjectNew, q)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[installed], q queue) {
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[managedClusterAddOn], q queue) {
 			r.enqueueIfNeeded(e.Object, q)
-			// If its registration was deleted first, what it needed is no longer known.
+			// If its registration was deleted first, its needs are no longer in the catalog.
 			for _, cluster := range []string{e.Object.Namespace, fleet.HostingCluster(e.Object)} {
 				if r.Informer.Get(factsobject.Key(cluster)) != nil {
 					q.Add(requestFor(cluster))
@@ -73,46 +75,46 @@ func (r *Reconciler) addOns() handler.TypedFuncs[installed, reconcile.Request] {
 	}
 }
 
-// clusters: the agents of a cluster that is registered can be requested to report to the add-ons of other
-// clusters.
+// clusters handles the events of managed clusters. Hosted add-ons of other clusters can get facts of a
+// cluster once it is registered.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
-	known := func(ctx context.Context, cluster *clusterv1.ManagedCluster, q queue) {
-		// The cache reads from memory. It fails only before it has synced, and then every cluster is still to be enqueued.
+	enqueueHost := func(ctx context.Context, cluster *clusterv1.ManagedCluster, q queue) {
+		// The cache reads from memory. It fails only before it has synced, and every cluster is enqueued after that.
 		if hosting, err := r.Fleet.Hosting(ctx, cluster.Name); err == nil && len(hosting) > 0 {
 			q.Add(requestFor(cluster.Name))
 		}
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			known(ctx, e.Object, q)
+			enqueueHost(ctx, e.Object, q)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
 			if (fleet.ClusterStatus(e.ObjectOld) == "") != (fleet.ClusterStatus(e.ObjectNew) == "") {
-				known(ctx, e.ObjectNew, q)
+				enqueueHost(ctx, e.ObjectNew, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			known(ctx, e.Object, q)
+			enqueueHost(ctx, e.Object, q)
 		},
 	}
 }
 
-// enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts, and the one that runs its agent.
-// Before the first catalog no needs are known; with it, every cluster is enqueued.
-func (r *Reconciler) enqueueIfNeeded(addOn installed, q queue) {
+// enqueueIfNeeded enqueues the cluster of an add-on that needs or reports facts, and the cluster that hosts its agent.
+// Before the first catalog no needs are known. The first catalog enqueues every cluster.
+func (r *Reconciler) enqueueIfNeeded(addOn managedClusterAddOn, q queue) {
 	if addOn.Name == names.AgentAddOn || r.wroteFacts(addOn) {
 		q.Add(requestFor(addOn.Namespace))
 	}
-	if declared := r.Declarations.Current(); declared != nil && requests(declared.Catalog, addOn.Name) {
+	if evaluator := r.Declarations.Current(); evaluator != nil && requestsAny(evaluator.Catalog, addOn.Name) {
 		q.Add(requestFor(addOn.Namespace))
-		if fleet.Hosted(addOn) && !neededOf(declared.Catalog, keyOf(addOn), fleet.HostingCluster(addOn)).Empty() {
+		if fleet.Hosted(addOn) && !needsOf(evaluator.Catalog, keyOf(addOn), fleet.HostingCluster(addOn)).Empty() {
 			q.Add(requestFor(fleet.HostingCluster(addOn)))
 		}
 	}
 }
 
 // wroteFacts reports whether the add-on is the agent that wrote the facts of its cluster.
-func (r *Reconciler) wroteFacts(addOn installed) bool {
+func (r *Reconciler) wroteFacts(addOn managedClusterAddOn) bool {
 	object := r.Informer.Get(factsobject.Key(addOn.Namespace))
 	return object != nil && object.Status.AgentAddOn == addOn.Name
 }

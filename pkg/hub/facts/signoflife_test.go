@@ -25,7 +25,7 @@ const (
 	clusterLost = "ManagedClusterLeaseUpdateStopped"
 )
 
-// agentIs puts the agent's own add-on on the hub, nil for none.
+// agentIs stores the agent's own add-on on the hub, unless it is nil.
 func (b *bench) agentIs(t *testing.T, available *metav1.Condition) {
 	t.Helper()
 	agent := installedAddOn(agentName)
@@ -52,7 +52,7 @@ func sign(status metav1.ConditionStatus, reason string) *metav1.Condition {
 	}
 }
 
-// clusterIs puts the ManagedCluster on the hub, in that status.
+// clusterIs stores the ManagedCluster with a status on the hub.
 func (b *bench) clusterIs(t *testing.T, status metav1.ConditionStatus) {
 	t.Helper()
 	object := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
@@ -65,7 +65,7 @@ func (b *bench) clusterIs(t *testing.T, status metav1.ConditionStatus) {
 	if err := b.hub.Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	b.known.Memory.Outages.Observe(cluster, status)
+	b.reader.Memory.Outages.Observe(cluster, status)
 }
 
 func reportedBy(agent string) status {
@@ -82,7 +82,7 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 		available *metav1.Condition
 		cluster   metav1.ConditionStatus
 		since     time.Duration // the return of the cluster, if it was lost
-		silent    time.Duration // since the hub found that the agent does not live
+		silent    time.Duration // since the hub observed that the agent is silent
 		counts    bool
 		held      time.Duration // from now
 		message   string
@@ -132,7 +132,7 @@ func TestWhatCountsOfAnAgent(t *testing.T) {
 			b.reports(reportedBy(test.agent))
 			if test.cluster != "" {
 				b.clusterIs(t, metav1.ConditionUnknown)
-				if test.since < 0 { // it comes back when the agent has long been silent
+				if test.since < 0 { // the cluster comes back after the agent was silent for long
 					b.facts(t)
 					b.clock.Step(-test.since)
 				}
@@ -172,7 +172,7 @@ func TestEachSilenceHasItsOwnTime(t *testing.T) {
 	}
 }
 
-// A loss can be seen on the agent's add-on before it is seen on the cluster.
+// The loss can show on the agent's add-on before it shows on the cluster.
 func TestAnAgentThatIsLostBeforeItsCluster(t *testing.T) {
 	b := newBench(t)
 	b.clusterIs(t, "True")
@@ -230,16 +230,16 @@ func TestTheMetricAndTheDependentsFollowTheSignOfLife(t *testing.T) {
 }
 
 func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
-	with := func(name string, available *metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
+	newAddOn := func(name string, available *metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
 		addOn := installedAddOn(name)
 		addOn.Status.Conditions = []metav1.Condition{*available}
 		return addOn
 	}
 	lives, renewed, died := sign("True", "Fine"), sign("True", "Renewed"), sign("False", "Stopped")
 	for name, test := range map[string]struct {
-		of            string
-		before, after *metav1.Condition
-		want          int
+		addOn        string
+		old, updated *metav1.Condition
+		want         int
 	}{
 		"Dies":    {agentName, lives, died, 1},
 		"Returns": {agentName, died, lives, 1},
@@ -249,15 +249,16 @@ func TestOnlyTheSignOfLifeEnqueues(t *testing.T) {
 		b := newBench(t)
 		b.reports(reportedBy(agentName))
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		b.addOns().
-			Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: with(test.of, test.before), ObjectNew: with(test.of, test.after)}, q)
+		b.addOns().Update(t.Context(), event.TypedUpdateEvent[managedClusterAddOn]{
+			ObjectOld: newAddOn(test.addOn, test.old), ObjectNew: newAddOn(test.addOn, test.updated),
+		}, q)
 		if q.Len() != test.want {
 			t.Errorf("%s: enqueues %d", name, q.Len())
 		}
 		q.ShutDown()
 		q = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		b.addOns().Delete(t.Context(), event.TypedDeleteEvent[installed]{Object: with(test.of, test.before)}, q)
-		if want := 1; q.Len() != want { // where facts exist, each removal is looked at
+		b.addOns().Delete(t.Context(), event.TypedDeleteEvent[managedClusterAddOn]{Object: newAddOn(test.addOn, test.old)}, q)
+		if want := 1; q.Len() != want { // each removal enqueues a cluster that has facts
 			t.Errorf("%s, removed: enqueues %d", name, q.Len())
 		}
 		q.ShutDown()

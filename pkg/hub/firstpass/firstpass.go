@@ -1,5 +1,5 @@
-// Package firstpass knows which add-ons a new leader has not assessed yet. Before it has, it does not know what they need, so it
-// installs, sets and removes nothing.
+// Package firstpass tracks the add-ons that a new leader has not assessed yet. Until it has assessed all of them, it does not know their
+// dependencies, so it installs, configures and removes no add-on.
 package firstpass
 
 import (
@@ -11,30 +11,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Everywhere stands for all managed clusters.
+// Everywhere means all managed clusters.
 const Everywhere = ""
 
 // Pass is the first assessment of each ManagedClusterAddOn that existed when this process began to lead. An add-on whose assessment fails
-// counts as tried, and delays only the actions on its managed cluster. A Pass is safe for concurrent use. A nil Pass is over.
+// counts as tried, and delays only the actions on its managed cluster. A Pass is safe for concurrent use. A nil Pass is complete.
 type Pass struct {
 	mutex sync.Mutex
-	// listed: all that existed have been added.
+	// listed is true once all add-ons that existed have been added.
 	listed bool
-	// untried are the add-ons that have not been assessed, and not failed either.
+	// untried has the add-ons without any result: neither an assessment nor an error.
 	untried sets.Set[types.NamespacedName]
-	// failing are the add-ons whose assessments have all failed, by managed cluster.
+	// failing has the add-ons whose assessments have all failed, by managed cluster.
 	failing map[string]sets.Set[types.NamespacedName]
 	waiters sets.Set[waiter]
 }
 
-// waiter is a key of a controller that waits for the pass on a managed cluster, or everywhere.
+// waiter is a key of a controller that waits until the pass is complete on a managed cluster, or everywhere.
 type waiter struct {
 	cluster string
 	trigger *trigger.Trigger
 	key     types.NamespacedName
 }
 
-// New returns a pass that has not begun.
+// New returns a pass without add-ons.
 func New() *Pass {
 	return &Pass{
 		untried: sets.New[types.NamespacedName](), failing: map[string]sets.Set[types.NamespacedName]{}, waiters: sets.New[waiter](),
@@ -51,7 +51,7 @@ func (p *Pass) Listed() {
 	p.change(func() { p.listed = true })
 }
 
-// Assessed records that an add-on has been assessed, or does not exist any more.
+// Assessed records that an add-on has been assessed, or was deleted.
 func (p *Pass) Assessed(addOn types.NamespacedName) {
 	p.change(func() {
 		p.untried.Delete(addOn)
@@ -61,7 +61,7 @@ func (p *Pass) Assessed(addOn types.NamespacedName) {
 	})
 }
 
-// Failed records that the assessment of an add-on has failed. One that has been assessed before stays so.
+// Failed records that the assessment of an add-on has failed. An add-on that has been assessed before still counts as assessed.
 func (p *Pass) Failed(addOn types.NamespacedName) {
 	p.change(func() {
 		if !p.untried.Has(addOn) {
@@ -75,26 +75,26 @@ func (p *Pass) Failed(addOn types.NamespacedName) {
 	})
 }
 
-// Await reports whether the pass is over on a managed cluster, or everywhere. If not, it enqueues the key once it is.
+// Await reports whether the pass is complete on a managed cluster, or everywhere. If not, it enqueues the key later, when it is complete.
 func (p *Pass) Await(cluster string, controller *trigger.Trigger, key types.NamespacedName) bool {
 	if p == nil {
 		return true
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.over(cluster) {
+	if p.isOver(cluster) {
 		return true
 	}
 	p.waiters.Insert(waiter{cluster, controller, key})
 	return false
 }
 
-// over reports whether every add-on has been tried, and none on the managed cluster still fails.
-func (p *Pass) over(cluster string) bool {
+// isOver reports whether every add-on has a result, and no add-on on the managed cluster still fails.
+func (p *Pass) isOver(cluster string) bool {
 	return p.listed && p.untried.Len() == 0 && p.failing[cluster].Len() == 0
 }
 
-// change changes the pass, and enqueues the keys that need not wait any more.
+// change changes the pass, and enqueues the keys that no longer have to wait.
 func (p *Pass) change(change func()) {
 	if p == nil {
 		return
@@ -104,7 +104,7 @@ func (p *Pass) change(change func()) {
 	}
 }
 
-// released changes the pass, and returns the waiters for which it is over now.
+// released changes the pass, and returns the waiters whose wait ends with the change.
 func (p *Pass) released(change func()) []waiter {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -114,7 +114,7 @@ func (p *Pass) released(change func()) []waiter {
 	}
 	var ready []waiter
 	for candidate := range p.waiters {
-		if p.over(candidate.cluster) {
+		if p.isOver(candidate.cluster) {
 			ready = append(ready, candidate)
 			p.waiters.Delete(candidate)
 		}

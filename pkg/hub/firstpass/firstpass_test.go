@@ -11,54 +11,54 @@ import (
 )
 
 func TestPass(t *testing.T) {
-	one, two := types.NamespacedName{Namespace: "cluster1", Name: "one"}, types.NamespacedName{Namespace: "cluster2", Name: "two"}
+	first, second := types.NamespacedName{Namespace: "cluster1", Name: "one"}, types.NamespacedName{Namespace: "cluster2", Name: "two"}
 	for name, test := range map[string]struct {
 		steps func(*Pass)
-		// over is where the pass is over afterwards.
-		over []string
+		// complete has the clusters where the pass is complete after the step.
+		complete []string
 	}{
 		"has not begun":           {func(*Pass) {}, nil},
-		"is being listed":         {func(p *Pass) { p.Add(one); p.Assessed(one) }, nil},
+		"is being listed":         {func(p *Pass) { p.Add(first); p.Assessed(first) }, nil},
 		"no add-on exists":        {func(p *Pass) { p.Listed() }, []string{Everywhere, "cluster1", "cluster2"}},
-		"one is not assessed yet": {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one) }, nil},
+		"one is not assessed yet": {func(p *Pass) { p.Add(first); p.Add(second); p.Listed(); p.Assessed(first) }, nil},
 		"all are assessed": {
-			func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Assessed(one); p.Assessed(two) },
+			func(p *Pass) { p.Add(first); p.Add(second); p.Listed(); p.Assessed(first); p.Assessed(second) },
 			[]string{Everywhere, "cluster1", "cluster2"},
 		},
 		"one fails": {
-			func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one); p.Assessed(two) },
+			func(p *Pass) { p.Add(first); p.Add(second); p.Listed(); p.Failed(first); p.Assessed(second) },
 			[]string{Everywhere, "cluster2"},
 		},
-		"one fails, one is not tried": {func(p *Pass) { p.Add(one); p.Add(two); p.Listed(); p.Failed(one) }, nil},
-		"one fails again and again": {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Failed(one) }, []string{
+		"one fails, one is not tried": {func(p *Pass) { p.Add(first); p.Add(second); p.Listed(); p.Failed(first) }, nil},
+		"one fails again and again": {func(p *Pass) { p.Add(first); p.Listed(); p.Failed(first); p.Failed(first) }, []string{
 			Everywhere,
 			"cluster2",
 		}},
-		"one fails, and then does not": {func(p *Pass) { p.Add(one); p.Listed(); p.Failed(one); p.Assessed(one) }, []string{
+		"one fails, and then does not": {func(p *Pass) { p.Add(first); p.Listed(); p.Failed(first); p.Assessed(first) }, []string{
 			Everywhere,
 			"cluster1", "cluster2",
 		}},
-		"a later failure of one": {func(p *Pass) { p.Add(one); p.Listed(); p.Assessed(one); p.Failed(one) }, []string{
+		"a later failure of one": {func(p *Pass) { p.Add(first); p.Listed(); p.Assessed(first); p.Failed(first) }, []string{
 			Everywhere,
 			"cluster1", "cluster2",
 		}},
-		"one that was created later": {func(p *Pass) { p.Listed(); p.Failed(one) }, []string{Everywhere, "cluster1", "cluster2"}},
+		"one that was created later": {func(p *Pass) { p.Listed(); p.Failed(first) }, []string{Everywhere, "cluster1", "cluster2"}},
 		"two of a cluster fail": {func(p *Pass) {
-			p.Add(one)
-			p.Add(other(one))
+			p.Add(first)
+			p.Add(neighborOf(first))
 			p.Listed()
-			p.Failed(one)
-			p.Failed(other(one))
-			p.Assessed(one)
+			p.Failed(first)
+			p.Failed(neighborOf(first))
+			p.Assessed(first)
 		}, []string{Everywhere, "cluster2"}},
 		"both of these are then solved": {func(p *Pass) {
-			p.Add(one)
-			p.Add(other(one))
+			p.Add(first)
+			p.Add(neighborOf(first))
 			p.Listed()
-			p.Failed(one)
-			p.Failed(other(one))
-			p.Assessed(one)
-			p.Assessed(other(one))
+			p.Failed(first)
+			p.Failed(neighborOf(first))
+			p.Assessed(first)
+			p.Assessed(neighborOf(first))
 		}, []string{Everywhere, "cluster1", "cluster2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,18 +68,18 @@ func TestPass(t *testing.T) {
 				if err := changed.Source().Start(t.Context(), queue); err != nil {
 					t.Fatal(err)
 				}
-				await := func() (over []string) {
+				await := func() (complete []string) {
 					for _, cluster := range []string{Everywhere, "cluster1", "cluster2"} {
 						if p.Await(cluster, changed, types.NamespacedName{Namespace: cluster, Name: "key"}) {
-							over = append(over, cluster)
+							complete = append(complete, cluster)
 						}
 					}
-					return over
+					return complete
 				}
 				var want []string
 				if early {
 					await()
-					for _, cluster := range test.over {
+					for _, cluster := range test.complete {
 						want = append(want, cluster+"/key")
 					}
 				}
@@ -87,24 +87,24 @@ func TestPass(t *testing.T) {
 				if got := triggertest.Drain(queue); !slices.Equal(got, want) {
 					t.Errorf("enqueues %q, want %q", got, want)
 				}
-				if over := await(); !slices.Equal(over, test.over) {
-					t.Errorf("over on %q, want %q", over, test.over)
+				if complete := await(); !slices.Equal(complete, test.complete) {
+					t.Errorf("over on %q, want %q", complete, test.complete)
 				}
 			}
 		})
 	}
 }
 
-func other(addOn types.NamespacedName) types.NamespacedName {
+func neighborOf(addOn types.NamespacedName) types.NamespacedName {
 	addOn.Name += "-other"
 	return addOn
 }
 
 func TestWithoutAPassNothingWaits(t *testing.T) {
-	var none *Pass
-	none.Add(types.NamespacedName{})
-	none.Listed()
-	if none.Assessed(types.NamespacedName{}); !none.Await(Everywhere, nil, types.NamespacedName{}) {
+	var pass *Pass
+	pass.Add(types.NamespacedName{})
+	pass.Listed()
+	if pass.Assessed(types.NamespacedName{}); !pass.Await(Everywhere, nil, types.NamespacedName{}) {
 		t.Error("waits")
 	}
 }

@@ -1,5 +1,5 @@
-// Package hubapis knows which APIs the hub serves of those that dependencies require of it. It
-// enqueues the add-ons whose APIs change.
+// Package hubapis discovers the APIs of the hub that dependencies require. It enqueues the add-ons
+// whose required APIs change.
 package hubapis
 
 import (
@@ -25,42 +25,42 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Key is the only key of this controller's queue: however much changes at once, the add-ons are
-// enqueued once.
+// Key is the only key of this controller's queue. So many changes at the same time enqueue the
+// add-ons only once.
 var Key = types.NamespacedName{Name: "hub"}
 
-// APIs are what apidiscovery.Watcher knows of the hub.
+// APIs watches groups of APIs on the hub; see apidiscovery.Watcher.
 type APIs interface {
 	Watch(groups map[string]apidiscovery.Fields)
 	Group(name string) apidiscovery.Group
 }
 
-// Served is what is known of the APIs. The zero value knows nothing. It is safe for concurrent use.
+// Served stores the facts on the APIs of the hub. The zero value is empty. It is safe for concurrent use.
 type Served struct {
-	known atomic.Pointer[evaluation.APIFacts]
+	facts atomic.Pointer[evaluation.APIFacts]
 }
 
-// Known returns the facts on the APIs. They are shared and must not be changed.
-func (s *Served) Known() evaluation.APIFacts {
-	if known := s.known.Load(); known != nil {
-		return *known
+// APIFacts returns the facts on the APIs. They are shared and must not be changed.
+func (s *Served) APIFacts() evaluation.APIFacts {
+	if facts := s.facts.Load(); facts != nil {
+		return *facts
 	}
 	return nil
 }
 
-// Reconciler keeps Served current. It watches the groups that edges require, and without such an edge nothing.
+// Reconciler keeps Served current. It watches only the groups that edges require.
 type Reconciler struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	APIs         APIs
 	Served       *Served
 
-	// Changed triggers this controller: when a catalog is published, and when the hub serves something else.
+	// Changed triggers this controller when a catalog is published, and when the APIs of the hub change.
 	Changed *trigger.Trigger
 	// Evaluate triggers the evaluation of add-ons.
 	Evaluate *trigger.Trigger
 
-	// enqueued is what the add-ons were last enqueued with.
+	// enqueued has the facts for which the add-ons were last enqueued.
 	enqueued evaluation.APIFacts
 }
 
@@ -71,45 +71,45 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // Reconcile watches the APIs that edges require of the hub, and enqueues the add-ons whose APIs have changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	requests := fleet.APIRequests(declared.HubAPIs())
+	requests := fleet.APIRequests(evaluator.HubAPIs())
 	r.APIs.Watch(apidiscovery.Groups(requests))
-	known := r.observe(requests)
-	r.Served.known.Store(&known)
+	facts := r.observe(requests)
+	r.Served.facts.Store(&facts)
 	changed := func(api addonv1alpha1.DependencyAPI) bool {
-		was, had := r.enqueued[api.AddonAPI]
-		is, has := known[api.AddonAPI]
-		return had != has || !apiequality.Semantic.DeepEqual(was, is)
+		previousFact, hadFact := r.enqueued[api.AddonAPI]
+		fact, hasFact := facts[api.AddonAPI]
+		return hadFact != hasFact || !apiequality.Semantic.DeepEqual(previousFact, fact)
 	}
-	for _, addOn := range declared.WithInput(input.HubAPIs) {
-		if !slices.ContainsFunc(declared.HubAPIs(addOn), changed) {
+	for _, addOn := range evaluator.WithInput(input.HubAPIs) {
+		if !slices.ContainsFunc(evaluator.HubAPIs(addOn), changed) {
 			continue
 		}
-		installed, err := r.Fleet.Installed(ctx, addOn)
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		r.Evaluate.Enqueue(installed...)
-		log.FromContext(ctx).V(1).Info("What the hub serves has changed", "addOn", addOn, "clusters", len(installed))
+		r.Evaluate.Enqueue(keys...)
+		log.FromContext(ctx).V(1).Info("What the hub serves has changed", "addOn", addOn, "clusters", len(keys))
 	}
-	r.enqueued = known
+	r.enqueued = facts
 	return reconcile.Result{}, nil
 }
 
-// observe returns the facts on the requested APIs. One that is not known at the moment keeps the last facts: a hub that
-// does not respond has not changed.
+// observe returns the facts on the requested APIs. An API whose state is unknown at the moment keeps its last fact, because
+// a hub that does not respond may not have changed.
 func (r *Reconciler) observe(requests []dependencyv1alpha1.APIRequest) evaluation.APIFacts {
-	last, known := r.Served.Known(), make(evaluation.APIFacts, len(requests))
+	last, facts := r.Served.APIFacts(), make(evaluation.APIFacts, len(requests))
 	for _, request := range requests {
 		api := addonv1alpha1.AddonAPI(request.API)
-		if fact, isKnown := r.APIs.Group(request.Group).Fact(request); isKnown {
-			known[api] = fleet.APIFactsOf([]dependencyv1alpha1.APIFact{fact})[api]
-		} else if before, was := last[api]; was {
-			known[api] = before
+		if fact, ok := r.APIs.Group(request.Group).Fact(request); ok {
+			facts[api] = fleet.APIFactsOf([]dependencyv1alpha1.APIFact{fact})[api]
+		} else if lastFact, ok := last[api]; ok {
+			facts[api] = lastFact
 		}
 	}
-	return known
+	return facts
 }

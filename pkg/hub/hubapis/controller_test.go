@@ -26,7 +26,7 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// bench is a reconciler on a hub with these add-ons on two clusters.
+// bench is a reconciler on a hub with the add-ons on two clusters.
 type bench struct {
 	*Reconciler
 	watched   map[string]apidiscovery.Fields
@@ -37,8 +37,8 @@ type bench struct {
 
 func (b *bench) Watch(groups map[string]apidiscovery.Fields) { b.watched = groups }
 func (b *bench) Group(name string) apidiscovery.Group        { return b.groups[name] }
-func (b *bench) declare(all ...addonv1alpha1.ClusterManagementAddOn) {
-	b.Declarations.Set(evaluation.New(catalog.New(all)))
+func (b *bench) declare(registrations ...addonv1alpha1.ClusterManagementAddOn) {
+	b.Declarations.Set(evaluation.New(catalog.New(registrations)))
 }
 
 func newBench(t *testing.T, addOns ...string) *bench {
@@ -78,23 +78,23 @@ func (b *bench) reconcile(t *testing.T) error {
 	return err
 }
 
-// expect reconciles, and compares what was enqueued.
-func (b *bench) expect(t *testing.T, when string, want ...string) {
+// expect reconciles, and compares the enqueued keys.
+func (b *bench) expect(t *testing.T, step string, want ...string) {
 	t.Helper()
 	if err := b.reconcile(t); err != nil {
-		t.Fatalf("%s: %v", when, err)
+		t.Fatalf("%s: %v", step, err)
 	}
 	got := b.evaluated()
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: enqueued %q, want %q", when, got, want)
+		t.Errorf("%s: enqueued %q, want %q", step, got, want)
 	}
 }
 
-// served compares what is known of the kind Thing.
+// served compares the fact on the kind Thing.
 func (b *bench) served(t *testing.T, want metav1.ConditionStatus) {
 	t.Helper()
-	if got := b.Served.Known()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Thing"}].Served; got != want {
+	if got := b.Served.APIFacts()[addonv1alpha1.AddonAPI{Group: "a.io", Kind: "Thing"}].Served; got != want {
 		t.Errorf("it is served: %q, want %q", got, want)
 	}
 }
@@ -103,13 +103,13 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 	b := newBench(t, "x", "y", "other")
 	x := fixture.Specified(t, "x", `dependencies: [{name: a, api: {group: a.io, kind: Thing, servedBy: Hub}}]`)
 	y := fixture.Specified(t, "y", `dependencies: [{name: a, api: {group: a.io, kind: Other, servedBy: Hub}}]`)
-	other := fixture.Specified(t, "other", `dependencies: [{name: a, api: {group: a.io, kind: Thing}}]`)
-	b.declare(other)
+	otherAddOn := fixture.Specified(t, "other", `dependencies: [{name: a, api: {group: a.io, kind: Thing}}]`)
+	b.declare(otherAddOn)
 	b.expect(t, "no edge needs the hub")
-	if len(b.watched) > 0 || b.Served.Known() == nil {
+	if len(b.watched) > 0 || b.Served.APIFacts() == nil {
 		t.Errorf("watches %v", b.watched)
 	}
-	b.declare(other, x, y)
+	b.declare(otherAddOn, x, y)
 	b.expect(t, "nothing is known yet")
 	if diff := cmp.Diff(map[string]apidiscovery.Fields{"a.io": {}}, b.watched); diff != "" {
 		t.Errorf("watches -want, +got:\n%s", diff)
@@ -131,14 +131,14 @@ func TestAddOnsFollowTheHub(t *testing.T) {
 	b.failure = nil
 	b.expect(t, "the cache can be read again", "c1/x", "c2/x")
 
-	b.declare(other)
+	b.declare(otherAddOn)
 	b.expect(t, "the edges were removed")
-	if len(b.watched) > 0 || len(b.Served.Known()) > 0 {
-		t.Errorf("watches %v, knows %v", b.watched, b.Served.Known())
+	if len(b.watched) > 0 || len(b.Served.APIFacts()) > 0 {
+		t.Errorf("watches %v, knows %v", b.watched, b.Served.APIFacts())
 	}
 }
 
-// What cannot be known at the moment does not take back what was.
+// A fact that is unknown at the moment keeps its last value.
 func TestWhatIsNotKnownAtTheMoment(t *testing.T) {
 	b := newBench(t, "x")
 	b.declare(fixture.Specified(t, "x", `dependencies: [{name: a, api: {group: a.io, kind: Thing, servedBy: Hub}}]`))

@@ -16,10 +16,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// fleetSize is how many add-ons BenchmarkMemory keeps: 20 on each cluster.
+// fleetSize is the number of add-ons in BenchmarkMemory: 20 on each cluster.
 const fleetSize = 100_000
 
-// watchEvent is that of one add-on, as an API server sends it.
+// watchEvent is a watch event of an add-on in the format of an API server.
 func watchEvent(i int) []byte {
 	name := fmt.Sprintf("addon-%02d", i%20)
 	addOn := &addonv1alpha1.ManagedClusterAddOn{TypeMeta: metav1.TypeMeta{
@@ -73,7 +73,7 @@ func decode(b *testing.B, raw []byte) *addonv1alpha1.ManagedClusterAddOn {
 	return event.Object
 }
 
-// unshared is what fleet.LeanAddOn keeps, without shared strings.
+// unshared returns the result of fleet.LeanAddOn without shared strings.
 func unshared(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: full.Namespace, Name: full.Name, UID: full.UID,
@@ -84,8 +84,8 @@ func unshared(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClu
 	return lean
 }
 
-// BenchmarkMemory is what the cache takes of the heap, with and without each means to
-// make it smaller. Run it with -benchtime 1x.
+// BenchmarkMemory measures the heap of the cache, with and without each optimization. Run it
+// with -benchtime 1x.
 func BenchmarkMemory(b *testing.B) {
 	names := func(addOn client.Object) []string { return []string{addOn.GetName()} }
 	ours := toolscache.Indexers{
@@ -95,7 +95,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	theirs := toolscache.Indexers{"names": inBoth(names), "configs": inBoth(ConfigKeys), "templates": inBoth(TemplateNames)}
 	shares := &sharing{}
-	for _, kept := range []struct {
+	for _, variant := range []struct {
 		name     string
 		keep     func(*addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn
 		indexers toolscache.Indexers
@@ -106,21 +106,21 @@ func BenchmarkMemory(b *testing.B) {
 		{"all-shared+indexes", shares.managedClusterAddOn, ours},
 		{"all-shared+indexes-of-controller-runtime", shares.managedClusterAddOn, theirs},
 	} {
-		b.Run(kept.name, func(b *testing.B) {
-			before := heap()
-			store := toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, kept.indexers)
+		b.Run(variant.name, func(b *testing.B) {
+			baseline := heap()
+			store := toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, variant.indexers)
 			for i := range fleetSize {
-				if err := store.Add(kept.keep(decode(b, watchEvent(i)))); err != nil {
+				if err := store.Add(variant.keep(decode(b, watchEvent(i)))); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
+			b.ReportMetric(float64(heap()-baseline)/(1<<20), "MiB")
 			runtime.KeepAlive(store)
 		})
 	}
 }
 
-// inBoth are the keys of controller-runtime's indexes: for the namespace and for all.
+// inBoth returns the keys of controller-runtime's indexes: for the namespace and for all namespaces.
 func inBoth(values func(client.Object) []string) toolscache.IndexFunc {
 	return func(object any) ([]string, error) {
 		addOn, keys := object.(client.Object), []string(nil)
@@ -133,7 +133,7 @@ func inBoth(values func(client.Object) []string) toolscache.IndexFunc {
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what unique.Make no longer needs goes with the second
+	runtime.GC() // the second collection frees unused values of unique.Make
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

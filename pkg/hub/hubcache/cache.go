@@ -1,4 +1,4 @@
-// Package hubcache is the cache of the hub controllers. It holds only what
+// Package hubcache is the cache of the hub controllers. It has only the fields that
 // evaluation needs, with indexes.
 package hubcache
 
@@ -17,8 +17,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// Options strips objects on ingest. Reads return the cached objects themselves, which
-// must not be changed.
+// Options returns the options of the main cache. It strips objects before it stores them. Reads
+// return the cached objects themselves, which must not be changed.
 func Options() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
 		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip(fleet.LeanRegistration)},
@@ -27,8 +27,8 @@ func Options() cache.Options {
 	})
 }
 
-// LazyOptions are those of a second cache, with what only some declarations need.
-// Controllers wait for all that is watched by the first one.
+// LazyOptions returns the options of a second cache, for kinds that only some declarations need.
+// Controllers wait for all kinds of the main cache, and not for these.
 func LazyOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{
 		&addonv1alpha1.AddOnDeploymentConfig{}:      {Transform: strip(fleet.LeanConfig)},
@@ -43,7 +43,8 @@ func LazyOptions() cache.Options {
 	})
 }
 
-// InstallationOptions are those of a third cache, with AddOnInstallations. On a hub that lacks their CRD, only their controller waits for it.
+// InstallationOptions returns the options of a third cache, for AddOnInstallations. On a hub without their CRD, only their controller
+// waits.
 func InstallationOptions() cache.Options {
 	return stripping(map[client.Object]cache.ByObject{&dependencyv1alpha1.AddOnInstallation{}: {Transform: cache.TransformStripManagedFields()}})
 }
@@ -57,8 +58,8 @@ func stripping(objects map[client.Object]cache.ByObject) cache.Options {
 	}
 }
 
-// strip makes a transform of a function that keeps what is needed of one type. Other
-// types stay as they are.
+// strip returns a transform that calls a function for objects of one type. Objects of other types
+// stay unchanged.
 func strip[T any](keep func(T) T) func(any) (any, error) {
 	return func(object any) (any, error) {
 		if typed, ok := object.(T); ok {

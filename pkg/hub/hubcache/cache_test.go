@@ -34,20 +34,20 @@ var (
 	templateResource = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceTemplate}
 )
 
-// reference is one as OCM writes it.
-func reference(of ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
+// reference returns a config reference as OCM writes it.
+func reference(resource ocmv1alpha1.ConfigGroupResource, namespace, desired, applied string) ocmv1alpha1.ConfigReference {
 	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
 		return &ocmv1alpha1.ConfigSpecHash{
 			ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name},
 			SpecHash:       "hash of " + name,
 		}
 	}
-	return ocmv1alpha1.ConfigReference{ConfigGroupResource: of, DesiredConfig: config(desired), LastAppliedConfig: config(applied)}
+	return ocmv1alpha1.ConfigReference{ConfigGroupResource: resource, DesiredConfig: config(desired), LastAppliedConfig: config(applied)}
 }
 
 var deleted = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
-// fullMeta is what objects of a real hub carry, and kept what is needed of it.
+// fullMeta returns the metadata of objects on a real hub.
 func fullMeta() metav1.ObjectMeta {
 	meta := keptMeta()
 	meta.Labels = map[string]string{"addon.open-cluster-management.io/hosted-manifest-location": strings.Repeat("a", 60)}
@@ -67,12 +67,12 @@ func keptMeta() metav1.ObjectMeta {
 }
 
 func conditions(types ...string) []metav1.Condition {
-	var all []metav1.Condition
-	for _, each := range types {
-		all = append(
-			all,
+	var list []metav1.Condition
+	for _, conditionType := range types {
+		list = append(
+			list,
 			metav1.Condition{
-				Type:               each,
+				Type:               conditionType,
 				Status:             metav1.ConditionTrue,
 				Reason:             "Tested",
 				Message:            "as tested",
@@ -80,7 +80,7 @@ func conditions(types ...string) []metav1.Condition {
 			},
 		)
 	}
-	return all
+	return list
 }
 
 func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
@@ -112,31 +112,31 @@ func fullManagedClusterAddOn() *addonv1alpha1.ManagedClusterAddOn {
 	return full
 }
 
-func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
-	registered.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
-	registered.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.2.3"
-	registered.Annotations[addonv1alpha1.FormerVersionAnnotation] = "1.2.2"
-	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
-	registered.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
-	registered.Spec.Ordering = addonv1alpha1.OrderingInstall
-	registered.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
-	registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
+func TestCacheKeepsOnlyNeededFields(t *testing.T) {
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: fullMeta()}
+	registration.Annotations[addonv1alpha1.DependenciesAnnotation] = "[]"
+	registration.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.2.3"
+	registration.Annotations[addonv1alpha1.FormerVersionAnnotation] = "1.2.2"
+	registration.Spec.Requirements = &addonv1alpha1.AddonRequirements{Kubernetes: ">= 1.28"}
+	registration.Spec.Provides = []addonv1alpha1.AddonAPI{{Kind: "Pod"}}
+	registration.Spec.Ordering = addonv1alpha1.OrderingInstall
+	registration.Spec.AddOnMeta.Description = strings.Repeat("a", 2000)
+	registration.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
 		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"},
 		Configs:      []ocmv1alpha1.AddOnConfig{{ConfigGroupResource: configResource}},
 	}}}
-	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	wantRegistered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: keptMeta()}
-	wantRegistered.Generation = registered.Generation // shows changes of spec whose fields the cache lacks
+	wantRegistered.Generation = registration.Generation // shows changes of spec whose fields the cache lacks
 	wantRegistered.Annotations = map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[]", addonv1alpha1.AddOnVersionAnnotation: "1.2.3", addonv1alpha1.FormerVersionAnnotation: "1.2.2",
 	}
 	wantRegistered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{Type: "Placements", Placements: []ocmv1alpha1.PlacementStrategy{{
 		PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "all"},
 	}}}
-	wantRegistered.Spec.Dependencies = registered.Spec.Dependencies
-	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registered.Spec.Requirements, registered.Spec.Provides
-	wantRegistered.Spec.Ordering = registered.Spec.Ordering
+	wantRegistered.Spec.Dependencies = registration.Spec.Dependencies
+	wantRegistered.Spec.Requirements, wantRegistered.Spec.Provides = registration.Spec.Requirements, registration.Spec.Provides
+	wantRegistered.Spec.Ordering = registration.Spec.Ordering
 
 	wantInstalled := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: keptMeta()}
 	wantInstalled.CreationTimestamp = fullMeta().CreationTimestamp
@@ -214,7 +214,7 @@ func TestCacheKeepsWhatIsNeededOnly(t *testing.T) {
 
 	tested := map[string]bool{}
 	for _, test := range []struct{ full, want client.Object }{
-		{registered, wantRegistered},
+		{registration, wantRegistered},
 		{fullManagedClusterAddOn(), wantInstalled},
 		{cluster, wantCluster},
 		{config, wantConfig},
@@ -248,21 +248,21 @@ func kindOf(object client.Object) string {
 
 // cached has the kinds of both caches.
 func cached() map[client.Object]cache.ByObject {
-	all := Options().ByObject
-	maps.Copy(all, LazyOptions().ByObject)
-	return all
+	options := Options().ByObject
+	maps.Copy(options, LazyOptions().ByObject)
+	return options
 }
 
-// ingest does with an object what the cache does when it comes in.
+// ingest transforms an object as the cache does before it stores it.
 func ingest(t *testing.T, object client.Object) any {
 	t.Helper()
 	for kind, options := range cached() {
 		if kindOf(kind) == kindOf(object) {
-			kept, err := options.Transform(object)
+			transformed, err := options.Transform(object)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return kept
+			return transformed
 		}
 	}
 	t.Fatalf("%T is not cached", object)
@@ -270,18 +270,18 @@ func ingest(t *testing.T, object client.Object) any {
 }
 
 // The finding on a version that is too long names its length.
-// Only of an add-on with a gate, the cache keeps what the gate needs.
+// The cache keeps the conditions for the gate only on an add-on with a gate.
 func TestTheConditionsOfAGateAreKeptWithIt(t *testing.T) {
 	gated := fullManagedClusterAddOn()
 	gated.Annotations[addonv1alpha1.GateAnnotation] = addonv1alpha1.GateClosed
 	gated.Status.Conditions = append(gated.Status.Conditions, conditions("Installable")...)
-	kept := fleet.LeanAddOn(gated)
+	lean := fleet.LeanAddOn(gated)
 	want := conditions("Available", "Degraded", "Installable", "RegistrationApplied")
-	if diff := cmp.Diff(want, kept.Status.Conditions); diff != "" {
+	if diff := cmp.Diff(want, lean.Status.Conditions); diff != "" {
 		t.Error(diff)
 	}
-	if kept.Annotations[addonv1alpha1.GateAnnotation] != addonv1alpha1.GateClosed {
-		t.Errorf("annotations %v", kept.Annotations)
+	if lean.Annotations[addonv1alpha1.GateAnnotation] != addonv1alpha1.GateClosed {
+		t.Errorf("annotations %v", lean.Annotations)
 	}
 }
 
@@ -290,10 +290,10 @@ func TestAVersionIsKeptAtAnyLength(t *testing.T) {
 	for _, name := range []string{addonv1alpha1.AddOnVersionAnnotation, addonv1alpha1.FormerVersionAnnotation} {
 		full.Annotations[name] = strings.Repeat("1", fleet.MaxAnnotation+1)
 	}
-	kept := ingest(t, full).(client.Object).GetAnnotations()
+	annotations := ingest(t, full).(client.Object).GetAnnotations()
 	delete(full.Annotations, "long")
 	delete(full.Annotations, corev1.LastAppliedConfigAnnotation)
-	if diff := cmp.Diff(full.Annotations, kept); diff != "" {
+	if diff := cmp.Diff(full.Annotations, annotations); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 }
@@ -302,13 +302,13 @@ func TestAnAddOnTakesAboutOneKibibyte(t *testing.T) {
 	full := fullManagedClusterAddOn()
 	full.DeletionTimestamp = nil
 	lean := ingest(t, full).(*addonv1alpha1.ManagedClusterAddOn).DeepCopy()
-	lean.Status.ConfigReferences = nil // all add-ons with the same ones share them
-	kept, err := json.Marshal(lean)
+	lean.Status.ConfigReferences = nil // add-ons with equal references share them
+	encoded, err := json.Marshal(lean)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(kept) > 1024 {
-		t.Errorf("%d bytes of text: %s", len(kept), kept)
+	if len(encoded) > 1024 {
+		t.Errorf("%d bytes of text: %s", len(encoded), encoded)
 	}
 }
 
@@ -338,8 +338,8 @@ func TestIndexes(t *testing.T) {
 	if diff := cmp.Diff([]string{"template-v3"}, TemplateNames(waits)); diff != "" {
 		t.Errorf("the template that waits (-want +got):\n%s", diff)
 	}
-	none := &addonv1alpha1.ManagedClusterAddOn{}
-	if ConfigKeys(none) != nil || TemplateNames(none) != nil {
+	empty := &addonv1alpha1.ManagedClusterAddOn{}
+	if ConfigKeys(empty) != nil || TemplateNames(empty) != nil {
 		t.Error("an add-on without configs is indexed")
 	}
 }

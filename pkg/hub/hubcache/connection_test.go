@@ -13,8 +13,8 @@ func TestEachWatchHasAConnection(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	given := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-	for config, want := range map[*rest.Config]string{given: "HTTP/2.0", ownConnections(given): "HTTP/1.1"} {
+	original := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	for config, want := range map[*rest.Config]string{original: "HTTP/2.0", ownConnections(original): "HTTP/1.1"} {
 		client, err := rest.HTTPClientFor(config)
 		if err != nil {
 			t.Fatal(err)

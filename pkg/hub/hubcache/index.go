@@ -15,23 +15,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// The indexes of ManagedClusterAddOns, and the first one also of AddOnInstallations.
+// The indexes of ManagedClusterAddOns. AddOnInstallations have IndexName too.
 const (
-	// IndexName finds the add-ons of one name in all clusters.
+	// IndexName finds the add-ons with a name on all clusters.
 	IndexName = "metadata.name"
 	// IndexConfig finds the add-ons that refer to an AddOnDeploymentConfig, by its key.
 	IndexConfig = "status.configReferences"
-	// IndexTemplate finds the add-ons that run an AddOnTemplate, are about to, or have it wait, by its name.
+	// IndexTemplate finds the add-ons that run, roll out or wait for an AddOnTemplate, by its name.
 	IndexTemplate = "status.configReferences.addontemplates"
-	// IndexHosting finds the add-ons of other managed clusters whose agents a managed cluster runs, by its name.
+	// IndexHosting finds the add-ons whose agents run on another managed cluster, by the name of that hosting cluster.
 	IndexHosting = "metadata.annotations.hosting-cluster-name"
 )
 
-// Index does what the cache's IndexField does, except for a second entry of each
-// add-on under its own namespace. No read uses these. 100,000 add-ons take 99 MiB of
-// the heap without them and 164 MiB with them (BenchmarkMemory). The cache looks for indexes of these names.
-func Index(ctx context.Context, of cache.Cache) error {
-	informer, err := of.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+// Index adds the indexes of ManagedClusterAddOns. The cache's own IndexField would also add an
+// entry under the namespace of each add-on, which no read uses. 100,000 add-ons take 99 MiB of
+// the heap without these entries and 164 MiB with them (BenchmarkMemory). The names of the indexes are the names that the cache expects.
+func Index(ctx context.Context, c cache.Cache) error {
+	informer, err := c.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func Index(ctx context.Context, of cache.Cache) error {
 }
 
 // IndexInstallations adds IndexName to the cache of AddOnInstallations.
-func IndexInstallations(ctx context.Context, of cache.Cache) error {
-	informer, err := of.GetInformer(ctx, &dependencyv1alpha1.AddOnInstallation{}, cache.BlockUntilSynced(false))
+func IndexInstallations(ctx context.Context, c cache.Cache) error {
+	informer, err := c.GetInformer(ctx, &dependencyv1alpha1.AddOnInstallation{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
@@ -68,18 +68,18 @@ func inAllNamespaces(values func(client.Object) []string) toolscache.IndexFunc {
 	}
 }
 
-// IndexPlacement finds the PlacementDecisions of a Placement, by its key. Each has at most 100
-// managed clusters. By these, the index would have an entry for each Placement and cluster.
+// IndexPlacement finds the PlacementDecisions of a Placement, by the key of the Placement. A decision
+// has up to 100 managed clusters, so an index by cluster would have many more entries.
 const IndexPlacement = "metadata.labels.placement"
 
-// DecisionIndexers are the indexers of PlacementDecisions.
+// DecisionIndexers returns the indexers of PlacementDecisions.
 func DecisionIndexers() toolscache.Indexers {
 	return toolscache.Indexers{"field:" + IndexPlacement: inAllNamespaces(func(object client.Object) []string {
 		return []string{fleet.PlacementOf(object.(*clusterv1beta1.PlacementDecision)).String()}
 	})}
 }
 
-// ConfigKeys are the values of IndexConfig.
+// ConfigKeys returns the values of IndexConfig for an add-on.
 func ConfigKeys(addOn client.Object) []string {
 	key, refers := fleet.ConfigOf(addOn.(*addonv1alpha1.ManagedClusterAddOn))
 	if !refers {
@@ -88,12 +88,12 @@ func ConfigKeys(addOn client.Object) []string {
 	return []string{key.String()}
 }
 
-// TemplateNames are the values of IndexTemplate.
-func TemplateNames(addOn client.Object) []string {
+// TemplateNames returns the values of IndexTemplate for an add-on.
+func TemplateNames(object client.Object) []string {
 	var names []string
-	installed := addOn.(*addonv1alpha1.ManagedClusterAddOn)
-	templates := fleet.TemplatesOf(installed)
-	for _, name := range []string{templates.Running, templates.RollingOut, fleet.WaitingTemplate(installed)} {
+	addOn := object.(*addonv1alpha1.ManagedClusterAddOn)
+	templates := fleet.TemplatesOf(addOn)
+	for _, name := range []string{templates.Running, templates.RollingOut, fleet.WaitingTemplate(addOn)} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -101,7 +101,7 @@ func TemplateNames(addOn client.Object) []string {
 	return names
 }
 
-// HostingClusters are the values of IndexHosting. Few add-ons have one.
+// HostingClusters returns the values of IndexHosting for an add-on. Few add-ons are hosted.
 func HostingClusters(object client.Object) []string {
 	if addOn := object.(*addonv1alpha1.ManagedClusterAddOn); fleet.Hosted(addOn) {
 		return []string{fleet.HostingCluster(addOn)}

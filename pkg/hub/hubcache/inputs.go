@@ -14,31 +14,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Inputs reads all that evaluation needs: the fleet from its cache, what only some
-// declarations need from the lazy cache, and what agents report.
+// Inputs reads all inputs of evaluation: the fleet from the main cache, the kinds that only some
+// declarations need from the lazy cache, and the facts that agents report.
 type Inputs struct {
 	Reader
 	Lazy fleet.Objects
 	// Watches fill the lazy cache.
 	Watches Watches
-	// Installations has what installations wait for.
+	// Installations has the reasons for which installations wait.
 	Installations *Installations
-	// Reported has what agents report.
+	// Reported reads the facts that agents report.
 	Reported interface {
-		Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error)
+		Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	}
-	// Served has what is known of the APIs of the hub.
-	Served interface{ Known() evaluation.APIFacts }
+	// Served has the facts on the APIs of the hub.
+	Served interface{ APIFacts() evaluation.APIFacts }
 }
 
-// Watches are the watches behind the lazy cache, by input.
+// Watches fill the lazy cache. Each watch belongs to an input.
 type Watches interface {
 	// Ready reports whether the objects of an input are in the lazy cache.
-	Ready(of input.Set) bool
-	// Demand begins to read the objects of an input, and is Ready.
-	Demand(of input.Set) bool
-	// Late reports whether the hub has not responded for long since its objects were demanded.
-	Late(of input.Set) bool
+	Ready(inputs input.Set) bool
+	// Demand begins to read the objects of an input, and returns the result of Ready.
+	Demand(inputs input.Set) bool
+	// Late reports whether the hub has not responded for long since the objects were demanded.
+	Late(inputs input.Set) bool
 }
 
 var _ fleet.Reader = Inputs{}
@@ -49,7 +49,7 @@ func (i Inputs) Installation(_ context.Context, addOn types.NamespacedName) (eva
 }
 
 // Config implements fleet.Reader.
-func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables map[string]string, read bool, err error) {
+func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (map[string]string, bool, error) {
 	if !i.Watches.Ready(input.Config) {
 		return nil, false, nil
 	}
@@ -57,7 +57,7 @@ func (i Inputs) Config(ctx context.Context, key types.NamespacedName) (variables
 }
 
 // TemplateVersion implements fleet.Reader.
-func (i Inputs) TemplateVersion(ctx context.Context, name string) (version string, read bool, err error) {
+func (i Inputs) TemplateVersion(ctx context.Context, name string) (string, bool, error) {
 	if !i.Watches.Ready(input.Versions) {
 		return "", false, nil
 	}
@@ -69,8 +69,8 @@ func (i Inputs) Templates(ctx context.Context) (catalog.Templates, error) {
 	if !i.Watches.Ready(input.Versions) {
 		return catalog.Templates{Unread: true}, nil
 	}
-	all, err := i.Lazy.Templates(ctx)
-	return catalog.Templates{Items: all}, err
+	items, err := i.Lazy.Templates(ctx)
+	return catalog.Templates{Items: items}, err
 }
 
 // Placements returns the Placements of the hub.
@@ -78,23 +78,23 @@ func (i Inputs) Placements(ctx context.Context) (catalog.Placements, error) {
 	if !i.Watches.Ready(input.Consents) {
 		return catalog.Placements{Unread: true}, nil
 	}
-	var all clusterv1beta1.PlacementList
-	if err := i.Lazy.List(ctx, &all); err != nil {
+	var list clusterv1beta1.PlacementList
+	if err := i.Lazy.List(ctx, &list); err != nil {
 		return catalog.Placements{}, fmt.Errorf("list Placements: %w", err)
 	}
-	return catalog.Placements{Items: all.Items}, nil
+	return catalog.Placements{Items: list.Items}, nil
 }
 
 // OCMVersion implements fleet.Reader.
-func (i Inputs) OCMVersion(ctx context.Context) (version string, read bool, err error) {
+func (i Inputs) OCMVersion(ctx context.Context) (string, bool, error) {
 	if !i.Watches.Demand(input.OCM) {
 		return "", false, nil
 	}
 	return i.Lazy.OCMVersion(ctx)
 }
 
-// Selected implements fleet.Reader. On a hub that does not serve PlacementDecisions, every Placement is assumed to select every cluster, so
-// that nothing is done or reported because none does.
+// Selected implements fleet.Reader. On a hub that does not serve PlacementDecisions, every Placement is assumed to select every cluster.
+// Otherwise, add-ons would be reported and handled as not selected.
 func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName, cluster string) (selected, read bool, err error) {
 	if len(placements) > 0 && !i.Watches.Demand(input.Placements) {
 		unavailable := i.Watches.Late(input.Placements)
@@ -115,9 +115,11 @@ func (i Inputs) Selected(ctx context.Context, placements []types.NamespacedName,
 }
 
 // Facts implements fleet.Reader.
-func (i Inputs) Facts(ctx context.Context, declared *catalog.Catalog, cluster string) (evaluation.Facts, error) {
-	return i.Reported.Facts(ctx, declared, cluster)
+func (i Inputs) Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error) {
+	return i.Reported.Facts(ctx, c, cluster)
 }
 
 // HubAPIs implements fleet.Reader.
-func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) { return i.Served.Known(), nil }
+func (i Inputs) HubAPIs(context.Context) (evaluation.APIFacts, error) {
+	return i.Served.APIFacts(), nil
+}

@@ -8,12 +8,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Installations has what the installations of add-ons on managed clusters wait for. It is safe for concurrent use.
+// Installations has the reason for which each pending installation of an add-on waits. It is safe for concurrent use.
 type Installations struct {
 	lifecycle bool
 
 	mutex sync.Mutex
-	// decided are the waits by add-on. complete is true once each installation was decided on.
+	// decided has the waits by add-on. complete is true once each installation was decided on.
 	decided  map[types.NamespacedName]evaluation.Wait
 	complete bool
 }
@@ -23,7 +23,7 @@ func NewInstallations(lifecycle bool) *Installations {
 	return &Installations{lifecycle: lifecycle, decided: map[types.NamespacedName]evaluation.Wait{}}
 }
 
-// Wait returns what the installation of an add-on waits for.
+// Wait returns the reason for which the installation of an add-on waits.
 func (i *Installations) Wait(addOn types.NamespacedName) evaluation.Wait {
 	if !i.lifecycle {
 		return evaluation.NoWait
@@ -39,12 +39,12 @@ func (i *Installations) Wait(addOn types.NamespacedName) evaluation.Wait {
 	return evaluation.WaitForInterlock
 }
 
-// Set replaces the wait of an add-on; NoWait: it follows at once. It reports whether the wait is
-// another one than before.
-func (i *Installations) Set(addOn types.NamespacedName, wait evaluation.Wait) (changed bool) {
+// Set replaces the wait of an add-on, and reports whether it has changed. NoWait means that the
+// installation follows at once.
+func (i *Installations) Set(addOn types.NamespacedName, wait evaluation.Wait) bool {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	changed = i.decided[addOn] != wait
+	changed := i.decided[addOn] != wait
 	if wait == evaluation.NoWait {
 		delete(i.decided, addOn)
 	} else {
@@ -53,10 +53,11 @@ func (i *Installations) Set(addOn types.NamespacedName, wait evaluation.Wait) (c
 	return changed
 }
 
-// Complete reports that each AddOnInstallation was decided on. It returns false if that was so before.
-func (i *Installations) Complete() (first bool) {
+// Complete records that each AddOnInstallation was decided on. It returns true for the first call.
+func (i *Installations) Complete() bool {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	first, i.complete = !i.complete, true
-	return first
+	isFirst := !i.complete
+	i.complete = true
+	return isFirst
 }

@@ -16,26 +16,26 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Mapper knows the resources of the fleet without discovery, and discovers others. So
-// addon-manager starts while the hub does not respond or lacks its CRDs, and waits
-// for them. It has the signature that a manager wants.
+// Mapper returns a mapper that has the resources of the fleet built in, and discovers others. So
+// addon-manager starts while the hub does not respond or lacks CRDs, and waits for them. It
+// implements the manager option MapperProvider.
 func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
-	known := meta.NewDefaultRESTMapper(nil)
-	known.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
-	known.Add(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), meta.RESTScopeNamespace)
-	known.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
-	known.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
-	known.Add(fleet.CRD().GroupVersionKind(), meta.RESTScopeRoot)
-	known.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
-	known.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
-	known.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "Placement"}, meta.RESTScopeNamespace)
-	known.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
-	known.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
-	known.Add(dependencyv1alpha1.ReportKind, meta.RESTScopeNamespace)
-	known.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
+	static := meta.NewDefaultRESTMapper(nil)
+	static.Add(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"), meta.RESTScopeRoot)
+	static.Add(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn"), meta.RESTScopeNamespace)
+	static.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
+	static.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
+	static.Add(fleet.CRD().GroupVersionKind(), meta.RESTScopeRoot)
+	static.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
+	static.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
+	static.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "Placement"}, meta.RESTScopeNamespace)
+	static.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
+	static.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
+	static.Add(dependencyv1alpha1.ReportKind, meta.RESTScopeNamespace)
+	static.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("create mapper: %w", err)
 	}
-	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{known, discovering}}, nil
+	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{static, discovering}}, nil
 }

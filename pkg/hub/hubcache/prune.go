@@ -10,36 +10,36 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// members are what to drop of the members of an object.
+// members maps members of a JSON object to the parts that are dropped.
 type members = map[string]*jsonprune.Drop
 
-// unread are the members and conditions of add-ons and clusters that are most of what
-// the API server sends, and that the transforms of the cache would strip.
+// unread has the members and conditions of add-ons and clusters that the transforms of the cache
+// would strip. They are most of the data that the API server sends.
 var unread = members{
 	"managedclusteraddons": {Members: members{
 		"spec": nil,
 		"metadata": {Members: members{
-			"finalizers": nil, "ownerReferences": nil, "managedFields": with("manager", names.AddonManager),
+			"finalizers": nil, "ownerReferences": nil, "managedFields": keepOnly("manager", names.AddonManager),
 		}},
 		"status": {Members: members{
 			"addOnConfiguration": nil, "addOnMeta": nil, "namespace": nil, "registrations": nil,
 			"supportedConfigs": nil,
-			"conditions":       with("type", fleet.AddOnConditions()...),
-			"configReferences": with("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
-			"relatedObjects":   with("resource", fleet.ResourceTemplate),
+			"conditions":       keepOnly("type", fleet.AddOnConditions()...),
+			"configReferences": keepOnly("resource", fleet.ResourceConfig, fleet.ResourceTemplate),
+			"relatedObjects":   keepOnly("resource", fleet.ResourceTemplate),
 		}},
 	}},
 	"managedclusters": {Members: members{
 		"spec":     nil,
 		"metadata": {Members: members{"managedFields": nil}},
 		"status": {Members: members{
-			"allocatable": nil, "capacity": nil, "conditions": with("type", clusterv1.ManagedClusterConditionAvailable),
+			"allocatable": nil, "capacity": nil, "conditions": keepOnly("type", clusterv1.ManagedClusterConditionAvailable),
 		}},
 	}},
 }
 
-// with keeps those elements of an array whose member has one of the values.
-func with(member string, values ...string) *jsonprune.Drop {
+// keepOnly keeps the elements of an array whose member is in the values.
+func keepOnly(member string, values ...string) *jsonprune.Drop {
 	drop := &jsonprune.Drop{}
 	for _, value := range values {
 		drop.Keep = append(drop.Keep, fmt.Appendf(nil, "%q:%q", member, value))

@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/jsonprune"
 )
 
-// What the API server does not send to the cache must be what the cache would
-// not keep, whatever an object holds.
+// The decoder may only drop fields that the cache would strip too, for any content of an
+// object.
 func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 	for name, example := range map[string]client.Object{
 		"managedclusteraddons":    &addonv1alpha1.ManagedClusterAddOn{},
@@ -41,9 +41,9 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 					}
 					condition.Type = types[c.Intn(len(types))]
 				},
-				func(of *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {
-					all := []ocmv1alpha1.ConfigGroupResource{configResource, templateResource, {Group: "other.io", Resource: "others"}}
-					*of = all[c.Intn(len(all))]
+				func(resource *ocmv1alpha1.ConfigGroupResource, c randfill.Continue) {
+					resources := []ocmv1alpha1.ConfigGroupResource{configResource, templateResource, {Group: "other.io", Resource: "others"}}
+					*resource = resources[c.Intn(len(resources))]
 				},
 				func(quantity *resource.Quantity, c randfill.Continue) { quantity.Set(c.Int63n(1e6)) },
 			).Fill(full)
@@ -59,14 +59,14 @@ func TestNothingIsPrunedThatTheCacheKeeps(t *testing.T) {
 			if len(pruned) >= len(raw) {
 				t.Fatalf("%s, seed %d: nothing was pruned", name, seed)
 			}
-			if diff := cmp.Diff(kept(t, raw, example), kept(t, pruned, example)); diff != "" {
+			if diff := cmp.Diff(transformed(t, raw, example), transformed(t, pruned, example)); diff != "" {
 				t.Fatalf("%s, seed %d: the cache would keep what is pruned: %s", name, seed, diff)
 			}
 		}
 	}
 }
 
-// inEvents is what to drop of a watch event.
+// inEvents has the parts of a watch event that are dropped.
 func inEvents(drop *jsonprune.Drop) *jsonprune.Drop {
 	return &jsonprune.Drop{Members: members{"object": drop}}
 }
@@ -75,15 +75,15 @@ func newOf(example client.Object) client.Object {
 	return reflect.New(reflect.TypeOf(example).Elem()).Interface().(client.Object)
 }
 
-// kept is what the cache keeps of the object in a watch event.
-func kept(t *testing.T, raw []byte, example client.Object) any {
+// transformed returns the object of a watch event as the cache stores it.
+func transformed(t *testing.T, raw []byte, example client.Object) any {
 	t.Helper()
 	object := newOf(example)
 	if err := json.Unmarshal(raw, &struct{ Object any }{object}); err != nil {
 		t.Fatal(err)
 	}
-	for of, options := range Options().ByObject {
-		if reflect.TypeOf(of) == reflect.TypeOf(example) {
+	for kind, options := range Options().ByObject {
+		if reflect.TypeOf(kind) == reflect.TypeOf(example) {
 			lean, err := options.Transform(object)
 			if err != nil {
 				t.Fatal(err)

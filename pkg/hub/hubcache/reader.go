@@ -20,7 +20,7 @@ type Reader struct {
 // NewReader returns a reader of a cache.
 func NewReader(cache client.Reader) Reader { return Reader{fleet.Objects{Reader: cache}} }
 
-// Installed returns the keys of all clusters' add-ons of one name.
+// Installed returns the keys of the add-ons with a name on all clusters.
 func (r Reader) Installed(ctx context.Context, addOn string) ([]types.NamespacedName, error) {
 	return r.keys(ctx, client.MatchingFields{IndexName: addOn})
 }
@@ -35,12 +35,12 @@ func (r Reader) Configured(ctx context.Context, config types.NamespacedName) ([]
 	return r.keys(ctx, client.MatchingFields{IndexConfig: config.String()})
 }
 
-// Templated returns the keys of all add-ons that run an AddOnTemplate, are about to, or have it wait.
+// Templated returns the keys of all add-ons that run, roll out or wait for an AddOnTemplate.
 func (r Reader) Templated(ctx context.Context, template string) ([]types.NamespacedName, error) {
 	return r.keys(ctx, client.MatchingFields{IndexTemplate: template})
 }
 
-// Hosting returns the add-ons of other managed clusters whose agents a managed cluster runs.
+// Hosting returns the add-ons of other managed clusters whose agents run on a managed cluster.
 func (r Reader) Hosting(ctx context.Context, cluster string) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	return r.list(ctx, client.MatchingFields{IndexHosting: cluster})
 }
@@ -50,27 +50,27 @@ func (r Reader) AddOnsOn(ctx context.Context, cluster string) ([]addonv1alpha1.M
 	return r.list(ctx, client.InNamespace(cluster))
 }
 
-// Hosts returns, ascending, the managed clusters that run agents of an add-on for other ones.
+// Hosts returns the managed clusters that run agents of an add-on for other clusters, in ascending order.
 func (r Reader) Hosts(ctx context.Context, addOn string) ([]string, error) {
-	installed, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
+	addOns, err := r.list(ctx, client.MatchingFields{IndexName: addOn})
 	var hosts []string
-	for i := range installed {
-		hosts = append(hosts, HostingClusters(&installed[i])...)
+	for i := range addOns {
+		hosts = append(hosts, HostingClusters(&addOns[i])...)
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), err
 }
 
-func (r Reader) list(ctx context.Context, which client.ListOption) ([]addonv1alpha1.ManagedClusterAddOn, error) {
+func (r Reader) list(ctx context.Context, option client.ListOption) ([]addonv1alpha1.ManagedClusterAddOn, error) {
 	var list addonv1alpha1.ManagedClusterAddOnList
-	if err := r.List(ctx, &list, which); err != nil {
+	if err := r.List(ctx, &list, option); err != nil {
 		return nil, fmt.Errorf("list managed cluster add-ons: %w", err)
 	}
 	return list.Items, nil
 }
 
-func (r Reader) keys(ctx context.Context, which client.ListOption) ([]types.NamespacedName, error) {
-	items, err := r.list(ctx, which)
+func (r Reader) keys(ctx context.Context, option client.ListOption) ([]types.NamespacedName, error) {
+	items, err := r.list(ctx, option)
 	if err != nil {
 		return nil, err
 	}

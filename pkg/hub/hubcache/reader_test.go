@@ -35,7 +35,7 @@ func TestAbsentObjectsAreNoError(t *testing.T) {
 	}
 }
 
-func TestErrorsNameWhatWasRead(t *testing.T) {
+func TestErrorsNameTheKind(t *testing.T) {
 	broken := errors.New("not synced")
 	reader := NewReader(hub(t).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -45,12 +45,12 @@ func TestErrorsNameWhatWasRead(t *testing.T) {
 	}).Build())
 	_, addOn := reader.AddOn(t.Context(), absent)
 	_, cluster := reader.Cluster(t.Context(), "lost")
-	_, registered := reader.AddOns(t.Context())
+	_, registrationsErr := reader.AddOns(t.Context())
 	_, onCluster := reader.OnCluster(t.Context(), "lost")
 	for want, err := range map[string]error{
 		"read managed cluster add-on cluster1/absent: not synced": addOn,
 		"read managed cluster lost: not synced":                   cluster,
-		"list registered add-ons: not synced":                     registered,
+		"list registered add-ons: not synced":                     registrationsErr,
 		"list managed cluster add-ons: not synced":                onCluster,
 	} {
 		if !errors.Is(err, broken) || err.Error() != want {

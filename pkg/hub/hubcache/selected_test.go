@@ -21,12 +21,12 @@ func decision(name, placement string, clusters ...string) *clusterv1beta1.Placem
 	return made
 }
 
-// watches are of PlacementDecisions only.
+// watches has only the watch of PlacementDecisions.
 type watches struct{ ready, late bool }
 
-func (w watches) Ready(of input.Set) bool  { return w.ready && of == input.Placements }
-func (w watches) Demand(of input.Set) bool { return w.Ready(of) }
-func (w watches) Late(input.Set) bool      { return w.late }
+func (w watches) Ready(inputs input.Set) bool  { return w.ready && inputs == input.Placements }
+func (w watches) Demand(inputs input.Set) bool { return w.Ready(inputs) }
+func (w watches) Late(input.Set) bool          { return w.late }
 
 func TestSelected(t *testing.T) {
 	index := DecisionIndexers()["field:"+IndexPlacement]

@@ -26,22 +26,22 @@ func running(template, desired string) *addonv1alpha1.ManagedClusterAddOn {
 	return addOn
 }
 
-func same(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
+func samePointer(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
 
 func TestSharing(t *testing.T) {
 	var s sharing
-	one := s.managedClusterAddOn(labeled(map[string]string{"a": "b", "c": "d"}, "x", "y"))
+	first := s.managedClusterAddOn(labeled(map[string]string{"a": "b", "c": "d"}, "x", "y"))
 	equal := s.managedClusterAddOn(labeled(map[string]string{"c": "d", "a": "b"}, "x", "y"))
-	if !same(one.Labels, equal.Labels) || !same(one.Status.ConfigReferences, equal.Status.ConfigReferences) {
+	if !samePointer(first.Labels, equal.Labels) || !samePointer(first.Status.ConfigReferences, equal.Status.ConfigReferences) {
 		t.Error("equal values are not shared")
 	}
-	for _, other := range []*addonv1alpha1.ManagedClusterAddOn{
+	for _, candidate := range []*addonv1alpha1.ManagedClusterAddOn{
 		labeled(map[string]string{"a": "b", "c": "e"}, "y", "x"), labeled(map[string]string{"a": "bc", "": "d"}, "xy"),
 		labeled(nil), labeled(map[string]string{}),
 		running("x", "x"), running("x", "y"), running("y", "x"),
 	} {
-		want := fleet.LeanAddOn(other)
-		if diff := cmp.Diff(want, s.managedClusterAddOn(other)); diff != "" {
+		want := fleet.LeanAddOn(candidate)
+		if diff := cmp.Diff(want, s.managedClusterAddOn(candidate)); diff != "" {
 			t.Errorf("another value is not kept as it is: %s", diff)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSharing(t *testing.T) {
 func TestPoolSharesOnlyWhatIsEqual(t *testing.T) {
 	var p pool[[]int]
 	first := p.share(1, []int{1}, slices.Equal)
-	if !same(first, p.share(1, []int{1}, slices.Equal)) {
+	if !samePointer(first, p.share(1, []int{1}, slices.Equal)) {
 		t.Error("an equal value is not shared")
 	}
 	if got := p.share(1, []int{2}, slices.Equal); !slices.Equal(got, []int{2}) {

@@ -23,22 +23,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/informerstop"
 )
 
-// addOnWatch makes informers of add-ons parse each event of a watch once. A watch of
-// client-go parses it for its end, its type, its object, the object's kind, and at last
-// what is in it.
+// addOnWatch lets informers of add-ons parse each event of a watch once. client-go parses it
+// five times: for its end, its type, its object, the object's kind, and the object's fields.
 type addOnWatch struct{ client rest.Interface }
 
-// newInformer is an option of controller-runtime's cache.
+// newInformer implements the cache option NewInformer.
 func (w addOnWatch) newInformer(
-	of toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	listWatch toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	if _, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
-		of = &toolscache.ListWatch{
-			ListWithContextFunc:  toolscache.ToListerWatcherWithContext(of).ListWithContext,
+		listWatch = &toolscache.ListWatch{
+			ListWithContextFunc:  toolscache.ToListerWatcherWithContext(listWatch).ListWithContext,
 			WatchFuncWithContext: w.watch,
 		}
 	}
-	return informerstop.NewInformer(of, object, resync, indexers)
+	return informerstop.NewInformer(listWatch, object, resync, indexers)
 }
 
 var notDecoded = apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
@@ -55,7 +54,7 @@ func (w addOnWatch) watch(ctx context.Context, options metav1.ListOptions) (watc
 	return nil, err
 }
 
-// largestEvent is more than an API server sends, in bytes.
+// largestEvent is the maximum size of an event in bytes. API servers send smaller ones.
 const largestEvent = 16 << 20
 
 // decoder implements watch.Decoder for add-ons.
@@ -71,8 +70,8 @@ func newDecoder(body io.ReadCloser) decoder {
 	return decoder{events: events, body: body}
 }
 
-// wholeLine implements bufio.SplitFunc. The rest of a stream that breaks off is no line.
-func wholeLine(data []byte, atEnd bool) (advance int, line []byte, err error) {
+// wholeLine implements bufio.SplitFunc. An incomplete line at the end of the stream is an error.
+func wholeLine(data []byte, atEnd bool) (int, []byte, error) {
 	if end := bytes.IndexByte(data, '\n'); end >= 0 {
 		return end + 1, data[:end], nil
 	}

@@ -78,15 +78,15 @@ func TestWatchRequestsAndRefusals(t *testing.T) {
 		w.WriteHeader(codes[r.URL.Query().Get("resourceVersion")])
 	}))
 	defer server.Close()
-	of := addOnWatch{restClient(t, server.URL, http.DefaultClient)}
-	watching, err := of.watch(t.Context(), metav1.ListOptions{})
+	addOns := addOnWatch{restClient(t, server.URL, http.DefaultClient)}
+	watching, err := addOns.watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if event, open := <-watching.ResultChan(); open {
 		t.Errorf("want the end of the watch, got %v", event)
 	}
-	if _, err := of.watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"}); err == nil {
+	if _, err := addOns.watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"}); err == nil {
 		t.Error("want the refusal")
 	}
 	const path = "/apis/addon.open-cluster-management.io/v1alpha1/managedclusteraddons?allowWatchBookmarks=true"
@@ -94,7 +94,7 @@ func TestWatchRequestsAndRefusals(t *testing.T) {
 		t.Error(diff)
 	}
 	server.Close()
-	if _, err := of.watch(t.Context(), metav1.ListOptions{}); err == nil {
+	if _, err := addOns.watch(t.Context(), metav1.ListOptions{}); err == nil {
 		t.Error("want the refused connection: the reflector waits before it tries again")
 	}
 }
@@ -106,40 +106,40 @@ func restClient(t testing.TB, host string, client *http.Client) rest.Interface {
 		t.Fatal(err)
 	}
 	kind := addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
-	of, err := apiutil.RESTClientForGVK(kind, false, false, &rest.Config{Host: host}, serializer.NewCodecFactory(scheme), client)
+	addOnClient, err := apiutil.RESTClientForGVK(kind, false, false, &rest.Config{Host: host}, serializer.NewCodecFactory(scheme), client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return of
+	return addOnClient
 }
 
-// again is the response to a watch: one event, without an end.
-type again struct {
-	event []byte
-	at    int
+// repeatedEvent is the response to a watch: the same event without end.
+type repeatedEvent struct {
+	event  []byte
+	offset int
 }
 
-func (a *again) RoundTrip(*http.Request) (*http.Response, error) {
-	a = &again{event: a.event}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: a}, nil
+func (r *repeatedEvent) RoundTrip(*http.Request) (*http.Response, error) {
+	body := &repeatedEvent{event: r.event}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
 }
 
-func (a *again) Read(into []byte) (int, error) {
-	n := copy(into, a.event[a.at:])
-	a.at = (a.at + n) % len(a.event)
+func (r *repeatedEvent) Read(buffer []byte) (int, error) {
+	n := copy(buffer, r.event[r.offset:])
+	r.offset = (r.offset + n) % len(r.event)
 	return n, nil
 }
 
-func (*again) Close() error { return nil }
+func (*repeatedEvent) Close() error { return nil }
 
-// BenchmarkWatch is what an event of a watch costs until the cache has what it keeps.
+// BenchmarkWatch measures the cost of a watch event, from the response to the stripped object.
 func BenchmarkWatch(b *testing.B) {
-	whole := &again{event: append(watchEvent(1), '\n')}
+	whole := &repeatedEvent{event: append(watchEvent(1), '\n')}
 	pruned := &jsonprune.Transport{Next: whole, Drop: unread}
 	ofClientGo := func(ctx context.Context, client rest.Interface) (watch.Interface, error) {
 		return client.Get().Resource("managedclusteraddons").Param("watch", "true").Watch(ctx)
 	}
-	for _, by := range []struct {
+	for _, variant := range []struct {
 		name      string
 		transport http.RoundTripper
 		watch     func(context.Context, rest.Interface) (watch.Interface, error)
@@ -150,8 +150,8 @@ func BenchmarkWatch(b *testing.B) {
 			return addOnWatch{client}.watch(ctx, metav1.ListOptions{})
 		}},
 	} {
-		b.Run(by.name, func(b *testing.B) {
-			watching, err := by.watch(b.Context(), restClient(b, "http://hub", &http.Client{Transport: by.transport}))
+		b.Run(variant.name, func(b *testing.B) {
+			watching, err := variant.watch(b.Context(), restClient(b, "http://hub", &http.Client{Transport: variant.transport}))
 			if err != nil {
 				b.Fatal(err)
 			}

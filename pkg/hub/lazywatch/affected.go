@@ -16,9 +16,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// AddOns enqueues the add-ons whose verdicts can change with an input that only some
-// declarations use. Before the first catalog it does nothing, because every add-on is
-// still to be evaluated.
+// AddOns enqueues the add-ons whose verdicts can change with an object that is watched lazily.
+// Before the first catalog it does nothing, because every add-on will be evaluated then.
 type AddOns struct {
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
@@ -26,18 +25,18 @@ type AddOns struct {
 	Evaluate *trigger.Trigger
 	// Declare triggers the controller that builds the catalog.
 	Declare *trigger.Trigger
-	// Configured is called with each AddOnDeploymentConfig that has changed; nil: nothing needs to know.
+	// Configured is called with each AddOnDeploymentConfig that has changed. It may be nil.
 	Configured func(config types.NamespacedName)
-	// Policies triggers the controller of the statuses of policies.
+	// Policies triggers the controller that writes the status of policies.
 	Policies *trigger.Trigger
 }
 
-// overridden has the catalog built again, unless only the status of a policy has changed. The statuses are
-// due once the catalog is built.
-func (a AddOns) overridden(before, after client.Object) {
-	if before != nil && after != nil {
-		was, is := before.(*dependencyv1alpha1.AddOnDependencyPolicy), after.(*dependencyv1alpha1.AddOnDependencyPolicy)
-		if apiequality.Semantic.DeepEqual(was.Spec, is.Spec) && was.UID == is.UID {
+// policyChanged triggers a new catalog after a change of a policy. If only its status has changed, it triggers the
+// controller that writes that status.
+func (a AddOns) policyChanged(old, updated client.Object) {
+	if old != nil && updated != nil {
+		oldPolicy, newPolicy := old.(*dependencyv1alpha1.AddOnDependencyPolicy), updated.(*dependencyv1alpha1.AddOnDependencyPolicy)
+		if apiequality.Semantic.DeepEqual(oldPolicy.Spec, newPolicy.Spec) && oldPolicy.UID == newPolicy.UID {
 			a.Policies.EnqueueAfter(policies.Settled, policies.Key) // another writer's status is replaced
 			return
 		}
@@ -45,8 +44,14 @@ func (a AddOns) overridden(before, after client.Object) {
 	a.Declare.Enqueue(declarations.Key)
 }
 
-// declare has the catalog built again where an AddOnTemplate declares or declared something.
-func (a AddOns) declare(template client.Object) {
+// rebuildCatalog triggers a new catalog.
+func (a AddOns) rebuildCatalog(context.Context) error {
+	a.Declare.Enqueue(declarations.Key)
+	return nil
+}
+
+// templateChanged triggers a new catalog if an AddOnTemplate has or had a declaration.
+func (a AddOns) templateChanged(template client.Object) {
 	_, declares := template.GetAnnotations()[addonv1alpha1.TemplateDependenciesAnnotation]
 	if current := a.Declarations.Current(); current != nil && !declares {
 		_, _, declares = current.Template(template.GetName())
@@ -56,13 +61,13 @@ func (a AddOns) declare(template client.Object) {
 	}
 }
 
-// EnqueueUsers enqueues every add-on with an edge that uses one of the given inputs.
-func (a AddOns) EnqueueUsers(ctx context.Context, of input.Set) error {
-	declared := a.Declarations.Current()
-	if declared == nil {
+// EnqueueUsers enqueues every add-on with an edge that uses one of the inputs.
+func (a AddOns) EnqueueUsers(ctx context.Context, inputs input.Set) error {
+	evaluator := a.Declarations.Current()
+	if evaluator == nil {
 		return nil
 	}
-	for _, addOn := range declared.WithInput(of) {
+	for _, addOn := range evaluator.WithInput(inputs) {
 		keys, err := a.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
@@ -77,8 +82,8 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 	if a.Configured != nil {
 		a.Configured(config)
 	}
-	declared := a.Declarations.Current()
-	if declared == nil {
+	evaluator := a.Declarations.Current()
+	if evaluator == nil {
 		return nil
 	}
 	referring, err := a.Fleet.Configured(ctx, config)
@@ -86,7 +91,7 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 		return err
 	}
 	for _, addOn := range referring {
-		for _, name := range declared.Readers(addOn.Name, input.Config) {
+		for _, name := range evaluator.Readers(addOn.Name, input.Config) {
 			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 		}
 	}
@@ -95,8 +100,8 @@ func (a AddOns) EnqueueConfigured(ctx context.Context, config types.NamespacedNa
 
 // EnqueueTemplated enqueues the add-ons whose verdicts depend on the version of an AddOnTemplate.
 func (a AddOns) EnqueueTemplated(ctx context.Context, template string) error {
-	declared := a.Declarations.Current()
-	if declared == nil {
+	evaluator := a.Declarations.Current()
+	if evaluator == nil {
 		return nil
 	}
 	running, err := a.Fleet.Templated(ctx, template)
@@ -104,12 +109,12 @@ func (a AddOns) EnqueueTemplated(ctx context.Context, template string) error {
 		return err
 	}
 	for _, addOn := range running {
-		for _, dependent := range declared.Dependents(addOn.Name) {
-			if declared.Inputs(dependent).Any(input.Versions) {
+		for _, dependent := range evaluator.Dependents(addOn.Name) {
+			if evaluator.Inputs(dependent).Any(input.Versions) {
 				a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 			}
 		}
-		for _, reader := range declared.Readers(addOn.Name, input.Version) {
+		for _, reader := range evaluator.Readers(addOn.Name, input.Version) {
 			a.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: reader})
 		}
 	}

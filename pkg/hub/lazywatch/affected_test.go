@@ -27,16 +27,16 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// newAddOns is a hub of one cluster on which all add-ons are installed: "versioned"
-// needs a version of "base", "configured" and "ring" are on a conditional cycle, and
-// "plain" uses nothing.
+// newAddOns returns the mapping of a hub with one cluster where all add-ons are installed:
+// "versioned" needs a version of "base", "configured" and "ring" are on a conditional cycle,
+// and "plain" uses no input.
 func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	var registered []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	builder := fake.NewClientBuilder().WithScheme(scheme)
 	for name, spec := range map[string]string{
 		"base":       `{}`,
@@ -50,15 +50,15 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 		if err := yaml.UnmarshalStrict([]byte(spec), &addOn.Spec); err != nil {
 			t.Fatal(err)
 		}
-		registered = append(registered, addOn)
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
-		installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+		registrations = append(registrations, addOn)
+		installation := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
+		installation.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: fleet.ResourceConfig},
 			DesiredConfig: &ocmv1alpha1.ConfigSpecHash{
 				ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: "c1", Name: name + "-config"}, SpecHash: "hash",
 			},
 		}}
-		builder = builder.WithObjects(installed)
+		builder = builder.WithObjects(installation)
 	}
 	for _, index := range []string{"metadata.name", hubcache.IndexConfig, hubcache.IndexTemplate} {
 		builder = builder.WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, index, func(object client.Object) []string {
@@ -83,12 +83,12 @@ func newAddOns(t *testing.T, listError error) (AddOns, func() []string) {
 		},
 	})
 	store := declarations.NewStore()
-	store.Set(evaluation.New(catalog.New(registered)))
+	store.Set(evaluation.New(catalog.New(registrations)))
 	addOns := AddOns{Fleet: hubcache.NewReader(reader), Declarations: store, Evaluate: trigger.New(), Declare: trigger.New()}
 	return addOns, triggertest.Enqueued(t, addOns.Evaluate)
 }
 
-// inputs are the ways in which an input can change.
+// inputs has the changes of inputs, and the add-ons that each of them enqueues.
 var inputs = map[string]struct {
 	enqueue func(context.Context, AddOns) error
 	want    []string
@@ -122,9 +122,9 @@ func TestAChangedInputEnqueuesTheAddOnsThatUseIt(t *testing.T) {
 func TestATemplateThatDeclaresHasTheCatalogBuiltAgain(t *testing.T) {
 	plain := fixture.Template("base", "plain", "")
 	plain.Annotations = nil
-	was := fixture.Template("base", "was", "[]")
+	oldTemplate := fixture.Template("base", "was", "[]")
 	cleared := plain
-	cleared.Name = was.Name
+	cleared.Name = oldTemplate.Name
 	declaring := fixture.Template("base", "now", "[]")
 	for name, test := range map[string]struct {
 		template addonv1alpha1.AddOnTemplate
@@ -135,12 +135,12 @@ func TestATemplateThatDeclaresHasTheCatalogBuiltAgain(t *testing.T) {
 		"NeverDidSo": {plain, []string{}},
 	} {
 		addOns, _ := newAddOns(t, nil)
-		addOns.Declarations.Set(evaluation.New(catalog.New(nil, was)))
-		declared := triggertest.Enqueued(t, addOns.Declare)
+		addOns.Declarations.Set(evaluation.New(catalog.New(nil, oldTemplate)))
+		enqueued := triggertest.Enqueued(t, addOns.Declare)
 		if err := NewWatches(nil, addOns)[input.Versions].options.Changed(t.Context(), nil, &test.template); err != nil {
 			t.Fatal(err)
 		}
-		if got := declared(); !slices.Equal(got, test.want) {
+		if got := enqueued(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: enqueues %q, want %q", name, got, test.want)
 		}
 	}
@@ -167,44 +167,44 @@ func TestErrorsAreReturned(t *testing.T) {
 }
 
 func TestEachWatchEnqueuesTheAddOnsThatUseItsObjects(t *testing.T) {
-	for of, test := range map[input.Set]struct{ synced, changed []string }{
+	for set, test := range map[input.Set]struct{ synced, changed []string }{
 		input.Config:   {[]string{"c1/configured", "c1/ring"}, []string{"c1/configured", "c1/ring"}},
 		input.Versions: {[]string{"c1/versioned"}, []string{"c1/versioned"}},
-		// The version of an add-on can be that of OCM.
+		// The version of an add-on can be the version of OCM.
 		input.OCM: {[]string{"c1/ocm", "c1/versioned"}, []string{"c1/ocm", "c1/versioned"}},
 	} {
 		addOns, enqueued := newAddOns(t, nil)
-		watch := NewWatches(nil, addOns)[of]
+		watch := NewWatches(nil, addOns)[set]
 		if err := watch.options.Synced(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := enqueued(); !slices.Equal(got, test.synced) {
-			t.Errorf("%s were read: enqueues %q, want %q", watch.options.What, got, test.synced)
+			t.Errorf("%s were read: enqueues %q, want %q", watch.options.Resource, got, test.synced)
 		}
 		object := watch.options.Object
 		object.SetNamespace("c1")
-		object.SetName(map[input.Set]string{input.Config: "configured-config", input.Versions: "template"}[of])
+		object.SetName(map[input.Set]string{input.Config: "configured-config", input.Versions: "template"}[set])
 		if err := watch.options.Changed(t.Context(), nil, object); err != nil {
 			t.Fatal(err)
 		}
 		if got := enqueued(); !slices.Equal(got, test.changed) {
-			t.Errorf("one of %s has changed: enqueues %q, want %q", watch.options.What, got, test.changed)
+			t.Errorf("one of %s has changed: enqueues %q, want %q", watch.options.Resource, got, test.changed)
 		}
 	}
 }
 
 func TestWatchesThatAreUsedBegin(t *testing.T) {
 	watches := NewWatches(nil, AddOns{})
-	watches.Enable(func(of input.Set) bool { return of == input.OCM })
-	for of, watch := range watches {
+	watches.Enable(func(set input.Set) bool { return set == input.OCM })
+	for set, watch := range watches {
 		enabled := false
 		select {
 		case <-watch.enabled:
 			enabled = true
 		default:
 		}
-		if enabled != (of == input.OCM) || watches.Ready(of) {
-			t.Errorf("%s: enabled %t, ready %t", watch.options.What, enabled, watches.Ready(of))
+		if enabled != (set == input.OCM) || watches.Ready(set) {
+			t.Errorf("%s: enabled %t, ready %t", watch.options.Resource, enabled, watches.Ready(set))
 		}
 	}
 }

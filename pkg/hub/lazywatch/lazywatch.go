@@ -1,6 +1,6 @@
-// Package lazywatch watches what only some declarations need, from when one of
-// them does. A hub without such a declaration needs neither the API nor the right
-// to read it. What has changed enqueues the add-ons whose verdicts can change.
+// Package lazywatch watches kinds that only some declarations need. A watch starts with
+// the first such declaration, so other hubs need neither the API nor the right to read
+// it. A change of an object enqueues the add-ons whose verdicts can change.
 package lazywatch
 
 import (
@@ -19,46 +19,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// logEvery is how often the log says that the hub does not respond yet.
+// logEvery is the time between two log messages while the hub does not respond.
 const logEvery = 15 * time.Second
 
 // Options configure a watch.
 type Options struct {
-	// What is watched, for the log.
-	What string
-	// Why says what it is for, for the log; empty: some declared dependencies need it.
-	Why string
-	// Object is of the kind that is watched.
+	// Resource names the watched objects in the log.
+	Resource string
+	// Purpose says in the log why they are watched. The default is that some declared dependencies need them.
+	Purpose string
+	// Object is an empty object of the watched kind.
 	Object client.Object
 	// Indexers are added to the cache.
 	Indexers cache.Indexers
-	// Meanwhile is what happens until all objects are read, for the log.
+	// Meanwhile describes in the log the behavior until all objects are read.
 	Meanwhile string
-	// Changed gets an object that was created, changed or deleted since Synced was
-	// called: the state before, nil where it was created, and the state after, nil where it
-	// was deleted. The watch logs its error and does not repeat the call.
-	Changed func(ctx context.Context, before, after client.Object) error
-	// Synced is called once all objects are read, after Ready became true, and once Late became true.
+	// Changed is called for each object that is created, changed or deleted after Synced was
+	// called. old is nil for a creation, and updated is nil for a deletion. The watch logs an
+	// error and does not repeat the call.
+	Changed func(ctx context.Context, old, updated client.Object) error
+	// Synced is called after Ready or Late became true.
 	Synced func(ctx context.Context) error
 }
 
 // Watch is a watch that begins when it is enabled.
 type Watch struct {
-	lazy    ctrlcache.Informers
-	options Options
-	once    sync.Once
-	enabled chan struct{}
-	ready   atomic.Bool
-	late    atomic.Bool
+	lazy       ctrlcache.Informers
+	options    Options
+	enableOnce sync.Once
+	enabled    chan struct{}
+	ready      atomic.Bool
+	late       atomic.Bool
 }
 
-// New returns a watch for a manager to run. Its objects are in the cache.
+// New returns a watch for a manager to run. It stores the objects in the cache.
 func New(lazy ctrlcache.Informers, options Options) *Watch {
 	return &Watch{lazy: lazy, options: options, enabled: make(chan struct{})}
 }
 
-// Enable lets the watch begin. It is safe to call it again.
-func (w *Watch) Enable() { w.once.Do(func() { close(w.enabled) }) }
+// Enable starts the watch. It is safe to call it again.
+func (w *Watch) Enable() { w.enableOnce.Do(func() { close(w.enabled) }) }
 
 // Ready reports whether all objects are read.
 func (w *Watch) Ready() bool { return w.ready.Load() }
@@ -75,14 +75,14 @@ func (w *Watch) Start(ctx context.Context) error {
 	}
 	watched, err := w.lazy.GetInformer(ctx, w.options.Object, ctrlcache.BlockUntilSynced(false))
 	if err != nil {
-		return fmt.Errorf("watch %s: %w", w.options.What, err)
+		return fmt.Errorf("watch %s: %w", w.options.Resource, err)
 	}
 	if err := watched.AddIndexers(w.options.Indexers); err != nil {
-		return fmt.Errorf("index %s: %w", w.options.What, err)
+		return fmt.Errorf("index %s: %w", w.options.Resource, err)
 	}
 	registration, err := watched.AddEventHandler(w.handler(ctx))
 	if err != nil {
-		return fmt.Errorf("watch %s: %w", w.options.What, err)
+		return fmt.Errorf("watch %s: %w", w.options.Resource, err)
 	}
 	go w.logWaiting(ctx)
 	if !cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
@@ -97,19 +97,19 @@ func (w *Watch) Start(ctx context.Context) error {
 }
 
 func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
-	changed := func(before, after client.Object) {
+	changed := func(old, updated client.Object) {
 		if !w.Ready() {
 			return // Synced is about to be called
 		}
-		if err := w.options.Changed(ctx, before, after); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Could not handle a change", "watched", w.options.What)
+		if err := w.options.Changed(ctx, old, updated); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "Could not handle a change", "watched", w.options.Resource)
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { changed(nil, object.(client.Object)) },
-		UpdateFunc: func(before, after any) {
-			if !same(before.(client.Object), after.(client.Object)) {
-				changed(before.(client.Object), after.(client.Object))
+		UpdateFunc: func(old, updated any) {
+			if !sameContent(old.(client.Object), updated.(client.Object)) {
+				changed(old.(client.Object), updated.(client.Object))
 			}
 		},
 		DeleteFunc: func(object any) {
@@ -121,31 +121,31 @@ func (w *Watch) handler(ctx context.Context) cache.ResourceEventHandler {
 	}
 }
 
-// same compares what the cache keeps of an object.
-func same(before, after client.Object) bool {
-	was := before.DeepCopyObject().(client.Object)
-	was.SetResourceVersion(after.GetResourceVersion())
-	return apiequality.Semantic.DeepEqual(was, after)
+// sameContent reports whether two versions of a cached object are equal except for the resourceVersion.
+func sameContent(old, updated client.Object) bool {
+	oldCopy := old.DeepCopyObject().(client.Object)
+	oldCopy.SetResourceVersion(updated.GetResourceVersion())
+	return apiequality.Semantic.DeepEqual(oldCopy, updated)
 }
 
-// logWaiting logs what it waits for, until all objects are read.
+// logWaiting logs that the watch waits for the hub, until all objects are read.
 func (w *Watch) logWaiting(ctx context.Context) {
-	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (ready bool, err error) {
+	_ = wait.PollUntilContextCancel(ctx, logEvery, false, func(context.Context) (bool, error) {
 		if !w.Ready() {
 			w.setLate(ctx)
-			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.What+", "+cmp.Or(w.options.Why, "which some declared dependencies need")+
-				"; until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.What)
+			log.FromContext(ctx).Info("Waiting for the hub to serve "+w.options.Resource+", "+cmp.Or(w.options.Purpose, "which some declared dependencies need")+
+				"; until then "+w.options.Meanwhile+". Does the API exist, and may addon-manager read it?", "watched", w.options.Resource)
 		}
 		return w.Ready(), nil
 	})
 }
 
-// setLate lets what waits for the watch go on without it.
+// setLate lets the components that wait for the watch continue without its objects.
 func (w *Watch) setLate(ctx context.Context) {
 	if w.late.Swap(true) {
 		return
 	}
 	if err := w.options.Synced(ctx); err != nil && ctx.Err() == nil {
-		log.FromContext(ctx).Error(err, "Could not go on without what the hub does not serve", "watched", w.options.What)
+		log.FromContext(ctx).Error(err, "Could not go on without what the hub does not serve", "watched", w.options.Resource)
 	}
 }

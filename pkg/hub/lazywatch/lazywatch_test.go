@@ -21,7 +21,7 @@ func config(name, annotation string) *addonv1alpha1.AddOnDeploymentConfig {
 	return &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"a": annotation}}}
 }
 
-// informers is a cache of which only this is called.
+// informers is a cache with the only method that watches call.
 type informers struct {
 	ctrlcache.Informers
 	get func() (ctrlcache.Informer, error)
@@ -31,12 +31,12 @@ func (i informers) GetInformer(context.Context, client.Object, ...ctrlcache.Info
 	return i.get()
 }
 
-func receive[T any](t *testing.T, from <-chan T, what string) (received T) {
+func receive[T any](t *testing.T, channel <-chan T, description string) (received T) {
 	t.Helper()
 	select {
-	case received = <-from:
+	case received = <-channel:
 	case <-time.After(patient):
-		t.Fatal("no " + what)
+		t.Fatal("no " + description)
 	}
 	return received
 }
@@ -54,9 +54,9 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	}}
 	var watch *Watch
 	watch = New(lazy, Options{
-		What: "tested objects",
-		Changed: func(_ context.Context, before, after client.Object) error {
-			changed <- either(before, after).GetName()
+		Resource: "tested objects",
+		Changed: func(_ context.Context, old, updated client.Object) error {
+			changed <- latest(old, updated).GetName()
 			return errors.New("which is logged")
 		},
 		Synced: func(context.Context) error { synced <- watch.Ready(); return nil },
@@ -76,7 +76,7 @@ func TestItWatchesOnceItIsEnabled(t *testing.T) {
 	if !receive(t, synced, "sync") || !watch.Ready() {
 		t.Error("synced before it was ready")
 	}
-	source.Modify(config("first", "")) // not a change, nor is what was there when it synced
+	source.Modify(config("first", "")) // an unchanged object and the initial objects are no changes
 	source.Add(config("second", ""))
 	source.Modify(config("first", "changed"))
 	source.Delete(config("second", ""))
@@ -101,7 +101,7 @@ func TestItEndsBeforeItIsEnabled(t *testing.T) {
 
 func TestTheErrorNamesWhatCannotBeWatched(t *testing.T) {
 	broken := errors.New("no such kind")
-	watch := New(informers{get: func() (ctrlcache.Informer, error) { return nil, broken }}, Options{What: "tested objects"})
+	watch := New(informers{get: func() (ctrlcache.Informer, error) { return nil, broken }}, Options{Resource: "tested objects"})
 	watch.Enable()
 	if err := watch.Start(t.Context()); !errors.Is(err, broken) || err.Error() != "watch tested objects: no such kind" {
 		t.Error(err)

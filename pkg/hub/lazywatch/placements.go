@@ -14,18 +14,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// EnqueueSelected enqueues the add-ons on those managed clusters that a Placement begins or
-// ceases to select, if it installs what they depend on. OCM installs or deletes that within
-// seconds, which changes their verdicts. So they are evaluated later, and written once.
-func (a AddOns) EnqueueSelected(ctx context.Context, before, after client.Object) error {
-	declared := a.Declarations.Current()
-	if declared == nil {
+// EnqueueSelected enqueues the add-ons on the managed clusters that a Placement begins or ceases
+// to select, if the Placement installs a dependency of theirs. OCM installs or deletes that
+// dependency within seconds. So the add-ons are evaluated later, and written once.
+func (a AddOns) EnqueueSelected(ctx context.Context, old, updated client.Object) error {
+	evaluator := a.Declarations.Current()
+	if evaluator == nil {
 		return nil
 	}
-	placement := fleet.PlacementOf(either(before, after).(*clusterv1beta1.PlacementDecision))
-	for _, addOn := range declared.PlacedBy(placement) {
-		for cluster := range selectedBy(before).SymmetricDifference(selectedBy(after)) {
-			if err := a.enqueueWithout(ctx, declared, types.NamespacedName{Namespace: cluster, Name: addOn}); err != nil {
+	placement := fleet.PlacementOf(latest(old, updated).(*clusterv1beta1.PlacementDecision))
+	for _, addOn := range evaluator.PlacedBy(placement) {
+		for cluster := range selectedClusters(old).SymmetricDifference(selectedClusters(updated)) {
+			if err := a.enqueueDependentsWithout(ctx, evaluator, types.NamespacedName{Namespace: cluster, Name: addOn}); err != nil {
 				return err
 			}
 		}
@@ -33,55 +33,55 @@ func (a AddOns) EnqueueSelected(ctx context.Context, before, after client.Object
 	return nil
 }
 
-func selectedBy(decision client.Object) sets.Set[string] {
+func selectedClusters(object client.Object) sets.Set[string] {
 	clusters := sets.New[string]()
-	if decision == nil {
+	if object == nil {
 		return clusters
 	}
-	for _, one := range decision.(*clusterv1beta1.PlacementDecision).Status.Decisions {
-		clusters.Insert(one.ClusterName)
+	for _, decision := range object.(*clusterv1beta1.PlacementDecision).Status.Decisions {
+		clusters.Insert(decision.ClusterName)
 	}
 	return clusters
 }
 
-// enqueueWithout enqueues the dependents of an add-on where it is not installed.
-func (a AddOns) enqueueWithout(ctx context.Context, declared *evaluation.Evaluator, addOn types.NamespacedName) error {
-	installed, err := a.Fleet.AddOn(ctx, addOn)
-	if err != nil || installed != nil {
+// enqueueDependentsWithout enqueues the dependents of an add-on if the add-on is not installed.
+func (a AddOns) enqueueDependentsWithout(ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName) error {
+	installation, err := a.Fleet.AddOn(ctx, addOn)
+	if err != nil || installation != nil {
 		return err
 	}
-	for _, dependent := range declared.Dependents(addOn.Name) {
+	for _, dependent := range evaluator.Dependents(addOn.Name) {
 		a.Evaluate.EnqueueAfter(declarations.RewordAfter, types.NamespacedName{Namespace: addOn.Namespace, Name: dependent})
 	}
 	return nil
 }
 
-// EnqueueUninstalled enqueues the add-ons that depend on one which Placements install, where
-// that one is not installed.
+// EnqueueUninstalled enqueues the dependents of each add-on that Placements install, on the
+// managed clusters where the add-on is not installed.
 func (a AddOns) EnqueueUninstalled(ctx context.Context) error {
-	declared := a.Declarations.Current()
-	if declared == nil {
+	evaluator := a.Declarations.Current()
+	if evaluator == nil {
 		return nil
 	}
-	for _, addOn := range declared.AddOns() {
-		dependents := declared.Dependents(addOn)
-		if !declared.Install(addOn).Placed || len(dependents) == 0 {
+	for _, addOn := range evaluator.AddOns() {
+		dependents := evaluator.Dependents(addOn)
+		if !evaluator.Install(addOn).Placed || len(dependents) == 0 {
 			continue
 		}
-		there, err := a.Fleet.Installed(ctx, addOn)
+		installations, err := a.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return err
 		}
-		has := sets.New[string]()
-		for _, key := range there {
-			has.Insert(key.Namespace)
+		clusters := sets.New[string]()
+		for _, key := range installations {
+			clusters.Insert(key.Namespace)
 		}
 		for _, dependent := range dependents {
 			keys, err := a.Fleet.Installed(ctx, dependent)
 			if err != nil {
 				return err
 			}
-			a.Evaluate.Enqueue(slices.DeleteFunc(keys, func(key types.NamespacedName) bool { return has.Has(key.Namespace) })...)
+			a.Evaluate.Enqueue(slices.DeleteFunc(keys, func(key types.NamespacedName) bool { return clusters.Has(key.Namespace) })...)
 		}
 	}
 	return nil

@@ -23,8 +23,8 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// placed is a hub where "leaf", which requires "base", is on c1 to c4, and "base", which
-// Placements install, on c1 and c2.
+// placed returns the mapping of a hub with "leaf", which requires "base", on c1 to c4. "base",
+// which Placements install, is on c1 and c2.
 func placed(t *testing.T) (AddOns, trigger.Queue) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -58,22 +58,22 @@ func decision(placement string, clusters ...string) client.Object {
 	return decision
 }
 
-// later is a queue that has what is to be added later.
-type later struct {
+// delayQueue is a queue that records the keys that are added with a delay.
+type delayQueue struct {
 	trigger.Queue
 	keys []string
 }
 
-func (l *later) AddAfter(key reconcile.Request, after time.Duration) {
-	if after == declarations.RewordAfter {
+func (l *delayQueue) AddAfter(key reconcile.Request, delay time.Duration) {
+	if delay == declarations.RewordAfter {
 		l.keys = append(l.keys, key.String())
 	}
 }
 
 func TestAChangedDecisionEnqueuesWhereTheAddOnIsMissing(t *testing.T) {
 	for name, test := range map[string]struct {
-		before, after client.Object
-		want          []string
+		old, updated client.Object
+		want         []string
 	}{
 		"Created": {nil, decision("p", "c1", "c3"), []string{"c3/leaf"}},
 		"Deleted": {decision("p", "c2", "c4"), nil, []string{"c4/leaf"}},
@@ -82,16 +82,16 @@ func TestAChangedDecisionEnqueuesWhereTheAddOnIsMissing(t *testing.T) {
 		"Other":   {nil, decision("q", "c3"), nil},
 	} {
 		addOns, queue := placed(t)
-		recording := &later{Queue: queue}
+		recording := &delayQueue{Queue: queue}
 		if err := addOns.Evaluate.Source().Start(t.Context(), recording); err != nil {
 			t.Fatal(err)
 		}
-		if err := addOns.EnqueueSelected(t.Context(), test.before, test.after); err != nil {
+		if err := addOns.EnqueueSelected(t.Context(), test.old, test.updated); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(recording.keys)
-		if now := triggertest.Drain(queue); !slices.Equal(recording.keys, test.want) || len(now) > 0 {
-			t.Errorf("%s: enqueues %q later and %q now, want %q later", name, recording.keys, now, test.want)
+		if immediate := triggertest.Drain(queue); !slices.Equal(recording.keys, test.want) || len(immediate) > 0 {
+			t.Errorf("%s: enqueues %q later and %q now, want %q later", name, recording.keys, immediate, test.want)
 		}
 	}
 }

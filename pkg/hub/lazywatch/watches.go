@@ -15,27 +15,31 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 )
 
-// Watches are the watches, by the input that they watch.
+// Watches maps each input to its watch.
 type Watches map[input.Set]*Watch
 
 // NewWatches returns the watches of the objects in a lazy cache, for a manager to run.
-// Each enqueues the add-ons whose verdicts can change: when all of its objects are read,
-// and when one of them changes.
+// Each watch enqueues the add-ons whose verdicts can change: when all of its objects are
+// read, and when an object changes.
 func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 	watches := Watches{}
 	const held = "these are held"
 	watches[input.Config] = New(lazy, Options{
-		What: "AddOnDeploymentConfigs", Object: &addonv1alpha1.AddOnDeploymentConfig{}, Meanwhile: held,
-		Changed: func(ctx context.Context, before, after client.Object) error {
-			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(either(before, after)))
+		Resource:  "AddOnDeploymentConfigs",
+		Object:    &addonv1alpha1.AddOnDeploymentConfig{},
+		Meanwhile: held,
+		Changed: func(ctx context.Context, old, updated client.Object) error {
+			return addOns.EnqueueConfigured(ctx, client.ObjectKeyFromObject(latest(old, updated)))
 		},
 		Synced: func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, input.Variables) },
 	})
 	watches[input.Versions] = New(lazy, Options{
-		What: "AddOnTemplates", Object: &addonv1alpha1.AddOnTemplate{}, Meanwhile: held,
-		Changed: func(ctx context.Context, before, after client.Object) error {
-			template := either(before, after)
-			addOns.declare(template)
+		Resource:  "AddOnTemplates",
+		Object:    &addonv1alpha1.AddOnTemplate{},
+		Meanwhile: held,
+		Changed: func(ctx context.Context, old, updated client.Object) error {
+			template := latest(old, updated)
+			addOns.templateChanged(template)
 			return addOns.EnqueueTemplated(ctx, template.GetName())
 		},
 		Synced: func(ctx context.Context) error {
@@ -43,72 +47,71 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 			return addOns.EnqueueUsers(ctx, input.Versions|input.Version)
 		},
 	})
-	// The version of an add-on can be that of OCM too.
-	const ofOCM = input.OCM | input.Versions | input.Version
+	// The version of an add-on can be the version of OCM.
+	const ocmInputs = input.OCM | input.Versions | input.Version
 	watches[input.OCM] = New(lazy, Options{
-		What: "the CRD of ManagedCluster", Object: fleet.CRD(), Meanwhile: held,
-		Changed: func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ofOCM) },
-		Synced:  func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ofOCM) },
+		Resource:  "the CRD of ManagedCluster",
+		Object:    fleet.CRD(),
+		Meanwhile: held,
+		Changed:   func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
+		Synced:    func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
 	})
 	watches[input.Placements] = New(lazy, Options{
-		What: "PlacementDecisions", Object: &clusterv1beta1.PlacementDecision{}, Indexers: hubcache.DecisionIndexers(),
+		Resource:  "PlacementDecisions",
+		Object:    &clusterv1beta1.PlacementDecision{},
+		Indexers:  hubcache.DecisionIndexers(),
 		Meanwhile: "their messages do not say whether a Placement selects the managed cluster",
 		Changed:   addOns.EnqueueSelected,
 		Synced:    addOns.EnqueueUninstalled,
 	})
 	watches[input.Consents] = New(lazy, Options{
-		What: "Placements", Object: &clusterv1beta1.Placement{}, Meanwhile: "it is not known by which of them Interlock may install add-ons",
-		Changed: func(context.Context, client.Object, client.Object) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
-		Synced: func(context.Context) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
+		Resource:  "Placements",
+		Object:    &clusterv1beta1.Placement{},
+		Meanwhile: "it is not known by which of them Interlock may install add-ons",
+		Changed:   func(ctx context.Context, _, _ client.Object) error { return addOns.rebuildCatalog(ctx) },
+		Synced:    addOns.rebuildCatalog,
 	})
 	watches[input.Policies] = New(lazy, Options{
-		What: "AddOnDependencyPolicies", Object: &dependencyv1alpha1.AddOnDependencyPolicy{},
-		Why: "by which administrators override what is declared", Meanwhile: "these count as they were when addon-manager started",
-		Changed: func(_ context.Context, before, after client.Object) error {
-			addOns.overridden(before, after)
+		Resource:  "AddOnDependencyPolicies",
+		Object:    &dependencyv1alpha1.AddOnDependencyPolicy{},
+		Purpose:   "by which administrators override what is declared",
+		Meanwhile: "these count as they were when addon-manager started",
+		Changed: func(_ context.Context, old, updated client.Object) error {
+			addOns.policyChanged(old, updated)
 			return nil
 		},
-		Synced: func(context.Context) error {
-			addOns.Declare.Enqueue(declarations.Key)
-			return nil
-		},
+		Synced: addOns.rebuildCatalog,
 	})
 	return watches
 }
 
-// either returns the state after a change, or that before where the object was deleted.
-func either(before, after client.Object) client.Object {
-	if after != nil {
-		return after
+// latest returns the object after a change, or the last object before its deletion.
+func latest(old, updated client.Object) client.Object {
+	if updated != nil {
+		return updated
 	}
-	return before
+	return old
 }
 
-// Enable lets those watches begin whose input is used.
+// Enable starts the watches of the inputs that are used.
 func (w Watches) Enable(used func(input.Set) bool) {
-	for of, watch := range w {
-		if used(of) {
+	for inputs, watch := range w {
+		if used(inputs) {
 			watch.Enable()
 		}
 	}
 }
 
 // Demand implements hubcache.Watches.
-func (w Watches) Demand(of input.Set) bool {
-	w[of].Enable()
-	return w[of].Ready()
+func (w Watches) Demand(inputs input.Set) bool {
+	w[inputs].Enable()
+	return w[inputs].Ready()
 }
 
 // Late implements hubcache.Watches.
-func (w Watches) Late(of input.Set) bool { return w[of].Late() }
+func (w Watches) Late(inputs input.Set) bool { return w[inputs].Late() }
 
 var _ hubcache.Watches = Watches{}
 
 // Ready reports whether all objects of an input are read.
-func (w Watches) Ready(of input.Set) bool { return w[of].Ready() }
+func (w Watches) Ready(inputs input.Set) bool { return w[inputs].Ready() }

@@ -8,7 +8,7 @@ import (
 
 const typeRequired = string(addonv1alpha1.DependencyTypeRequired)
 
-// contribute passes to add what a managed cluster adds to each series.
+// contribute calls add with the contribution of a managed cluster to each series.
 func (c *cluster) contribute(add func(series, int)) {
 	failing := map[string][]cause.FailingEdge{}
 	required := map[string]bool{}
@@ -16,23 +16,23 @@ func (c *cluster) contribute(add func(series, int)) {
 		for i, e := range addOn.edges.edges {
 			verdict := code(addOn.codes[i])
 			if !e.alternative {
-				e.contribute(addOn.addOn, verdict, c.lost || verdict.has(codeHeld), add)
+				e.contribute(addOn.addOn, verdict, c.lost || verdict.hasFlag(codeHeld), add)
 			}
-			if verdict.has(codeBlocks) && e.isCause(verdict.verdict()) {
+			if verdict.hasFlag(codeBlocks) && e.isCause(verdict.verdict()) {
 				failing[addOn.addOn] = append(failing[addOn.addOn], cause.FailingEdge{
-					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.has(codeFollows),
+					Target: e.target, Verdict: verdict.verdict(), Follows: verdict.hasFlag(codeFollows),
 				})
 			}
 			if i+1 < len(addOn.edges.edges) && addOn.edges.edges[i+1].alternative && !e.alternative {
-				continue // its alternatives are what is required
+				continue // its alternatives are required instead
 			}
-			if verdict.has(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
+			if verdict.hasFlag(codeBlocks) || e.kind == typeRequired && verdict.verdict() != evaluation.NotApplicable && verdict.verdict() != evaluation.Waived {
 				required[e.target] = true
 			}
 		}
 	}
 	if c.lost {
-		return // what fails there, and why, is not known
+		return // the failures of a lost cluster are unknown
 	}
 	for _, addOn := range c.addOns {
 		addOn.contributeBlockers(add)
@@ -46,7 +46,7 @@ func (c *cluster) contribute(add func(series, int)) {
 	}
 }
 
-// contributeBlockers passes to add the platforms whose upgrade would break the add-on.
+// contributeBlockers calls add with the platforms whose upgrade would break the add-on.
 func (v verdicts) contributeBlockers(add func(series, int)) {
 	if v.edges == nil {
 		return
@@ -59,7 +59,7 @@ func (v verdicts) contributeBlockers(add func(series, int)) {
 	}
 }
 
-// contribute passes to add what an edge of the add-on adds.
+// contribute calls add with the contribution of an edge of the add-on.
 func (e edge) contribute(addOn string, c code, held bool, add func(series, int)) {
 	verdict := c.verdict()
 	if verdict == evaluation.NotApplicable {

@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
-// series is one series about the fleet: the name of its metric, and its labels.
+// series identifies one series about the fleet: the name of its metric, and its labels.
 type series struct {
 	name   string
 	labels [4]string
@@ -34,18 +34,18 @@ var fleetLabels = map[string][]string{
 
 // fleet counts managed clusters by edge and by root cause.
 //
-// It remembers the last verdicts, and no counts of single clusters: those are computed
-// from the verdicts, once before the first change after a scrape, to take them out of
-// the sums, and once at the next scrape. So a storm costs no more than its scrapes.
+// It stores the last verdicts and the sums of all clusters, but no counts of single clusters.
+// The first change of a cluster after a scrape subtracts its counts from the sums. The next
+// scrape adds them again. So the cost of a storm depends only on the number of scrapes.
 type fleet struct {
 	descriptions map[string]*prometheus.Desc
 
 	mutex    sync.Mutex
 	clusters map[string]*cluster
-	// pending have changed since the last scrape: the sums lack them.
+	// pending has the clusters that have changed since the last scrape. The sums lack their counts.
 	pending map[string]*cluster
 	sums    map[series]int
-	// edges of each add-on, as it declares them now
+	// edges has the shared lists of edges of each add-on.
 	edges map[string][]*edges
 }
 
@@ -57,8 +57,11 @@ type cluster struct {
 
 func newFleet() *fleet {
 	f := &fleet{
-		descriptions: map[string]*prometheus.Desc{}, clusters: map[string]*cluster{}, pending: map[string]*cluster{},
-		sums: map[series]int{}, edges: map[string][]*edges{},
+		descriptions: map[string]*prometheus.Desc{},
+		clusters:     map[string]*cluster{},
+		pending:      map[string]*cluster{},
+		sums:         map[series]int{},
+		edges:        map[string][]*edges{},
 	}
 	for name, labels := range fleetLabels {
 		f.descriptions[name] = prometheus.NewDesc(name, Help[name], labels, nil)
@@ -74,10 +77,10 @@ func (f *fleet) Describe(descriptions chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (f *fleet) Collect(found chan<- prometheus.Metric) {
+func (f *fleet) Collect(output chan<- prometheus.Metric) {
 	for s, sum := range f.current() {
 		labels := s.labels[:len(fleetLabels[s.name])]
-		found <- prometheus.MustNewConstMetric(f.descriptions[s.name], prometheus.GaugeValue, float64(sum), labels...)
+		output <- prometheus.MustNewConstMetric(f.descriptions[s.name], prometheus.GaugeValue, float64(sum), labels...)
 	}
 }
 
@@ -92,7 +95,7 @@ func (f *fleet) current() map[series]int {
 	return maps.Clone(f.sums)
 }
 
-// add adds what the cluster contributes to the sums, or takes it out.
+// add adds the counts of the cluster to the sums, or subtracts them if sign is -1.
 func (f *fleet) add(c *cluster, sign int) {
 	c.contribute(func(s series, count int) {
 		if f.sums[s] += sign * count; f.sums[s] == 0 {
@@ -101,8 +104,8 @@ func (f *fleet) add(c *cluster, sign int) {
 	})
 }
 
-// changing returns the cluster, whose counts are not in the sums until the next scrape.
-func (f *fleet) changing(name string) *cluster {
+// beginChange returns the cluster for a change. It removes the counts of the cluster from the sums until the next scrape.
+func (f *fleet) beginChange(name string) *cluster {
 	c := f.clusters[name]
 	if c == nil {
 		c = &cluster{}
@@ -114,41 +117,41 @@ func (f *fleet) changing(name string) *cluster {
 	return c
 }
 
-// changed drops a cluster without add-ons that is not lost.
-func (f *fleet) changed(name string) {
+// dropEmpty drops a cluster without add-ons that is not lost.
+func (f *fleet) dropEmpty(name string) {
 	if c := f.clusters[name]; !c.lost && len(c.addOns) == 0 {
 		delete(f.clusters, name)
 		delete(f.pending, name)
 	}
 }
 
-// set replaces the verdicts on the edges of an add-on; none: it is gone.
+// set replaces the verdicts on the edges of an add-on. Without findings, it removes the add-on.
 func (f *fleet) set(key types.NamespacedName, findings []evaluation.Finding) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	var before verdicts
-	if on := f.clusters[key.Namespace]; on != nil {
-		if i, found := on.find(key.Name); found {
-			before = on.addOns[i]
+	var previous verdicts
+	if c := f.clusters[key.Namespace]; c != nil {
+		if i, ok := c.find(key.Name); ok {
+			previous = c.addOns[i]
 		}
 	}
-	now := verdictsOf(key.Name, findings, before, f.edges)
-	if now == before {
+	current := verdictsOf(key.Name, findings, previous, f.edges)
+	if current == previous {
 		return
 	}
-	c := f.changing(key.Namespace)
-	switch i, found := c.find(key.Name); {
-	case found && now.edges == nil:
+	c := f.beginChange(key.Namespace)
+	switch i, ok := c.find(key.Name); {
+	case ok && current.edges == nil:
 		c.addOns = slices.Delete(c.addOns, i, i+1)
-	case found:
-		c.addOns[i] = now
+	case ok:
+		c.addOns[i] = current
 	default:
-		c.addOns = slices.Insert(c.addOns, i, now)
+		c.addOns = slices.Insert(c.addOns, i, current)
 	}
-	f.changed(key.Namespace)
+	f.dropEmpty(key.Namespace)
 }
 
-// block replaces the platforms whose upgrade would break an add-on. One without edges has none.
+// block replaces the platforms whose upgrade would break an add-on. It ignores an add-on without edges.
 func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -156,13 +159,13 @@ func (f *fleet) block(key types.NamespacedName, blockers protection.Blockers) {
 	if c == nil {
 		return
 	}
-	if i, found := c.find(key.Name); found && c.addOns[i].blockers != blockers {
-		f.changing(key.Namespace).addOns[i].blockers = blockers
+	if i, ok := c.find(key.Name); ok && c.addOns[i].blockers != blockers {
+		f.beginChange(key.Namespace).addOns[i].blockers = blockers
 	}
 }
 
-// unregistered drops what is shared of an add-on.
-func (f *fleet) unregistered(addOn string) {
+// forgetEdges drops the shared edges of an add-on that is no longer registered.
+func (f *fleet) forgetEdges(addOn string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	delete(f.edges, addOn)
@@ -172,31 +175,31 @@ func (c *cluster) find(addOn string) (int, bool) {
 	return slices.BinarySearchFunc(c.addOns, addOn, func(v verdicts, name string) int { return strings.Compare(v.addOn, name) })
 }
 
-// SetLost records whether a managed cluster is lost: all verdicts there are then held.
+// SetLost records whether a managed cluster is lost. All verdicts on a lost cluster are held.
 func (m *Metrics) SetLost(name string, lost bool) {
 	f := m.fleet
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if known := f.clusters[name]; lost == (known != nil && known.lost) {
+	if c := f.clusters[name]; lost == (c != nil && c.lost) {
 		return
 	}
-	f.changing(name).lost = lost
-	f.changed(name)
+	f.beginChange(name).lost = lost
+	f.dropEmpty(name)
 }
 
 func (f *fleet) isLost(name string) bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	known := f.clusters[name]
-	return known != nil && known.lost
+	c := f.clusters[name]
+	return c != nil && c.lost
 }
 
-// Assessed replaces what is found of an add-on on one cluster; nil: it no longer exists. Edges that are held keep their value.
-func (m *Metrics) Assessed(addOn types.NamespacedName, found *outcome.Assessment) {
-	if found == nil {
+// Assessed replaces the assessment of an add-on on a cluster. It is nil if the add-on was deleted. Held edges keep their last verdict.
+func (m *Metrics) Assessed(addOn types.NamespacedName, assessment *outcome.Assessment) {
+	if assessment == nil {
 		m.fleet.set(addOn, nil)
 		return
 	}
-	m.fleet.set(addOn, found.Findings)
-	m.fleet.block(addOn, found.Blockers)
+	m.fleet.set(addOn, assessment.Findings)
+	m.fleet.block(addOn, assessment.Blockers)
 }

@@ -24,31 +24,31 @@ func optional(name string, verdict evaluation.Verdict) evaluation.Finding {
 	}
 }
 
-// follows is an edge on an add-on that a dependency of its own keeps from working.
+// follows returns a finding on an add-on that fails because of its own dependency.
 func follows(name string) evaluation.Finding {
-	found := finding(name, evaluation.NotAvailable)
-	found.Degraded = &metav1.Condition{}
-	return found
+	f := finding(name, evaluation.NotAvailable)
+	f.Degraded = &metav1.Condition{}
+	return f
 }
 
-// anyOf is a finding on an edge t on b, c or d, with findings on these.
+// anyOf returns a finding on an edge t with the alternatives b, c and d.
 func anyOf(verdict evaluation.Verdict, alternatives ...evaluation.Finding) evaluation.Finding {
-	found := finding("t", verdict)
-	found.Dependency.AnyOf = []addonv1alpha1.DependencyAlternative{{AddOn: "b"}, {AddOn: "c"}, {AddOn: "d"}}
+	f := finding("t", verdict)
+	f.Dependency.AnyOf = []addonv1alpha1.DependencyAlternative{{AddOn: "b"}, {AddOn: "c"}, {AddOn: "d"}}
 	for i := range alternatives {
-		alternatives[i].Dependency.AddOn = found.Dependency.AnyOf[i].AddOn
+		alternatives[i].Dependency.AddOn = f.Dependency.AnyOf[i].AddOn
 	}
 	if len(alternatives) > 0 {
-		found.Detail = &evaluation.Detail{Alternatives: alternatives}
+		f.Detail = &evaluation.Detail{Alternatives: alternatives}
 	}
-	return found
+	return f
 }
 
-// alias is an edge that has another name than its add-on.
+// alias returns a finding on an edge whose name differs from its add-on.
 func alias(name, addOn string, verdict evaluation.Verdict) evaluation.Finding {
-	found := finding(name, verdict)
-	found.Dependency.AddOn = addOn
-	return found
+	f := finding(name, verdict)
+	f.Dependency.AddOn = addOn
+	return f
 }
 
 func TestFleet(t *testing.T) {
@@ -59,7 +59,7 @@ func TestFleet(t *testing.T) {
 	for name, test := range map[string]struct {
 		sets []set
 		lost []string
-		// by metric; the others have no series
+		// series by metric; other metrics have none
 		want map[string][]string
 	}{
 		"satisfied": {
@@ -209,14 +209,14 @@ func BenchmarkStorm(b *testing.B) {
 	storm := func(fails bool) {
 		for c := range 5000 {
 			for a := range 19 {
-				found := findings{finding(fmt.Sprint("addon-", a+1), evaluation.Satisfied)}
+				fs := findings{finding(fmt.Sprint("addon-", a+1), evaluation.Satisfied)}
 				switch {
 				case fails && a == 18:
-					found[0].Verdict = evaluation.NotAvailable
+					fs[0].Verdict = evaluation.NotAvailable
 				case fails:
-					found = findings{follows(fmt.Sprint("addon-", a+1))}
+					fs = findings{follows(fmt.Sprint("addon-", a+1))}
 				}
-				m.fleet.set(types.NamespacedName{Namespace: fmt.Sprint("cluster-", c), Name: fmt.Sprint("addon-", a)}, found)
+				m.fleet.set(types.NamespacedName{Namespace: fmt.Sprint("cluster-", c), Name: fmt.Sprint("addon-", a)}, fs)
 			}
 		}
 		started := time.Now()
@@ -232,28 +232,28 @@ func BenchmarkStorm(b *testing.B) {
 func TestBlockers(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
-	kubernetes, both := protection.Blockers{Kubernetes: true}, protection.Blockers{Kubernetes: true, OCM: true}
+	kubernetes, all := protection.Blockers{Kubernetes: true}, protection.Blockers{Kubernetes: true, OCM: true}
 	meets := findings{{Requirement: &declaration.Requirement{Name: "requirements.kubernetes"}, Verdict: evaluation.Satisfied}}
-	found := func(cluster string, on findings, blockers protection.Blockers) {
+	assess := func(cluster string, edges findings, blockers protection.Blockers) {
 		key := types.NamespacedName{Namespace: cluster, Name: "leaf"}
-		m.Assessed(key, &outcome.Assessment{Findings: on, Blockers: blockers})
+		m.Assessed(key, &outcome.Assessment{Findings: edges, Blockers: blockers})
 	}
 	for _, step := range []struct {
-		name string
-		do   func()
-		want []string
+		name   string
+		action func()
+		want   []string
 	}{
-		{"an add-on without edges: no series", func() { found("c1", nil, both) }, nil},
+		{"an add-on without edges: no series", func() { assess("c1", nil, all) }, nil},
 		{
-			"one cluster", func() { found("c1", meets, both) },
+			"one cluster", func() { assess("c1", meets, all) },
 			[]string{`{addon="leaf",platform="kubernetes"} 1`, `{addon="leaf",platform="ocm"} 1`},
 		},
 		{
-			"another cluster", func() { found("c2", meets, kubernetes) },
+			"another cluster", func() { assess("c2", meets, kubernetes) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
 		{
-			"other verdicts", func() { found("c2", append(findings{finding("base", evaluation.NotInstalled)}, meets...), kubernetes) },
+			"other verdicts", func() { assess("c2", append(findings{finding("base", evaluation.NotInstalled)}, meets...), kubernetes) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
 		{
@@ -264,11 +264,11 @@ func TestBlockers(t *testing.T) {
 			"it is back", func() { m.SetLost("c2", false) },
 			[]string{`{addon="leaf",platform="kubernetes"} 2`, `{addon="leaf",platform="ocm"} 1`},
 		},
-		{"a wider range", func() { found("c1", meets, protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
-		{"uninstalled", func() { m.Assessed(on("c2"), nil) }, nil},
-		{"installed again", func() { found("c2", meets, protection.Blockers{}) }, nil},
+		{"a wider range", func() { assess("c1", meets, protection.Blockers{}) }, []string{`{addon="leaf",platform="kubernetes"} 1`}},
+		{"uninstalled", func() { m.Assessed(leafOn("c2"), nil) }, nil},
+		{"installed again", func() { assess("c2", meets, protection.Blockers{}) }, nil},
 	} {
-		step.do()
+		step.action()
 		t.Log(step.name)
 		expect(t, registry, NameBlockers, "gauge", step.want...)
 	}

@@ -1,5 +1,5 @@
-// Package metrics has the metrics of addon-manager. A series exists only while its
-// object does.
+// Package metrics has the metrics of addon-manager. A series is deleted with its
+// object.
 package metrics
 
 import (
@@ -55,7 +55,7 @@ var Help = map[string]string{
 	NameFactsWrites:   "Writes of what is requested of managed clusters, by result (success or error).",
 }
 
-// WriteResult is how a write of a condition ended.
+// WriteResult is the result of a write of a condition.
 type WriteResult string
 
 // The results of a write.
@@ -65,12 +65,12 @@ const (
 	WriteError    WriteResult = "error"
 )
 
-// FactsPhase is how far the facts that are needed of a cluster are reported.
+// FactsPhase is the progress of the request for the facts of a cluster.
 type FactsPhase string
 
 // The values of the label standing.
 const (
-	// FactsNone: no facts are needed.
+	// FactsNone means that no facts are needed.
 	FactsNone      FactsPhase = ""
 	FactsReported  FactsPhase = "answered"
 	FactsWaiting   FactsPhase = "waiting"
@@ -79,7 +79,7 @@ const (
 
 const labelAddOn = "addon"
 
-// Metrics records what the hub controllers do.
+// Metrics has the metrics of the hub controllers.
 type Metrics struct {
 	fleet         *fleet
 	reaction      *prometheus.HistogramVec
@@ -92,12 +92,12 @@ type Metrics struct {
 	factsWrites   *prometheus.CounterVec
 
 	mutex       sync.Mutex
-	registered  map[string]bool
+	addOns      map[string]bool
 	factsPhases map[string]FactsPhase // by cluster
 }
 
-// New registers all metrics with the registry; it panics when one of the names
-// is taken, which only a programming error can cause.
+// New registers all metrics with the registry. It panics if a name is already registered,
+// which only a programming error can cause.
 func New(registry prometheus.Registerer) *Metrics {
 	register := promauto.With(registry)
 	counter := func(name string, labels ...string) *prometheus.CounterVec {
@@ -106,10 +106,10 @@ func New(registry prometheus.Registerer) *Metrics {
 	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
 		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: Help[name]}, labels)
 	}
-	counted := newFleet()
-	registry.MustRegister(counted)
+	collector := newFleet()
+	registry.MustRegister(collector)
 	m := &Metrics{
-		fleet: counted,
+		fleet: collector,
 		reaction: register.NewHistogramVec(prometheus.HistogramOpts{
 			Name: NameReaction, Help: Help[NameReaction], Buckets: []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800},
 		}, []string{"reaction"}),
@@ -132,7 +132,7 @@ func New(registry prometheus.Registerer) *Metrics {
 func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.registered[addOn] {
+	if !m.addOns[addOn] {
 		return
 	}
 	m.writes.WithLabelValues(addOn, reason, string(result)).Inc()
@@ -143,7 +143,7 @@ func (m *Metrics) Wrote(addOn, reason string, result WriteResult) {
 func (m *Metrics) Contested(addOn string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.registered[addOn] {
+	if !m.addOns[addOn] {
 		return
 	}
 	m.contested.WithLabelValues(addOn).Inc()
@@ -165,54 +165,54 @@ func (m *Metrics) Reacted(reaction condition.Reaction, took time.Duration) {
 	m.reaction.WithLabelValues(string(reaction)).Observe(max(0, took.Seconds()))
 }
 
-// Declared replaces the problems of an add-on's declaration.
-func (m *Metrics) Declared(addOn string, problems []declaration.Problem) {
+// SetProblems replaces the problems of an add-on's declaration.
+func (m *Metrics) SetProblems(addOn string, problems []declaration.Problem) {
 	m.problems.DeletePartialMatch(prometheus.Labels{labelAddOn: addOn})
 	for _, problem := range problems {
 		m.problems.WithLabelValues(addOn, string(problem.Reason)).Inc()
 	}
 }
 
-// Registered replaces the names of all registered add-ons. It deletes the series of
-// those that are no longer registered, except their unsatisfied edges: these are
-// deleted as each cluster is evaluated. Later writes of such add-ons are not
-// counted, because nothing would delete their series again.
-func (m *Metrics) Registered(addOns []string) {
+// SetAddOns replaces the names of all registered add-ons. It deletes the series of add-ons
+// that are no longer registered. Only the series of their edges stay until each cluster is
+// evaluated. Later writes of such add-ons are not counted, because their series would never
+// be deleted.
+func (m *Metrics) SetAddOns(addOns []string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before := m.registered
-	m.registered = make(map[string]bool, len(addOns))
+	previous := m.addOns
+	m.addOns = make(map[string]bool, len(addOns))
 	for _, addOn := range addOns {
-		m.registered[addOn] = true
+		m.addOns[addOn] = true
 	}
-	for addOn := range before {
-		if !m.registered[addOn] {
+	for addOn := range previous {
+		if !m.addOns[addOn] {
 			labels := prometheus.Labels{labelAddOn: addOn}
 			m.problems.DeletePartialMatch(labels)
 			m.writes.DeletePartialMatch(labels)
 			m.contested.DeletePartialMatch(labels)
-			m.fleet.unregistered(addOn)
+			m.fleet.forgetEdges(addOn)
 		}
 	}
 }
 
-// SetFacts sets how far the facts that are needed of a cluster are reported.
-func (m *Metrics) SetFacts(cluster string, now FactsPhase) {
+// SetFacts sets the progress of the request for the facts of a cluster.
+func (m *Metrics) SetFacts(cluster string, phase FactsPhase) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before := m.factsPhases[cluster]
-	if before == now {
+	previous := m.factsPhases[cluster]
+	if previous == phase {
 		return
 	}
-	if before != FactsNone {
-		m.factsClusters.WithLabelValues(string(before)).Dec()
+	if previous != FactsNone {
+		m.factsClusters.WithLabelValues(string(previous)).Dec()
 	}
-	if now == FactsNone {
+	if phase == FactsNone {
 		delete(m.factsPhases, cluster)
 		return
 	}
-	m.factsPhases[cluster] = now
-	m.factsClusters.WithLabelValues(string(now)).Inc()
+	m.factsPhases[cluster] = phase
+	m.factsClusters.WithLabelValues(string(phase)).Inc()
 }
 
 // silentAgents counts the clusters that wait and are not lost.
@@ -228,5 +228,5 @@ func (m *Metrics) silentAgents() float64 {
 	return float64(silent)
 }
 
-// FactsWrote counts one write of what is requested.
+// FactsWrote counts one write of a request for facts.
 func (m *Metrics) FactsWrote(result WriteResult) { m.factsWrites.WithLabelValues(string(result)).Inc() }

@@ -19,7 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
-func on(cluster string) types.NamespacedName {
+func leafOn(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: "leaf"}
 }
 
@@ -41,8 +41,8 @@ func expect(t *testing.T, registry *prometheus.Registry, name, kind string, line
 	}
 }
 
-// found is what is found of an add-on that blocks no upgrade.
-func found(m *Metrics, addOn types.NamespacedName, findings []evaluation.Finding) {
+// setFindings records the assessment of an add-on that blocks no upgrade.
+func setFindings(m *Metrics, addOn types.NamespacedName, findings []evaluation.Finding) {
 	m.Assessed(addOn, &outcome.Assessment{Findings: findings})
 }
 
@@ -53,49 +53,49 @@ func TestUnsatisfied(t *testing.T) {
 		return fmt.Sprintf(`{addon="leaf",dependency=%q,type="Required",verdict=%q} %d`, name, verdict, count)
 	}
 	for _, step := range []struct {
-		name string
-		do   func()
-		want []string
+		name   string
+		action func()
+		want   []string
 	}{
-		{"satisfied: no series", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.Satisfied)}) }, nil},
+		{"satisfied: no series", func() { setFindings(m, leafOn("c1"), []evaluation.Finding{finding("base", evaluation.Satisfied)}) }, nil},
 		{"one cluster", func() {
-			found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
+			setFindings(m, leafOn("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"the same again", func() {
-			found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
+			setFindings(m, leafOn("c1"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.Satisfied)})
 		}, []string{line("base", "NotInstalled", 1)}},
 		{"another cluster", func() {
-			found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.NotAvailable)})
+			setFindings(m, leafOn("c2"), []evaluation.Finding{finding("base", evaluation.NotInstalled), finding("other", evaluation.NotAvailable)})
 		}, []string{line("base", "NotInstalled", 2), line("other", "NotAvailable", 1)}},
 		{
-			"another verdict", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.NotAvailable)}) },
+			"another verdict", func() { setFindings(m, leafOn("c1"), []evaluation.Finding{finding("base", evaluation.NotAvailable)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
-			"held: as before", func() { found(m, on("c1"), []evaluation.Finding{finding("base", evaluation.Held)}) },
+			"held: as before", func() { setFindings(m, leafOn("c1"), []evaluation.Finding{finding("base", evaluation.Held)}) },
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotAvailable", 1)},
 		},
 		{
 			"one held beside a known one: the held one as before",
 			func() {
-				found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.Held), finding("other", evaluation.NotInstalled)})
+				setFindings(m, leafOn("c2"), []evaluation.Finding{finding("base", evaluation.Held), finding("other", evaluation.NotInstalled)})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
 			"a declaration that cannot be used: all as before", func() {
-				found(m, on("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
+				setFindings(m, leafOn("c2"), []evaluation.Finding{{Verdict: evaluation.Held}})
 			},
 			[]string{line("base", "NotAvailable", 1), line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
 		{
-			"no dependencies any more", func() { found(m, on("c1"), nil) },
+			"no dependencies any more", func() { setFindings(m, leafOn("c1"), nil) },
 			[]string{line("base", "NotInstalled", 1), line("other", "NotInstalled", 1)},
 		},
-		{"gone", func() { m.Assessed(on("c2"), nil) }, nil},
-		{"gone twice", func() { m.Assessed(on("c2"), nil) }, nil},
+		{"gone", func() { m.Assessed(leafOn("c2"), nil) }, nil},
+		{"gone twice", func() { m.Assessed(leafOn("c2"), nil) }, nil},
 	} {
-		step.do()
+		step.action()
 		t.Log(step.name)
 		expect(t, registry, NameUnsatisfied, "gauge", step.want...)
 	}
@@ -110,22 +110,22 @@ func TestSeriesLiveAsLongAsTheRegistration(t *testing.T) {
 	m.Wrote("leaf", "R", WriteSuccess)
 	expect(t, registry, NameWrites, "counter")
 
-	m.Registered([]string{"leaf", "base"})
+	m.SetAddOns([]string{"leaf", "base"})
 	for _, addOn := range []string{"leaf", "base"} {
 		m.Wrote(addOn, "R", WriteSuccess)
 		m.Contested(addOn)
-		m.Declared(addOn, []declaration.Problem{{Reason: declaration.ProblemCycle}, {Reason: declaration.ProblemCycle}})
+		m.SetProblems(addOn, []declaration.Problem{{Reason: declaration.ProblemCycle}, {Reason: declaration.ProblemCycle}})
 	}
 	m.Wrote("leaf", "R", WriteConflict)
 	expect(t, registry, NameWrites, "counter", `{addon="base",reason="R",result="success"} 1`,
 		`{addon="leaf",reason="R",result="conflict"} 1`, `{addon="leaf",reason="R",result="success"} 1`)
 	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`, `{addon="leaf",problem="DependencyCycle"} 2`)
 
-	m.Declared("leaf", nil)
+	m.SetProblems("leaf", nil)
 	expect(t, registry, NameInvalid, "gauge", `{addon="base",problem="DependencyCycle"} 2`)
 
-	m.Registered([]string{"leaf"})
-	m.Wrote("base", "R", WriteSuccess) // a write that clears up comes late
+	m.SetAddOns([]string{"leaf"})
+	m.Wrote("base", "R", WriteSuccess) // a late write during the cleanup
 	m.Contested("base")
 	expect(t, registry, NameWrites, "counter",
 		`{addon="leaf",reason="R",result="conflict"} 1`, `{addon="leaf",reason="R",result="success"} 1`)
@@ -140,11 +140,11 @@ func TestConcurrentUse(t *testing.T) {
 	for i := range 8 {
 		working.Go(func() {
 			for range 200 {
-				m.Registered([]string{"leaf"})
-				found(m, on(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
+				m.SetAddOns([]string{"leaf"})
+				setFindings(m, leafOn(fmt.Sprint(i)), []evaluation.Finding{finding("base", evaluation.NotInstalled)})
 				m.Wrote("leaf", "R", WriteSuccess)
-				m.Registered(nil)
-				m.Assessed(on(fmt.Sprint(i)), nil)
+				m.SetAddOns(nil)
+				m.Assessed(leafOn(fmt.Sprint(i)), nil)
 				if _, err := registry.Gather(); err != nil {
 					t.Error(err)
 				}
@@ -159,18 +159,18 @@ func TestConcurrentUse(t *testing.T) {
 func TestEveryMetricIsExplained(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry)
-	m.Registered([]string{"leaf"})
-	m.Assessed(on("c1"), &outcome.Assessment{
+	m.SetAddOns([]string{"leaf"})
+	m.Assessed(leafOn("c1"), &outcome.Assessment{
 		Findings: []evaluation.Finding{finding("base", evaluation.NotInstalled)}, Blockers: protection.Blockers{Kubernetes: true},
 	})
 	m.Wrote("leaf", "R", WriteSuccess)
 	m.Contested("leaf")
 	m.Evaluated(1)
-	m.Declared("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
+	m.SetProblems("leaf", []declaration.Problem{{Reason: declaration.ProblemCycle}})
 	m.SetFacts("c1", FactsReported)
 	m.FactsWrote(WriteSuccess)
-	found(m, on("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
-	found(m, on("c3"), []evaluation.Finding{finding("base", evaluation.Waived)})
+	setFindings(m, leafOn("c2"), []evaluation.Finding{finding("base", evaluation.Held)})
+	setFindings(m, leafOn("c3"), []evaluation.Finding{finding("base", evaluation.Waived)})
 	m.Reacted(condition.ReactionNoticed, 1)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Error(err, problems)

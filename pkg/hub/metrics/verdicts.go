@@ -9,20 +9,20 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// edges are those of an add-on, shared by all managed clusters.
+// edges is the list of edges of an add-on. All managed clusters share it.
 type edges struct {
 	addOn string
 	edges []edge
 }
 
-// edge is one that is declared, or, after the edge that it is of, an alternative.
+// edge is a declared edge, or an alternative. The alternatives of an edge follow it in the list.
 type edge struct {
 	dependency, target, kind string
 	alternative              bool
 }
 
-// verdicts are the last ones on the edges of an add-on on one managed cluster. The zero
-// value is that of an add-on without edges. Equal values are equal by ==.
+// verdicts has the last verdicts on the edges of an add-on on one managed cluster. The zero
+// value has no edges. Values can be compared with ==.
 type verdicts struct {
 	*edges
 	// codes has a code for each edge.
@@ -31,15 +31,15 @@ type verdicts struct {
 	blockers protection.Blockers
 }
 
-// code is an index of evaluation.Verdicts, with marks.
+// code is an index of evaluation.Verdicts, with flags.
 type code byte
 
 const (
-	// codeHeld marks a verdict that is kept; one that was never known is Held.
+	// codeHeld flags a verdict that is held. Without any earlier verdict, the verdict is Held.
 	codeHeld code = 1 << 7
-	// codeFollows marks that the dependency fails because of one of its own.
+	// codeFollows flags a dependency that fails because of its own dependency.
 	codeFollows code = 1 << 6
-	// codeBlocks marks that the add-on cannot work without the edge.
+	// codeBlocks flags an edge that is necessary for the add-on to work.
 	codeBlocks code = 1 << 5
 )
 
@@ -49,116 +49,117 @@ func indexOf(verdict evaluation.Verdict) code {
 	return code(slices.Index(evaluation.Verdicts, verdict)) //nolint:gosec // there are fewer than codeBlocks
 }
 
-func (c code) has(mark code) bool { return c&mark != 0 }
+func (c code) hasFlag(flag code) bool { return c&flag != 0 }
 
-// verdictsOf are those of the findings. What is held has the verdict of before. shared
-// has the edges of each add-on.
-func verdictsOf(addOn string, findings []evaluation.Finding, before verdicts, shared map[string][]*edges) verdicts {
+// verdictsOf returns the verdicts of the findings. Held findings keep their previous verdict.
+// shared has the lists of edges of each add-on.
+func verdictsOf(addOn string, findings []evaluation.Finding, previous verdicts, shared map[string][]*edges) verdicts {
 	codes := make([]byte, 0, 16)
 	switch {
 	case len(findings) == 0:
 		return verdicts{}
-	case len(findings) == 1 && findings[0].Name() == "": // it is not known what it declares: all of it is held
-		for i := range len(before.codes) {
-			codes = append(codes, before.codes[i]|byte(codeHeld))
+	case len(findings) == 1 && findings[0].Name() == "": // its declaration is unknown, so all edges are held
+		for i := range len(previous.codes) {
+			codes = append(codes, previous.codes[i]|byte(codeHeld))
 		}
-		return verdicts{edges: before.edges, codes: string(codes), blockers: before.blockers}
+		return verdicts{edges: previous.edges, codes: string(codes), blockers: previous.blockers}
 	}
-	all := entriesOf(findings)
-	known := sharedEdges(addOn, all, shared)
-	for i := range all {
-		codes = append(codes, byte(codeOf(all[i].finding, known.edges[i], before)))
+	entries := entriesOf(findings)
+	addOnEdges := sharedEdges(addOn, entries, shared)
+	for i := range entries {
+		codes = append(codes, byte(codeOf(entries[i].finding, addOnEdges.edges[i], previous)))
 	}
-	if string(codes) == before.codes {
-		return verdicts{edges: known, codes: before.codes, blockers: before.blockers}
+	if string(codes) == previous.codes {
+		return verdicts{edges: addOnEdges, codes: previous.codes, blockers: previous.blockers}
 	}
-	return verdicts{edges: known, codes: string(codes), blockers: before.blockers}
+	return verdicts{edges: addOnEdges, codes: string(codes), blockers: previous.blockers}
 }
 
-// maxShared is how many lists of edges are shared of one add-on. Its AddOnTemplates may declare others,
-// and policies may override some on some managed clusters.
+// maxShared is the number of lists of edges that are shared for one add-on. Its AddOnTemplates may declare
+// other edges, and policies may override edges on some managed clusters.
 const maxShared = 8
 
-// sharedEdges returns the edges that the findings are on, from those that are shared if they are there.
-func sharedEdges(addOn string, all []entry, shared map[string][]*edges) *edges {
-	same := func(e edge, of entry) bool { return e == of.edge() }
-	of := shared[addOn]
-	if i := slices.IndexFunc(of, func(known *edges) bool { return slices.EqualFunc(known.edges, all, same) }); i >= 0 {
-		return of[i]
+// sharedEdges returns the shared list of the edges of the findings. If there is none, it adds one.
+func sharedEdges(addOn string, entries []entry, shared map[string][]*edges) *edges {
+	sameEdge := func(existing edge, e entry) bool { return existing == e.edge() }
+	lists := shared[addOn]
+	if i := slices.IndexFunc(lists, func(list *edges) bool { return slices.EqualFunc(list.edges, entries, sameEdge) }); i >= 0 {
+		return lists[i]
 	}
-	known := &edges{addOn: addOn}
-	for i := range all {
-		known.edges = append(known.edges, all[i].edge())
+	list := &edges{addOn: addOn}
+	for i := range entries {
+		list.edges = append(list.edges, entries[i].edge())
 	}
-	if len(of) == maxShared {
-		of = slices.Delete(of, 0, 1) // what was declared first is most likely the past
+	if len(lists) == maxShared {
+		lists = slices.Delete(lists, 0, 1) // the oldest list is most likely stale
 	}
-	shared[addOn] = append(of, known)
-	return known
+	shared[addOn] = append(lists, list)
+	return list
 }
 
-// entry is what was found of an edge, or of an alternative.
+// entry is the finding on an edge or on an alternative.
 type entry struct {
 	finding     *evaluation.Finding
 	alternative bool
 }
 
-// entriesOf are those of the findings. An alternative without a finding is like its edge.
+// entriesOf returns the entries of the findings and their alternatives. An alternative without its own finding gets the verdict of
+// its edge.
 func entriesOf(findings []evaluation.Finding) []entry {
-	all := make([]entry, 0, len(findings))
+	entries := make([]entry, 0, len(findings))
 	for i := range findings {
 		f := &findings[i]
-		all = append(all, entry{finding: f})
+		entries = append(entries, entry{finding: f})
 		if f.Dependency == nil || !declaration.HasAlternatives(f.Dependency) {
 			continue
 		}
 		if f.Verdict == evaluation.NoAlternative {
 			for end := range f.Ends() {
-				all = append(all, entry{end, true})
+				entries = append(entries, entry{end, true})
 			}
 			continue
 		}
 		named := evaluation.Named(f.Dependency)
 		for j := range named {
 			named[j].Verdict = f.Verdict
-			all = append(all, entry{&named[j], true})
+			entries = append(entries, entry{&named[j], true})
 		}
 	}
-	return all
+	return entries
 }
 
 func (e entry) edge() edge {
 	return edge{text.Name(e.finding.Name()), e.finding.Target(), string(e.finding.Type()), e.alternative}
 }
 
-// isCause reports whether what was found can be, or lead to, a root cause: of an edge without a satisfied alternative, its
-// alternatives are, but for those that wait for the add-on itself.
-func (e edge) isCause(found evaluation.Verdict) bool {
+// isCause reports whether a verdict can be, or lead to, a root cause. For an edge without a satisfied alternative, the causes are
+// its alternatives, except alternatives in a cycle with the add-on itself.
+func (e edge) isCause(verdict evaluation.Verdict) bool {
 	if e.alternative {
-		return found != evaluation.Cycle
+		return verdict != evaluation.Cycle
 	}
-	return found != evaluation.NoAlternative
+	return verdict != evaluation.NoAlternative
 }
 
-// codeOf is the code of a finding; of one that is held it is that of before.
-func codeOf(finding *evaluation.Finding, e edge, before verdicts) code {
+// codeOf returns the code of a finding. A held finding keeps its previous verdict.
+func codeOf(finding *evaluation.Finding, e edge, previous verdicts) code {
 	if finding.Held() {
-		if before.edges != nil {
-			same := func(other edge) bool {
-				return other.dependency == e.dependency && other.alternative == e.alternative && (!e.alternative || other.target == e.target)
+		if previous.edges != nil {
+			sameEdge := func(candidate edge) bool {
+				return candidate.dependency == e.dependency && candidate.alternative == e.alternative && (!e.alternative || candidate.target == e.target)
 			}
-			if i := slices.IndexFunc(before.edges.edges, same); i >= 0 {
-				return code(before.codes[i]) | codeHeld
+			if i := slices.IndexFunc(previous.edges.edges, sameEdge); i >= 0 {
+				return code(previous.codes[i]) | codeHeld
 			}
 		}
 		return indexOf(evaluation.Held) | codeHeld
 	}
-	found := indexOf(finding.Verdict)
+	result := indexOf(finding.Verdict)
 	if finding.Follows() {
-		found |= codeFollows
+		result |= codeFollows
 	}
 	if finding.Unsatisfied() && finding.Blocks() {
-		found |= codeBlocks
+		result |= codeBlocks
 	}
-	return found
+	return result
 }

@@ -1,6 +1,6 @@
-// Package outage remembers when managed clusters came back, and when addon-manager
-// first saw what a loss left on an add-on. These moments are by the hub's clock. The
-// times of conditions are not used: a managed cluster may have set them, and its
+// Package outage records when lost managed clusters came back, and when addon-manager
+// first observed the trace of a loss on an add-on. These times are by the hub's clock.
+// The times in conditions are not used: a managed cluster may have set them, and its
 // clock may be wrong.
 package outage
 
@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// Tracker remembers losses and returns. It is safe for concurrent use.
+// Tracker records the loss and the return of managed clusters. It is safe for concurrent use.
 //
 // The cache changes before its handlers run. So both handlers and controllers call
 // it, and the first call counts.
@@ -23,7 +23,7 @@ type Tracker struct {
 	clock clock.PassiveClock
 
 	mutex sync.Mutex
-	// started is when it was first used.
+	// started is the time of the first call.
 	started  time.Time
 	clusters map[string]*cluster
 }
@@ -31,79 +31,78 @@ type Tracker struct {
 type cluster struct {
 	lost bool
 	back time.Time
-	// found is by add-on.
-	found map[string]time.Time
+	// firstSeen has the time when the loss was first observed on each add-on.
+	firstSeen map[string]time.Time
 }
 
-// New returns a tracker that knows of no loss.
+// New returns a tracker without any loss.
 func New(clock clock.PassiveClock) *Tracker {
 	return &Tracker{clock: clock, clusters: map[string]*cluster{}}
 }
 
-// Observe takes the status of a cluster's Available, and returns since when the
-// cluster is back. That is at the earliest when the tracker was first used.
+// Observe records the status of a cluster's Available, and returns the time when the
+// cluster came back. That time is never before the first call to the tracker.
 func (t *Tracker) Observe(name string, status metav1.ConditionStatus) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.now()
-	known := t.clusters[name]
+	c := t.clusters[name]
 	switch {
 	case status == metav1.ConditionUnknown:
 		t.clusters[name] = &cluster{lost: true}
 		return time.Time{}
-	case known == nil:
+	case c == nil:
 		return t.started
-	case known.lost:
-		known.lost, known.back = false, now
-	case len(known.found) == 0 && now.Sub(known.back) >= evaluation.SettleTime:
+	case c.lost:
+		c.lost, c.back = false, now
+	case len(c.firstSeen) == 0 && now.Sub(c.back) >= evaluation.SettleTime:
 		delete(t.clusters, name) // no verdict is held any more
 	}
-	return evaluation.Later(known.back, t.started)
+	return evaluation.Later(c.back, t.started)
 }
 
-// Found returns when it was first called for the add-on, since Reported was
-// called for it or its cluster was lost.
-func (t *Tracker) Found(addOn types.NamespacedName) time.Time {
+// FirstSeen records that an add-on still shows the loss of its cluster, and returns the time
+// of the first such call. A new loss, or Reported, resets that time.
+func (t *Tracker) FirstSeen(addOn types.NamespacedName) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.now()
-	known := t.clusters[addOn.Namespace]
-	if known == nil {
-		known = &cluster{}
-		t.clusters[addOn.Namespace] = known
+	c := t.clusters[addOn.Namespace]
+	if c == nil {
+		c = &cluster{}
+		t.clusters[addOn.Namespace] = c
 	}
-	if known.found == nil {
-		known.found = map[string]time.Time{}
+	if c.firstSeen == nil {
+		c.firstSeen = map[string]time.Time{}
 	}
-	if _, ok := known.found[addOn.Name]; !ok {
-		known.found[addOn.Name] = now
+	if _, ok := c.firstSeen[addOn.Name]; !ok {
+		c.firstSeen[addOn.Name] = now
 	}
-	return known.found[addOn.Name]
+	return c.firstSeen[addOn.Name]
 }
 
-// Reported forgets when an add-on was found: its agent reports again, or it was
-// removed.
+// Reported records that the agent of an add-on reports again, or that the add-on was removed.
 func (t *Tracker) Reported(addOn types.NamespacedName) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	known := t.clusters[addOn.Namespace]
-	if known == nil {
+	c := t.clusters[addOn.Namespace]
+	if c == nil {
 		return
 	}
-	delete(known.found, addOn.Name)
-	if len(known.found) == 0 && !known.lost && known.back.IsZero() {
+	delete(c.firstSeen, addOn.Name)
+	if len(c.firstSeen) == 0 && !c.lost && c.back.IsZero() {
 		delete(t.clusters, addOn.Namespace)
 	}
 }
 
-// Forget forgets a cluster that was removed.
+// Forget drops a cluster that was removed.
 func (t *Tracker) Forget(name string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.clusters, name)
 }
 
-// now returns the time, and remembers the first.
+// now returns the current time. The first call sets started.
 func (t *Tracker) now() time.Time {
 	now := t.clock.Now()
 	if t.started.IsZero() {

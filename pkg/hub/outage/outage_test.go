@@ -30,9 +30,9 @@ func newTracker() (*Tracker, *clocktesting.FakePassiveClock) {
 
 func TestObserve(t *testing.T) {
 	type step struct {
-		after  time.Duration // since the start
-		status metav1.ConditionStatus
-		want   time.Duration // since the start; -1: zero
+		elapsed time.Duration // since the start
+		status  metav1.ConditionStatus
+		want    time.Duration // since the start, or -1 for the zero time
 	}
 	for name, steps := range map[string][]step{
 		"NeverLost":            {{0, up, 0}, {time.Hour, up, 0}},
@@ -44,7 +44,7 @@ func TestObserve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tracker, clock := newTracker()
 			for i, step := range steps {
-				clock.SetTime(started.Add(step.after))
+				clock.SetTime(started.Add(step.elapsed))
 				want := started.Add(step.want)
 				if step.want < 0 {
 					want = time.Time{}
@@ -73,14 +73,14 @@ func TestFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tracker, clock := newTracker()
-			tracker.Found(base)
+			tracker.FirstSeen(base)
 			clock.SetTime(started.Add(time.Hour))
 			test.between(tracker)
 			want := started
 			if test.anew {
 				want = started.Add(time.Hour)
 			}
-			if got := tracker.Found(base); !got.Equal(want) {
+			if got := tracker.FirstSeen(base); !got.Equal(want) {
 				t.Errorf("found at %s, want %s", got, want)
 			}
 		})
@@ -89,7 +89,7 @@ func TestFound(t *testing.T) {
 
 func TestKeepsNothingOfAFleetThatIsWell(t *testing.T) {
 	tracker, clock := newTracker()
-	tracker.Found(base)
+	tracker.FirstSeen(base)
 	tracker.Reported(base)
 	tracker.Observe("cluster1", lost)
 	tracker.Observe("cluster1", up)

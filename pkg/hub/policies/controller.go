@@ -1,5 +1,5 @@
-// Package policies reads AddOnDependencyPolicies, and keeps in the status of each what it does on
-// the managed clusters of the fleet.
+// Package policies reads AddOnDependencyPolicies. It writes the effect of each policy on the managed
+// clusters of the fleet to its status.
 package policies
 
 import (
@@ -32,84 +32,85 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-type stored = dependencyv1alpha1.AddOnDependencyPolicy
+type dependencyPolicy = dependencyv1alpha1.AddOnDependencyPolicy
 
 // Key is the only key of this controller's queue.
 var Key = types.NamespacedName{Name: "policies"}
 
-// Reconciler keeps the status of all policies. It has a single key: however much of the fleet changes at
-// once, it counts the managed clusters once.
+// Reconciler writes the status of all policies. It has a single key, so many changes of the fleet at the
+// same time lead to one count of the managed clusters.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Source       *Source
-	// Loader loads which AddOnTemplate runs on a cluster, and its labels.
+	// Loader loads the labels of a cluster and the AddOnTemplates that run there.
 	Loader   fleet.Loader
 	Writer   client.Client
 	Recorder events.EventRecorder
 	// Changed triggers this controller.
 	Changed *trigger.Trigger
 
-	// ofClusters: a policy is about protection or installations, whatever is installed on its clusters.
-	ofClusters atomic.Bool
+	// hasClusterPolicies is true if a policy configures protection or installations. Such a policy affects its
+	// clusters regardless of the add-ons there.
+	hasClusterPolicies atomic.Bool
 }
 
-// Reconcile counts what each policy does, and writes the statuses that have changed.
+// Reconcile counts the effects of each policy, and writes each status that has changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	all, err := r.Source.List(ctx)
-	if err != nil || len(all) == 0 {
+	policies, err := r.Source.List(ctx)
+	if err != nil || len(policies) == 0 {
 		return reconcile.Result{}, err
 	}
-	if slices.ContainsFunc(all, func(of stored) bool { return unread(declared, &of) }) {
+	if slices.ContainsFunc(policies, func(p dependencyPolicy) bool { return isUnread(evaluator, &p) }) {
 		return reconcile.Result{}, nil // the next catalog, which has the AddOnTemplates, triggers this again
 	}
 	now := r.Clock.Now()
-	tally, err := r.count(ctx, declared, policy.NewTally(now))
+	tally, err := r.count(ctx, evaluator, policy.NewTally(now))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.countClusters(ctx, policy.Read(all), tally); err != nil {
+	if err := r.countClusters(ctx, policy.Read(policies), tally); err != nil {
 		return reconcile.Result{}, err
 	}
 	var failures []error
-	for i := range all {
-		status := tally.Status(&all[i], declared.WithoutEffect)
-		failures = append(failures, r.write(ctx, &all[i], status))
+	for i := range policies {
+		status := tally.Status(&policies[i], evaluator.WithoutEffect)
+		failures = append(failures, r.write(ctx, &policies[i], status))
 	}
-	return controllers.At(policy.Read(all).Next(now), now), errors.Join(failures...)
+	return controllers.At(policy.Read(policies).Next(now), now), errors.Join(failures...)
 }
 
-// unread reports whether it is not known yet what an add-on declares that the policy is about.
-func unread(declared *evaluation.Evaluator, of *stored) bool {
-	return slices.ContainsFunc(of.Spec.Overrides, func(override dependencyv1alpha1.DependencyOverride) bool {
-		return declared.TemplatesUnread(override.AddOn)
+// isUnread reports whether the AddOnTemplates of an add-on that the policy overrides are not read yet.
+func isUnread(evaluator *evaluation.Evaluator, p *dependencyPolicy) bool {
+	return slices.ContainsFunc(p.Spec.Overrides, func(override dependencyv1alpha1.DependencyOverride) bool {
+		return evaluator.TemplatesUnread(override.AddOn)
 	})
 }
 
 // count adds the managed clusters on which policies override a dependency.
-func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, tally *policy.Tally) (*policy.Tally, error) {
-	for _, addOn := range declared.Overridden() {
-		installed, err := r.Fleet.Installed(ctx, addOn)
+func (r *Reconciler) count(ctx context.Context, evaluator *evaluation.Evaluator, tally *policy.Tally) (*policy.Tally, error) {
+	for _, addOn := range evaluator.Overridden() {
+		keys, err := r.Fleet.Installed(ctx, addOn)
 		if err != nil {
 			return nil, err
 		}
-		for _, on := range installed {
-			cluster, err := r.Loader.Reader.Cluster(ctx, on.Namespace)
+		for _, key := range keys {
+			cluster, err := r.Loader.Reader.Cluster(ctx, key.Namespace)
 			if err != nil {
 				return nil, err
 			}
-			counting, known, err := r.Loader.Counting(ctx, declared, on)
+			counting, ok, err := r.Loader.Counting(ctx, evaluator, key)
 			if err != nil {
 				return nil, err
 			}
-			if known {
+			if ok {
 				counting.EachOverridden(func(dependency string, overrides []*policy.Override) {
-					tally.Add(addOn, dependency, on.Namespace, labelsOf(cluster), overrides)
+					tally.Add(addOn, dependency, key.Namespace, labelsOf(cluster), overrides)
 				})
 			}
 		}
@@ -117,9 +118,9 @@ func (r *Reconciler) count(ctx context.Context, declared *evaluation.Evaluator, 
 	return tally, nil
 }
 
-// countClusters adds the managed clusters that policies select for protection or installations, whatever is installed there.
+// countClusters adds the managed clusters that policies select for protection or installations, regardless of the add-ons there.
 func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *policy.Tally) error {
-	r.ofClusters.Store(set.OfClusters())
+	r.hasClusterPolicies.Store(set.OfClusters())
 	if !set.OfClusters() {
 		return nil
 	}
@@ -133,7 +134,7 @@ func (r *Reconciler) countClusters(ctx context.Context, set policy.Set, tally *p
 	return nil
 }
 
-// labelsOf are those of a managed cluster, which may be nil.
+// labelsOf returns the labels of a managed cluster, which may be nil.
 func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	if cluster == nil {
 		return nil
@@ -141,18 +142,18 @@ func labelsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	return cluster.Labels
 }
 
-// write writes the status of a policy unless it is stored, and emits events on what is new.
-func (r *Reconciler) write(ctx context.Context, of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) error {
-	if apiequality.Semantic.DeepEqual(of.Status, status) {
+// write writes the status of a policy if it has changed, and emits events on the changes.
+func (r *Reconciler) write(ctx context.Context, p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) error {
+	if apiequality.Semantic.DeepEqual(p.Status, status) {
 		return nil
 	}
-	applied := &stored{
+	applied := &dependencyPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: dependencyv1alpha1.GroupVersion.String(), Kind: dependencyv1alpha1.PolicyKind.Kind},
-		ObjectMeta: metav1.ObjectMeta{Name: of.Name, UID: of.UID}, Status: status,
+		ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID}, Status: status,
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applied)
 	if err != nil {
-		return reconcile.TerminalError(fmt.Errorf("convert the status of AddOnDependencyPolicy %s: %w", of.Name, err))
+		return reconcile.TerminalError(fmt.Errorf("convert the status of AddOnDependencyPolicy %s: %w", p.Name, err))
 	}
 	delete(content, "spec")
 	err = r.Writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content}),
@@ -161,8 +162,8 @@ func (r *Reconciler) write(ctx context.Context, of *stored, status dependencyv1a
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil // deleted, or replaced by another of the name: its event follows
 	case err != nil:
-		return fmt.Errorf("write the status of AddOnDependencyPolicy %s: %w", of.Name, err)
+		return fmt.Errorf("write the status of AddOnDependencyPolicy %s: %w", p.Name, err)
 	}
-	r.emit(of, status)
+	r.emit(p, status)
 	return nil
 }

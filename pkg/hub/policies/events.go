@@ -15,21 +15,21 @@ import (
 
 // The reasons of events on an AddOnDependencyPolicy.
 const (
-	// EventWaived: the policy waives dependencies, since it was written.
+	// EventWaived means that a new or changed policy waives dependencies.
 	EventWaived = "DependencyWaived"
-	// EventWaiverEnded: a waiver has ended. The dependency counts again as declared.
+	// EventWaiverEnded means that a waiver has ended. The dependency counts again as declared.
 	EventWaiverEnded = "WaiverEnded"
-	// EventInvalid: an override cannot be used.
+	// EventInvalid means that an override cannot be used.
 	EventInvalid = "PolicyInvalid"
-	// EventConflicting: another policy contradicts this one.
+	// EventConflicting means that another policy contradicts this policy.
 	EventConflicting = "PolicyConflicting"
 )
 
 const actionApply = "ApplyPolicy"
 
-// emit emits events on what the new status says and the stored one does not.
-func (r *Reconciler) emit(of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) {
-	about := events.About(dependencyv1alpha1.PolicyKind.Kind, of)
+// emit emits events on the differences between the stored status and the new status.
+func (r *Reconciler) emit(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) {
+	about := events.About(dependencyv1alpha1.PolicyKind.Kind, p)
 	about.APIVersion = dependencyv1alpha1.GroupVersion.String()
 	event := func(kind, reason, message string) {
 		r.Recorder.Eventf(about, nil, kind, reason, actionApply, "%s", events.Note(message))
@@ -37,44 +37,46 @@ func (r *Reconciler) emit(of *stored, status dependencyv1alpha1.AddOnDependencyP
 	for condition, reason := range map[string]string{
 		dependencyv1alpha1.PolicyAccepted: EventInvalid, dependencyv1alpha1.PolicyConflicting: EventConflicting,
 	} {
-		is, was := meta.FindStatusCondition(status.Conditions, condition), meta.FindStatusCondition(of.Status.Conditions, condition)
-		bad := is != nil && (is.Reason == dependencyv1alpha1.ReasonInvalid || is.Reason == dependencyv1alpha1.ReasonStricterCounts)
-		if bad && (was == nil || was.Status != is.Status) {
-			event(corev1.EventTypeWarning, reason, is.Message)
+		current, previous := meta.FindStatusCondition(status.Conditions, condition), meta.FindStatusCondition(p.Status.Conditions, condition)
+		bad := current != nil && (current.Reason == dependencyv1alpha1.ReasonInvalid || current.Reason == dependencyv1alpha1.ReasonStricterCounts)
+		if bad && (previous == nil || previous.Status != current.Status) {
+			event(corev1.EventTypeWarning, reason, current.Message)
 		}
 	}
-	if waived := waivers(of, status); len(waived) > 0 && of.Status.ObservedGeneration != of.Generation {
+	if waived := waivers(p, status); len(waived) > 0 && p.Status.ObservedGeneration != p.Generation {
 		event(corev1.EventTypeNormal, EventWaived, strings.Join(waived, "; "))
 	}
-	if ended := newlyEnded(of, status); len(ended) > 0 {
+	if ended := newlyEnded(p, status); len(ended) > 0 {
 		event(corev1.EventTypeWarning, EventWaiverEnded, strings.Join(ended, "; "))
 	}
 }
 
-// waivers describes the waivers in force.
-func waivers(of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) (waived []string) {
-	for i := range of.Spec.Overrides {
-		declared := &of.Spec.Overrides[i]
-		if declared.Waive == nil || i >= len(status.Overrides) || status.Overrides[i].Message != "" {
+// waivers returns descriptions of the waivers in force.
+func waivers(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) []string {
+	var waived []string
+	for i := range p.Spec.Overrides {
+		override := &p.Spec.Overrides[i]
+		if override.Waive == nil || i >= len(status.Overrides) || status.Overrides[i].Message != "" {
 			continue
 		}
-		waived = append(waived, fmt.Sprintf("%s → %s is waived on %s until %s: %s", declared.AddOn, declared.Dependency,
-			text.Count(int(status.Overrides[i].Clusters), "cluster"), declared.Waive.Until.UTC().Format(time.RFC3339), declared.Waive.Reason))
+		waived = append(waived, fmt.Sprintf("%s → %s is waived on %s until %s: %s", override.AddOn, override.Dependency,
+			text.Count(int(status.Overrides[i].Clusters), "cluster"), override.Waive.Until.UTC().Format(time.RFC3339), override.Waive.Reason))
 	}
 	return waived
 }
 
-// newlyEnded describes the waivers that have ended since the status that is stored.
-func newlyEnded(of *stored, status dependencyv1alpha1.AddOnDependencyPolicyStatus) (ended []string) {
+// newlyEnded returns descriptions of the waivers that have ended since the stored status.
+func newlyEnded(p *dependencyPolicy, status dependencyv1alpha1.AddOnDependencyPolicyStatus) []string {
+	var ended []string
 	for _, override := range status.Overrides {
 		if !override.Ended {
 			continue
 		}
-		known := false
-		for _, before := range of.Status.Overrides {
-			known = known || before.AddOn == override.AddOn && before.Dependency == override.Dependency && before.Ended
+		reported := false
+		for _, previous := range p.Status.Overrides {
+			reported = reported || previous.AddOn == override.AddOn && previous.Dependency == override.Dependency && previous.Ended
 		}
-		if !known {
+		if !reported {
 			ended = append(ended, fmt.Sprintf("%s → %s, on %s: %s", override.AddOn, override.Dependency,
 				text.Count(int(override.Clusters), "cluster"), override.Message))
 		}

@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// Settled is when the managed clusters are counted again after the fleet has changed. A rollout changes
-// it all the time: one count is enough for all that changes meanwhile.
+// Settled is the delay between a change of the fleet and the next count of the managed clusters. So one
+// count covers many changes of a rollout.
 const Settled = 5 * time.Second
 
 type queue = trigger.Queue
@@ -32,54 +32,55 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-func later(q queue) { q.AddAfter(reconcile.Request{NamespacedName: Key}, Settled) }
+// enqueueSettled enqueues the key after the delay Settled.
+func enqueueSettled(q queue) { q.AddAfter(reconcile.Request{NamespacedName: Key}, Settled) }
 
-// addOns: it counts where an add-on is installed of which a dependency is overridden, and which
-// AddOnTemplate runs there.
+// addOns handles the events of add-ons. The status depends on the clusters where an add-on with an
+// overridden dependency is installed, and on the AddOnTemplate that runs there.
 func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request] {
 	overridden := func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-		declared := r.Declarations.Current()
-		return declared != nil && declared.HasOverrides(addOn.Name)
+		evaluator := r.Declarations.Current()
+		return evaluator != nil && evaluator.HasOverrides(addOn.Name)
 	}
 	return handler.TypedFuncs[*addonv1alpha1.ManagedClusterAddOn, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if overridden(e.Object) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if fleet.TemplatesOf(e.ObjectOld) != fleet.TemplatesOf(e.ObjectNew) && overridden(e.ObjectNew) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*addonv1alpha1.ManagedClusterAddOn], q queue) {
 			if overridden(e.Object) {
-				later(q)
+				enqueueSettled(q)
 			}
 		},
 	}
 }
 
-// clusters: it counts which labels a managed cluster has.
+// clusters handles the events of managed clusters. Policies select clusters by their labels.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
-	isAny := func() bool {
-		declared := r.Declarations.Current()
-		return r.ofClusters.Load() || declared != nil && len(declared.Overridden()) > 0
+	hasOverrides := func() bool {
+		evaluator := r.Declarations.Current()
+		return r.hasClusterPolicies.Load() || evaluator != nil && len(evaluator.Overridden()) > 0
 	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[*clusterv1.ManagedCluster], q queue) {
-			if isAny() {
-				later(q)
+			if hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[*clusterv1.ManagedCluster], q queue) {
-			if isAny() {
-				later(q)
+			if hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], q queue) {
-			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && isAny() {
-				later(q)
+			if !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) && hasOverrides() {
+				enqueueSettled(q)
 			}
 		},
 	}

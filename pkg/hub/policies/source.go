@@ -12,8 +12,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// Source reads the policies of a hub: from a cache once it is filled, and before from the API server.
-// A hub whose CRDs are of an earlier Interlock has no such kind, and no policies.
+// Source reads the policies of a hub from the cache. Until the cache is filled, it reads the API server.
+// A hub with the CRDs of an earlier Interlock may lack the kind. Then it has no policies.
 type Source struct {
 	Cache client.Reader
 	Live  client.Reader
@@ -21,29 +21,29 @@ type Source struct {
 	Ready func() bool
 
 	mutex sync.Mutex
-	// first is what was read before the cache was filled.
+	// first has the policies that were read from the API server.
 	first *dependencyv1alpha1.AddOnDependencyPolicyList
 }
 
-// List returns all policies. They may be shared with the cache: they must not be changed.
+// List returns all policies. They may be shared with the cache, and must not be changed.
 func (s *Source) List(ctx context.Context) ([]dependencyv1alpha1.AddOnDependencyPolicy, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	all := &dependencyv1alpha1.AddOnDependencyPolicyList{}
+	list := &dependencyv1alpha1.AddOnDependencyPolicyList{}
 	switch {
 	case s.Ready():
-		if err := s.Cache.List(ctx, all); err != nil {
+		if err := s.Cache.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("list AddOnDependencyPolicies: %w", err)
 		}
 		s.first = nil
 	case s.first != nil:
-		all = s.first
+		list = s.first
 	default:
-		err := s.Live.List(ctx, all)
+		err := s.Live.List(ctx, list)
 		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("list AddOnDependencyPolicies, which decide what counts of declared dependencies: %w", err)
 		}
-		s.first = all
+		s.first = list
 	}
-	return all.Items, nil
+	return list.Items, nil
 }

@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// having is a reader of these policies, which fails with an error if there is one. It counts its lists.
+// having returns a reader with policies, or with an error. It counts its lists.
 func having(t *testing.T, failure *error, lists *int, names ...string) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -38,19 +38,19 @@ func having(t *testing.T, failure *error, lists *int, names ...string) client.Re
 	})
 }
 
-// Before the cache is filled, the policies are read once; what cannot be read is not taken for none.
+// Before the cache is filled, the policies are read once. A failed read does not count as a hub without policies.
 func TestSource(t *testing.T) {
-	var failure, none error
+	var failure, noFailure error
 	var live, cached int
 	ready := false
 	source := &Source{
-		Cache: having(t, &none, &cached, "new", "old"), Live: having(t, &failure, &live, "old"), Ready: func() bool { return ready },
+		Cache: having(t, &noFailure, &cached, "new", "old"), Live: having(t, &failure, &live, "old"), Ready: func() bool { return ready },
 	}
 	list := func(step string, want int, fails bool) {
 		t.Helper()
-		found, err := source.List(t.Context())
-		if len(found) != want || (err != nil) != fails {
-			t.Errorf("%s: %d policies, error %v", step, len(found), err)
+		policies, err := source.List(t.Context())
+		if len(policies) != want || (err != nil) != fails {
+			t.Errorf("%s: %d policies, error %v", step, len(policies), err)
 		}
 	}
 	failure = errors.New("forbidden")
@@ -74,7 +74,7 @@ func TestSourceWithoutTheCRD(t *testing.T) {
 	var missing error = &meta.NoKindMatchError{GroupKind: dependencyv1alpha1.PolicyKind.GroupKind()}
 	var lists int
 	source := &Source{Live: having(t, &missing, &lists), Ready: func() bool { return false }}
-	if found, err := source.List(t.Context()); len(found) > 0 || err != nil {
-		t.Errorf("%d policies, error %v", len(found), err)
+	if policies, err := source.List(t.Context()); len(policies) > 0 || err != nil {
+		t.Errorf("%d policies, error %v", len(policies), err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package records keeps a record of each declaration by field in the annotation of
-// the same add-on, where admission has not, and writes fields back that were lost.
+// Package records keeps a record of each declaration by field in an annotation of the
+// same add-on, if admission has not written it. It restores lost fields from the record.
 // It is the only part of Interlock that writes ClusterManagementAddOns.
 package records
 
@@ -30,9 +30,9 @@ import (
 
 // Reasons of events on a ClusterManagementAddOn.
 const (
-	// EventRestored: fields were lost, and are written back.
+	// EventRestored means that lost fields were written back.
 	EventRestored = "DeclarationRestored"
-	// EventRemoved: a record was removed that counted.
+	// EventRemoved means that a record in use was removed.
 	EventRemoved = "DeclarationRemoved"
 )
 
@@ -48,9 +48,8 @@ var Help = map[string]string{
 	NameLost:     "ClusterManagementAddOns that lack fields which their record has. Their record counts; reported by the leader.",
 }
 
-// The fields of a CRD are in use by every API server of the hub within settleTime.
-// A pass that has left something to do is repeated after retryFirst, doubled each
-// time up to retryLast.
+// Every API server of the hub uses a changed CRD within settleTime. An incomplete pass is
+// repeated after retryFirst, doubled each time up to retryLast.
 const (
 	settleTime = 10 * time.Second
 	retryFirst = time.Second
@@ -67,17 +66,19 @@ type Reconciler struct {
 	// Present reports whether the CRD has the fields, so that they can be written back.
 	Present func() bool
 
-	trigger  *trigger.Trigger
-	again    atomic.Bool
-	delay    time.Duration
-	restored prometheus.Counter
-	lost     prometheus.Gauge
+	trigger    *trigger.Trigger
+	crdChanged atomic.Bool
+	delay      time.Duration
+	restored   prometheus.Counter
+	lost       prometheus.Gauge
 }
 
-// New returns a controller of the records on a hub.
+// New returns the controller of the records on a hub.
 func New(hub client.Client, recorder k8sevents.EventRecorder, registry prometheus.Registerer) *Reconciler {
 	r := &Reconciler{
-		Hub: hub, Recorder: recorder, trigger: trigger.New(),
+		Hub:      hub,
+		Recorder: recorder,
+		trigger:  trigger.New(),
 		restored: prometheus.NewCounter(prometheus.CounterOpts{Name: NameRestored, Help: Help[NameRestored]}),
 		lost:     prometheus.NewGauge(prometheus.GaugeOpts{Name: NameLost, Help: Help[NameLost]}),
 	}
@@ -85,10 +86,10 @@ func New(hub client.Client, recorder k8sevents.EventRecorder, registry prometheu
 	return r
 }
 
-// CRDChanged has all records read again, now and once every API server of the hub
-// uses the changed CRD.
+// CRDChanged triggers two passes over all records: one at once, and one after every API
+// server of the hub uses the changed CRD.
 func (r *Reconciler) CRDChanged() {
-	r.again.Store(true)
+	r.crdChanged.Store(true)
 	r.trigger.Enqueue(key)
 }
 
@@ -100,8 +101,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 type registration = *addonv1alpha1.ClusterManagementAddOn
 
-// changes enqueues changes after which a record or fields are to be written, or one add-on
-// less is counted as lost.
+// changes enqueues the key after changes that require a write of a record or of fields, or
+// that change the number of lost declarations.
 func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Request] {
 	request := reconcile.Request{NamespacedName: key}
 	return handler.TypedFuncs[registration, reconcile.Request]{
@@ -111,24 +112,24 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 			}
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q trigger.Queue) {
-			// A watch may have delivered the add-on without fields that it had. Then their loss is no change.
+			// A watch may have delivered the old add-on without its fields already. Then their loss does not show as a change.
 			present := r.Present()
 			if catalog.SameRegistration(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
 				return
 			}
-			removed := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)
-			if removed != "" && !present {
-				r.reportRemoved(ctx, e.ObjectNew, removed)
+			record := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)
+			if record != "" && !present {
+				r.reportRemoved(ctx, e.ObjectNew, record)
 			}
-			if removed != "" || !declaration.Settled(e.ObjectNew) {
+			if record != "" || !declaration.Settled(e.ObjectNew) {
 				q.Add(request)
 			}
 		},
 	}
 }
 
-// reportRemoved reports what cannot be restored: an author who removes a record and a
-// writer that replaces the object do the same.
+// reportRemoved reports a record that cannot be restored. An author may have removed it, or
+// another writer may have replaced the object: both look the same.
 func (r *Reconciler) reportRemoved(ctx context.Context, addOn registration, record string) {
 	note := events.Note("The record of its fields was removed while spec lacks them, so nothing is declared any more. The record was: " + record)
 	log.FromContext(ctx).Info("A declaration was removed with its record", "addOn", addOn.Name, "record", record)
@@ -136,27 +137,27 @@ func (r *Reconciler) reportRemoved(ctx context.Context, addOn registration, reco
 		"%s", note)
 }
 
-// Reconcile makes the records that are missing, and restores what was lost. While the
-// CRD is not grafted it only counts what is lost.
+// Reconcile writes missing records, and restores lost fields. While the CRD is not grafted,
+// it only counts the lost declarations.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	settling, present := r.again.Swap(false), r.Present()
-	allowed := nothing // without a graft nothing loses fields, and without admission a record would outlive a removal
+	settling, present := r.crdChanged.Swap(false), r.Present()
+	allowed := nothing // without a graft no fields can get lost, and without admission a record would outlive the removal of its fields
 	if present {
 		allowed = recordsAndFields
 	}
-	done, err := run(ctx, r.Hub, allowed)
+	result, err := run(ctx, r.Hub, allowed)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.lost.Set(float64(len(done.lost)))
-	for _, addOn := range done.restored {
+	r.lost.Set(float64(len(result.lost)))
+	for _, addOn := range result.restored {
 		r.restored.Inc()
 		r.Recorder.Eventf(events.About(events.ClusterManagementAddOn, addOn), nil, corev1.EventTypeNormal, EventRestored, "RestoreDeclaration",
 			"Fields of spec were lost, and are written back from the annotation %s. To remove them, set spec.dependencies: [], spec.requirements: {} and spec.provides: []",
 			addonv1alpha1.DependenciesAnnotation)
 	}
 	switch {
-	case done.failed > 0, present && len(done.lost) > 0:
+	case result.failed > 0, present && len(result.lost) > 0:
 		r.delay = min(max(2*r.delay, retryFirst), retryLast)
 		return reconcile.Result{RequeueAfter: r.delay}, nil
 	case settling:

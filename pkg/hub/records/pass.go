@@ -24,42 +24,41 @@ import (
 )
 
 const (
-	pageSize = 20 // each may have 1.5 MiB
-	// maxNamed is how many add-ons a message names.
+	pageSize = 20 // one object may have 1.5 MiB
+	// maxNamed is the maximum number of add-ons in a message.
 	maxNamed = 5
 )
 
-// Require makes the records that are missing. It fails unless the fields of every
-// registered add-on are recorded, so that they can be restored once a CRD that lacks
-// them has them again.
+// Require writes missing records. It returns an error if the fields of a registered add-on are
+// not recorded, because they could not be restored after a CRD has lacked them for a while.
 func Require(ctx context.Context, hub client.Client) error {
-	done, err := run(ctx, hub, recordsOnly)
-	if err != nil || len(done.unrecorded) == 0 {
+	p, err := run(ctx, hub, recordsOnly)
+	if err != nil || len(p.unrecorded) == 0 {
 		return err
 	}
-	named := done.unrecorded[:min(len(done.unrecorded), maxNamed)]
-	more := ""
-	if left := len(done.unrecorded) - len(named); left > 0 {
-		more = fmt.Sprintf(" and %d more", left)
+	named := p.unrecorded[:min(len(p.unrecorded), maxNamed)]
+	suffix := ""
+	if unnamed := len(p.unrecorded) - len(named); unnamed > 0 {
+		suffix = fmt.Sprintf(" and %d more", unnamed)
 	}
 	return fmt.Errorf("the fields in spec of ClusterManagementAddOns %s%s would be lost, because their annotation %s does not record them. "+
 		"Make the annotation of each mean the same as its fields, or remove the annotation, and Interlock writes it",
-		strings.Join(named, ", "), more, addonv1alpha1.DependenciesAnnotation)
+		strings.Join(named, ", "), suffix, addonv1alpha1.DependenciesAnnotation)
 }
 
-// pass is what one pass over all registered add-ons did.
+// pass is the result of one pass over all registered add-ons.
 type pass struct {
-	// restored are those whose fields were written back.
+	// restored has the add-ons whose fields were written back.
 	restored []*unstructured.Unstructured
-	// lost are those that still lack fields of their record.
+	// lost has the add-ons that still lack fields of their record.
 	lost []string
-	// unrecorded are those with fields that have no record.
+	// unrecorded has the add-ons with fields that have no record.
 	unrecorded []string
-	// failed is how many writes failed.
+	// failed is the number of failed writes.
 	failed int
 }
 
-// writes are what a pass writes of add-ons.
+// writes limits the writes of a pass.
 type writes int
 
 const (
@@ -68,81 +67,80 @@ const (
 	recordsAndFields
 )
 
-// run reads all registered add-ons live, and makes their records and restores their
-// fields as far as these are to be written.
+// run reads all registered add-ons from the API server. It writes their records and restores
+// their fields, as far as these writes are allowed.
 func run(ctx context.Context, hub client.Client, allowed writes) (pass, error) {
-	var done pass
+	var p pass
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
 	for {
 		err := hub.List(ctx, page, client.Limit(pageSize), client.Continue(page.GetContinue()))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // no CRD, no declarations
-			return done, nil
+			return p, nil
 		}
 		if err != nil {
-			return done, fmt.Errorf("list registered add-ons: %w", err)
+			return p, fmt.Errorf("list registered add-ons: %w", err)
 		}
 		for i := range page.Items {
-			done.keep(ctx, hub, &page.Items[i], allowed)
+			p.keep(ctx, hub, &page.Items[i], allowed)
 		}
 		if page.GetContinue() == "" {
-			return done, nil
+			return p, nil
 		}
 	}
 }
 
-// keep makes the record of one add-on, and writes its lost fields back. If another
-// writer was faster it decides again at once: an add-on that is written often would
-// else wait for long.
+// keep writes the record of an add-on, and restores its lost fields. After a conflict it tries
+// again at once, because an add-on that is written often would wait for long otherwise.
 func (p *pass) keep(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, allowed writes) {
 	if allowed == nothing {
-		p.add(written(addOn), addOn, false)
+		p.add(declarationOf(addOn), addOn, false)
 		return
 	}
-	var after *unstructured.Unstructured
+	var updated *unstructured.Unstructured
 	var restored bool
 	var problem string
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		if after != nil {
+		if updated != nil {
 			if err := reread(ctx, hub, addOn); err != nil {
 				return err
 			}
 		}
-		after, restored, problem = desired(addOn, allowed)
-		if restored { // a list may lack fields that are stored, right after a graft, and has no field owners
+		updated, restored, problem = desired(addOn, allowed)
+		if restored { // right after a graft, a list may lack stored fields, and it has no field owners
 			if err := hub.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
 				return err
 			}
-			after, restored, problem = desired(addOn, recordsAndFields)
+			updated, restored, problem = desired(addOn, recordsAndFields)
 		}
-		if equality.Semantic.DeepEqual(addOn.Object, after.Object) {
+		if equality.Semantic.DeepEqual(addOn.Object, updated.Object) {
 			return nil
 		}
-		if err := write(ctx, hub, addOn, after); err != nil || !restored {
+		if err := write(ctx, hub, addOn, updated); err != nil || !restored {
 			return err
 		}
-		return giveUp(ctx, hub, after, addOn.GetManagedFields())
+		return giveUp(ctx, hub, updated, addOn.GetManagedFields())
 	})
 	if apierrors.IsNotFound(err) {
 		return
 	}
 	if err != nil {
-		after, problem = addOn, err.Error()
+		updated, problem = addOn, err.Error()
 		p.failed++
 	}
 	if problem != "" {
 		log.FromContext(ctx).Info("Cannot keep a declaration", "addOn", addOn.GetName(), "reason", problem)
 	}
-	p.add(written(after), after, restored)
+	p.add(declarationOf(updated), updated, restored)
 }
 
-func write(ctx context.Context, hub client.Client, before, after *unstructured.Unstructured) error {
-	changes := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return hub.Patch(ctx, after, changes, client.FieldOwner(names.AddonManager))
+func write(ctx context.Context, hub client.Client, old, updated *unstructured.Unstructured) error {
+	changes := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	return hub.Patch(ctx, updated, changes, client.FieldOwner(names.AddonManager))
 }
 
-// giveUp writes the field owners of before. The API server makes Interlock the owner of
-// what it restores. The author's server-side apply would then conflict, and could not
+// giveUp writes the previous field owners. The API server makes Interlock the owner of the
+// fields that it restores. The author's server-side apply would conflict, and could not
 // remove the fields.
 func giveUp(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured, owners []metav1.ManagedFieldsEntry) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -160,54 +158,54 @@ func giveUp(ctx context.Context, hub client.Client, addOn *unstructured.Unstruct
 	})
 }
 
-// reread reads an add-on as it is now. It lists, because uninstalling has no right to
-// get one.
+// reread reads the current version of an add-on. It uses a list, because the uninstaller has
+// no right to get objects.
 func reread(ctx context.Context, hub client.Client, addOn *unstructured.Unstructured) error {
-	found := &unstructured.UnstructuredList{}
-	found.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
-	if err := hub.List(ctx, found, client.MatchingFields{"metadata.name": addOn.GetName()}); err != nil {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind(events.ClusterManagementAddOn + "List"))
+	if err := hub.List(ctx, list, client.MatchingFields{"metadata.name": addOn.GetName()}); err != nil {
 		return fmt.Errorf("read %s again: %w", addOn.GetName(), err)
 	}
-	if len(found.Items) == 0 {
+	if len(list.Items) == 0 {
 		resource := schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: "clustermanagementaddons"}
 		return apierrors.NewNotFound(resource, addOn.GetName())
 	}
-	*addOn = found.Items[0]
+	*addOn = list.Items[0]
 	return nil
 }
 
-// desired returns the add-on with its record and, where fields may be written, with
-// those that it has lost. The problem says why there is no record.
-func desired(addOn *unstructured.Unstructured, allowed writes) (after *unstructured.Unstructured, restored bool, problem string) {
-	after = addOn.DeepCopy()
-	now := written(after)
-	annotations, problem := declaration.Keep(nil, now, nil)
-	if !maps.Equal(annotations, now.Annotations) {
-		after.SetAnnotations(annotations)
+// desired returns the add-on with its record and, if fields may be written, with its lost
+// fields. restored reports whether it adds fields. problem is the reason for a missing record.
+func desired(addOn *unstructured.Unstructured, allowed writes) (updated *unstructured.Unstructured, restored bool, problem string) {
+	updated = addOn.DeepCopy()
+	current := declarationOf(updated)
+	annotations, problem := declaration.Keep(nil, current, nil)
+	if !maps.Equal(annotations, current.Annotations) {
+		updated.SetAnnotations(annotations)
 	}
-	lost := written(after).Restore()
+	lost := declarationOf(updated).Restore()
 	if allowed != recordsAndFields || lost == nil || addOn.GetDeletionTimestamp() != nil {
-		return after, false, problem
+		return updated, false, problem
 	}
 	for name, value := range lost {
-		_ = unstructured.SetNestedField(after.Object, value, "spec", name) // spec is an object, or absent
+		_ = unstructured.SetNestedField(updated.Object, value, "spec", name) // spec is an object, or absent
 	}
-	return after, true, problem
+	return updated, true, problem
 }
 
-func (p *pass) add(now declaration.Written, addOn *unstructured.Unstructured, restored bool) {
+func (p *pass) add(current declaration.Written, addOn *unstructured.Unstructured, restored bool) {
 	switch {
-	case now.Restore() != nil:
+	case current.Restore() != nil:
 		p.lost = append(p.lost, addOn.GetName())
 	case restored:
 		p.restored = append(p.restored, addOn)
 	}
-	if !now.Recorded() {
+	if !current.Recorded() {
 		p.unrecorded = append(p.unrecorded, addOn.GetName())
 	}
 }
 
-func written(addOn *unstructured.Unstructured) declaration.Written {
+func declarationOf(addOn *unstructured.Unstructured) declaration.Written {
 	spec, _ := addOn.Object["spec"].(map[string]any)
 	return declaration.WrittenOf(addOn.GetAnnotations(), spec)
 }

@@ -35,10 +35,10 @@ type bench struct {
 	hub    client.Client
 	events chan string
 	writes int
-	// prunes is what the API server does to an object that is written.
+	// prunes changes a written object as the API server does.
 	prunes func(*unstructured.Unstructured)
 	fails  error
-	// races writes as another writer does, between a read and a write of Interlock.
+	// races writes as another writer, between a read and a write of Interlock.
 	races func()
 }
 
@@ -68,7 +68,7 @@ func newBench(t *testing.T, addOns ...client.Object) *bench {
 	return b
 }
 
-// declaring is an add-on that declares by field, by annotation or both.
+// declaring returns an add-on that declares by field, by annotation or both.
 func declaring(name string, dependencies []any, annotations map[string]string) *unstructured.Unstructured {
 	addOn := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"addOnMeta": map[string]any{"displayName": name}}}}
 	addOn.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ClusterManagementAddOn"))
@@ -110,7 +110,7 @@ func (b *bench) read(t *testing.T, name string) *unstructured.Unstructured {
 	return addOn
 }
 
-// lose removes the field, as an API server does whose CRD lacks it.
+// lose removes the field, like an API server whose CRD lacks it.
 func (b *bench) lose(t *testing.T, name string) {
 	t.Helper()
 	addOn := b.read(t, name)
@@ -123,8 +123,8 @@ func (b *bench) lose(t *testing.T, name string) {
 func TestRecordsAndRestores(t *testing.T) {
 	b := newBench(t, declaring("recorded", onProxy(true), nil), declaring("silent", nil, nil),
 		declaring("by-hand", nil, byHand("- name: proxy")))
-	if again := b.reconcile(t).RequeueAfter; again != 0 || b.writes != 1 {
-		t.Errorf("again after %s, %d writes", again, b.writes)
+	if delay := b.reconcile(t).RequeueAfter; delay != 0 || b.writes != 1 {
+		t.Errorf("again after %s, %d writes", delay, b.writes)
 	}
 	const record = `{"dependencies":[{"later":true,"name":"proxy","type":"Required"}]}`
 	if got := b.read(t, "recorded").GetAnnotations()[addonv1alpha1.DependenciesAnnotation]; got != record {
@@ -156,7 +156,7 @@ func TestRecordsAndRestores(t *testing.T) {
 	}
 }
 
-// Without admission nobody would take the record away with the field.
+// Without admission, no component removes the record together with the field.
 func TestMakesNoRecordWithoutAGraft(t *testing.T) {
 	b := newBench(t, declaring("field", onProxy(false), nil))
 	b.Present = func() bool { return false }
@@ -170,17 +170,17 @@ func TestMakesNoRecordWithoutAGraft(t *testing.T) {
 func TestReportsARecordThatWasRemoved(t *testing.T) {
 	b := newBench(t)
 	b.Present = func() bool { return false }
-	before := fixture.Annotated("removed", "")
-	before.Annotations, _ = declaration.Keep(nil, written(declaring("removed", onProxy(false), nil)), nil)
-	after := before
-	after.Annotations = nil
+	old := fixture.Annotated("removed", "")
+	old.Annotations, _ = declaration.Keep(nil, declarationOf(declaring("removed", onProxy(false), nil)), nil)
+	updated := old
+	updated.Annotations = nil
 	q := newQueue(t)
-	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &before, ObjectNew: &after}, q)
+	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &old, ObjectNew: &updated}, q)
 	if len(b.events) != 1 || q.Len() != 1 {
 		t.Fatalf("%d events, %d keys", len(b.events), q.Len())
 	}
 	b.Present = func() bool { return true } // admission removed both
-	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &before, ObjectNew: &after}, q)
+	b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: &old, ObjectNew: &updated}, q)
 	if len(b.events) != 1 {
 		t.Error("a removal is reported as a loss")
 	}
@@ -195,15 +195,15 @@ func TestRestoresForTheAuthor(t *testing.T) {
 	b := newBench(t, declaring("applied", onProxy(false), nil))
 	b.reconcile(t)
 	b.lose(t, "applied")
-	left := b.read(t, "applied")
-	left.SetLabels(map[string]string{"by": "author"})
-	if err := b.hub.Update(t.Context(), left, client.FieldOwner("author")); err != nil {
+	remaining := b.read(t, "applied")
+	remaining.SetLabels(map[string]string{"by": "author"})
+	if err := b.hub.Update(t.Context(), remaining, client.FieldOwner("author")); err != nil {
 		t.Fatal(err)
 	}
 
 	writes := b.writes
 	b.races = func() {
-		if b.writes != writes+2 { // the one that gives the fields up
+		if b.writes != writes+2 { // the second write gives the fields up
 			return
 		}
 		relabeled := b.read(t, "applied")
@@ -222,24 +222,24 @@ func TestRestoresForTheAuthor(t *testing.T) {
 	}
 }
 
-func TestKeepsWhatAnotherWriterWritesAllTheTime(t *testing.T) {
+func TestRetriesAfterConflicts(t *testing.T) {
 	b := newBench(t, declaring("busy", onProxy(false), nil))
-	left := 3
+	races := 3
 	b.races = func() {
-		if left--; left < 0 {
+		if races--; races < 0 {
 			return
 		}
 		addOn := b.read(t, "busy")
-		addOn.SetLabels(map[string]string{"left": strconv.Itoa(left)})
-		if left == 0 {
+		addOn.SetLabels(map[string]string{"left": strconv.Itoa(races)})
+		if races == 0 {
 			_ = unstructured.SetNestedSlice(addOn.Object, []any{map[string]any{"name": "tunnel", "type": "Required"}}, "spec", "dependencies")
 		}
 		if err := b.hub.Update(t.Context(), addOn); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if again := b.reconcile(t).RequeueAfter; again != 0 || b.writes != 4 {
-		t.Errorf("again after %s, %d writes", again, b.writes)
+	if delay := b.reconcile(t).RequeueAfter; delay != 0 || b.writes != 4 {
+		t.Errorf("again after %s, %d writes", delay, b.writes)
 	}
 	const record = `{"dependencies":[{"name":"tunnel","type":"Required"}]}`
 	if got := b.read(t, "busy"); got.GetAnnotations()[addonv1alpha1.DependenciesAnnotation] != record || got.GetLabels()["left"] != "0" {
@@ -252,12 +252,12 @@ func TestKeepsWhatAnotherWriterWritesAllTheTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if again := b.reconcile(t).RequeueAfter; again != 0 {
-		t.Errorf("an add-on that was deleted is tried again after %s", again)
+	if delay := b.reconcile(t).RequeueAfter; delay != 0 {
+		t.Errorf("an add-on that was deleted is tried again after %s", delay)
 	}
 }
 
-func TestRetriesWhatTheAPIServerPrunes(t *testing.T) {
+func TestRetriesPrunedFields(t *testing.T) {
 	b := newBench(t, declaring("x", onProxy(false), nil))
 	b.reconcile(t)
 	b.lose(t, "x")
@@ -265,28 +265,28 @@ func TestRetriesWhatTheAPIServerPrunes(t *testing.T) {
 		unstructured.RemoveNestedField(addOn.Object, "spec", "dependencies")
 	}
 	for _, want := range []time.Duration{retryFirst, 2 * retryFirst, 4 * retryFirst} {
-		if again := b.reconcile(t).RequeueAfter; again != want {
-			t.Errorf("again after %s, want %s", again, want)
+		if delay := b.reconcile(t).RequeueAfter; delay != want {
+			t.Errorf("again after %s, want %s", delay, want)
 		}
 	}
 	b.prunes, b.fails = nil, apierrors.NewInvalid(schema.GroupKind{Kind: "ClusterManagementAddOn"}, "x", nil)
-	if again := b.reconcile(t).RequeueAfter; again != 8*retryFirst || len(b.events) > 0 {
-		t.Errorf("refused: again after %s, %d events", again, len(b.events))
+	if delay := b.reconcile(t).RequeueAfter; delay != 8*retryFirst || len(b.events) > 0 {
+		t.Errorf("refused: again after %s, %d events", delay, len(b.events))
 	}
 	b.fails = nil
-	if again := b.reconcile(t).RequeueAfter; again != 0 || len(b.events) != 1 {
-		t.Errorf("restored: again after %s, %d events", again, len(b.events))
+	if delay := b.reconcile(t).RequeueAfter; delay != 0 || len(b.events) != 1 {
+		t.Errorf("restored: again after %s, %d events", delay, len(b.events))
 	}
 }
 
 func TestReadsAgainOnceTheCRDIsInUse(t *testing.T) {
 	b := newBench(t)
 	b.CRDChanged()
-	if again := b.reconcile(t).RequeueAfter; again != settleTime {
-		t.Errorf("again after %s", again)
+	if delay := b.reconcile(t).RequeueAfter; delay != settleTime {
+		t.Errorf("again after %s", delay)
 	}
-	if again := b.reconcile(t).RequeueAfter; again != 0 {
-		t.Errorf("once more after %s", again)
+	if delay := b.reconcile(t).RequeueAfter; delay != 0 {
+		t.Errorf("once more after %s", delay)
 	}
 }
 
@@ -319,27 +319,27 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-func TestWhichChangesAreRead(t *testing.T) {
+func TestChangesThatEnqueue(t *testing.T) {
 	inField, annotated := fixture.Registrations("x: proxy")[0], fixture.Annotated("x", "- name: proxy")
 	silent := fixture.Registrations("x:")[0]
-	both, lost := inField, silent
-	both.Annotations = annotated.Annotations
-	lost.Annotations, _ = declaration.Keep(nil, written(declaring("x", onProxy(false), nil)), nil)
+	complete, lost := inField, silent
+	complete.Annotations = annotated.Annotations
+	lost.Annotations, _ = declaration.Keep(nil, declarationOf(declaring("x", onProxy(false), nil)), nil)
 	b := newBench(t)
 	for name, test := range map[string]struct {
-		before, after registration
-		want          bool
+		old, updated registration
+		want         bool
 	}{
 		"declared by field":       {&silent, &inField, true},
 		"declared by annotation":  {&silent, &annotated, false},
 		"not declared any more":   {&inField, &silent, false},
 		"something else changed":  {&inField, &inField, false},
 		"its fields are missing":  {&lost, &lost, true},
-		"declared by both, alike": {&annotated, &both, false},
+		"declared by both, alike": {&annotated, &complete, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
-			b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: test.before, ObjectNew: test.after}, q)
+			b.changes().Update(t.Context(), event.TypedUpdateEvent[registration]{ObjectOld: test.old, ObjectNew: test.updated}, q)
 			if got := q.Len() > 0; got != test.want {
 				t.Errorf("got %t", got)
 			}

@@ -11,23 +11,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// delay is how long the changes on a cluster are gathered.
+// delay is the time in which the changes on a cluster are collected.
 const delay = time.Second
 
 type queue = trigger.Queue
 
 // Changes enqueues managed clusters in this controller. It is safe for concurrent use.
 //
-// Unlike a trigger, it keeps clusters that arrive before the controller starts. The controller
-// begins with the clusters that have a report, while add-ons on others are evaluated.
+// Unlike a trigger, it keeps clusters that are added before the controller starts. The controller
+// itself begins only with the clusters that have a report.
 type Changes struct {
 	mutex sync.Mutex
 	queue queue
 	early map[string]bool
 }
 
-// Add enqueues a cluster for a second later, once for all changes until then. So conditions
-// are written first, and the report on a cluster at most once a second.
+// Add enqueues a cluster after the delay, once for all changes until then. So conditions are
+// written first, and the report on a cluster is written at most once a second.
 func (c *Changes) Add(cluster string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -1,5 +1,6 @@
-// Package reports keeps an AddOnDependencyReport in the namespace of each managed cluster
-// that has unsatisfied dependencies or, with --reports=all, any. It only runs with --reports.
+// Package reports writes an AddOnDependencyReport to the namespace of each managed cluster
+// with unsatisfied dependencies. With --reports=all, it writes one for each cluster with
+// dependencies. It only runs with --reports.
 package reports
 
 import (
@@ -25,95 +26,94 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-type stored = dependencyv1alpha1.AddOnDependencyReport
+type dependencyReport = dependencyv1alpha1.AddOnDependencyReport
 
-// Reconciler keeps the report on one managed cluster.
+// Reconciler writes the report on one managed cluster.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
 	Loader       fleet.Loader
-	// Live reads reports from the API server: they are not cached.
+	// Live reads reports from the API server, because they are not cached.
 	Live   client.Reader
 	Writer client.Client
 	Scope  dependencyv1alpha1.ReportScope
 	// Changes enqueues the clusters whose add-ons were evaluated.
 	Changes *Changes
 
-	// contents has a fingerprint of each report that is stored, by cluster.
+	// contents has the fingerprint of each stored report, by cluster.
 	contents    sync.Map
-	evaluations evaluations
+	evaluations evaluationCache
 }
 
-// Reconcile writes the report on the cluster of that name if it changed, and deletes it if
-// it is empty.
+// Reconcile writes the report on a cluster if it has changed, and deletes it if it is empty.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := request.Name
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	whole, waiting, err := r.load(ctx, declared, cluster)
+	whole, waits, err := r.load(ctx, evaluator, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	evaluated := report.EvaluateCluster(r.evaluations.of(declared), whole)
-	evaluated.Waiting = waiting
-	var before *stored
-	if evaluated.KeepsLast() {
-		if before, err = r.last(ctx, cluster); err != nil {
+	result := report.EvaluateCluster(r.evaluations.prepare(evaluator), whole)
+	result.Waiting = waits
+	var last *dependencyReport
+	if result.KeepsLast() {
+		if last, err = r.last(ctx, cluster); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	if found := evaluated.Report(r.Scope, before); found != nil {
-		return reconcile.Result{}, r.write(ctx, found)
+	if desired := result.Report(r.Scope, last); desired != nil {
+		return reconcile.Result{}, r.write(ctx, desired)
 	}
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all inputs of the report on a cluster from the cache, and the installations and upgrades that wait there.
-func (r *Reconciler) load(ctx context.Context, declared *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
-	installed, err := r.Fleet.OnCluster(ctx, cluster)
+// load reads all inputs of the report on a cluster from the cache. It also returns the pending installations and upgrades.
+func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
+	keys, err := r.Fleet.OnCluster(ctx, cluster)
 	if err != nil {
 		return whatif.Cluster{}, nil, err
 	}
-	addOns := make([]string, 0, len(installed))
-	for _, key := range installed {
+	addOns := make([]string, 0, len(keys))
+	for _, key := range keys {
 		addOns = append(addOns, key.Name)
 	}
-	described, observed, err := r.Loader.Whole(ctx, declared, cluster, addOns, r.Clock.Now())
+	state, observations, err := r.Loader.Whole(ctx, evaluator, cluster, addOns, r.Clock.Now())
 	if err != nil {
 		return whatif.Cluster{}, nil, err
 	}
-	waiting, err := r.Loader.Waiting(ctx, cluster, addOns)
-	return whatif.Cluster{Cluster: described, AddOns: observed}, waiting, err
+	waits, err := r.Loader.Waiting(ctx, cluster, addOns)
+	return whatif.Cluster{Cluster: state, AddOns: observations}, waits, err
 }
 
-// last reads the report that is stored, nil where there is none.
-func (r *Reconciler) last(ctx context.Context, cluster string) (*stored, error) {
+// last returns the stored report, or nil.
+func (r *Reconciler) last(ctx context.Context, cluster string) (*dependencyReport, error) {
 	if _, exists := r.contents.Load(cluster); !exists {
 		return nil, nil
 	}
-	before := &stored{}
-	switch err := r.Live.Get(ctx, reportKey(cluster), before); {
+	object := &dependencyReport{}
+	switch err := r.Live.Get(ctx, reportKey(cluster), object); {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the AddOnDependencyReport of cluster %s: %w", cluster, err)
 	}
-	return before, nil
+	return object, nil
 }
 
-// write writes a report unless it is stored.
-func (r *Reconciler) write(ctx context.Context, found *stored) error {
-	content, err := fingerprint(found)
+// write writes a report unless the same report is stored.
+func (r *Reconciler) write(ctx context.Context, object *dependencyReport) error {
+	content, err := fingerprint(object)
 	if err != nil {
 		return reconcile.TerminalError(err)
 	}
-	if known, exists := r.contents.Load(found.Name); exists && known == content {
+	if last, exists := r.contents.Load(object.Name); exists && last == content {
 		return nil
 	}
-	configuration, err := configurationOf(found)
+	configuration, err := configurationOf(object)
 	if err != nil {
 		return reconcile.TerminalError(err)
 	}
@@ -122,10 +122,10 @@ func (r *Reconciler) write(ctx context.Context, found *stored) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // its add-ons will be deleted, and the report with the namespace
 	case err != nil:
-		return fmt.Errorf("write the AddOnDependencyReport of cluster %s: %w", found.Name, err)
+		return fmt.Errorf("write the AddOnDependencyReport of cluster %s: %w", object.Name, err)
 	}
-	r.contents.Store(found.Name, content)
-	log.FromContext(ctx).V(1).Info("Wrote the report on a cluster", "cluster", found.Name, "summary", found.Summary)
+	r.contents.Store(object.Name, content)
+	log.FromContext(ctx).V(1).Info("Wrote the report on a cluster", "cluster", object.Name, "summary", object.Summary)
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (r *Reconciler) remove(ctx context.Context, cluster string) error {
 	if _, exists := r.contents.Load(cluster); !exists {
 		return nil
 	}
-	object := &stored{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
+	object := &dependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: cluster}}
 	if err := client.IgnoreNotFound(r.Writer.Delete(ctx, object)); err != nil {
 		return fmt.Errorf("delete the AddOnDependencyReport of cluster %s: %w", cluster, err)
 	}

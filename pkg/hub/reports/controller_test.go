@@ -34,19 +34,19 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// cached are the objects of a cache, without what agents report.
+// cached has the objects of a cache, without reported facts.
 type cached struct{ hubcache.Reader }
 
 func (cached) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return evaluation.Facts{}, nil
 }
 
-// bench is a reconciler on a fake hub, whose cluster1 has the add-on a, which requires b.
+// bench is a reconciler on a fake hub. Its cluster1 has the add-on a, which requires b.
 type bench struct {
 	*Reconciler
 	hub client.Client
-	// requests are those for reports since they were last taken; refusal is what the next
-	// write is answered with.
+	// requests has the requests for reports since the last reconcile. refusal is the response to
+	// the next write.
 	requests []string
 	refusal  error
 }
@@ -68,27 +68,27 @@ func newBench(t *testing.T) *bench {
 		&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}},
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}},
 	).WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if _, isReport := into.(*stored); isReport {
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if _, isReport := object.(*dependencyReport); isReport {
 				if err := sent("get"); err != nil {
 					return err
 				}
 			}
-			return hub.Get(ctx, key, into, options...)
+			return hub.Get(ctx, key, object, options...)
 		},
-		Apply: func(ctx context.Context, hub client.WithWatch, what runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+		Apply: func(ctx context.Context, hub client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			if err := sent("apply"); err != nil {
 				return err
 			}
-			return hub.Apply(ctx, what, options...)
+			return hub.Apply(ctx, object, options...)
 		},
-		Delete: func(ctx context.Context, hub client.WithWatch, what client.Object, options ...client.DeleteOption) error {
-			if _, isReport := what.(*stored); isReport {
+		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			if _, isReport := object.(*dependencyReport); isReport {
 				if err := sent("delete"); err != nil {
 					return err
 				}
 			}
-			return hub.Delete(ctx, what, options...)
+			return hub.Delete(ctx, object, options...)
 		},
 	}).Build()
 	store := declarations.NewStore()
@@ -127,13 +127,13 @@ func (b *bench) reach(t *testing.T, status metav1.ConditionStatus) {
 	}
 }
 
-func TestWhatIsStoredIsNotWrittenAgain(t *testing.T) {
+func TestStoredReportIsNotWrittenAgain(t *testing.T) {
 	b := newBench(t)
 	lose := func(t *testing.T) { b.reach(t, metav1.ConditionUnknown) }
 	for _, step := range []struct {
-		name string
-		do   func(*testing.T)
-		want string
+		name   string
+		action func(*testing.T)
+		want   string
 	}{
 		{"a report is made", nil, "apply"},
 		{"nothing changes", nil, ""},
@@ -156,8 +156,8 @@ func TestWhatIsStoredIsNotWrittenAgain(t *testing.T) {
 		{"there is no report any more", nil, ""},
 		{"a cluster without a report is lost", lose, ""},
 	} {
-		if step.do != nil {
-			step.do(t)
+		if step.action != nil {
+			step.action(t)
 		}
 		if got, err := b.reconcile(t); err != nil || got != step.want {
 			t.Errorf("%s: %q, %v; want %q", step.name, got, err, step.want)
@@ -168,7 +168,7 @@ func TestWhatIsStoredIsNotWrittenAgain(t *testing.T) {
 func TestAFailedRequestIsRepeated(t *testing.T) {
 	refused := errors.New("refused")
 	b := newBench(t)
-	for _, step := range []struct{ name, first, then string }{
+	for _, step := range []struct{ name, first, second string }{
 		{"a write", "apply", "apply"}, {"a read", "get", "get apply"},
 	} {
 		if step.first == "get" {
@@ -179,7 +179,7 @@ func TestAFailedRequestIsRepeated(t *testing.T) {
 		if !errors.Is(err, refused) || !strings.Contains(err.Error(), "AddOnDependencyReport of cluster cluster1") || got != step.first {
 			t.Errorf("%s: %q, %v", step.name, got, err)
 		}
-		if got, err := b.reconcile(t); err != nil || got != step.then {
+		if got, err := b.reconcile(t); err != nil || got != step.second {
 			t.Errorf("%s, again: %q, %v", step.name, got, err)
 		}
 	}
@@ -226,8 +226,8 @@ func TestChangesAreGathered(t *testing.T) {
 	})
 }
 
-// What waits is reported, also where no edge is unsatisfied, and follows the condition that says so.
-func TestWhatWaitsIsReported(t *testing.T) {
+// Pending installations are reported even if no edge is unsatisfied. The report follows their condition.
+func TestPendingInstallationIsReported(t *testing.T) {
 	b := newBench(t)
 	waits := metav1.Condition{
 		Type: gate.ConditionUpgradable, Status: metav1.ConditionFalse, Reason: gate.ReasonWaiting, LastTransitionTime: fixture.Earlier,
@@ -257,19 +257,19 @@ func TestWhatWaitsIsReported(t *testing.T) {
 		if _, err := b.reconcile(t); err != nil {
 			t.Fatal(err)
 		}
-		found := &stored{}
-		if err := b.hub.Get(t.Context(), reportKey("cluster1"), found); err != nil {
+		object := &dependencyReport{}
+		if err := b.hub.Get(t.Context(), reportKey("cluster1"), object); err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, wait := range found.Waiting {
+		for _, wait := range object.Waiting {
 			got += wait.AddOn + " " + string(wait.Kind) + " " + wait.Template
 			for _, edge := range wait.Dependencies {
 				got += " " + edge.Dependency
 			}
 		}
-		if got != step.want || int(found.Summary.Waiting) != len(found.Waiting) {
-			t.Errorf("%s: %q, %+v", step.name, got, found.Summary)
+		if got != step.want || int(object.Summary.Waiting) != len(object.Waiting) {
+			t.Errorf("%s: %q, %+v", step.name, got, object.Summary)
 		}
 	}
 }

@@ -16,48 +16,48 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// reportKey is where the report on a cluster is.
+// reportKey returns the key of the report on a cluster.
 func reportKey(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: cluster}
 }
 
-// configurationOf applies a report as a whole: what it no longer has is removed.
-func configurationOf(found *stored) (*unstructured.Unstructured, error) {
-	applied := *found
+// configurationOf returns the apply configuration of a whole report, so that an apply removes old parts.
+func configurationOf(object *dependencyReport) (*unstructured.Unstructured, error) {
+	applied := *object
 	applied.Labels = map[string]string{names.ManagedBy: names.AddonManager}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&applied)
 	if err != nil {
-		return nil, fmt.Errorf("convert the AddOnDependencyReport of cluster %s: %w", found.Name, err)
+		return nil, fmt.Errorf("convert the AddOnDependencyReport of cluster %s: %w", object.Name, err)
 	}
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
 var seed = maphash.MakeSeed()
 
-// fingerprint is equal for reports of the same content. It replaces a cache of reports,
-// which would have one of up to 256 KiB for each cluster.
-func fingerprint(of *stored) (uint64, error) {
-	content := *of
+// fingerprint returns a hash of the content of a report. It replaces a cache, which would have
+// a report of up to 256 KiB for each cluster.
+func fingerprint(object *dependencyReport) (uint64, error) {
+	content := *object
 	content.TypeMeta, content.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{}
 	encoded, err := json.Marshal(content)
 	if err != nil {
-		return 0, fmt.Errorf("encode the AddOnDependencyReport of cluster %s: %w", of.Name, err)
+		return 0, fmt.Errorf("encode the AddOnDependencyReport of cluster %s: %w", object.Name, err)
 	}
 	return maphash.Bytes(seed, encoded), nil
 }
 
-// evaluations prepares the evaluation of clusters once for each catalog.
-type evaluations struct {
-	mutex    sync.Mutex
-	declared *evaluation.Evaluator
-	prepared *whatif.Evaluation
+// evaluationCache prepares the evaluation of clusters once for each catalog.
+type evaluationCache struct {
+	mutex     sync.Mutex
+	evaluator *evaluation.Evaluator
+	prepared  *whatif.Evaluation
 }
 
-func (e *evaluations) of(declared *evaluation.Evaluator) *whatif.Evaluation {
+func (e *evaluationCache) prepare(evaluator *evaluation.Evaluator) *whatif.Evaluation {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.declared != declared {
-		e.declared, e.prepared = declared, whatif.New(declared)
+	if e.evaluator != evaluator {
+		e.evaluator, e.prepared = evaluator, whatif.New(evaluator)
 	}
 	return e.prepared
 }

@@ -24,26 +24,32 @@ import (
 )
 
 const (
-	// concurrency limits what a storm adds to the load of the hub.
+	// concurrency limits the load on the hub in a storm.
 	concurrency = 2
-	// pageSize is how many reports are read at a time. One has up to 256 KiB.
+	// pageSize is the number of reports that are read at a time. A report has up to 256 KiB.
 	pageSize = 100
 )
 
 type cluster = *clusterv1.ManagedCluster
 
 // SetupWithManager registers the controller. It begins with the clusters that have a
-// report; the evaluation of all add-ons adds the others.
+// report. The evaluation of all add-ons enqueues the other clusters.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "reports", r, concurrency, controllers.RetryOnHub,
 		source.Func(r.Changes.start), source.Func(r.readStored),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// readStored remembers and enqueues what is stored. It waits for the CRD.
+// readStored records the fingerprints of all stored reports, and enqueues their clusters. It
+// waits for the CRD.
 func (r *Reconciler) readStored(ctx context.Context, q queue) error {
-	retry := wait.Backoff{Duration: delay, Factor: 2, Steps: 1000, Cap: controllers.RetryOnHub}
-	// The only other end is that of the context.
+	retry := wait.Backoff{
+		Duration: delay,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      controllers.RetryOnHub,
+	}
+	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := r.readPages(ctx, q)
 		if err != nil && ctx.Err() == nil {
@@ -55,30 +61,31 @@ func (r *Reconciler) readStored(ctx context.Context, q queue) error {
 }
 
 func (r *Reconciler) readPages(ctx context.Context, q queue) error {
-	for next := ""; ; {
+	for token := ""; ; {
 		page := &dependencyv1alpha1.AddOnDependencyReportList{}
-		if err := r.Live.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := r.Live.List(ctx, page, client.Limit(pageSize), client.Continue(token)); err != nil {
 			return fmt.Errorf("list AddOnDependencyReports: %w", err)
 		}
 		for i := range page.Items {
-			found := &page.Items[i]
-			if found.Name != found.Namespace {
-				continue // another writer's
+			object := &page.Items[i]
+			if object.Name != object.Namespace {
+				continue // of another writer
 			}
-			content, err := fingerprint(found)
+			content, err := fingerprint(object)
 			if err != nil {
 				return err
 			}
-			r.contents.Store(found.Name, content)
-			enqueue(q, found.Name)
+			r.contents.Store(object.Name, content)
+			enqueue(q, object.Name)
 		}
-		if next = page.Continue; next == "" {
+		if token = page.Continue; token == "" {
 			return nil
 		}
 	}
 }
 
-// clusters: where a cluster is lost, verdicts are held and no add-on is evaluated.
+// clusters handles the events of managed clusters. The loss of a cluster changes its report, but no add-on
+// is evaluated then.
 func (r *Reconciler) clusters() handler.TypedFuncs[cluster, reconcile.Request] {
 	return handler.TypedFuncs[cluster, reconcile.Request]{
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[cluster], q queue) {
@@ -92,8 +99,8 @@ func (r *Reconciler) clusters() handler.TypedFuncs[cluster, reconcile.Request] {
 	}
 }
 
-// RemoveWhereOff lets the leader delete the reports that an earlier leader with --reports
-// wrote. Without any, it sends one request.
+// RemoveWhereOff lets the leader delete the reports of an earlier leader with --reports. If
+// there are no reports, it sends one request.
 func RemoveWhereOff(mgr ctrl.Manager) error {
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		deleted, err := bulk.Delete(ctx, mgr.GetAPIReader(), mgr.GetClient(), dependencyv1alpha1.ReportKind, client.ListOptions{})

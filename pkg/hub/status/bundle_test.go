@@ -17,11 +17,11 @@ const isTrue, isFalse, unknown = metav1.ConditionTrue, metav1.ConditionFalse, me
 
 func newBundle(t *testing.T, bundle, lost bool, addOns ...client.Object) *lifecycleHub {
 	t.Helper()
-	registered := fixture.Registration("leaf", fixture.Required("base"))
+	registration := fixture.Registration("leaf", fixture.Required("base"))
 	if bundle {
-		metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+		metav1.SetMetaDataAnnotation(&registration.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
 	}
-	return newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registered}, nil, lost, addOns...)
+	return newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registration}, nil, lost, addOns...)
 }
 
 func TestBundles(t *testing.T) {
@@ -71,13 +71,13 @@ func TestBundles(t *testing.T) {
 				test.addOns[i] = test.addOns[i].DeepCopyObject().(client.Object)
 			}
 			hub := newBundle(t, test.bundle, test.lost, test.addOns...)
-			found, got := hub.settle(t), ""
-			if one := fleet.Available(found); one != nil {
-				got = string(one.Status) + " " + one.Reason + " " + one.Message
+			addOn, got := hub.settle(t), ""
+			if condition := fleet.Available(addOn); condition != nil {
+				got = string(condition.Status) + " " + condition.Reason + " " + condition.Message
 			}
-			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || found.Status.HealthCheck.Mode != test.mode ||
+			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || addOn.Status.HealthCheck.Mode != test.mode ||
 				len(hub.writes) != test.writes {
-				t.Errorf("%q, mode %q, %d writes", got, found.Status.HealthCheck.Mode, len(hub.writes))
+				t.Errorf("%q, mode %q, %d writes", got, addOn.Status.HealthCheck.Mode, len(hub.writes))
 			}
 		})
 	}

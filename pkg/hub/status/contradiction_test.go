@@ -17,11 +17,11 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-// contradictingBench has leaf in version 2.0, which OCM has created, and stem, which is installed and declares something of leaf.
-func contradictingBench(t *testing.T, is gated, stem string) *lifecycleHub {
+// contradictingBench returns a hub where OCM has created leaf in version 2.0. stem is installed and declares a dependency on leaf.
+func contradictingBench(t *testing.T, hub gated, stem string) *lifecycleHub {
 	t.Helper()
-	is.gate = addonv1alpha1.GateClosed
-	b := newGated(t, is)
+	hub.gate = addonv1alpha1.GateClosed
+	b := newGated(t, hub)
 	contradicts := b.read(t, leaf.Name)
 	contradicts.Annotations[addonv1alpha1.GateCauseAnnotation] = addonv1alpha1.GateCauseContradiction
 	contradicts.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "2.0"
@@ -32,7 +32,7 @@ func contradictingBench(t *testing.T, is gated, stem string) *lifecycleHub {
 		t.Fatal(err)
 	}
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
-		fixture.Specified(t, leaf.Name, is.declares), fixture.Specified(t, "stem", stem),
+		fixture.Specified(t, leaf.Name, hub.declares), fixture.Specified(t, "stem", stem),
 	})))
 	return b
 }
@@ -41,7 +41,7 @@ func TestAddOnThatContradicts(t *testing.T) {
 	const needsOld = `dependencies: [{name: leaf, type: IfInstalled, version: "< 2.0"}]`
 	const closed, opened = addonv1alpha1.GateClosed, addonv1alpha1.GateOpen
 	for name, test := range map[string]struct {
-		is          gated
+		hub         gated
 		stem        string
 		gate        string
 		installable string // begins with
@@ -67,7 +67,7 @@ func TestAddOnThatContradicts(t *testing.T) {
 		"LostClusterOfNone": {gated{declares: "dependencies: [{name: stem}]", lost: true}, "{}", closed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			gateIs, installable := contradictingBench(t, test.is, test.stem).settled(t)
+			gateIs, installable := contradictingBench(t, test.hub, test.stem).settled(t)
 			if gateIs != test.gate || !strings.HasPrefix(installable, test.installable) || test.installable == "" && installable != "" {
 				t.Errorf("gate %q, Installable %q", gateIs, installable)
 			}
@@ -75,7 +75,7 @@ func TestAddOnThatContradicts(t *testing.T) {
 	}
 }
 
-// A change of what is found of the add-on that leaf contradicts, also that it is deleted, brings leaf back.
+// A new assessment or the deletion of the add-on that leaf contradicts enqueues leaf.
 func TestAContradictionThatEnds(t *testing.T) {
 	b := contradictingBench(t, gated{declares: "{}"}, `dependencies: [{name: leaf, type: IfInstalled, version: "< 2.0"}]`)
 	enqueued := triggertest.Enqueued(t, b.Evaluate)

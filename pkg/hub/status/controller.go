@@ -30,10 +30,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// messagesAgain is when an add-on is reconciled again whose messages had to wait for the rate limit. At most twice this time passes.
+// messagesAgain is the delay before a write of messages that exceeded the rate limit is tried again. Jitter adds up to the same time.
 const messagesAgain = 10 * time.Second
 
-// Reconciler assesses one add-on on one managed cluster, decides, and applies what differs.
+// Reconciler assesses one add-on on one managed cluster, decides, and applies the differences.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Declarations *declarations.Store
@@ -53,28 +53,28 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// EventLimiter limits events on transitions. Without one, all are emitted.
 	EventLimiter flowcontrol.PassiveRateLimiter
-	// Concurrency is how many add-ons are assessed and written at the same time.
+	// Concurrency is the number of add-ons that are assessed and written at the same time.
 	Concurrency int
-	// Guarded knows whether the guard is in force.
+	// Guarded records whether the guard is in force.
 	Guarded *Guarded
 	// Evaluate triggers this controller.
 	Evaluate *trigger.Trigger
-	// FirstPass counts the add-ons that exist at the start and have not been assessed yet.
+	// FirstPass tracks the add-ons that exist at the start and have not been assessed yet.
 	FirstPass *firstpass.Pass
 
-	undeclared    undeclared
-	stuck         stuck
-	contradicting contradicting
+	undeclared     undeclaredCache
+	stuck          stuckTracker
+	contradictions contradictionIndex
 }
 
 // Reconcile assesses the add-on of the key, and writes the difference to the decision: first the conditions, and then the gate. A process
 // that stops between the two writes leaves a state that the next process completes.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	subject, err := r.assess(ctx, declared, request.NamespacedName)
+	subject, err := r.assess(ctx, evaluator, request.NamespacedName)
 	if err != nil {
 		r.FirstPass.Failed(request.NamespacedName)
 		return reconcile.Result{}, err
@@ -83,36 +83,36 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if subject == nil {
 		return reconcile.Result{}, nil
 	}
-	decision := outcome.Decide(subject.assessment, subject.stored, metav1.NewTime(subject.at))
-	r.Metrics.Evaluated(r.Clock.Since(subject.at))
-	again := controllers.Sooner(subject.assessment.Until, r.observeStuck(subject, decision))
+	decision := outcome.Decide(subject.assessment, subject.stored, metav1.NewTime(subject.assessedAt))
+	r.Metrics.Evaluated(r.Clock.Since(subject.assessedAt))
+	next := controllers.Sooner(subject.assessment.Until, r.observeStuck(subject, decision))
 	decision, postponed := decision.Postpone(func(desired metav1.Condition) time.Time { return r.notBefore(subject, desired) })
 	switch {
-	case decision.OnlyMessages(subject.stored) && !r.Messages.AllowN(subject.at, 1):
+	case decision.OnlyMessages(subject.stored) && !r.Messages.AllowN(subject.assessedAt, 1):
 		return reconcile.Result{RequeueAfter: wait.Jitter(messagesAgain, 1)}, nil
 	case !decision.Empty():
 		return r.change(ctx, subject, decision)
 	case r.Guarded.missed(subject.addOn):
 		return r.writeForGuard(ctx, subject, decision)
 	}
-	return controllers.At(controllers.Sooner(again, postponed), r.Clock.Now()), nil
+	return controllers.At(controllers.Sooner(next, postponed), r.Clock.Now()), nil
 }
 
-// assessed is an add-on with its assessment.
-type assessed struct {
+// assessedAddOn is an add-on with its assessment.
+type assessedAddOn struct {
 	key        types.NamespacedName
 	addOn      *addonv1alpha1.ManagedClusterAddOn
-	declared   *evaluation.Evaluator
+	evaluator  *evaluation.Evaluator
 	state      evaluation.State
 	assessment outcome.Assessment
 	stored     outcome.Stored
-	at         time.Time
-	// reassessed is true if the last assessment had findings on the same edges.
+	assessedAt time.Time
+	// reassessed is true if the previous assessment had findings on the same edges.
 	reassessed bool
 }
 
 // assess assesses an add-on, and stores the assessment. It returns nil where the add-on does not exist.
-func (r *Reconciler) assess(ctx context.Context, declared *evaluation.Evaluator, key types.NamespacedName) (*assessed, error) {
+func (r *Reconciler) assess(ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName) (*assessedAddOn, error) {
 	addOn, err := r.Assessor.Fleet.AddOn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -121,16 +121,22 @@ func (r *Reconciler) assess(ctx context.Context, declared *evaluation.Evaluator,
 		r.forget(key)
 		return nil, nil
 	}
-	subject := &assessed{key: key, addOn: addOn, declared: declared, stored: fleet.Stored(addOn), at: r.Clock.Now()}
-	if subject.assessment, subject.state, err = r.Assessor.Assess(ctx, declared, addOn, subject.at); err != nil {
+	subject := &assessedAddOn{
+		key:        key,
+		addOn:      addOn,
+		evaluator:  evaluator,
+		stored:     fleet.Stored(addOn),
+		assessedAt: r.Clock.Now(),
+	}
+	if subject.assessment, subject.state, err = r.Assessor.Assess(ctx, evaluator, addOn, subject.assessedAt); err != nil {
 		return nil, err
 	}
 	if r.Assessor.Acts && fleet.HeldForContradiction(addOn) {
-		r.contradicting.add(key)
+		r.contradictions.add(key)
 	} else {
-		r.contradicting.remove(key)
+		r.contradictions.remove(key)
 	}
-	change := r.Store.Set(key, declared, subject.assessment)
+	change := r.Store.Set(key, evaluator, subject.assessment)
 	subject.reassessed = outcome.SameEdges(change.Before, change.After)
 	return subject, nil
 }
@@ -138,12 +144,12 @@ func (r *Reconciler) assess(ctx context.Context, declared *evaluation.Evaluator,
 // review enqueues the add-ons on the managed cluster that contradict installed add-ons, if the assessment of another add-on there differs.
 // The contradiction may have ended.
 func (r *Reconciler) review(change assess.Change) {
-	if !r.contradicting.any() || !change.Differs() {
+	if !r.contradictions.hasAny() || !change.Differs() {
 		return
 	}
-	for _, waiting := range r.contradicting.on(change.AddOn.Namespace) {
-		if waiting != change.AddOn {
-			r.Evaluate.Enqueue(waiting)
+	for _, key := range r.contradictions.onCluster(change.AddOn.Namespace) {
+		if key != change.AddOn {
+			r.Evaluate.Enqueue(key)
 		}
 	}
 }
@@ -152,14 +158,14 @@ func (r *Reconciler) review(change assess.Change) {
 func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.Backoff.Forget(addOn)
 	r.stuck.forget(addOn)
-	r.contradicting.remove(addOn)
+	r.contradictions.remove(addOn)
 	r.Store.Delete(addOn)
 }
 
-// notBefore returns the time of the next write of a condition that another writer has just overwritten, and else zero.
-func (r *Reconciler) notBefore(subject *assessed, desired metav1.Condition) time.Time {
+// notBefore returns the time of the next write of a condition that another writer has just overwritten. Otherwise, it is zero.
+func (r *Reconciler) notBefore(subject *assessedAddOn, desired metav1.Condition) time.Time {
 	if wait := r.Backoff.Wait(subject.key, backoff.Condition(desired)); wait > 0 {
-		return subject.at.Add(wait)
+		return subject.assessedAt.Add(wait)
 	}
 	return time.Time{}
 }

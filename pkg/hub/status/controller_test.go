@@ -52,7 +52,7 @@ func TestAnswersToAWrite(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, addOn("leaf"))
-			b.answer = test.answer
+			b.refusal = test.answer
 			result, err := b.reconcile(t)
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
@@ -100,8 +100,8 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
-// The fake hub takes no write, so each time it is as if another writer had
-// overwritten Degraded again.
+// The fake hub ignores writes, as if another writer overwrote Degraded each
+// time.
 func TestContested(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
 	for i, waited := range []time.Duration{0, 0, 500 * time.Millisecond, time.Second} {
@@ -123,7 +123,7 @@ func TestContested(t *testing.T) {
 	if len(emitted) != 4 {
 		t.Fatalf("events %q", emitted)
 	}
-	for _, event := range emitted[:2] { // overwritten once: a race that was lost
+	for _, event := range emitted[:2] { // one overwrite is only a lost race
 		if !strings.HasPrefix(event, "Warning RequiredDependencyNotSatisfied") {
 			t.Errorf("event %q", event)
 		}
@@ -157,7 +157,7 @@ func TestUnreadableCacheIsAnError(t *testing.T) {
 	}
 }
 
-// Before the first catalog nothing may be evaluated, and stopping must not hang.
+// Before the first catalog no add-on is evaluated, and a stop does not hang.
 func TestWaitsForTheFirstCatalog(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
 	b.Declarations = declarations.NewStore()
@@ -179,7 +179,7 @@ func TestWaitsForTheFirstCatalog(t *testing.T) {
 func TestEventsGiveWayToConditions(t *testing.T) {
 	b := newBench(t, addOn(leaf.Name))
 	b.EventLimiter = flowcontrol.NewTokenBucketPassiveRateLimiter(1e-9, 1)
-	for range 3 { // the cache does not see what was written
+	for range 3 { // the cache does not show the writes
 		if _, err := b.reconcile(t); err != nil {
 			t.Fatal(err)
 		}

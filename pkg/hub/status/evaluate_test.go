@@ -23,14 +23,14 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// specify replaces what "leaf" declares.
+// specify replaces the declaration of "leaf".
 func (b *bench) specify(t *testing.T, spec string) {
 	t.Helper()
-	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
-	if err := yaml.UnmarshalStrict([]byte(spec), &registered.Spec); err != nil {
+	registration := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &registration.Spec); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registration})))
 }
 
 func config(name, mode string) *addonv1alpha1.AddOnDeploymentConfig {
@@ -54,7 +54,7 @@ func configHash(namespace, name string) *ocmv1alpha1.ConfigSpecHash {
 	return &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}, SpecHash: "tested"}
 }
 
-// cached is an add-on as the cache keeps it.
+// cached returns an add-on as the cache stores it.
 func cached(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	for kind, options := range hubcache.Options().ByObject {
 		if _, ok := kind.(*addonv1alpha1.ManagedClusterAddOn); ok {
@@ -79,7 +79,7 @@ func templated(running, desired string) *addonv1alpha1.ManagedClusterAddOn {
 	return cached(object)
 }
 
-func TestWhatIsLoaded(t *testing.T) {
+func TestLoadedState(t *testing.T) {
 	const inProxyMode = `dependencies: [{name: a, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`
 	reported := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace, Labels: map[string]string{"network": "private"}},
@@ -102,7 +102,7 @@ func TestWhatIsLoaded(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec    string
 		objects []client.Object
-		known   lazy
+		watched lazy
 		want    evaluation.Verdict
 	}{
 		"Labels": {
@@ -193,7 +193,7 @@ func TestWhatIsLoaded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.objects...)
-			*b.lazy = test.known
+			*b.lazy = test.watched
 			b.specify(t, test.spec)
 			findings := b.findings(t)
 			if len(findings) != 1 || findings[0].Verdict != test.want {
@@ -205,36 +205,36 @@ func TestWhatIsLoaded(t *testing.T) {
 
 // The verdicts of a cluster follow the template that runs there, through a rollout.
 func TestTheDeclarationFollowsTheTemplateThatRuns(t *testing.T) {
-	declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("base"))},
+	evaluator := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("base"))},
 		fixture.Template("base", "v1", `[{name: a}]`), fixture.Template("base", "v2", `[{name: a}, {name: b}]`)))
 	base := types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}
 	m, b, _ := mapped(t)
-	b.Declarations.Set(declared)
-	without := addOn("base")
+	b.Declarations.Set(evaluator)
+	untemplated := addOn("base")
 	for _, step := range []struct {
-		name          string
-		before, after *addonv1alpha1.ManagedClusterAddOn
-		want          []string
+		name         string
+		old, updated *addonv1alpha1.ManagedClusterAddOn
+		want         []string
 	}{
 		{"nothing is known of a process that starts during an installation", nil, templated("", "v1"), []string{""}},
-		{"it is being installed", without, templated("", "v1"), []string{"a"}},
+		{"it is being installed", untemplated, templated("", "v1"), []string{"a"}},
 		{"it is installed", templated("", "v1"), templated("v1", "v1"), []string{"a"}},
 		{"the rollout begins", templated("v1", "v1"), templated("", "v2"), []string{"a"}},
 		{"it is done", templated("", "v2"), templated("v2", "v2"), []string{"a", "b"}},
 	} {
-		if step.before != nil {
-			enqueues := enqueued(t, func(q queue) { m.AddOns().Update(t.Context(), updateOf(step.before, step.after), q) })
+		if step.old != nil {
+			enqueues := enqueued(t, func(q queue) { m.AddOns().Update(t.Context(), updateOf(step.old, step.updated), q) })
 			if !slices.Contains(enqueues, base.String()) {
 				t.Errorf("%s: enqueues %q", step.name, enqueues)
 			}
 		}
-		b.read(fake.NewClientBuilder().WithScheme(b.hub.Scheme()).WithObjects(step.after).Build())
-		state, err := b.Assessor.Loader.Load(t.Context(), declared, base, aTime)
+		b.read(fake.NewClientBuilder().WithScheme(b.hub.Scheme()).WithObjects(step.updated).Build())
+		state, err := b.Assessor.Loader.Load(t.Context(), evaluator, base, aTime)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, finding := range declared.Evaluate(base.Name, state) {
+		for _, finding := range evaluator.Evaluate(base.Name, state) {
 			names = append(names, finding.Name())
 		}
 		if !slices.Equal(names, step.want) {
@@ -303,7 +303,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 }
 
 func TestOnlyUsedInputsEnqueue(t *testing.T) {
-	before := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
+	old := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: leaf.Namespace}}
 	label := func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"a": "b"} }
 	claim := func(c *clusterv1.ManagedCluster) {
 		c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "a", Value: "b"}}
@@ -328,15 +328,15 @@ func TestOnlyUsedInputsEnqueue(t *testing.T) {
 			m, b, _ := mapped(t)
 			m.Hold = hold
 			b.specify(t, test.spec)
-			after := before.DeepCopy()
-			test.change(after)
+			updated := old.DeepCopy()
+			test.change(updated)
 			var want []string
 			if test.enqueues {
 				want = []string{leaf.String()}
 			}
-			expectEnqueued(t, name, want, func(q queue) { m.Clusters().Update(t.Context(), updateOf(before, after), q) })
-			expectEnqueued(t, name+", created", want, func(q queue) { m.Clusters().Create(t.Context(), creationOf(after), q) })
-			expectEnqueued(t, name+", deleted", want, func(q queue) { m.Clusters().Delete(t.Context(), deletionOf(after), q) })
+			expectEnqueued(t, name, want, func(q queue) { m.Clusters().Update(t.Context(), updateOf(old, updated), q) })
+			expectEnqueued(t, name+", created", want, func(q queue) { m.Clusters().Create(t.Context(), creationOf(updated), q) })
+			expectEnqueued(t, name+", deleted", want, func(q queue) { m.Clusters().Delete(t.Context(), deletionOf(updated), q) })
 		}
 	}
 }
@@ -348,9 +348,9 @@ func TestOwnChangesEnqueueTheConditionsThatUseThem(t *testing.T) {
 	former := addOn("base")
 	former.Annotations = map[string]string{addonv1alpha1.FormerVersionAnnotation: "1.0.0"}
 	for name, test := range map[string]struct {
-		spec          string
-		before, after *addonv1alpha1.ManagedClusterAddOn
-		want          []string
+		spec         string
+		old, updated *addonv1alpha1.ManagedClusterAddOn
+		want         []string
 	}{
 		"Label": {
 			`dependencies: [{name: a, when: {expression: "'a' in addOn.labels"}}]`,
@@ -377,6 +377,6 @@ func TestOwnChangesEnqueueTheConditionsThatUseThem(t *testing.T) {
 	} {
 		m, b, _ := mapped(t)
 		b.specify(t, test.spec)
-		expectEnqueued(t, name, test.want, func(q queue) { m.AddOns().Update(t.Context(), updateOf(test.before, test.after), q) })
+		expectEnqueued(t, name, test.want, func(q queue) { m.AddOns().Update(t.Context(), updateOf(test.old, test.updated), q) })
 	}
 }

@@ -24,15 +24,15 @@ const (
 	actionOpen     = "OpenGate"
 )
 
-// NewEventLimiter limits events on transitions: a few hundred at once, then ten a
-// second. When something fails on the whole fleet, an event for each condition would
-// double the writes to the hub and delay the conditions, which have it all.
+// NewEventLimiter returns a rate limiter for events on transitions: a few hundred at once, then
+// ten a second. If an add-on fails on the whole fleet, an event for each condition would
+// double the writes to the hub and delay the conditions, which have the same content.
 func NewEventLimiter() flowcontrol.PassiveRateLimiter {
 	return flowcontrol.NewTokenBucketPassiveRateLimiter(10, 200)
 }
 
-// emitTransition emits an event on a new status or reason. A new message alone is no
-// event, because it may change with every failing edge.
+// emitTransition emits an event on a new status or reason of Degraded. It emits none on a new
+// message, which may change with every failing edge.
 func (r *Reconciler) emitTransition(addOn *addonv1alpha1.ManagedClusterAddOn, desired metav1.Condition) {
 	stored := fleet.Degraded(addOn)
 	if stored != nil && stored.Status == desired.Status && stored.Reason == desired.Reason {
@@ -50,8 +50,8 @@ func (r *Reconciler) emitTransition(addOn *addonv1alpha1.ManagedClusterAddOn, de
 		eventType, desired.Reason, actionEvaluate, "%s", events.Note(desired.Message))
 }
 
-// emitContested refers to the add-on without its version, so that repeated events
-// are counted as one.
+// emitContested emits an event on a Degraded that another writer keeps overwriting. The event omits
+// the version of the add-on, so that repeated events are counted as one.
 func (r *Reconciler) emitContested(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	about := events.About(events.ManagedClusterAddOn, addOn)
 	about.ResourceVersion = ""
@@ -61,7 +61,7 @@ func (r *Reconciler) emitContested(addOn *addonv1alpha1.ManagedClusterAddOn) {
 			"It is written again at growing intervals.")
 }
 
-// emitOpened emits why the add-on does not wait any more.
+// emitOpened emits an event with the reason why the gate was opened.
 func (r *Reconciler) emitOpened(addOn *addonv1alpha1.ManagedClusterAddOn, because metav1.Condition) {
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, addOn), nil,
 		corev1.EventTypeNormal, EventOpened, actionOpen, "%s", events.Note(because.Message))

@@ -15,8 +15,8 @@ func TestTheFirstPassIsOverOnceAllIsAssessed(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects []client.Object
 		broken  bool
-		// everywhere and there are whether the pass is over for all clusters, and for that of the add-on.
-		everywhere, there bool
+		// everywhere and onCluster report whether the pass is complete for all clusters, and for the cluster of the add-on.
+		everywhere, onCluster bool
 	}{
 		"evaluated":           {[]client.Object{addOn("leaf")}, false, true, true},
 		"deleted meanwhile":   {nil, false, true, true},
@@ -33,32 +33,32 @@ func TestTheFirstPassIsOverOnceAllIsAssessed(t *testing.T) {
 			if b.FirstPass.Await(firstpass.Everywhere, trigger.New(), leaf) {
 				t.Fatal("over before anything was evaluated")
 			}
-			if _, err := b.reconcile(t); (err != nil) != !test.there {
+			if _, err := b.reconcile(t); (err != nil) != !test.onCluster {
 				t.Fatal(err)
 			}
-			if over := b.FirstPass.Await(firstpass.Everywhere, trigger.New(), leaf); over != test.everywhere {
-				t.Errorf("over everywhere: %t", over)
+			if complete := b.FirstPass.Await(firstpass.Everywhere, trigger.New(), leaf); complete != test.everywhere {
+				t.Errorf("over everywhere: %t", complete)
 			}
-			if over := b.FirstPass.Await(leaf.Namespace, trigger.New(), leaf); over != test.there {
-				t.Errorf("over on the cluster: %t", over)
+			if complete := b.FirstPass.Await(leaf.Namespace, trigger.New(), leaf); complete != test.onCluster {
+				t.Errorf("over on the cluster: %t", complete)
 			}
 		})
 	}
 }
 
-// A write that is refused is no failure of the assessment.
+// A refused write does not count as a failed assessment.
 func TestARefusedWriteDoesNotDelayTheFirstPass(t *testing.T) {
 	b := newBench(t, addOn("leaf"))
 	b.FirstPass = firstpass.New()
 	b.FirstPass.Add(leaf)
 	b.FirstPass.Listed()
-	b.answer = errors.New("no right")
-	if _, err := b.reconcile(t); !errors.Is(err, b.answer) || !b.FirstPass.Await(leaf.Namespace, trigger.New(), leaf) {
+	b.refusal = errors.New("no right")
+	if _, err := b.reconcile(t); !errors.Is(err, b.refusal) || !b.FirstPass.Await(leaf.Namespace, trigger.New(), leaf) {
 		t.Errorf("%v, and the pass is not over", err)
 	}
 }
 
-// synced is a source that has handled all objects, or never does.
+// synced is a source that has handled all objects or never will.
 type synced struct {
 	clusterSource
 	err error
@@ -84,7 +84,7 @@ func TestListed(t *testing.T) {
 		},
 	} {
 		called := false
-		err := listed{synced{err: test.err}, func() { called = true }}.WaitForSync(test.ctx)
+		err := listedSource{synced{err: test.err}, func() { called = true }}.WaitForSync(test.ctx)
 		if !errors.Is(err, test.err) || called != test.want {
 			t.Errorf("%s: %v, called: %t", name, err, called)
 		}

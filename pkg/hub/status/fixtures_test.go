@@ -58,12 +58,12 @@ type bench struct {
 	events   chan string
 	hub      client.Client
 	applies  int
-	answer   error // of the API server to the next write
+	refusal  error // of the API server to the next write
 	lazy     *lazy
 	inputs   *hubcache.Inputs
 }
 
-// lazy is what is watched lazily.
+// lazy has the state of the lazy watches.
 type lazy struct {
 	configs, ocm bool
 	version      string
@@ -74,12 +74,12 @@ type lazy struct {
 }
 
 // Demand and Late implement hubcache.Watches.
-func (k *lazy) Demand(of input.Set) bool { return k.Ready(of) }
-func (*lazy) Late(input.Set) bool        { return false }
+func (k *lazy) Demand(inputs input.Set) bool { return k.Ready(inputs) }
+func (*lazy) Late(input.Set) bool            { return false }
 
 // Ready implements hubcache.Watches.
-func (k *lazy) Ready(of input.Set) bool {
-	return map[input.Set]bool{input.Config: k.configs, input.OCM: k.ocm, input.Versions: k.templatesRead}[of]
+func (k *lazy) Ready(inputs input.Set) bool {
+	return map[input.Set]bool{input.Config: k.configs, input.OCM: k.ocm, input.Versions: k.templatesRead}[inputs]
 }
 
 // lazyReader reads configs from the hub, and versions from lazy.
@@ -88,8 +88,8 @@ type lazyReader struct {
 	*lazy
 }
 
-func (r lazyReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	switch into := into.(type) {
+func (r lazyReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	switch into := object.(type) {
 	case *addonv1alpha1.AddOnTemplate:
 		into.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: r.templates[key.Name]})
 	case *metav1.PartialObjectMetadata: // of the CRD
@@ -110,10 +110,10 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
-	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	registration := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	store := declarations.NewStore()
-	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
+	store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registration})))
 	recorder := events.NewFakeRecorder(100)
 
 	b := &bench{
@@ -128,11 +128,11 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	writer := interceptor.NewClient(b.hub.(client.WithWatch), interceptor.Funcs{
 		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
 			b.applies++
-			return b.answer
+			return b.refusal
 		},
 	})
 	measured := metrics.New(b.registry)
-	measured.Registered([]string{leaf.Name})
+	measured.SetAddOns([]string{leaf.Name})
 	memory := assess.NewMemory(b.clock)
 	b.inputs = &hubcache.Inputs{
 		Reader:        hubcache.NewReader(b.hub),
@@ -159,21 +159,21 @@ func (b *bench) reconcile(t *testing.T) (reconcile.Result, error) {
 	return b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
 }
 
-// read lets the reconciler read from another client.
-func (b *bench) read(from client.Reader) {
-	b.Assessor.Fleet, b.inputs.Reader = hubcache.NewReader(from), hubcache.NewReader(from)
-	b.inputs.Lazy = fleet.Objects{Reader: lazyReader{from, b.lazy}}
+// read replaces the client for reads of the reconciler.
+func (b *bench) read(reader client.Reader) {
+	b.Assessor.Fleet, b.inputs.Reader = hubcache.NewReader(reader), hubcache.NewReader(reader)
+	b.inputs.Lazy = fleet.Objects{Reader: lazyReader{reader, b.lazy}}
 }
 
 // findings loads and evaluates the state of the add-on.
 func (b *bench) findings(t *testing.T) []evaluation.Finding {
 	t.Helper()
-	declared := b.Declarations.Current()
-	state, err := b.Assessor.Loader.Load(t.Context(), declared, leaf, aTime)
+	evaluator := b.Declarations.Current()
+	state, err := b.Assessor.Loader.Load(t.Context(), evaluator, leaf, aTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return declared.Evaluate(leaf.Name, state)
+	return evaluator.Evaluate(leaf.Name, state)
 }
 
 func (b *bench) emitted() []string {

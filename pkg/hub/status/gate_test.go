@@ -29,54 +29,54 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// gated is what is on the hub.
+// gated is the state of the hub.
 type gated struct {
-	// declares is the spec of leaf; the catalog has catalog instead, where that is set.
+	// declares is the spec of leaf. The catalog has the spec in catalog if that is set.
 	declares, catalog string
 	gate              string
 	conditions        []metav1.Condition
-	base              []metav1.Condition // nil: not installed
+	base              []metav1.Condition // nil if base is not installed
 	lost              bool
 }
 
 const orderedOnBase = "{ordering: Install, dependencies: [{name: base}]}"
 
-// newGated is a hub where leaf requires base and is ordered, unless said otherwise.
-func newGated(t *testing.T, is gated) *lifecycleHub {
+// newGated returns a hub in the state. By default, leaf has an ordered dependency on base.
+func newGated(t *testing.T, state gated) *lifecycleHub {
 	t.Helper()
-	if is.declares == "" {
-		is.declares = orderedOnBase
+	if state.declares == "" {
+		state.declares = orderedOnBase
 	}
-	if is.catalog == "" {
-		is.catalog = is.declares
+	if state.catalog == "" {
+		state.catalog = state.declares
 	}
-	registered := fixture.Specified(t, leaf.Name, is.declares)
-	waiting := addOn(leaf.Name, is.conditions...)
-	if is.gate != "" {
-		waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: is.gate}
+	registration := fixture.Specified(t, leaf.Name, state.declares)
+	leafAddOn := addOn(leaf.Name, state.conditions...)
+	if state.gate != "" {
+		leafAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: state.gate}
 	}
-	objects := []client.Object{&registered, waiting}
-	if is.base != nil {
-		objects = append(objects, addOn("base", is.base...))
+	objects := []client.Object{&registration, leafAddOn}
+	if state.base != nil {
+		objects = append(objects, addOn("base", state.base...))
 	}
-	catalog := []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, leaf.Name, is.catalog)}
-	b := newLifecycleHub(t, catalog, nil, is.lost, objects...)
+	catalog := []addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, leaf.Name, state.catalog)}
+	b := newLifecycleHub(t, catalog, nil, state.lost, objects...)
 	b.follow(t)
 	return b
 }
 
-// follow stores Degraded of leaf, so that tests see what else is written.
+// follow stores the current Degraded of leaf, so that tests see only the other writes.
 func (h *lifecycleHub) follow(t *testing.T) {
 	t.Helper()
-	installed := h.read(t, leaf.Name)
-	found, _, err := h.Assessor.Assess(t.Context(), h.Declarations.Current(), installed, fixture.Now.Time)
+	leafAddOn := h.read(t, leaf.Name)
+	assessment, _, err := h.Assessor.Assess(t.Context(), h.Declarations.Current(), leafAddOn, fixture.Now.Time)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := condition.Stored{Degraded: fleet.Degraded(installed)}
-	if desired := condition.Decide(stored, found.Findings, metav1.NewTime(fixture.Now.Time)).Degraded; desired != nil {
-		meta.SetStatusCondition(&installed.Status.Conditions, *desired)
-		if err := h.Status().Update(t.Context(), installed); err != nil {
+	stored := condition.Stored{Degraded: fleet.Degraded(leafAddOn)}
+	if desired := condition.Decide(stored, assessment.Findings, metav1.NewTime(fixture.Now.Time)).Degraded; desired != nil {
+		meta.SetStatusCondition(&leafAddOn.Status.Conditions, *desired)
+		if err := h.Status().Update(t.Context(), leafAddOn); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,9 +84,9 @@ func (h *lifecycleHub) follow(t *testing.T) {
 
 // Degraded and Installable follow in one write, and then the gate.
 func TestConditionsAreWrittenTogether(t *testing.T) {
-	registered := fixture.Specified(t, leaf.Name, orderedOnBase)
-	b := newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registered}, nil, false,
-		&registered, gatedLeaf())
+	registration := fixture.Specified(t, leaf.Name, orderedOnBase)
+	b := newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registration}, nil, false,
+		&registration, gatedLeaf())
 	if gateIs, installable := b.settled(
 		t,
 	); !strings.HasPrefix(installable, "False WaitingForDependencies") ||
@@ -111,11 +111,11 @@ func TestConditionsAreWrittenTogether(t *testing.T) {
 	}
 }
 
-// gatedLeaf is leaf as it is created behind its gate.
+// gatedLeaf returns leaf as it is created behind its gate.
 func gatedLeaf() client.Object {
-	waiting := addOn(leaf.Name)
-	waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
-	return waiting
+	leafAddOn := addOn(leaf.Name)
+	leafAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	return leafAddOn
 }
 
 func available(status metav1.ConditionStatus) []metav1.Condition {
@@ -127,27 +127,27 @@ func waitsForBase() metav1.Condition {
 	return decided(gate.Decision{Step: gate.Wait, Reason: gate.ReasonWaiting, Message: message})
 }
 
-// decided is the condition for a decision.
+// decided returns the condition for a decision.
 func decided(decision gate.Decision) metav1.Condition {
 	condition, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Time))
 	return condition
 }
 
-// settled returns the gate and Installable of leaf, once nothing is written any more.
+// settled reconciles until no write follows, and returns the gate and Installable of leaf.
 func (h *lifecycleHub) settled(t *testing.T) (gateIs, installable string) {
 	t.Helper()
-	found := h.settle(t)
-	if one := fleet.Installable(found); one != nil {
-		installable = string(one.Status) + " " + one.Reason + ": " + one.Message
+	leafAddOn := h.settle(t)
+	if c := fleet.Installable(leafAddOn); c != nil {
+		installable = string(c.Status) + " " + c.Reason + ": " + c.Message
 	}
-	return found.Annotations[addonv1alpha1.GateAnnotation], installable
+	return leafAddOn.Annotations[addonv1alpha1.GateAnnotation], installable
 }
 
 func TestGates(t *testing.T) {
-	registered := metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue, Reason: "Done"}
+	registrationApplied := metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue, Reason: "Done"}
 	const closed, opened = addonv1alpha1.GateClosed, addonv1alpha1.GateOpen
 	for name, test := range map[string]struct {
-		is          gated
+		state       gated
 		gate        string
 		installable string // begins with
 		writes      []string
@@ -194,9 +194,9 @@ func TestGates(t *testing.T) {
 			[]string{"conditions"},
 			"Normal GateOpened",
 		},
-		"ClosedAfterwards": {gated{gate: closed, conditions: []metav1.Condition{registered}}, closed, "", nil, ""},
+		"ClosedAfterwards": {gated{gate: closed, conditions: []metav1.Condition{registrationApplied}}, closed, "", nil, ""},
 		"BegunNevertheless": {
-			gated{gate: closed, conditions: []metav1.Condition{registered, waitsForBase()}},
+			gated{gate: closed, conditions: []metav1.Condition{registrationApplied, waitsForBase()}},
 			closed,
 			"True InstallationBegun: Open Cluster Management has begun",
 			[]string{"conditions"},
@@ -220,7 +220,7 @@ func TestGates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newGated(t, test.is)
+			b := newGated(t, test.state)
 			gateIs, installable := b.settled(t)
 			if gateIs != test.gate || !strings.HasPrefix(installable, test.installable) || test.installable == "" && installable != "" {
 				t.Errorf("gate %q, Installable %q", gateIs, installable)
@@ -242,11 +242,11 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// The catalog does not know yet what the template declares that Open Cluster Management is about to install.
+// The catalog lacks the declaration of the template that Open Cluster Management is about to install.
 func TestTheCatalogIsBehindATemplate(t *testing.T) {
 	const declares = "{ordering: Install}"
 	b := newGated(t, gated{declares: declares, gate: addonv1alpha1.GateClosed})
-	registered, template := fixture.Deployed(fixture.Specified(t, leaf.Name, declares)), fixture.Template(leaf.Name, "v1", "[{name: base}]")
+	registration, template := fixture.Deployed(fixture.Specified(t, leaf.Name, declares)), fixture.Template(leaf.Name, "v1", "[{name: base}]")
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	if err := b.Get(t.Context(), leaf, addOn); err != nil {
 		t.Fatal(err)
@@ -254,17 +254,17 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 	addOn.Status.ConfigReferences = fleet.WithRollout(addOn, template.Name).Status.ConfigReferences
 	stored := &addonv1alpha1.ClusterManagementAddOn{}
 	err := errors.Join(b.Status().Update(t.Context(), addOn), b.Create(t.Context(), &template),
-		b.Get(t.Context(), client.ObjectKeyFromObject(&registered), stored))
-	registered.ResourceVersion = stored.ResourceVersion
-	if err = errors.Join(err, b.Update(t.Context(), &registered)); err != nil {
+		b.Get(t.Context(), client.ObjectKeyFromObject(&registration), stored))
+	registration.ResourceVersion = stored.ResourceVersion
+	if err = errors.Join(err, b.Update(t.Context(), &registration)); err != nil {
 		t.Fatal(err)
 	}
-	all := []addonv1alpha1.ClusterManagementAddOn{registered}
-	b.Declarations.Set(evaluation.New(catalog.New(all)))
+	registrations := []addonv1alpha1.ClusterManagementAddOn{registration}
+	b.Declarations.Set(evaluation.New(catalog.New(registrations)))
 	if gateIs, installable := b.settled(t); gateIs != addonv1alpha1.GateClosed || installable != "" {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
-	b.Declarations.Set(evaluation.New(catalog.New(all, template)))
+	b.Declarations.Set(evaluation.New(catalog.New(registrations, template)))
 	if gateIs, installable := b.settled(t); gateIs != addonv1alpha1.GateClosed || !strings.HasPrefix(installable, "False Waiting") {
 		t.Errorf("gate %q, Installable %q", gateIs, installable)
 	}
@@ -274,33 +274,33 @@ func TestTheCatalogIsBehindATemplate(t *testing.T) {
 func TestAGateStaysClosedWithoutRegistration(t *testing.T) {
 	waits := []metav1.Condition{waitsForBase()}
 	b := newGated(t, gated{gate: addonv1alpha1.GateClosed, conditions: waits, base: available(metav1.ConditionTrue)})
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
-	if err := b.Delete(t.Context(), registered); err != nil {
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	if err := b.Delete(t.Context(), registration); err != nil {
 		t.Fatal(err)
 	}
-	declared := b.Declarations.Current()
+	evaluator := b.Declarations.Current()
 	b.Declarations.Set(evaluation.New(catalog.New(nil)))
 	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateClosed {
 		t.Errorf("gate %q", gateIs)
 	}
-	again := fixture.Specified(t, leaf.Name, orderedOnBase)
-	if err := b.Create(t.Context(), &again); err != nil {
+	recreated := fixture.Specified(t, leaf.Name, orderedOnBase)
+	if err := b.Create(t.Context(), &recreated); err != nil {
 		t.Fatal(err)
 	}
-	b.Declarations.Set(declared)
+	b.Declarations.Set(evaluator)
 	if gateIs, _ := b.settled(t); gateIs != addonv1alpha1.GateOpen {
 		t.Errorf("gate %q after it", gateIs)
 	}
 }
 
-// GitOps may create the AddOnTemplate after the add-on: until then, it is not known what the add-on requires.
+// GitOps may create the AddOnTemplate after the add-on. Until then, the dependencies of the add-on are unknown.
 func TestTheTemplateDoesNotExist(t *testing.T) {
 	b := newGated(t, gated{declares: "{ordering: Install}", gate: addonv1alpha1.GateClosed})
 	addOn, template := &addonv1alpha1.ManagedClusterAddOn{}, fixture.Template(leaf.Name, "v1", "")
-	registered := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: Install}"))
+	registration := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: Install}"))
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
-	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
+	registration.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: "v1"}
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registration})))
 	if gateIs, installable := b.settled(t); gateIs != addonv1alpha1.GateClosed || installable != "" {
 		t.Errorf("gate %q, Installable %q before OCM has chosen a template", gateIs, installable)
 	}
@@ -335,7 +335,7 @@ func TestFaultsAtGates(t *testing.T) {
 	for name, test := range map[string]struct {
 		write   string
 		refused error
-		again   bool
+		retries bool
 		fails   string
 	}{
 		"ConditionConflict": {"conditions", apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
@@ -348,18 +348,18 @@ func TestFaultsAtGates(t *testing.T) {
 		"GateRefused":  {"gate", broken, false, "open the gate of cluster1/leaf: the hub is busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			is := gated{gate: addonv1alpha1.GateClosed, base: available(metav1.ConditionTrue)}
+			state := gated{gate: addonv1alpha1.GateClosed, base: available(metav1.ConditionTrue)}
 			if test.write == "gate" {
-				is.conditions = []metav1.Condition{satisfied}
+				state.conditions = []metav1.Condition{satisfied}
 			}
-			b := newGated(t, is)
+			b := newGated(t, state)
 			b.refuses[test.write] = test.refused
 			result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
 			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails {
 				t.Errorf("error %v", err)
 			}
-			if again := !result.IsZero(); again != test.again {
-				t.Errorf("again: %t", again)
+			if retries := !result.IsZero(); retries != test.retries {
+				t.Errorf("again: %t", retries)
 			}
 			if len(b.events) > 0 {
 				t.Error("an event, although the gate is closed")
@@ -406,12 +406,12 @@ func (h *lifecycleHub) addBase(t *testing.T, status metav1.ConditionStatus) {
 
 func (h *lifecycleHub) setBase(t *testing.T, status metav1.ConditionStatus) {
 	t.Helper()
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := h.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}, found); err != nil {
+	base := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := h.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: "base"}, base); err != nil {
 		t.Fatal(err)
 	}
-	found.Status.Conditions = available(status)
-	if err := h.Status().Update(t.Context(), found); err != nil {
+	base.Status.Conditions = available(status)
+	if err := h.Status().Update(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -422,12 +422,12 @@ func TestAWriterThatClosesTheGateIsNotFought(t *testing.T) {
 	b.settled(t)
 	var waited time.Duration
 	for range 3 {
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := b.Get(t.Context(), leaf, found); err != nil {
+		leafAddOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.Get(t.Context(), leaf, leafAddOn); err != nil {
 			t.Fatal(err)
 		}
-		found.Annotations[addonv1alpha1.GateAnnotation] = addonv1alpha1.GateClosed
-		if err := b.Update(t.Context(), found); err != nil {
+		leafAddOn.Annotations[addonv1alpha1.GateAnnotation] = addonv1alpha1.GateClosed
+		if err := b.Update(t.Context(), leafAddOn); err != nil {
 			t.Fatal(err)
 		}
 		result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})

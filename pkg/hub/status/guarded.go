@@ -15,17 +15,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// guardedAgain is when an add-on is looked at again after Degraded was written for
+// guardedAgain is the delay before an add-on is checked again after Degraded was written for
 // the guard. A webhook may not have responded to that write.
 const guardedAgain = time.Minute
 
-// Guarded knows whether the hub acts on the guard, and enqueues the add-ons that
-// the guard has not seen.
+// Guarded records whether the guard is in force, and enqueues the add-ons whose Available it
+// has not corrected yet.
 //
-// The guard changes only what is written. An Available that was written before it
-// came into force would stay beside a failing Required dependency: OCM's agents
-// write nothing where they find what they want, and addon-agent may not run there.
-// So Degraded is written once more as it is, and the guard corrects Available.
+// The guard corrects an add-on only when it is written. An Available from before the guard came
+// into force would contradict a failing Required dependency. OCM's agents do not write an
+// unchanged Available again, and addon-agent may not run on the cluster. So addon-manager
+// writes the unchanged Degraded again, and the guard corrects Available.
 type Guarded struct {
 	Fleet    hubcache.Reader
 	Evaluate *trigger.Trigger
@@ -33,7 +33,7 @@ type Guarded struct {
 	inForce atomic.Bool
 }
 
-// Observe records whether the hub acts on the guard. It is called when that changes.
+// Observe records whether the guard is in force. It is called after each change.
 func (g *Guarded) Observe(ctx context.Context, inForce bool) error {
 	g.inForce.Store(inForce)
 	if !inForce {
@@ -51,8 +51,8 @@ func (g *Guarded) Observe(ctx context.Context, inForce bool) error {
 	return nil
 }
 
-// missed reports whether the guard, which is in force, would correct Available with
-// the next write.
+// missed reports whether the guard is in force and would correct Available with the next
+// write.
 func (g *Guarded) missed(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	return g != nil && g.inForce.Load() && !availability.LeftByGuard(fleet.Available(addOn), fleet.Degraded(addOn))
 }

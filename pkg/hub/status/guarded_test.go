@@ -28,14 +28,14 @@ func TestDegradedIsWrittenAgainForAGuardThatCameLater(t *testing.T) {
 	lost := conditionOf(availability.ConditionAvailable, metav1.ConditionUnknown, availability.ReasonClusterLost)
 	followed := conditionOf(availability.ConditionAvailable, metav1.ConditionFalse, availability.ReasonRequiredDependencyNotSatisfied)
 	followed.Message = fleet.Degraded(failingWith(t, running)).Message
-	again, stuckLater := reconcile.Result{RequeueAfter: guardedAgain}, reconcile.Result{RequeueAfter: StuckAfter}
+	later, stuckLater := reconcile.Result{RequeueAfter: guardedAgain}, reconcile.Result{RequeueAfter: StuckAfter}
 	for name, test := range map[string]struct {
 		available metav1.Condition
 		inForce   bool
 		applies   int
 		want      reconcile.Result
 	}{
-		"Available does not follow":        {running, true, 1, again},
+		"Available does not follow":        {running, true, 1, later},
 		"no guard is in force":             {running, false, 0, stuckLater},
 		"Available follows":                {followed, true, 0, stuckLater},
 		"the hub reports the cluster lost": {lost, true, 0, stuckLater},

@@ -38,20 +38,20 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// lifecycleHub is a hub that is not one, with a reconciler that runs the lifecycle there.
+// lifecycleHub is a fake hub with a reconciler that runs the lifecycle.
 type lifecycleHub struct {
 	client.WithWatch
 	*Reconciler
 	events chan string
-	// writes are what was written: "conditions" or "gate". refuses are errors by these.
+	// writes has the kinds of the writes: "conditions" or "gate". refuses has errors by kind.
 	writes  []string
 	refuses map[string]error
 }
 
-// newLifecycleHub returns a hub with these registrations and AddOnTemplates, a managed cluster that is lost or not, and add-ons there.
+// newLifecycleHub returns a hub with registrations, AddOnTemplates, a managed cluster that may be lost, and add-ons there.
 func newLifecycleHub(
 	t *testing.T,
-	registered []addonv1alpha1.ClusterManagementAddOn,
+	registrations []addonv1alpha1.ClusterManagementAddOn,
 	templates []addonv1alpha1.AddOnTemplate,
 	lost bool,
 	addOns ...client.Object,
@@ -76,11 +76,11 @@ func newLifecycleHub(
 		WithIndex(&addonv1alpha1.ManagedClusterAddOn{}, hubcache.IndexHosting, hubcache.HostingClusters).
 		WithStatusSubresource(&addonv1alpha1.ManagedClusterAddOn{}).Build()
 	writer := interceptor.NewClient(h.WithWatch, interceptor.Funcs{SubResourceApply: h.apply, Patch: h.patch})
-	now, reader := clocktesting.NewFakeClock(fixture.Now.Time), hubcache.NewReader(h.WithWatch)
+	fakeClock, reader := clocktesting.NewFakeClock(fixture.Now.Time), hubcache.NewReader(h.WithWatch)
 	recorder := events.NewFakeRecorder(10)
 	h.events = recorder.Events
 	h.Reconciler = &Reconciler{
-		Clock: now, Declarations: declarations.NewStore(), Store: assess.NewStore(), Memory: assess.NewMemory(now),
+		Clock: fakeClock, Declarations: declarations.NewStore(), Store: assess.NewStore(), Memory: assess.NewMemory(fakeClock),
 		Writer: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
 		Assessor: assess.Assessor{
 			Fleet: reader, Live: h.WithWatch, Acts: true, Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
@@ -88,15 +88,15 @@ func newLifecycleHub(
 				Lazy:          fleet.Objects{Reader: h.WithWatch},
 				Watches:       fixture.Watches(true),
 				Installations: hubcache.NewInstallations(true),
-				Reported:      none{},
-				Served:        none{},
+				Reported:      emptyInputs{},
+				Served:        emptyInputs{},
 			}},
 		},
-		Backoff: backoff.New(now), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
+		Backoff: backoff.New(fakeClock), Metrics: metrics.New(prometheus.NewRegistry()), Recorder: recorder, Evaluate: trigger.New(),
 		Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
 	}
 	h.Store.Subscribe(h.review)
-	h.Declarations.Set(evaluation.New(catalog.New(registered, templates...)))
+	h.Declarations.Set(evaluation.New(catalog.New(registrations, templates...)))
 	return h
 }
 
@@ -115,12 +115,12 @@ func (h *lifecycleHub) patch(
 	return c.Patch(ctx, object, patch, o...)
 }
 
-// apply stores what is applied as an API server does. The fake client replaces the list of conditions.
+// apply stores an apply configuration as an API server does. The fake client would replace the list of conditions.
 func (h *lifecycleHub) apply(
 	ctx context.Context,
 	hub client.Client,
 	_ string,
-	of runtime.ApplyConfiguration,
+	configuration runtime.ApplyConfiguration,
 	_ ...client.SubResourceApplyOption,
 ) error {
 	h.writes = append(h.writes, "conditions")
@@ -128,7 +128,7 @@ func (h *lifecycleHub) apply(
 		return err
 	}
 	applied, stored := &addonv1alpha1.ManagedClusterAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}
-	content, err := json.Marshal(of)
+	content, err := json.Marshal(configuration)
 	if err = errors.Join(err, json.Unmarshal(content, applied), hub.Get(ctx, client.ObjectKeyFromObject(applied), stored)); err != nil {
 		return err
 	}
@@ -139,19 +139,19 @@ func (h *lifecycleHub) apply(
 		stored.Status.HealthCheck = applied.Status.HealthCheck
 	}
 	err = hub.Status().Update(ctx, stored)
-	of.(interface{ SetResourceVersion(version string) }).SetResourceVersion(stored.ResourceVersion) // as in the response
+	configuration.(interface{ SetResourceVersion(version string) }).SetResourceVersion(stored.ResourceVersion) // as in the response
 	return err
 }
 
-// settle reconciles leaf until nothing is written any more, and returns it.
+// settle reconciles leaf until no write follows, and returns it.
 func (h *lifecycleHub) settle(t *testing.T) *addonv1alpha1.ManagedClusterAddOn {
 	t.Helper()
-	for before := -1; before != len(h.writes); {
-		before = len(h.writes)
+	for previous := -1; previous != len(h.writes); {
+		previous = len(h.writes)
 		if _, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf}); err != nil {
 			t.Fatal(err)
 		}
-		if before > 7 {
+		if previous > 7 {
 			t.Fatalf("it does not settle: %q", h.writes)
 		}
 	}
@@ -161,15 +161,15 @@ func (h *lifecycleHub) settle(t *testing.T) *addonv1alpha1.ManagedClusterAddOn {
 // read returns an add-on as it is stored.
 func (h *lifecycleHub) read(t *testing.T, name string) *addonv1alpha1.ManagedClusterAddOn {
 	t.Helper()
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := h.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: name}, found); err != nil {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := h.Get(t.Context(), types.NamespacedName{Namespace: leaf.Namespace, Name: name}, addOn); err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return addOn
 }
 
-// faults has a write fail, each time on a hub of its own. says is the error of the one that the hub refuses. Without the failure, leaf
-// becomes as it has to be.
+// faults lets one write fail, each time on a new hub. says is the error for a write that the hub refuses. After the failure, leaf reaches
+// the expected state.
 func faults(
 	t *testing.T,
 	write, says string,
@@ -180,7 +180,7 @@ func faults(
 	broken := errors.New("the hub is busy")
 	for name, test := range map[string]struct {
 		refused error
-		again   bool
+		retries bool
 		fails   string
 	}{
 		"Conflict": {apierrors.NewConflict(resource, leaf.Name, broken), true, ""},
@@ -191,25 +191,25 @@ func faults(
 			hub := start(t)
 			hub.refuses[write] = test.refused
 			result, err := hub.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
-			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.again {
+			if (err == nil) != (test.fails == "") || err != nil && err.Error() != test.fails || result.IsZero() == test.retries {
 				t.Errorf("%+v, %v", result, err)
 			}
 			delete(hub.refuses, write)
-			if found := hub.settle(t); !asItHasToBe(found) {
-				t.Errorf("after it: %+v", found.Status.Conditions)
+			if leafAddOn := hub.settle(t); !asItHasToBe(leafAddOn) {
+				t.Errorf("after it: %+v", leafAddOn.Status.Conditions)
 			}
 		})
 	}
 }
 
-// insist has another writer set these conditions again and again, and fails if they are corrected at once, each time.
+// insist lets another writer set conditions again and again. The test fails if each of these writes is corrected at once.
 func (h *lifecycleHub) insist(t *testing.T, conditions ...metav1.Condition) {
 	t.Helper()
 	waited := false
 	for range 3 {
-		found := h.settle(t)
-		found.Status.Conditions = conditions
-		if err := h.Status().Update(t.Context(), found); err != nil {
+		leafAddOn := h.settle(t)
+		leafAddOn.Status.Conditions = conditions
+		if err := h.Status().Update(t.Context(), leafAddOn); err != nil {
 			t.Fatal(err)
 		}
 		result, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: leaf})
@@ -223,7 +223,7 @@ func (h *lifecycleHub) insist(t *testing.T, conditions ...metav1.Condition) {
 	}
 }
 
-// since has been so for an hour.
+// since returns a condition that has had its status for an hour.
 func since(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{
 		Type:               kind,
@@ -234,11 +234,11 @@ func since(kind string, status metav1.ConditionStatus, reason, message string) m
 	}
 }
 
-// none is what no agent reports, and the hub does not serve.
-type none struct{}
+// emptyInputs has no reported facts and no APIs of the hub.
+type emptyInputs struct{}
 
-func (none) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+func (emptyInputs) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return evaluation.Facts{}, nil
 }
 
-func (none) Known() evaluation.APIFacts { return nil }
+func (emptyInputs) APIFacts() evaluation.APIFacts { return nil }

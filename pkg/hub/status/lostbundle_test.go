@@ -17,7 +17,7 @@ func TestLossOfABundle(t *testing.T) {
 	onBase := []addonv1alpha1.AddonDependency{fixture.Required("base")}
 	for name, test := range map[string]struct {
 		requires []addonv1alpha1.AddonDependency
-		// cached and live report whether the cluster is lost by the cache and by the API server.
+		// cached and live are true if the cluster is lost according to the cache and the API server.
 		cached, live bool
 		base         bool
 		want         string
@@ -31,15 +31,15 @@ func TestLossOfABundle(t *testing.T) {
 		"Back, fails":           {onBase, false, false, false, follows},
 	} {
 		t.Run(name, func(t *testing.T) {
-			registered := fixture.Registration("leaf", test.requires...)
-			metav1.SetMetaDataAnnotation(&registered.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
+			registration := fixture.Registration("leaf", test.requires...)
+			metav1.SetMetaDataAnnotation(&registration.ObjectMeta, addonv1alpha1.BundleAnnotation, "true")
 			addOns := []client.Object{addOn("leaf", since("Available", unknown, lost, ""))}
 			if test.base {
 				addOns = append(addOns, addOn("base", since("Available", isTrue, "Fine", "")))
 			}
-			all := []addonv1alpha1.ClusterManagementAddOn{registered}
-			hub := newLifecycleHub(t, all, nil, test.cached, addOns...)
-			hub.Live = newLifecycleHub(t, all, nil, test.live).WithWatch
+			registrations := []addonv1alpha1.ClusterManagementAddOn{registration}
+			hub := newLifecycleHub(t, registrations, nil, test.cached, addOns...)
+			hub.Live = newLifecycleHub(t, registrations, nil, test.live).WithWatch
 			if got := fleet.Available(hub.settle(t)).Reason; got != test.want {
 				t.Errorf("Available has reason %s", got)
 			}

@@ -32,9 +32,9 @@ func TestMessagesOfAnAddOnThatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stored := earlier
 			stored.Status = test.status
-			waiting := addOn("leaf", stored)
-			waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
-			b := newBench(t, waiting)
+			leafAddOn := addOn("leaf", stored)
+			leafAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+			b := newBench(t, leafAddOn)
 			b.Backoff.Wrote(leaf, backoff.Condition(stored))
 			b.Messages = rate.NewLimiter(0, 0)
 			b.Clock.(*clocktesting.FakeClock).Step(time.Millisecond)

@@ -18,13 +18,19 @@ import (
 
 // SetupWithManager registers the controller. It begins with every add-on.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	// Evaluating a whole fleet leaves garbage, which counts against the memory limit of
+	// The evaluation of a whole fleet leaves garbage, which counts against the memory limit of
 	// the pod. With 100,000 add-ons in a cache, 151 MiB were resident two minutes later,
 	// and 130 MiB with this call.
 	initial := assess.NewBacklog(debug.FreeOSMemory)
 	watch := assess.Watch{
-		Declarations: r.Declarations, Fleet: r.Assessor.Fleet, Hold: r.Assessor.Loader.Offline == evaluation.OfflineHold,
-		Memory: r.Memory, Acts: r.Assessor.Acts, Forget: r.forget, Lost: r.Metrics.SetLost, Initial: func(addOn types.NamespacedName) {
+		Declarations: r.Declarations,
+		Fleet:        r.Assessor.Fleet,
+		Hold:         r.Assessor.Loader.Offline == evaluation.OfflineHold,
+		Memory:       r.Memory,
+		Acts:         r.Assessor.Acts,
+		Forget:       r.forget,
+		Lost:         r.Metrics.SetLost,
+		Initial: func(addOn types.NamespacedName) {
 			r.FirstPass.Add(addOn)
 			initial.Add(addOn)
 		},
@@ -32,24 +38,24 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.Store.Subscribe(r.review)
 	return controllers.Setup(mgr, "status", r, r.Concurrency, controllers.RetryOnHub,
 		r.Evaluate.Source(), initial.Source(),
-		listed{source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, watch.AddOns()), r.FirstPass.Listed},
+		listedSource{source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, watch.AddOns()), r.FirstPass.Listed},
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, watch.Clusters()))
 }
 
-// listed is a source that calls a function once it has handled all objects that exist.
-type listed struct {
+// listedSource is a source that calls onListed after it has handled all objects of the first list.
+type listedSource struct {
 	source.SyncingSource
-	then func()
+	onListed func()
 }
 
 // WaitForSync implements source.SyncingSource.
-func (l listed) WaitForSync(ctx context.Context) error {
+func (l listedSource) WaitForSync(ctx context.Context) error {
 	err := l.SyncingSource.WaitForSync(ctx)
 	if err == nil && ctx.Err() == nil { // else, the process stops
-		l.then()
+		l.onListed()
 	}
 	return err
 }
 
 // String names the source in the log.
-func (l listed) String() string { return fmt.Sprint(l.SyncingSource) }
+func (l listedSource) String() string { return fmt.Sprint(l.SyncingSource) }

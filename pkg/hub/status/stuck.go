@@ -19,92 +19,93 @@ import (
 	"open-cluster-management.io/interlock/pkg/events"
 )
 
-// EventStuck is the reason of the event on an add-on that has waited for StuckAfter until a
-// dependency is installed, or behind its gate until one is satisfied.
+// EventStuck is the reason of the event on an add-on that has waited for StuckAfter. It waits for
+// the installation of a dependency, or behind its gate for a dependency to be satisfied.
 const EventStuck = "DependencyStuck"
 
-// StuckAfter is how long OCM may take to install a dependency before an event says that it has not.
+// StuckAfter is the time that OCM may take to install a dependency before an event is emitted.
 const StuckAfter = 15 * time.Minute
 
-// stuck remembers which add-ons wait until a dependency is installed, and for which. It has no
-// others.
-type stuck struct {
+// stuckTracker has the add-ons that wait for the installation of dependencies, with the names of
+// these dependencies.
+type stuckTracker struct {
 	mutex  sync.Mutex
-	addOns map[types.NamespacedName]map[string]waiting
+	addOns map[types.NamespacedName]map[string]pendingWait
 }
 
-// waiting is until when an add-on may wait for a dependency, and whether that was reported.
-type waiting struct {
+// pendingWait is the wait of an add-on for a dependency.
+type pendingWait struct {
+	// until is the time when the wait is reported.
 	until    time.Time
 	reported bool
 }
 
-// observe takes for which dependencies an add-on waits, and since when it does if it was not known
-// to wait. It returns those to be reported now, and when the next one is; zero: never. A wait
-// that is past its end when it is first observed was reported before addon-manager started.
-// What was known of a dependency that is held stays.
-func (s *stuck) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
+// observe records the dependencies that an add-on waits for. since is the beginning of the wait for
+// an add-on that was not waiting before. It returns the dependencies to report now, and the time of
+// the next report, or zero. A wait that is overdue when it is first observed was reported before
+// addon-manager started. A dependency whose verdict is held keeps its wait.
+func (s *stuckTracker) observe(addOn types.NamespacedName, waits, held []string, since, now time.Time) (report []string, next time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if len(waits)+len(held) == 0 { // the usual case
 		delete(s.addOns, addOn)
 		return nil, time.Time{}
 	}
-	before, after := s.addOns[addOn], make(map[string]waiting, len(waits))
+	previous, current := s.addOns[addOn], make(map[string]pendingWait, len(waits))
 	for _, dependency := range held {
-		if known, found := before[dependency]; found {
-			after[dependency] = known
+		if w, ok := previous[dependency]; ok {
+			current[dependency] = w
 		}
 	}
-	if len(before) > 0 {
+	if len(previous) > 0 {
 		since = now
 	}
 	for _, dependency := range waits {
-		known, found := before[dependency]
+		w, ok := previous[dependency]
 		switch {
-		case !found:
-			known.until = since.Add(StuckAfter)
-			known.reported = !now.Before(known.until)
-		case !known.reported && !now.Before(known.until):
-			known.reported = true
+		case !ok:
+			w.until = since.Add(StuckAfter)
+			w.reported = !now.Before(w.until)
+		case !w.reported && !now.Before(w.until):
+			w.reported = true
 			report = append(report, dependency)
 		}
-		if !known.reported {
-			next = controllers.Sooner(next, known.until)
+		if !w.reported {
+			next = controllers.Sooner(next, w.until)
 		}
-		after[dependency] = known
+		current[dependency] = w
 	}
-	if len(after) == 0 {
+	if len(current) == 0 {
 		delete(s.addOns, addOn)
 		return nil, time.Time{}
 	}
 	if s.addOns == nil {
-		s.addOns = map[types.NamespacedName]map[string]waiting{}
+		s.addOns = map[types.NamespacedName]map[string]pendingWait{}
 	}
-	s.addOns[addOn] = after
+	s.addOns[addOn] = current
 	return report, next
 }
 
-func (s *stuck) forget(addOn types.NamespacedName) {
+func (s *stuckTracker) forget(addOn types.NamespacedName) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	delete(s.addOns, addOn)
 }
 
-// observeStuck emits the event on an add-on that has waited for too long, and returns when to
-// evaluate it again for that; zero: never.
-func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) (next time.Time) {
+// observeStuck emits an event on an add-on that has waited for too long. It returns the time of the
+// next evaluation for that purpose, or zero.
+func (r *Reconciler) observeStuck(subject *assessedAddOn, decision outcome.Decision) time.Time {
 	var waits, held []string
-	findings, behind := subject.assessment.Awaited(), waitsBehind(subject.stored)
+	findings, obstacle := subject.assessment.Awaited(), obstacleOf(subject.stored)
 	for _, finding := range findings {
 		switch {
-		case finding.Pending(), behind != "" && finding.Blocks() && finding.Unsatisfied():
+		case finding.Pending(), obstacle != "" && finding.Blocks() && finding.Unsatisfied():
 			waits = append(waits, finding.Name())
 		case finding.Held():
 			held = append(held, finding.Name())
 		}
 	}
-	report, next := r.stuck.observe(subject.key, waits, held, waitsSince(subject, decision), subject.at)
+	report, next := r.stuck.observe(subject.key, waits, held, waitsSince(subject, decision), subject.assessedAt)
 	if len(report) == 0 {
 		return next
 	}
@@ -114,8 +115,8 @@ func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) 
 	}
 	pending := slices.DeleteFunc(slices.Clone(findings), func(f evaluation.Finding) bool { return !slices.Contains(report, f.Name()) })
 	waited := "Not installed within"
-	if behind != "" {
-		waited = behind + ", because these were not satisfied within"
+	if obstacle != "" {
+		waited = obstacle + ", because these were not satisfied within"
 	}
 	note := fmt.Sprintf("%s %d minutes: %s", waited, int(StuckAfter.Minutes()), condition.Message(pending, condition.MaxMessage))
 	r.Recorder.Eventf(events.About(events.ManagedClusterAddOn, subject.addOn), nil,
@@ -123,8 +124,8 @@ func (r *Reconciler) observeStuck(subject *assessed, decision outcome.Decision) 
 	return next
 }
 
-// waitsBehind says what keeps an add-on, or its other AddOnTemplate, from being installed; empty: nothing.
-func waitsBehind(stored outcome.Stored) string {
+// obstacleOf returns the reason, for a message, why an add-on or its other AddOnTemplate is not installed. It is empty if there is none.
+func obstacleOf(stored outcome.Stored) string {
 	switch {
 	case stored.GateClosed:
 		return "Its gate is closed"
@@ -134,13 +135,14 @@ func waitsBehind(stored outcome.Stored) string {
 	return ""
 }
 
-// waitsSince is since when an add-on waits, if that was not observed: by the condition of what it waits behind, or else by Degraded.
-func waitsSince(subject *assessed, decision outcome.Decision) time.Time {
-	for _, one := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
-		if waitsBehind(subject.stored) != "" && gate.Waits(one) {
-			return one.LastTransitionTime.Time
+// waitsSince returns the time since when an add-on waits if its beginning was not observed. It comes from Installable or Upgradable, or
+// else from Degraded.
+func waitsSince(subject *assessedAddOn, decision outcome.Decision) time.Time {
+	for _, c := range []*metav1.Condition{subject.stored.Installable, subject.stored.Upgradable} {
+		if obstacleOf(subject.stored) != "" && gate.Waits(c) {
+			return c.LastTransitionTime.Time
 		}
 	}
 	changes := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded) != nil
-	return condition.WaitsSince(subject.stored.Degraded, changes, subject.at)
+	return condition.WaitsSince(subject.stored.Degraded, changes, subject.assessedAt)
 }

@@ -17,16 +17,16 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// An event says once that a dependency was not installed within StuckAfter, and does not say it
-// again after a restart.
+// One event reports that a dependency was not installed within StuckAfter. A restart does not repeat
+// it.
 func TestStuckIsReportedOnce(t *testing.T) {
 	const minute = time.Minute
 	type step struct {
-		at          time.Duration
+		elapsed     time.Duration
 		waits       bool
 		since       time.Duration
 		report      bool
-		againAt     time.Duration // 0: never
+		againAt     time.Duration // 0 if there is none
 		description string
 	}
 	for name, steps := range map[string][]step{
@@ -44,7 +44,7 @@ func TestStuckIsReportedOnce(t *testing.T) {
 		"RestartedBetween": {{10 * minute, true, 0, false, 15 * minute, ""}, {15 * minute, true, 0, true, 0, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var s stuck
+			var s stuckTracker
 			for _, step := range steps {
 				var want time.Time
 				if step.againAt > 0 {
@@ -54,29 +54,30 @@ func TestStuckIsReportedOnce(t *testing.T) {
 				if step.waits {
 					waits = []string{"base"}
 				}
-				reported, at := s.observe(leaf, waits, nil, aTime.Add(step.since), aTime.Add(step.at))
-				if report := len(reported) > 0; report != step.report || !at.Equal(want) {
-					t.Errorf("after %s (%s): report %t, again at %s, want %t, %s", step.at, step.description, report, at, step.report, want)
+				reported, next := s.observe(leaf, waits, nil, aTime.Add(step.since), aTime.Add(step.elapsed))
+				if report := len(reported) > 0; report != step.report || !next.Equal(want) {
+					t.Errorf("after %s (%s): report %t, again at %s, want %t, %s", step.elapsed, step.description, report, next, step.report, want)
 				}
 			}
 		})
 	}
-	var s stuck
-	both := []string{"a", "b"}
-	s.observe(leaf, both[:1], nil, aTime, aTime)
-	report, at := s.observe(leaf, both, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter))
-	if !slices.Equal(report, both[:1]) || !at.Equal(aTime.Add(2*StuckAfter)) {
-		t.Errorf("each dependency has a time of its own: %q, again at %s", report, at)
+	var s stuckTracker
+	dependencies := []string{"a", "b"}
+	s.observe(leaf, dependencies[:1], nil, aTime, aTime)
+	report, next := s.observe(leaf, dependencies, nil, aTime.Add(StuckAfter), aTime.Add(StuckAfter))
+	if !slices.Equal(report, dependencies[:1]) || !next.Equal(aTime.Add(2*StuckAfter)) {
+		t.Errorf("each dependency has a time of its own: %q, again at %s", report, next)
 	}
-	if report, _ := s.observe(leaf, nil, both, aTime, aTime.Add(2*StuckAfter)); len(report) > 0 {
+	if report, _ := s.observe(leaf, nil, dependencies, aTime, aTime.Add(2*StuckAfter)); len(report) > 0 {
 		t.Errorf("held, and reported: %q", report)
 	}
-	if report, _ := s.observe(leaf, both, nil, aTime, aTime.Add(2*StuckAfter)); !slices.Equal(report, both[1:]) {
+	if report, _ := s.observe(leaf, dependencies, nil, aTime, aTime.Add(2*StuckAfter)); !slices.Equal(report, dependencies[1:]) {
 		t.Errorf("after it was held: %q", report)
 	}
 	s.forget(leaf)
-	if _, at := s.observe(leaf, both[:1], nil, aTime.Add(time.Hour), aTime.Add(time.Hour)); !at.Equal(aTime.Add(time.Hour + StuckAfter)) {
-		t.Errorf("one that was deleted is still remembered: again at %s", at)
+	later := aTime.Add(time.Hour)
+	if _, next := s.observe(leaf, dependencies[:1], nil, later, later); !next.Equal(later.Add(StuckAfter)) {
+		t.Errorf("one that was deleted is still remembered: again at %s", next)
 	}
 }
 
@@ -85,38 +86,38 @@ func TestADependencyThatIsNotInstalledIsReported(t *testing.T) {
 	stored := conditionOf(addonv1alpha1.ManagedClusterAddOnConditionDegraded, metav1.ConditionTrue, reason)
 	stored.Message = "Required addon 'base' is not installed or not available. (not installed: it has no ClusterManagementAddOn on this hub)"
 	b := newBench(t, addOn(leaf.Name, stored))
-	again := func() time.Duration {
+	reconcile := func() time.Duration {
 		result, err := b.reconcile(t)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result.RequeueAfter
 	}
-	if after := again(); after != StuckAfter {
-		t.Fatalf("evaluated again after %s", after)
+	if delay := reconcile(); delay != StuckAfter {
+		t.Fatalf("evaluated again after %s", delay)
 	}
 	b.clock.Step(StuckAfter)
-	if after := again(); after != 0 {
-		t.Errorf("evaluated again after %s", after)
+	if delay := reconcile(); delay != 0 {
+		t.Errorf("evaluated again after %s", delay)
 	}
 	if got := b.emitted(); !slices.Equal(got, []string{"Warning DependencyStuck Not installed within 15 minutes: " + stored.Message}) {
 		t.Errorf("events %q", got)
 	}
 	b.clock.Step(StuckAfter)
-	if again(); len(b.emitted()) > 0 || b.applies > 0 {
+	if reconcile(); len(b.emitted()) > 0 || b.applies > 0 {
 		t.Error("it is reported again, or written")
 	}
 
 	b = newBench(t, addOn(leaf.Name, stored))
 	b.EventLimiter = flowcontrol.NewFakeNeverRateLimiter()
-	again()
+	reconcile()
 	b.clock.Step(StuckAfter)
-	if again(); len(b.emitted()) > 0 {
+	if reconcile(); len(b.emitted()) > 0 {
 		t.Error("an event is emitted beyond the limit")
 	}
 }
 
-// Behind a gate, it also matters that a dependency which is installed is not available.
+// Behind a gate, an installed but unavailable dependency is reported too.
 func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
 	const reason = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 	for name, test := range map[string]struct {
@@ -150,8 +151,8 @@ func TestAGatedAddOnThatWaitsIsReported(t *testing.T) {
 	}
 }
 
-// Behind a gate, or while another one runs, what an AddOnTemplate declares is waited for, although it does not run.
-func TestWhatATemplateWaitsForIsReported(t *testing.T) {
+// The dependencies of an AddOnTemplate that waits are reported, although it does not run.
+func TestStuckTemplateIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate      string
 		condition metav1.Condition
@@ -170,20 +171,20 @@ func TestWhatATemplateWaitsForIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.condition.LastTransitionTime = metav1.NewTime(aTime)
-			waiting := fleet.WithRollout(addOn(leaf.Name, test.condition), "v2")
+			leafAddOn := fleet.WithRollout(addOn(leaf.Name, test.condition), "v2")
 			if test.runs {
-				waiting = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1")
+				leafAddOn = fleet.WithTemplate(addOn(leaf.Name, test.condition), "v1")
 			}
-			*waiting = fixture.Holds("v2", *waiting)
+			*leafAddOn = fixture.Holds("v2", *leafAddOn)
 			if test.gate != "" {
-				waiting.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
+				leafAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: test.gate}
 			}
 			v2 := fixture.Template(leaf.Name, "v2", "[{name: base}]")
-			b := newBench(t, waiting, &v2)
+			b := newBench(t, leafAddOn, &v2)
 			b.Assessor.Acts = true
 			b.lazy.templatesRead = true
-			registered := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: InstallAndUpgrade}"))
-			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered}, v2)))
+			registration := fixture.Deployed(fixture.Specified(t, leaf.Name, "{ordering: InstallAndUpgrade}"))
+			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registration}, v2)))
 			for range 3 {
 				if _, err := b.reconcile(t); err != nil {
 					t.Fatal(err)

@@ -12,15 +12,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 )
 
-// The hub's clock counts, not that of the managed cluster; the add-on comes again at the
-// exact moment, and nothing is written before.
+// The hub's clock counts, and not the clock of the managed cluster. The add-on is reconciled at
+// the exact time, and not written before.
 func TestToleratedToTheMoment(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"right": 0, "an hour slow": -time.Hour, "a day fast": 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, addOn("leaf"), baseIs(metav1.ConditionTrue, "Running", aTime))
-			registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
-			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base", Tolerate: "2m"}}
-			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registered})))
+			registration := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+			registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base", Tolerate: "2m"}}
+			b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{registration})))
 			m := assess.Watch{Declarations: b.Declarations, Fleet: b.Assessor.Fleet, Memory: b.Memory, Forget: b.Backoff.Forget}
 			if result, err := b.reconcile(t); err != nil || !result.IsZero() || b.applies > 0 {
 				t.Fatalf("%v, %v, %d writes", result, err, b.applies)

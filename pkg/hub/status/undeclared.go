@@ -15,75 +15,77 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 )
 
-// confirmedFor is how long one request confirms for all clusters that an add-on
+// confirmedFor is the time for which one request confirms, for all clusters, that an add-on
 // declares no dependencies.
 const confirmedFor = 5 * time.Second
 
-// undeclared confirms with the API server that add-ons declare no dependencies.
-// Different watches fill the caches of registrations and of add-ons. After a pause
-// of the process, it may see a condition of the next leader before the declaration
-// that the condition rests on. It must not clear such a condition.
-type undeclared struct {
+// undeclaredCache confirms with the API server that add-ons declare no dependencies. The
+// caches of registrations and of add-ons have different watches. After a pause of the
+// process, the cache may have a condition of the next leader, but not yet the declaration
+// behind it. The process must not clear such a condition.
+type undeclaredCache struct {
 	requests singleflight.Group
 
 	mutex     sync.Mutex
-	confirmed map[declaredBy]time.Time
+	confirmed map[declarationSource]time.Time
 }
 
-// declaredBy is the AddOnTemplate of an add-on that declares, or else its registration.
-type declaredBy struct{ addOn, template string }
+// declarationSource is the AddOnTemplate with the declaration of an add-on. Without a template, it is its registration.
+type declarationSource struct{ addOn, template string }
 
-// confirm reports whether the add-on declares nothing at this moment, or did not
-// within the last confirmedFor: by its AddOnTemplate of that name, or else by its registration.
-func (u *undeclared) confirm(ctx context.Context, live client.Reader, addOn, template string, now time.Time) (bool, error) {
-	by := declaredBy{addOn, template}
-	if u.knows(by, now) {
+// confirm reports whether the add-on declares no dependencies, in the AddOnTemplate or else in its
+// registration. The result of an API request is used again for confirmedFor.
+func (u *undeclaredCache) confirm(ctx context.Context, live client.Reader, addOn, template string, now time.Time) (bool, error) {
+	source := declarationSource{addOn, template}
+	if u.isConfirmed(source, now) {
 		return true, nil
 	}
-	answer, err, _ := u.requests.Do(addOn+"/"+template, func() (any, error) {
-		declared, err := declaredNow(ctx, live, addOn, template)
-		return declared.Empty(), err
+	result, err, _ := u.requests.Do(addOn+"/"+template, func() (any, error) {
+		d, err := readDeclaration(ctx, live, addOn, template)
+		return d.Empty(), err
 	})
 	if err != nil {
 		return false, fmt.Errorf("read what add-on %s declares: %w", addOn, err)
 	}
-	if empty, _ := answer.(bool); !empty {
+	if empty, _ := result.(bool); !empty {
 		return false, nil
 	}
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	if u.confirmed == nil {
-		u.confirmed = map[declaredBy]time.Time{}
+		u.confirmed = map[declarationSource]time.Time{}
 	}
-	u.confirmed[by] = now
+	u.confirmed[source] = now
 	return true, nil
 }
 
-// knows reports whether it was confirmed within the last confirmedFor.
-func (u *undeclared) knows(by declaredBy, now time.Time) bool {
+// isConfirmed reports whether the source was confirmed within the last confirmedFor.
+func (u *undeclaredCache) isConfirmed(source declarationSource, now time.Time) bool {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
-	at, known := u.confirmed[by]
-	if known && now.Sub(at) < confirmedFor {
+	confirmedAt, ok := u.confirmed[source]
+	if ok && now.Sub(confirmedAt) < confirmedFor {
 		return true
 	}
-	delete(u.confirmed, by)
+	delete(u.confirmed, source)
 	return false
 }
 
-// declaredNow reads a declaration from the API server. A list of one needs no further right.
-func declaredNow(ctx context.Context, live client.Reader, addOn, template string) (declared declaration.Declaration, err error) {
+// readDeclaration reads a declaration from the API server. It uses a list, because addon-manager has no right to
+// get these objects.
+func readDeclaration(ctx context.Context, live client.Reader, addOn, template string) (declaration.Declaration, error) {
 	if template == "" {
-		var registered addonv1alpha1.ClusterManagementAddOnList
-		err = live.List(ctx, &registered, declarations.Named(addOn))
-		return catalog.New(registered.Items).Declaration(addOn), err
+		var registrations addonv1alpha1.ClusterManagementAddOnList
+		err := live.List(ctx, &registrations, declarations.Named(addOn))
+		return catalog.New(registrations.Items).Declaration(addOn), err
 	}
+	var d declaration.Declaration
 	var templates addonv1alpha1.AddOnTemplateList
-	err = live.List(ctx, &templates, declarations.Named(template))
+	err := live.List(ctx, &templates, declarations.Named(template))
 	for i := range templates.Items {
 		if templates.Items[i].Name == template {
-			declared, _ = declaration.ReadTemplate(&templates.Items[i])
+			d, _ = declaration.ReadTemplate(&templates.Items[i])
 		}
 	}
-	return declared, err
+	return d, err
 }

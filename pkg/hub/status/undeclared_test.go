@@ -17,21 +17,21 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// Degraded of the next leader is seen, and the declaration that it rests on is not yet.
+// The cache has Degraded of the next leader, but not the declaration behind it.
 func TestAConditionIsTakenBackOnlyWhenNothingIsDeclared(t *testing.T) {
-	declared := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
-	declared.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	declaring := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
+	declaring.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
 	annotated := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 		Name: leaf.Name, Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: base}]"},
 	}}
 	bare := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf.Name}}
 	for name, test := range map[string]struct {
-		registered []client.Object
-		writes     int
+		registrations []client.Object
+		writes        int
 	}{
 		"NotRegistered":        {nil, 1},
 		"DeclaresNothing":      {[]client.Object{bare}, 1},
-		"DeclaresByField":      {[]client.Object{declared}, 0},
+		"DeclaresByField":      {[]client.Object{declaring}, 0},
 		"DeclaresByAnnotation": {[]client.Object{annotated}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,14 +40,14 @@ func TestAConditionIsTakenBackOnlyWhenNothingIsDeclared(t *testing.T) {
 				metav1.ConditionTrue,
 				addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
 			)
-			b := newBench(t, append(test.registered, addOn(leaf.Name, stored))...)
+			b := newBench(t, append(test.registrations, addOn(leaf.Name, stored))...)
 			b.Declarations.Set(evaluation.New(catalog.New(nil)))
 			result, err := b.reconcile(t)
 			if err != nil || b.applies != test.writes {
 				t.Errorf("%d writes, error %v; want %d", b.applies, err, test.writes)
 			}
-			if again := result == controllers.AfterConflict; again != (test.writes == 0) {
-				t.Errorf("comes back: %t", again)
+			if retries := result == controllers.AfterConflict; retries != (test.writes == 0) {
+				t.Errorf("comes back: %t", retries)
 			}
 		})
 	}
@@ -64,24 +64,24 @@ func TestOneRequestConfirmsForAllClusters(t *testing.T) {
 			return c.List(ctx, list, options...)
 		},
 	})
-	var u undeclared
+	var u undeclaredCache
 	for _, step := range []struct {
-		after    time.Duration
+		elapsed  time.Duration
 		want     error
 		requests int
 	}{{0, failure, 1}, {0, nil, 2}, {confirmedFor - time.Second, nil, 2}, {confirmedFor, nil, 3}} {
-		confirmed, err := u.confirm(t.Context(), live, leaf.Name, "", aTime.Add(step.after))
+		confirmed, err := u.confirm(t.Context(), live, leaf.Name, "", aTime.Add(step.elapsed))
 		if !errors.Is(err, step.want) || confirmed != (step.want == nil) || requests != step.requests {
-			t.Errorf("after %s: %t, %v, %d requests", step.after, confirmed, err, requests)
+			t.Errorf("after %s: %t, %v, %d requests", step.elapsed, confirmed, err, requests)
 		}
 	}
 }
 
-func TestWhatATemplateDeclaresIsConfirmed(t *testing.T) {
-	empty, other := fixture.Template("leaf", "empty", "[]"), fixture.Template("leaf", "other", "[{name: a}]")
-	b := newBench(t, &empty, &other)
+func TestDeclarationOfTemplateIsConfirmed(t *testing.T) {
+	empty, declaring := fixture.Template("leaf", "empty", "[]"), fixture.Template("leaf", "other", "[{name: a}]")
+	b := newBench(t, &empty, &declaring)
 	for template, want := range map[string]bool{"empty": true, "other": false, "deleted": true} {
-		var u undeclared
+		var u undeclaredCache
 		if got, err := u.confirm(t.Context(), b.hub, "leaf", template, aTime); err != nil || got != want {
 			t.Errorf("%s: %t, error %v", template, got, err)
 		}

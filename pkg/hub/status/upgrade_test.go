@@ -17,62 +17,62 @@ import (
 
 const upgradesOrdered = "{ordering: InstallAndUpgrade}"
 
-// upgradable is what is on the hub: leaf runs v1, and v2, its default, needs base.
+// upgradable is the state of the hub: leaf runs v1, and v2, its default, needs base.
 type upgradable struct {
 	declares string
-	// wants is the default of the registration, and own what leaf names itself.
+	// wants is the default template of the registration. own is the template that leaf itself names.
 	wants, own string
-	// live is the default that the catalog does not know yet; empty: it knows all.
+	// live is a default template that the catalog lacks. It is empty if the catalog is current.
 	live   string
 	stored []metav1.Condition
-	// runs is what leaf runs, and desires what OCM deploys instead; empty: nothing else.
+	// runs is the template that leaf runs. desires is the template that OCM rolls out, if any.
 	runs, desires string
 	base          bool
 	lost          bool
-	// edited: v2 needs more by now than the catalog knows. deleted: it is no more, and forgotten: the catalog knows that.
+	// edited means that v2 needs more than in the catalog, deleted that v2 was deleted, and forgotten that the catalog lacks it too.
 	edited, deleted, forgotten bool
 }
 
-func newUpgradable(t *testing.T, is upgradable) *lifecycleHub {
+func newUpgradable(t *testing.T, state upgradable) *lifecycleHub {
 	t.Helper()
-	registered := fixture.Deployed(fixture.Specified(t, "leaf", is.declares))
+	registration := fixture.Deployed(fixture.Specified(t, "leaf", state.declares))
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	registered.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: is.wants}
-	installed := addOn("leaf", is.stored...)
-	*installed = fixture.Holds("v2", *installed)
-	if is.own != "" {
-		own := ocmv1alpha1.AddOnConfig{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: is.own}}
-		installed.Spec.Configs = []ocmv1alpha1.AddOnConfig{own}
+	registration.Spec.SupportedConfigs[0].DefaultConfig = &ocmv1alpha1.ConfigReferent{Name: state.wants}
+	leafAddOn := addOn("leaf", state.stored...)
+	*leafAddOn = fixture.Holds("v2", *leafAddOn)
+	if state.own != "" {
+		own := ocmv1alpha1.AddOnConfig{ConfigGroupResource: declaration.Templates, ConfigReferent: ocmv1alpha1.ConfigReferent{Name: state.own}}
+		leafAddOn.Spec.Configs = []ocmv1alpha1.AddOnConfig{own}
 	}
-	if is.runs != "" {
-		installed.Status.ConfigReferences = fleet.WithTemplate(installed, is.runs).Status.ConfigReferences
+	if state.runs != "" {
+		leafAddOn.Status.ConfigReferences = fleet.WithTemplate(leafAddOn, state.runs).Status.ConfigReferences
 	}
-	if is.desires != "" {
-		installed.Status.ConfigReferences = fleet.WithRollout(installed, is.desires).Status.ConfigReferences
+	if state.desires != "" {
+		leafAddOn.Status.ConfigReferences = fleet.WithRollout(leafAddOn, state.desires).Status.ConfigReferences
 	}
 	base := addOn("other")
-	if is.base {
+	if state.base {
 		base = addOn("base", since("Available", metav1.ConditionTrue, "Fine", ""))
 	}
 	v2 := fixture.Template("leaf", "v2", "[{name: base}]")
 	v2.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "2.0.0"
 	templates := []addonv1alpha1.AddOnTemplate{fixture.Template("leaf", "v1", "[]"), v2}
-	if is.forgotten {
+	if state.forgotten {
 		templates = templates[:1]
 	}
-	hub := newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registered}, templates, is.lost, installed, base)
-	if is.deleted {
+	hub := newLifecycleHub(t, []addonv1alpha1.ClusterManagementAddOn{registration}, templates, state.lost, leafAddOn, base)
+	if state.deleted {
 		if err := hub.Delete(t.Context(), v2.DeepCopy()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if is.live != "" {
-		registered.Spec.SupportedConfigs[0].DefaultConfig.Name = is.live //nolint:staticcheck // v1alpha1 has no other field for it
-		if err := hub.Create(t.Context(), &registered); err != nil {
+	if state.live != "" {
+		registration.Spec.SupportedConfigs[0].DefaultConfig.Name = state.live //nolint:staticcheck // v1alpha1 has no other field for it
+		if err := hub.Create(t.Context(), &registration); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if is.edited {
+	if state.edited {
 		stored := &addonv1alpha1.AddOnTemplate{}
 		if err := hub.Get(t.Context(), client.ObjectKeyFromObject(&v2), stored); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func newUpgradable(t *testing.T, is upgradable) *lifecycleHub {
 	return hub
 }
 
-// waits is the condition while v2 waits.
+// upgradeWaits returns the condition while v2 waits.
 func upgradeWaits(message string) []metav1.Condition {
 	return []metav1.Condition{since("Upgradable", metav1.ConditionFalse, gate.ReasonWaiting, message)}
 }
@@ -96,8 +96,8 @@ const missing = "AddOnTemplate 'v2' (version 2.0.0) waits: Required addon 'base'
 func TestUpgrades(t *testing.T) {
 	marked := []metav1.Condition{since("Upgradable", metav1.ConditionTrue, gate.ReasonNothingWaits, gate.NothingWaits.Message)}
 	for name, test := range map[string]struct {
-		is     upgradable
-		want   string // begins with; empty: no condition
+		state  upgradable
+		want   string // prefix of the condition, or empty without one
 		writes int
 	}{
 		"Marked":       {upgradable{declares: upgradesOrdered, wants: "v1", runs: "v1"}, "True NothingWaits", 1},
@@ -171,10 +171,10 @@ func TestUpgrades(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hub := newUpgradable(t, test.is)
+			hub := newUpgradable(t, test.state)
 			got := ""
-			if one := fleet.Upgradable(hub.settle(t)); one != nil {
-				got = string(one.Status) + " " + one.Reason + " " + one.Message
+			if c := fleet.Upgradable(hub.settle(t)); c != nil {
+				got = string(c.Status) + " " + c.Reason + " " + c.Message
 			}
 			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || len(hub.writes) != test.writes {
 				t.Errorf("%q, %d writes", got, len(hub.writes))
@@ -183,7 +183,7 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// newSatisfied is a hub on which v2 waits, and what it needs is there.
+// newSatisfied returns a hub where v2 waits and its dependency is satisfied.
 func newSatisfied(t *testing.T) *lifecycleHub {
 	t.Helper()
 	return newUpgradable(t, upgradable{declares: upgradesOrdered, wants: "v2", runs: "v1", base: true, stored: upgradeWaits(missing)})
@@ -197,7 +197,7 @@ func TestFaultsAtUpgrades(t *testing.T) {
 		})
 }
 
-// Where admission lets the template wait again and again, it is opened at growing intervals.
+// If admission lets the template wait again and again, its wait is ended at growing intervals.
 func TestAdmissionIsNotFought(t *testing.T) {
 	newSatisfied(t).insist(t, upgradeWaits(missing)...)
 }

@@ -49,72 +49,75 @@ func TestUpdatesOfAddOns(t *testing.T) {
 	fine := conditionOf("Available", metav1.ConditionTrue, "Fine")
 	down := conditionOf("Available", metav1.ConditionFalse, "Down")
 	bad := conditionOf("Degraded", metav1.ConditionTrue, "Bad")
-	other := conditionOf("Progressing", metav1.ConditionTrue, "Busy")
-	both := []string{"cluster1/base", "cluster1/leaf"}
+	progressing := conditionOf("Progressing", metav1.ConditionTrue, "Busy")
+	baseAndLeaf := []string{"cluster1/base", "cluster1/leaf"}
 	missing := func(message string) metav1.Condition {
 		condition := conditionOf("Degraded", metav1.ConditionTrue, "RequiredDependencyNotSatisfied")
 		condition.Message = message
 		return condition
 	}
-	again := missing("a")
-	again.LastTransitionTime = metav1.NewTime(aTime.Add(time.Minute))
+	repeated := missing("a")
+	repeated.LastTransitionTime = metav1.NewTime(aTime.Add(time.Minute))
 	optionalOnly := conditionOf("Degraded", metav1.ConditionTrue, "DependencyNotSatisfied")
 	for _, test := range []struct {
-		name       string
-		of         string
-		from, to   []metav1.Condition
-		change     func(after *addonv1alpha1.ManagedClusterAddOn)
-		want       []string
-		wantForgot bool
+		name         string
+		addOn        string
+		old, current []metav1.Condition
+		change       func(updated *addonv1alpha1.ManagedClusterAddOn)
+		want         []string
+		wantForgot   bool
 	}{
-		{name: "nothing", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{fine}},
-		{name: "a label and a version", of: "base", change: func(after *addonv1alpha1.ManagedClusterAddOn) {
-			after.Labels, after.ResourceVersion = map[string]string{"a": "b"}, "7"
+		{name: "nothing", addOn: "base", old: []metav1.Condition{fine}, current: []metav1.Condition{fine}},
+		{name: "a label and a version", addOn: "base", change: func(updated *addonv1alpha1.ManagedClusterAddOn) {
+			updated.Labels, updated.ResourceVersion = map[string]string{"a": "b"}, "7"
 		}},
-		{name: "another condition", of: "base", to: []metav1.Condition{other}},
-		{name: "Available appears", of: "base", to: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
+		{name: "another condition", addOn: "base", current: []metav1.Condition{progressing}},
+		{name: "Available appears", addOn: "base", current: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
 		{
-			name: "Available changes", of: "base", from: []metav1.Condition{fine}, to: []metav1.Condition{down},
+			name: "Available changes", addOn: "base", old: []metav1.Condition{fine}, current: []metav1.Condition{down},
 			want: []string{"cluster1/leaf"},
 		},
-		{name: "Available vanishes", of: "base", from: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
-		{name: "Available of one without dependents", of: "leaf", from: []metav1.Condition{fine}, to: []metav1.Condition{down}},
+		{name: "Available vanishes", addOn: "base", old: []metav1.Condition{fine}, want: []string{"cluster1/leaf"}},
+		{name: "Available of one without dependents", addOn: "leaf", old: []metav1.Condition{fine}, current: []metav1.Condition{down}},
 		{
-			name: "a Required dependency of it fails",
-			of:   "base",
-			from: []metav1.Condition{fine},
-			to:   []metav1.Condition{fine, missing("a")},
-			want: both,
+			name:    "a Required dependency of it fails",
+			addOn:   "base",
+			old:     []metav1.Condition{fine},
+			current: []metav1.Condition{fine, missing("a")},
+			want:    baseAndLeaf,
 		},
-		{name: "none fails any more", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{optionalOnly}, want: both},
 		{
-			name: "more of them fail",
-			of:   "base",
-			from: []metav1.Condition{missing("a")},
-			to:   []metav1.Condition{missing("a and b")},
-			want: []string{"cluster1/base"},
+			name: "none fails any more", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{optionalOnly},
+			want: baseAndLeaf,
 		},
-		{name: "they fail again", of: "base", from: []metav1.Condition{missing("a")}, to: []metav1.Condition{again}, want: both},
-		{name: "only Optional ones fail", of: "base", to: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
-		{name: "Degraded appears", of: "leaf", to: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
-		{name: "Degraded vanishes", of: "leaf", from: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
-		{name: "the conditions change places", of: "base", from: []metav1.Condition{fine, bad}, to: []metav1.Condition{bad, fine}},
-		{name: "deletion begins", of: "base", want: both, change: func(after *addonv1alpha1.ManagedClusterAddOn) {
-			after.DeletionTimestamp = &metav1.Time{Time: aTime}
+		{
+			name:    "more of them fail",
+			addOn:   "base",
+			old:     []metav1.Condition{missing("a")},
+			current: []metav1.Condition{missing("a and b")},
+			want:    []string{"cluster1/base"},
+		},
+		{name: "they fail again", addOn: "base", old: []metav1.Condition{missing("a")}, current: []metav1.Condition{repeated}, want: baseAndLeaf},
+		{name: "only Optional ones fail", addOn: "base", current: []metav1.Condition{optionalOnly}, want: []string{"cluster1/base"}},
+		{name: "Degraded appears", addOn: "leaf", current: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
+		{name: "Degraded vanishes", addOn: "leaf", old: []metav1.Condition{bad}, want: []string{"cluster1/leaf"}},
+		{name: "the conditions change places", addOn: "base", old: []metav1.Condition{fine, bad}, current: []metav1.Condition{bad, fine}},
+		{name: "deletion begins", addOn: "base", want: baseAndLeaf, change: func(updated *addonv1alpha1.ManagedClusterAddOn) {
+			updated.DeletionTimestamp = &metav1.Time{Time: aTime}
 		}},
 		{
-			name: "another object of the name", of: "base", want: both, wantForgot: true,
-			change: func(after *addonv1alpha1.ManagedClusterAddOn) { after.UID = "another" },
+			name: "another object of the name", addOn: "base", want: baseAndLeaf, wantForgot: true,
+			change: func(updated *addonv1alpha1.ManagedClusterAddOn) { updated.UID = "another" },
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _, forgotten := mapped(t)
-			before, after := addOn(test.of, test.from...), addOn(test.of, test.to...)
+			oldAddOn, updated := addOn(test.addOn, test.old...), addOn(test.addOn, test.current...)
 			if test.change != nil {
-				test.change(after)
+				test.change(updated)
 			}
 			got := enqueued(t, func(q queue) {
-				m.AddOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: before, ObjectNew: after}, q)
+				m.AddOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: oldAddOn, ObjectNew: updated}, q)
 			})
 			if !slices.Equal(got, test.want) {
 				t.Errorf("enqueues %q, want %q", got, test.want)
@@ -129,11 +132,11 @@ func TestUpdatesOfAddOns(t *testing.T) {
 func TestComingAndGoingOfAddOns(t *testing.T) {
 	m, _, forgotten := mapped(t)
 	want := []string{"cluster1/base", "cluster1/leaf"}
-	created := enqueued(t, func(q queue) {
+	keys := enqueued(t, func(q queue) {
 		m.AddOns().Create(t.Context(), event.TypedCreateEvent[installed]{Object: addOn("base")}, q)
 	})
-	if !slices.Equal(created, want) {
-		t.Errorf("a creation enqueues %q, want %q", created, want)
+	if !slices.Equal(keys, want) {
+		t.Errorf("a creation enqueues %q, want %q", keys, want)
 	}
 	if len(*forgotten) != 0 {
 		t.Errorf("a creation forgets %v", *forgotten)
@@ -169,35 +172,35 @@ func cluster(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
 }
 
 func TestUpdatesOfClusters(t *testing.T) {
-	all := []string{"cluster1/base", "cluster1/leaf"}
+	baseAndLeaf := []string{"cluster1/base", "cluster1/leaf"}
 	for _, test := range []struct {
-		name     string
-		from, to metav1.ConditionStatus
-		want     []string
+		name         string
+		old, current metav1.ConditionStatus
+		want         []string
 	}{
 		{"is lost", metav1.ConditionTrue, metav1.ConditionUnknown, nil},
 		{"stays lost", metav1.ConditionUnknown, metav1.ConditionUnknown, nil},
 		{"stays", metav1.ConditionTrue, metav1.ConditionTrue, nil},
 		{"joins", "", metav1.ConditionTrue, nil},
 		{"is denied by itself", metav1.ConditionTrue, metav1.ConditionFalse, nil},
-		{"is back", metav1.ConditionUnknown, metav1.ConditionTrue, all},
-		{"is back, not well", metav1.ConditionUnknown, metav1.ConditionFalse, all},
-		{"is back, unspoken of", metav1.ConditionUnknown, "", all},
-		{"is not spoken of any more", metav1.ConditionTrue, "", all},
+		{"is back", metav1.ConditionUnknown, metav1.ConditionTrue, baseAndLeaf},
+		{"is back, not well", metav1.ConditionUnknown, metav1.ConditionFalse, baseAndLeaf},
+		{"is back, unspoken of", metav1.ConditionUnknown, "", baseAndLeaf},
+		{"is not spoken of any more", metav1.ConditionTrue, "", baseAndLeaf},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _, _ := mapped(t)
 			var lost bool
-			m.Lost = func(_ string, now bool) { lost = now }
+			m.Lost = func(_ string, isLost bool) { lost = isLost }
 			got := enqueued(t, func(q queue) {
 				m.Clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
-					ObjectOld: cluster(test.from), ObjectNew: cluster(test.to),
+					ObjectOld: cluster(test.old), ObjectNew: cluster(test.current),
 				}, q)
 			})
 			if !slices.Equal(got, test.want) {
 				t.Errorf("enqueues %q, want %q", got, test.want)
 			}
-			if want := test.to == metav1.ConditionUnknown; lost != want {
+			if want := test.current == metav1.ConditionUnknown; lost != want {
 				t.Errorf("lost: %v", lost)
 			}
 		})
@@ -207,7 +210,7 @@ func TestUpdatesOfClusters(t *testing.T) {
 func TestComingAndGoingOfClusters(t *testing.T) {
 	m, b, _ := mapped(t)
 	lost := true
-	m.Lost = func(_ string, now bool) { lost = now }
+	m.Lost = func(_ string, isLost bool) { lost = isLost }
 	deleted := func(status metav1.ConditionStatus) []string {
 		return enqueued(t, func(q queue) {
 			m.Clusters().Delete(t.Context(), event.TypedDeleteEvent[*clusterv1.ManagedCluster]{Object: cluster(status)}, q)
@@ -240,8 +243,8 @@ func expectEnqueued(t *testing.T, name string, want []string, handle func(queue)
 	}
 }
 
-func updateOf[T any](before, after T) event.TypedUpdateEvent[T] {
-	return event.TypedUpdateEvent[T]{ObjectOld: before, ObjectNew: after}
+func updateOf[T any](old, updated T) event.TypedUpdateEvent[T] {
+	return event.TypedUpdateEvent[T]{ObjectOld: old, ObjectNew: updated}
 }
 
 func creationOf[T any](object T) event.TypedCreateEvent[T] {
@@ -252,12 +255,12 @@ func deletionOf[T any](object T) event.TypedDeleteEvent[T] {
 	return event.TypedDeleteEvent[T]{Object: object}
 }
 
-// What is known of a cluster concerns the add-ons of others, whose agents it runs, where their edges need it.
+// The state of a cluster enqueues the hosted add-ons of other clusters, if their edges use it.
 func TestHostedAddOnsFollowTheirHost(t *testing.T) {
 	hosted := func(name string) *addonv1alpha1.ManagedClusterAddOn {
-		one := addOn(name)
-		one.Namespace, one.Annotations = "cluster2", map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"}
-		return one
+		object := addOn(name)
+		object.Namespace, object.Annotations = "cluster2", map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"}
+		return object
 	}
 	m, b, _ := mappedWith(t, hosted("leaf"), hosted("base"))
 	host := func(status metav1.ConditionStatus) *clusterv1.ManagedCluster {
@@ -267,16 +270,16 @@ func TestHostedAddOnsFollowTheirHost(t *testing.T) {
 		}
 		return object
 	}
-	updated := func(was, is metav1.ConditionStatus) []string {
+	updated := func(oldStatus, newStatus metav1.ConditionStatus) []string {
 		return enqueued(t, func(q queue) {
-			m.Clusters().Update(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{ObjectOld: host(was), ObjectNew: host(is)}, q)
+			m.Clusters().Update(t.Context(), updateOf(host(oldStatus), host(newStatus)), q)
 		})
 	}
 	moved := func() []string {
 		return enqueued(t, func(q queue) {
-			was := hosted("leaf")
-			was.Annotations = nil
-			m.AddOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: was, ObjectNew: hosted("leaf")}, q)
+			oldAddOn := hosted("leaf")
+			oldAddOn.Annotations = nil
+			m.AddOns().Update(t.Context(), event.TypedUpdateEvent[installed]{ObjectOld: oldAddOn, ObjectNew: hosted("leaf")}, q)
 		})
 	}
 	if got := append(updated("Unknown", "True"), moved()...); len(got) > 0 {

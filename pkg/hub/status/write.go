@@ -24,7 +24,7 @@ import (
 )
 
 // change writes a decision, unless the declarations behind it have changed.
-func (r *Reconciler) change(ctx context.Context, subject *assessed, decision outcome.Decision) (reconcile.Result, error) {
+func (r *Reconciler) change(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (reconcile.Result, error) {
 	confirmed, err := r.confirm(ctx, subject, decision)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -32,49 +32,49 @@ func (r *Reconciler) change(ctx context.Context, subject *assessed, decision out
 	if !confirmed {
 		return controllers.AfterConflict, nil
 	}
-	stored := subject.addOn.ResourceVersion
+	resourceVersion := subject.addOn.ResourceVersion
 	if len(decision.Changed) > 0 {
-		if stored, err = r.apply(ctx, subject, decision); err != nil {
+		if resourceVersion, err = r.apply(ctx, subject, decision); err != nil {
 			r.count(subject, decision, err)
-			return unwritten(err, fmt.Sprintf("write %s of %s", list(decision.Changed), subject.key))
+			return resultOf(err, fmt.Sprintf("write %s of %s", list(decision.Changed), subject.key))
 		}
 		r.wrote(ctx, subject, decision)
 	}
 	if decision.Open {
-		return r.open(ctx, subject, stored, decision.Because)
+		return r.open(ctx, subject, resourceVersion, decision.Because)
 	}
 	return reconcile.Result{}, nil
 }
 
-// apply writes the status that a decision leads to, and returns the resourceVersion that the add-on has then.
-func (r *Reconciler) apply(ctx context.Context, subject *assessed, decision outcome.Decision) (resourceVersion string, err error) {
+// apply writes the status of a decision, and returns the new resourceVersion of the add-on.
+func (r *Reconciler) apply(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (string, error) {
 	return r.Writer.ApplyStatus(ctx, names.AddonManager, subject.addOn, conditionwriter.Status{
 		Conditions: decision.Conditions(subject.stored), HealthCheck: decision.HealthCheck,
 	})
 }
 
-// list names conditions, as in "Degraded=True/Reason".
+// list formats conditions, as in "Degraded=True/Reason".
 func list(conditions []metav1.Condition) string {
-	all := make([]string, 0, len(conditions))
+	parts := make([]string, 0, len(conditions))
 	for _, desired := range conditions {
-		all = append(all, fmt.Sprintf("%s=%s/%s", desired.Type, desired.Status, desired.Reason))
+		parts = append(parts, fmt.Sprintf("%s=%s/%s", desired.Type, desired.Status, desired.Reason))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// unwritten returns the result of a write that failed. After a conflict with another writer, the add-on is reconciled again.
-func unwritten(err error, what string) (reconcile.Result, error) {
+// resultOf returns the result of a reconcile whose write failed. After a conflict with another writer, the add-on is reconciled again.
+func resultOf(err error, operation string) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):
 		return controllers.AfterConflict, nil
 	case apierrors.IsNotFound(err): // deleted since it was read; its own event cleans up
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, fmt.Errorf("%s: %w", what, err)
+	return reconcile.Result{}, fmt.Errorf("%s: %w", operation, err)
 }
 
 // count counts a write of Degraded that failed.
-func (r *Reconciler) count(subject *assessed, decision outcome.Decision, err error) {
+func (r *Reconciler) count(subject *assessedAddOn, decision outcome.Decision, err error) {
 	degraded := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionDegraded)
 	switch {
 	case degraded == nil, apierrors.IsNotFound(err):
@@ -86,7 +86,7 @@ func (r *Reconciler) count(subject *assessed, decision outcome.Decision, err err
 }
 
 // wrote reports the conditions that were written: in the log, and Degraded in metrics and events.
-func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outcome.Decision) {
+func (r *Reconciler) wrote(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) {
 	for _, changed := range decision.Changed {
 		log.FromContext(ctx).Info(changed.Type+" changed", "status", changed.Status, "reason", changed.Reason, "message", changed.Message)
 		content := backoff.Condition(decision.Own(changed))
@@ -113,7 +113,7 @@ func (r *Reconciler) wrote(ctx context.Context, subject *assessed, decision outc
 }
 
 // open opens the gate, if the add-on still has the resourceVersion of the decision. A gate that is open cannot be closed again.
-func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersion string, because metav1.Condition) (reconcile.Result, error) {
+func (r *Reconciler) open(ctx context.Context, subject *assessedAddOn, resourceVersion string, because metav1.Condition) (reconcile.Result, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": resourceVersion, "annotations": map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateOpen},
 	}})
@@ -123,7 +123,7 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 	stub := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: subject.key.Namespace, Name: subject.key.Name}}
 	err = r.Client.Patch(ctx, stub, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(names.AddonManager))
 	if err != nil {
-		return unwritten(err, fmt.Sprintf("open the gate of %s", subject.key))
+		return resultOf(err, fmt.Sprintf("open the gate of %s", subject.key))
 	}
 	r.Backoff.Wrote(subject.key, backoff.Condition(because))
 	log.FromContext(ctx).Info("Gate opened", "reason", because.Reason, "message", because.Message)
@@ -132,11 +132,11 @@ func (r *Reconciler) open(ctx context.Context, subject *assessed, resourceVersio
 }
 
 // writeForGuard writes the conditions as they are stored, so that the guard corrects Available.
-func (r *Reconciler) writeForGuard(ctx context.Context, subject *assessed, decision outcome.Decision) (reconcile.Result, error) {
+func (r *Reconciler) writeForGuard(ctx context.Context, subject *assessedAddOn, decision outcome.Decision) (reconcile.Result, error) {
 	decision.Changed = []metav1.Condition{*subject.stored.Degraded}
 	if _, err := r.apply(ctx, subject, decision); err != nil {
 		r.count(subject, decision, err)
-		return unwritten(err, fmt.Sprintf("write %s of %s again, for the guard", list(decision.Changed), subject.key))
+		return resultOf(err, fmt.Sprintf("write %s of %s again, for the guard", list(decision.Changed), subject.key))
 	}
 	r.Metrics.Wrote(subject.key.Name, subject.stored.Degraded.Reason, metrics.WriteSuccess)
 	log.FromContext(ctx).Info("Degraded written again, so that the guard corrects Available")

@@ -1,5 +1,5 @@
-// Package teardown lets add-ons that are being deleted go in order: after the add-ons on the managed cluster that depend on them and are
-// being deleted as well.
+// Package teardown removes add-ons that are being deleted in order. An add-on is removed after its dependents on the managed cluster that
+// are being deleted as well.
 package teardown
 
 import (
@@ -35,32 +35,32 @@ import (
 
 // The reasons of events on add-ons that are being deleted.
 const (
-	// EventWaits: the add-on waits for others that depend on it.
+	// EventWaits means that the deletion of the add-on waits for its dependents.
 	EventWaits = "DeletionWaits"
-	// EventLate: it went before them, because it had waited for too long.
+	// EventLate means that the add-on was removed before its dependents, because it had waited for too long.
 	EventLate = "DeletionOutOfOrder"
 )
 
-// Reconciler releases one add-on that is being deleted.
+// Reconciler removes Interlock's finalizer from one add-on that is being deleted.
 type Reconciler struct {
 	Clock        clock.PassiveClock
 	Fleet        hubcache.Reader
 	Declarations *declarations.Store
-	// Assessments has what is found of dependents.
+	// Assessments has the assessments of dependents.
 	Assessments *assess.Store
-	// Live reads from the API server: finalizers are not in the cache.
+	// Live reads from the API server, because finalizers are not in the cache.
 	Live     client.Reader
 	Writer   client.Client
 	Recorder toolsevents.EventRecorder
 
-	// waits is what events have said that add-ons wait for.
+	// waits has, by add-on, the dependents that the last event named.
 	waits sync.Map
 }
 
-// Reconcile removes Interlock's finalizer from an add-on that is being deleted, once it may go.
+// Reconcile removes Interlock's finalizer from an add-on that is being deleted, once its dependents are gone.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key := request.NamespacedName
-	declared, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -69,8 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.waits.Delete(key)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	at := slices.Index(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer)
-	if addOn.DeletionTimestamp.IsZero() || at < 0 {
+	index := slices.Index(addOn.Finalizers, addonv1alpha1.WaitForDependentsFinalizer)
+	if addOn.DeletionTimestamp.IsZero() || index < 0 {
 		return reconcile.Result{}, nil
 	}
 	state, err := r.state(ctx, addOn)
@@ -78,31 +78,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
-	decision := teardown.Decide(declared.Catalog, addOn.Name, state, now)
-	if decision.Release && decision.Stays { // as far as the cache knows
+	decision := teardown.Decide(evaluator.Catalog, addOn.Name, state, now)
+	if decision.Release && decision.Stays { // the cache may be behind
 		if state.Deleting, err = r.deletingNow(ctx, addOn.Namespace); err != nil {
 			return reconcile.Result{}, err
 		}
-		decision = teardown.Decide(declared.Catalog, addOn.Name, state, now)
+		decision = teardown.Decide(evaluator.Catalog, addOn.Name, state, now)
 	}
 	if !decision.Release {
 		r.reportWaiting(addOn, decision.Dependents)
 		return controllers.At(decision.NextCheck, now), nil
 	}
-	return reconcile.Result{}, r.release(ctx, addOn, at, decision)
+	return reconcile.Result{}, r.release(ctx, addOn, index, decision)
 }
 
-// state reads what is decided on.
-func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (state teardown.State, err error) {
-	state = teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
-	installed, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
+// state reads the input of the decision.
+func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn) (teardown.State, error) {
+	state := teardown.State{Deleted: addOn.DeletionTimestamp.Time, Deleting: map[string]bool{}, Findings: map[string][]evaluation.Finding{}}
+	addOns, err := r.Fleet.AddOnsOn(ctx, addOn.Namespace)
 	if err != nil {
 		return state, err
 	}
-	for i := range installed {
-		name := installed[i].Name
-		state.Deleting[name] = !installed[i].DeletionTimestamp.IsZero()
-		if last := r.Assessments.Last(client.ObjectKeyFromObject(&installed[i])); last != nil {
+	for i := range addOns {
+		name := addOns[i].Name
+		state.Deleting[name] = !addOns[i].DeletionTimestamp.IsZero()
+		if last := r.Assessments.Last(client.ObjectKeyFromObject(&addOns[i])); last != nil {
 			state.Findings[name] = last.Findings
 		}
 	}
@@ -118,21 +118,21 @@ func (r *Reconciler) state(ctx context.Context, addOn *addonv1alpha1.ManagedClus
 	return state, err
 }
 
-// deletingNow returns the add-ons on a managed cluster by the API server, and whether they are being deleted.
+// deletingNow returns, for each add-on on a managed cluster, whether it is being deleted according to the API server.
 func (r *Reconciler) deletingNow(ctx context.Context, cluster string) (map[string]bool, error) {
-	installed := &metav1.PartialObjectMetadataList{}
-	installed.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
-	if err := r.Live.List(ctx, installed, client.InNamespace(cluster)); err != nil {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := r.Live.List(ctx, list, client.InNamespace(cluster)); err != nil {
 		return nil, fmt.Errorf("list add-ons on %s: %w", cluster, err)
 	}
 	deleting := map[string]bool{}
-	for i := range installed.Items {
-		deleting[installed.Items[i].Name] = !installed.Items[i].DeletionTimestamp.IsZero()
+	for i := range list.Items {
+		deleting[list.Items[i].Name] = !list.Items[i].DeletionTimestamp.IsZero()
 	}
 	return deleting, nil
 }
 
-// abandoned reports whether nothing can be removed from a managed cluster in order; nil: it is gone.
+// abandoned reports whether add-ons cannot be removed in order because the managed cluster is lost, being deleted, or nil.
 func abandoned(cluster *clusterv1.ManagedCluster) bool {
 	return cluster == nil || !cluster.DeletionTimestamp.IsZero() ||
 		meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
@@ -152,9 +152,9 @@ func (r *Reconciler) terminating(ctx context.Context, name string) (bool, error)
 	return !namespace.DeletionTimestamp.IsZero(), nil
 }
 
-// release removes the finalizer, and no other.
-func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, at int, decision teardown.Decision) error {
-	path := fmt.Sprintf("/metadata/finalizers/%d", at)
+// release removes Interlock's finalizer at the index.
+func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, index int, decision teardown.Decision) error {
+	path := fmt.Sprintf("/metadata/finalizers/%d", index)
 	patch, err := json.Marshal([]map[string]string{
 		{"op": "test", "path": path, "value": addonv1alpha1.WaitForDependentsFinalizer}, {"op": "remove", "path": path},
 	})
@@ -177,10 +177,10 @@ func (r *Reconciler) release(ctx context.Context, addOn *addonv1alpha1.ManagedCl
 	return nil
 }
 
-// reportWaiting emits an event on what an add-on waits for, if that is new.
+// reportWaiting emits an event on the dependents that an add-on waits for, if they have changed.
 func (r *Reconciler) reportWaiting(addOn *addonv1alpha1.ManagedClusterAddOn, dependents []string) {
 	names := text.Names(dependents, ", ")
-	if before, known := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || known && before == names {
+	if previous, ok := r.waits.Swap(client.ObjectKeyFromObject(addOn), names); len(dependents) == 0 || ok && previous == names {
 		return
 	}
 	r.emit(addOn, corev1.EventTypeNormal, EventWaits, "The add-on is removed after its dependents, which are being removed as well: "+names)

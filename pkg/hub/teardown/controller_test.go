@@ -43,14 +43,14 @@ type bench struct {
 	hub    client.WithWatch
 	clock  *clocktesting.FakePassiveClock
 	events *toolsevents.FakeRecorder
-	// refuse is asked with each request: its verb and kind.
+	// refuse is called with the verb and kind of each request.
 	refuse func(request string) error
 }
 
 func deleted(name string, finalizers ...string) *addonv1alpha1.ManagedClusterAddOn {
-	at := metav1.NewTime(fixture.Now.Time)
+	now := metav1.NewTime(fixture.Now.Time)
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "cluster1", Name: name, Finalizers: finalizers, DeletionTimestamp: &at,
+		Namespace: "cluster1", Name: name, Finalizers: finalizers, DeletionTimestamp: &now,
 	}}
 }
 
@@ -105,7 +105,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	return b
 }
 
-// reconcile returns the finalizers that base has then; none if it is gone.
+// reconcile reconciles base, and returns its remaining finalizers.
 func (b *bench) reconcile(t *testing.T) (finalizers []string, result reconcile.Result) {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
@@ -152,7 +152,7 @@ func TestAnAddOnIsReleasedAfterItsDependents(t *testing.T) {
 	}
 }
 
-// Edges that are waived, or do not apply on the managed cluster, hold nothing.
+// Edges that are waived, or do not apply on the managed cluster, do not delay the deletion.
 func TestAnEdgeThatIsWaivedHoldsNothing(t *testing.T) {
 	waits := deleted("base", addonv1alpha1.WaitForDependentsFinalizer)
 	b := newBench(t, joined(metav1.ConditionTrue), namespace(), deleted("leaf", theirs), waits)
@@ -174,7 +174,7 @@ func TestAnAddOnIsReleased(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		objects []client.Object
-		after   time.Duration
+		elapsed time.Duration
 		emits   []string
 	}{
 		{"alone", []client.Object{joined(metav1.ConditionTrue), namespace()}, 0, nil},
@@ -193,7 +193,7 @@ func TestAnAddOnIsReleased(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, append(test.objects, deleted("base", addonv1alpha1.WaitForDependentsFinalizer))...)
-			b.clock.SetTime(b.clock.Now().Add(test.after))
+			b.clock.SetTime(b.clock.Now().Add(test.elapsed))
 			if got, result := b.reconcile(t); len(got) > 0 || !result.IsZero() {
 				t.Errorf("still there: %v %v", got, result)
 			}
@@ -204,13 +204,13 @@ func TestAnAddOnIsReleased(t *testing.T) {
 	}
 }
 
-// The cache has not seen that the dependent is being deleted as well, or that it is gone.
+// The cache does not show yet that the dependent is being deleted, or was deleted.
 func TestTheCacheIsBehind(t *testing.T) {
 	staying := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
-	behind := newBench(t, joined(metav1.ConditionTrue), namespace(), staying)
+	stale := newBench(t, joined(metav1.ConditionTrue), namespace(), staying)
 	leaf := deleted("leaf", theirs)
 	b := newBench(t, joined(metav1.ConditionTrue), namespace(), leaf, deleted("base", addonv1alpha1.WaitForDependentsFinalizer))
-	b.Fleet = behind.Fleet
+	b.Fleet = stale.Fleet
 	b.clock.SetTime(b.clock.Now().Add(teardown.BatchTime))
 	if got, result := b.reconcile(t); len(got) != 1 || result.RequeueAfter == 0 {
 		t.Errorf("it does not wait: %v %v", got, result)
@@ -234,10 +234,10 @@ func TestTheCacheIsBehind(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotDeletedKeepsItsFinalizer(t *testing.T) {
-	there := deleted("base", addonv1alpha1.WaitForDependentsFinalizer)
-	there.DeletionTimestamp = nil
-	b := newBench(t, joined(metav1.ConditionTrue), namespace(), there)
+func TestFinalizerIsKeptWithoutDeletion(t *testing.T) {
+	addOn := deleted("base", addonv1alpha1.WaitForDependentsFinalizer)
+	addOn.DeletionTimestamp = nil
+	b := newBench(t, joined(metav1.ConditionTrue), namespace(), addOn)
 	if got, _ := b.reconcile(t); len(got) != 1 {
 		t.Errorf("finalizers %v", got)
 	}

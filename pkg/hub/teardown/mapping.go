@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
-// workers is how many add-ons are decided on at a time.
+// workers is the number of add-ons that are reconciled at a time.
 const workers = 4
 
 type (
@@ -34,7 +34,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
-// addOns: an add-on is decided on when its deletion begins, and when another one is gone from its cluster, or is being deleted, too.
+// addOns handles the events of add-ons. The beginning and the end of a deletion enqueue all add-ons on the cluster that are being deleted.
 func (r *Reconciler) addOns() addOnHandler {
 	return addOnHandler{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[addOn], q trigger.Queue) {
@@ -44,38 +44,38 @@ func (r *Reconciler) addOns() addOnHandler {
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[addOn], q trigger.Queue) {
 			if e.ObjectOld.DeletionTimestamp.IsZero() && !e.ObjectNew.DeletionTimestamp.IsZero() {
-				r.onCluster(ctx, e.ObjectNew.Namespace, q)
+				r.enqueueOnCluster(ctx, e.ObjectNew.Namespace, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[addOn], q trigger.Queue) {
-			r.onCluster(ctx, e.Object.Namespace, q)
+			r.enqueueOnCluster(ctx, e.Object.Namespace, q)
 		},
 	}
 }
 
-// clusters: the add-ons of a managed cluster are decided on when it is lost, detached or gone.
+// clusters handles the events of managed clusters. The loss, detachment or deletion of a cluster enqueues its add-ons.
 func (r *Reconciler) clusters() clusterHandler {
 	return clusterHandler{
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[cluster], q trigger.Queue) {
 			if abandoned(e.ObjectNew) && !abandoned(e.ObjectOld) {
-				r.onCluster(ctx, e.ObjectNew.Name, q)
+				r.enqueueOnCluster(ctx, e.ObjectNew.Name, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[cluster], q trigger.Queue) {
-			r.onCluster(ctx, e.Object.Name, q)
+			r.enqueueOnCluster(ctx, e.Object.Name, q)
 		},
 	}
 }
 
-// onCluster enqueues the add-ons of a managed cluster that are being deleted.
-func (r *Reconciler) onCluster(ctx context.Context, name string, q trigger.Queue) {
-	installed, err := r.Fleet.AddOnsOn(ctx, name)
+// enqueueOnCluster enqueues the add-ons of a managed cluster that are being deleted.
+func (r *Reconciler) enqueueOnCluster(ctx context.Context, name string, q trigger.Queue) {
+	addOns, err := r.Fleet.AddOnsOn(ctx, name)
 	if err != nil {
-		return // the cache ends with the process
+		return // reads of the cache fail only while the process stops
 	}
-	for i := range installed {
-		if !installed[i].DeletionTimestamp.IsZero() {
-			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: installed[i].Name}})
+	for i := range addOns {
+		if !addOns[i].DeletionTimestamp.IsZero() {
+			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: name, Name: addOns[i].Name}})
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 
-func TestWhatIsDecidedOn(t *testing.T) {
-	there := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
+func TestEventsThatEnqueue(t *testing.T) {
+	object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "leaf"}}
 	detaching := joined(metav1.ConditionTrue)
 	detaching.DeletionTimestamp = deleted("x").DeletionTimestamp
-	b := newBench(t, deleted("base", theirs), deleted("other", theirs), there)
+	b := newBench(t, deleted("base", theirs), deleted("other", theirs), object)
 	addOns, clusters := b.addOns(), b.clusters()
-	all := []string{"cluster1/base", "cluster1/other"}
+	deleting := []string{"cluster1/base", "cluster1/other"}
 	for name, test := range map[string]struct {
 		happens func(q trigger.Queue)
 		want    []string
@@ -27,29 +27,29 @@ func TestWhatIsDecidedOn(t *testing.T) {
 			addOns.Create(t.Context(), event.TypedCreateEvent[addOn]{Object: deleted("base")}, q)
 		}, []string{"cluster1/base"}},
 		"it is there at the start": {func(q trigger.Queue) {
-			addOns.Create(t.Context(), event.TypedCreateEvent[addOn]{Object: there}, q)
+			addOns.Create(t.Context(), event.TypedCreateEvent[addOn]{Object: object}, q)
 		}, []string{}},
 		"its deletion begins": {func(q trigger.Queue) {
-			addOns.Update(t.Context(), event.TypedUpdateEvent[addOn]{ObjectOld: there, ObjectNew: deleted("leaf")}, q)
-		}, all},
+			addOns.Update(t.Context(), event.TypedUpdateEvent[addOn]{ObjectOld: object, ObjectNew: deleted("leaf")}, q)
+		}, deleting},
 		"something else changes": {func(q trigger.Queue) {
 			addOns.Update(t.Context(), event.TypedUpdateEvent[addOn]{ObjectOld: deleted("leaf"), ObjectNew: deleted("leaf")}, q)
 		}, []string{}},
 		"another one is gone": {func(q trigger.Queue) {
 			addOns.Delete(t.Context(), event.TypedDeleteEvent[addOn]{Object: deleted("leaf")}, q)
-		}, all},
+		}, deleting},
 		"the cluster is lost": {func(q trigger.Queue) {
 			clusters.Update(t.Context(), event.TypedUpdateEvent[cluster]{ObjectOld: joined("True"), ObjectNew: joined("Unknown")}, q)
-		}, all},
+		}, deleting},
 		"the cluster is being detached": {func(q trigger.Queue) {
 			clusters.Update(t.Context(), event.TypedUpdateEvent[cluster]{ObjectOld: joined("True"), ObjectNew: detaching}, q)
-		}, all},
+		}, deleting},
 		"the cluster comes back": {func(q trigger.Queue) {
 			clusters.Update(t.Context(), event.TypedUpdateEvent[cluster]{ObjectOld: joined("Unknown"), ObjectNew: joined("True")}, q)
 		}, []string{}},
 		"the cluster is gone": {func(q trigger.Queue) {
 			clusters.Delete(t.Context(), event.TypedDeleteEvent[cluster]{Object: joined("True")}, q)
-		}, all},
+		}, deleting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			queue := triggertest.NewQueue(t)

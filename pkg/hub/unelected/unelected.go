@@ -1,5 +1,5 @@
-// Package unelected holds the lease of addon-manager's leader election for a process that runs without the election. Others find by the
-// lease that an addon-manager runs.
+// Package unelected holds the lease of addon-manager's leader election for a process that runs without the election. Other components
+// read that lease to find out whether an addon-manager runs.
 package unelected
 
 import (
@@ -20,16 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// timing is that of the leader election of controller-runtime.
+// timing has the defaults of controller-runtime's leader election.
 var timing = leaderelection.LeaderElectionConfig{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
 
-// Holder holds the lease while no other process does. It takes one that is free, or that its holder has not renewed in time, and
-// releases it when it stops. The process does not depend on it.
+// Holder holds the lease while no other process does. It acquires a lease that is free or expired, and releases it when it stops. The
+// process runs on without the lease.
 type Holder struct {
 	config leaderelection.LeaderElectionConfig
 }
 
-// New returns a holder. It calls held each time that it has taken the lease, with a context that ends with the lease.
+// New returns a holder. It calls held each time it acquires the lease, with a context that ends when the lease is lost.
 func New(config *rest.Config, lease types.NamespacedName, held func(context.Context)) (*Holder, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -67,15 +67,20 @@ func (h *Holder) Start(ctx context.Context) error {
 	return nil
 }
 
-// prepare creates the lease as a free one where it is missing. An elector would complain at each try, every few seconds, where that is
-// not possible: in a namespace that does not exist, or without the right.
+// prepare creates a free lease if there is none. Where that is not possible, because the namespace or the right is missing, an elector
+// would log an error every few seconds. prepare logs it once.
 func (h *Holder) prepare(ctx context.Context) {
-	retry, told := wait.Backoff{Duration: 2 * time.Second, Factor: 2, Steps: 1000, Cap: time.Minute}, ""
-	// The only other end is that of the context.
+	retry, lastMessage := wait.Backoff{
+		Duration: 2 * time.Second,
+		Factor:   2,
+		Steps:    1000,
+		Cap:      time.Minute,
+	}, ""
+	// The error is ignored: it only says that the context has ended.
 	_ = retry.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := h.create(ctx)
-		if err != nil && ctx.Err() == nil && told != err.Error() {
-			told = err.Error()
+		if err != nil && ctx.Err() == nil && lastMessage != err.Error() {
+			lastMessage = err.Error()
 			log.FromContext(ctx).Error(err, "Could not hold the lease of addon-manager; until then, admission closes no gate and sets no finalizer",
 				"lease", h.config.Name)
 		}

@@ -21,7 +21,7 @@ import (
 
 const namespace, name = "interlock-system", "interlock-addon-manager"
 
-// bench is a hub with the lease that a holder wants.
+// bench is a hub with the lease for a holder.
 type bench struct {
 	hub   *fake.Clientset
 	began chan struct{}
@@ -50,7 +50,7 @@ func start(t *testing.T, leases ...*coordinationv1.Lease) *bench {
 	return b
 }
 
-// heldBy returns the holder of the lease; empty: none has it.
+// heldBy returns the holder of the lease. It is empty if the lease is free.
 func (b *bench) heldBy(t *testing.T) string {
 	t.Helper()
 	lease, err := b.hub.CoordinationV1().Leases(namespace).Get(t.Context(), name, metav1.GetOptions{})
@@ -101,9 +101,9 @@ func TestHolder(t *testing.T) {
 func TestHolderFightsNoOther(t *testing.T) {
 	b := start(t, leaseOf("other", 3600))
 	for range 10 { // each is a try
-		before := len(b.hub.Actions())
+		previous := len(b.hub.Actions())
 		if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
-			return len(b.hub.Actions()) > before, nil
+			return len(b.hub.Actions()) > previous, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

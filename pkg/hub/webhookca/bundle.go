@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// maxBundle is in bytes. A CA of the webhook has about 1,200, and usually there are one or
-// two.
+// maxBundle is the maximum size of a CA bundle in bytes. One CA of the webhook has about
+// 1,200 bytes, and a bundle usually has at most two.
 const maxBundle = 64 << 10
 
-// check fails unless the text is nothing but certificates.
-func check(text string) error {
+// checkBundle returns an error if the text contains anything other than certificates.
+func checkBundle(text string) error {
 	if len(text) > maxBundle {
 		return fmt.Errorf("%d bytes are too many for a CA, at most %d are allowed", len(text), maxBundle)
 	}
@@ -23,17 +23,16 @@ func check(text string) error {
 	if err != nil {
 		return fmt.Errorf("no certificates in PEM: %w", err)
 	}
-	only, err := cert.EncodeCertificates(certificates...)
-	if err == nil && string(only) != text {
+	canonical, err := cert.EncodeCertificates(certificates...)
+	if err == nil && string(canonical) != text {
 		err = errors.New("there is more than certificates in PEM")
 	}
 	return err
 }
 
-// trust sets the CA of all webhooks of a configuration, and reports whether one had
-// another. A configuration with an annotation of cert-manager's cainjector is left to
-// that.
-func trust(configuration *unstructured.Unstructured, bundle []byte) (changed bool, err error) {
+// trust sets the CA of all webhooks of a configuration, and reports whether one of them
+// changed. A configuration with an annotation of cert-manager's cainjector is left alone.
+func trust(configuration *unstructured.Unstructured, bundle []byte) (bool, error) {
 	for name := range configuration.GetAnnotations() {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") {
 			return false, nil
@@ -43,6 +42,7 @@ func trust(configuration *unstructured.Unstructured, bundle []byte) (changed boo
 	if err != nil {
 		return false, err
 	}
+	changed := false
 	encoded := base64.StdEncoding.EncodeToString(bundle)
 	for _, webhook := range webhooks {
 		fields := webhook.(map[string]any) // as API servers serve it

@@ -1,6 +1,6 @@
 // Package webhookca writes the CA of addon-manager webhook to the webhook configurations.
-// The webhook reads what the network sends it. If it could write them, a compromised
-// webhook could have every write on the hub sent to it. So it only publishes its CA.
+// The webhook itself has no right to do that. A compromised webhook could otherwise redirect
+// every write on the hub to itself. It only publishes its CA in a ConfigMap.
 package webhookca
 
 import (
@@ -28,17 +28,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/objectwatch"
 )
 
-// EventRefused is the reason of an event on the ConfigMap: what it has is no CA.
+// EventRefused is the reason of the event on a ConfigMap without a usable CA.
 const EventRefused = "WebhookCARefused"
 
-// How often the controller acts at most, however often another writer changes the
-// ConfigMap or a configuration.
+// The delays between an event and the reconcile. They limit the rate of writes if another
+// writer keeps changing the ConfigMap or a configuration.
 const (
 	publishedDelay = 100 * time.Millisecond
 	repairDelay    = time.Second
 )
 
-// LifecycleName names the further MutatingWebhookConfiguration of deploy/lifecycle.
+// LifecycleName is the name of the MutatingWebhookConfiguration in deploy/lifecycle.
 const LifecycleName = "interlock-lifecycle"
 
 // target is a configuration whose webhooks get the CA.
@@ -49,11 +49,11 @@ type target struct {
 
 func (r *Reconciler) configurations() []target {
 	mutating := admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration")
-	all := []target{{endpoint.Kind, endpoint.ConfigurationName}, {mutating, endpoint.ConfigurationName}}
+	targets := []target{{endpoint.Kind, endpoint.ConfigurationName}, {mutating, endpoint.ConfigurationName}}
 	if r.Lifecycle {
-		all = append(all, target{mutating, LifecycleName})
+		targets = append(targets, target{mutating, LifecycleName})
 	}
-	return all
+	return targets
 }
 
 // Reconciler copies the CA from the ConfigMap to the configurations.
@@ -61,21 +61,21 @@ type Reconciler struct {
 	// Client reads and writes the hub without a cache.
 	Client   client.Client
 	Recorder toolsevents.EventRecorder
-	// Namespace is that of the webhook.
+	// Namespace is the namespace of the webhook.
 	Namespace string
-	// Lifecycle is whether there may be the configuration of deploy/lifecycle.
+	// Lifecycle includes the configuration of deploy/lifecycle.
 	Lifecycle bool
 
-	refused string // resourceVersion of the ConfigMap that was last refused
+	refusedVersion string // resourceVersion of the ConfigMap that was last refused
 }
 
 // SetupWithManager registers the controller, which runs in the leader only.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return objectwatch.SetupWithManager(mgr, "webhook-ca", names.WebhookCA, r, func(ctx context.Context, objects *objectwatch.Watches) error {
 		err := objects.Watch(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), r.published(), publishedDelay)
-		for _, of := range r.configurations() {
-			resource, _ := meta.UnsafeGuessKindToResource(of.kind)
-			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: of.name}, repairDelay))
+		for _, configuration := range r.configurations() {
+			resource, _ := meta.UnsafeGuessKindToResource(configuration.kind)
+			err = errors.Join(err, objects.Watch(ctx, resource, types.NamespacedName{Name: configuration.name}, repairDelay))
 		}
 		return err
 	})
@@ -85,9 +85,9 @@ func (r *Reconciler) published() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: names.WebhookCA}
 }
 
-// Reconcile writes the published CA where it differs. An empty or absent ConfigMap
-// changes nothing: another component makes the certificate, or the webhook has not
-// run yet.
+// Reconcile writes the published CA to each configuration that has another CA. It does nothing
+// if the ConfigMap is empty or absent: another component may create the certificate, or the
+// webhook has not started yet.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	published := &unstructured.Unstructured{}
 	published.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
@@ -98,39 +98,41 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if err != nil || text == "" {
 		return reconcile.Result{}, err
 	}
-	if err := check(text); err != nil {
+	if err := checkBundle(text); err != nil {
 		r.refuse(ctx, published, err)
-		return reconcile.Result{}, nil // its next change is the next chance
+		return reconcile.Result{}, nil // the next change of the ConfigMap triggers another try
 	}
-	var failed []error
-	for _, of := range r.configurations() {
-		failed = append(failed, r.inject(ctx, of, []byte(text)))
+	var failures []error
+	for _, configuration := range r.configurations() {
+		failures = append(failures, r.inject(ctx, configuration, []byte(text)))
 	}
-	return reconcile.Result{}, errors.Join(failed...)
+	return reconcile.Result{}, errors.Join(failures...)
 }
 
-// refuse reports once that the ConfigMap has no usable CA.
+// refuse reports that the ConfigMap has no usable CA, once for each of its versions.
 func (r *Reconciler) refuse(ctx context.Context, published *unstructured.Unstructured, cause error) {
-	if published.GetResourceVersion() == r.refused {
+	if published.GetResourceVersion() == r.refusedVersion {
 		return
 	}
-	r.refused = published.GetResourceVersion()
+	r.refusedVersion = published.GetResourceVersion()
 	message := fmt.Sprintf("The webhook configurations %s keep their CA: ConfigMap %s, key %s: %s",
 		endpoint.ConfigurationName, r.published(), corev1.ServiceAccountRootCAKey, cause)
 	log.FromContext(ctx).Info(message)
 	about := &corev1.ObjectReference{
-		APIVersion: published.GetAPIVersion(), Kind: published.GetKind(),
-		Namespace: published.GetNamespace(), Name: published.GetName(), UID: published.GetUID(),
+		APIVersion: published.GetAPIVersion(),
+		Kind:       published.GetKind(),
+		Namespace:  published.GetNamespace(),
+		Name:       published.GetName(),
+		UID:        published.GetUID(),
 	}
 	r.Recorder.Eventf(about, nil, corev1.EventTypeWarning, EventRefused, "InjectWebhookCA", "%s", events.Note(message))
 }
 
-// inject writes the CA to a configuration. An absent one has no
-// webhooks.
-func (r *Reconciler) inject(ctx context.Context, of target, bundle []byte) error {
+// inject writes the CA to a configuration. It does nothing if there is no such configuration.
+func (r *Reconciler) inject(ctx context.Context, t target, bundle []byte) error {
 	configuration := &unstructured.Unstructured{}
-	configuration.SetGroupVersionKind(of.kind)
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: of.name}, configuration); err != nil {
+	configuration.SetGroupVersionKind(t.kind)
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: t.name}, configuration); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	changed, err := trust(configuration, bundle)
@@ -142,8 +144,8 @@ func (r *Reconciler) inject(ctx context.Context, of target, bundle []byte) error
 		return nil // the other write triggers the next reconcile
 	}
 	if err != nil {
-		return fmt.Errorf("write the CA to %s %s: %w", of.kind.Kind, of.name, err)
+		return fmt.Errorf("write the CA to %s %s: %w", t.kind.Kind, t.name, err)
 	}
-	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", of.kind.Kind, "name", of.name)
+	log.FromContext(ctx).Info("Wrote the CA of the webhook", "kind", t.kind.Kind, "name", t.name)
 	return nil
 }

@@ -74,8 +74,8 @@ func mutating(bundle string) *admissionregistrationv1.MutatingWebhookConfigurati
 	}
 }
 
-// trusts are the CAs that the API server trusts: of the validating, the mutating, and
-// another component's configuration.
+// trusts returns the CAs that the API server trusts: in the validating configuration, the mutating
+// configuration, and the configuration of another component.
 func (h *hub) trusts(t *testing.T) []string {
 	t.Helper()
 	first, second, third := validating("interlock-webhook", ""), mutating(""), validating("another", "")
@@ -92,34 +92,34 @@ func (h *hub) trusts(t *testing.T) []string {
 
 func TestTheCAIsInjected(t *testing.T) {
 	ours, _ := pair(t, "ours")
-	both := []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+	kinds := []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 	conflict := apierrors.NewConflict(schema.GroupResource{}, "interlock-webhook", errors.New("changed"))
 	for _, test := range []struct {
 		name      string
 		published string
-		before    string
+		old       string
 		refusal   error // of the write of the validating configuration
-		after     []string
+		want      []string
 		writes    []string
 		fails     bool
 	}{
-		{name: "at first", published: ours, after: []string{ours, ours}, writes: both},
-		{name: "after a renewal", published: ours, before: "former", after: []string{ours, ours}, writes: both},
-		{name: "nothing differs", published: ours, before: ours, after: []string{ours, ours}},
-		{name: "nothing is published", before: "by hand", after: []string{"by hand", "by hand"}},
-		{name: "no CA is published", published: "x", before: "former", after: []string{"former", "former"}},
-		{name: "another writer was first", published: ours, refusal: conflict, after: []string{"", ours}, writes: both},
-		{name: "one is refused", published: ours, refusal: errors.New("forbidden"), after: []string{"", ours}, writes: both, fails: true},
+		{name: "at first", published: ours, want: []string{ours, ours}, writes: kinds},
+		{name: "after a renewal", published: ours, old: "former", want: []string{ours, ours}, writes: kinds},
+		{name: "nothing differs", published: ours, old: ours, want: []string{ours, ours}},
+		{name: "nothing is published", old: "by hand", want: []string{"by hand", "by hand"}},
+		{name: "no CA is published", published: "x", old: "former", want: []string{"former", "former"}},
+		{name: "another writer was first", published: ours, refusal: conflict, want: []string{"", ours}, writes: kinds},
+		{name: "one is refused", published: ours, refusal: errors.New("forbidden"), want: []string{"", ours}, writes: kinds, fails: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHub(publishing(test.published),
-				validating("interlock-webhook", test.before), mutating(test.before), validating("another", "others"))
-			h.refusals[both[0]] = test.refusal
+				validating("interlock-webhook", test.old), mutating(test.old), validating("another", "others"))
+			h.refusals[kinds[0]] = test.refusal
 			_, err := h.reconciler.Reconcile(t.Context(), reconcile.Request{})
 			if (err != nil) != test.fails || !slices.Equal(h.writes, test.writes) {
 				t.Errorf("error %v after the writes %v", err, h.writes)
 			}
-			if got := h.trusts(t); !slices.Equal(got, append(test.after, "others")) {
+			if got := h.trusts(t); !slices.Equal(got, append(test.want, "others")) {
 				t.Errorf("trusted: %q", got)
 			}
 		})

@@ -107,7 +107,7 @@ type noFacts struct{}
 func (noFacts) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
 	return evaluation.Facts{}, nil
 }
-func (noFacts) Known() evaluation.APIFacts { return evaluation.APIFacts{} }
+func (noFacts) APIFacts() evaluation.APIFacts { return evaluation.APIFacts{} }
 
 // interceptor adds behavior of an API server that the fake client lacks: UIDs, generations and preconditions.
 func (b *bench) interceptor() interceptor.Funcs {

@@ -45,7 +45,7 @@ func (r *Reconciler) Assessed(change assess.Change) {
 	if change.After == nil {
 		r.missing.set(change.AddOn, nil)
 	} else {
-		r.missing.set(change.AddOn, installation.Needed(change.Declared.Catalog, change.After.Findings))
+		r.missing.set(change.AddOn, installation.Needed(change.Evaluator.Catalog, change.After.Findings))
 	}
 	if change.Differs() {
 		r.enqueueUsed(change.AddOn)

@@ -34,12 +34,12 @@ func TestLapses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := clocktesting.NewFakeClock(aTime)
-			l := lapses{clock: clock}
+			l := unavailabilities{clock: clock}
 			var got evaluation.Lapse
 			for _, step := range tc.steps {
 				switch step {
 				case "created":
-					l.created(leaf)
+					l.observeCreation(leaf)
 				case "forgotten":
 					l.forget(leaf)
 				default:

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// contradicting indexes, by cluster, the add-ons whose gate is closed because of a contradiction.
-type contradicting struct {
+// contradictionIndex has, by cluster, the add-ons whose gate is closed because of a contradiction.
+type contradictionIndex struct {
 	mutex     sync.Mutex
 	byCluster map[string]map[types.NamespacedName]bool
 }
 
-func (c *contradicting) add(addOn types.NamespacedName) {
+func (c *contradictionIndex) add(addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.byCluster == nil {
@@ -26,7 +26,7 @@ func (c *contradicting) add(addOn types.NamespacedName) {
 	c.byCluster[addOn.Namespace][addOn] = true
 }
 
-func (c *contradicting) remove(addOn types.NamespacedName) {
+func (c *contradictionIndex) remove(addOn types.NamespacedName) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.byCluster[addOn.Namespace], addOn)
@@ -35,15 +35,15 @@ func (c *contradicting) remove(addOn types.NamespacedName) {
 	}
 }
 
-// on returns those on a cluster.
-func (c *contradicting) on(cluster string) []types.NamespacedName {
+// onCluster returns the add-ons on a cluster.
+func (c *contradictionIndex) onCluster(cluster string) []types.NamespacedName {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return slices.Collect(maps.Keys(c.byCluster[cluster]))
 }
 
-// any reports whether there are any.
-func (c *contradicting) any() bool {
+// hasAny reports whether the index has any add-on.
+func (c *contradictionIndex) hasAny() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return len(c.byCluster) > 0
