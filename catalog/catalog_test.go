@@ -15,8 +15,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/author/declarationtest"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
-	"open-cluster-management.io/interlock/pkg/index"
-	"open-cluster-management.io/interlock/pkg/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/index"
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
 )
 
 func read(t *testing.T) []index.Entry {

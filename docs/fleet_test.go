@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"open-cluster-management.io/interlock/pkg/cli"
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 var update = flag.Bool("update", false, "write what kubectl addon prints to the pages that show it")

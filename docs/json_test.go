@@ -14,14 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"open-cluster-management.io/interlock/pkg/airgap"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/status"
 	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/offline/airgap"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 

@@ -23,7 +23,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"open-cluster-management.io/interlock/pkg/cli"
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 // actsAs has the name of the program that this test is for the commands of a page.

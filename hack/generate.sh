@@ -20,7 +20,7 @@ echo "generate: CRDs"
 controller_gen crd paths=./pkg/apis/... "output:crd:dir=$schemas"
 mkdir -p manifests/crds
 rm -f manifests/crds/*.yaml
-go run ./hack/crds -schemas "$schemas" -out manifests/crds -fields pkg/dependency/schema/fields.json
+go run ./hack/crds -schemas "$schemas" -out manifests/crds -fields pkg/dependency/declaration/schema/fields.json
 echo "generate: files of the chart"
 hack/copy-into-chart.sh
 echo "generate: docs/cli.md"

@@ -15,8 +15,8 @@ else
 fi
 
 # Tests that try out millions of cases of pure functions do so in parallel, which alone makes them no subject of it. The
-# tests of pkg/dependency/review measure costs, one review after the other; pkg/webhook/admission reviews concurrently.
-many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition|pkg/dependency/review)$'
+# tests of pkg/dependency/plan/review measure costs, one review after the other; pkg/webhook/admission reviews concurrently.
+many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition|pkg/dependency/plan/review)$'
 starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'
 
 sequential=() concurrent=()

@@ -20,9 +20,9 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/logging"
-	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/logging"
+	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
 )
 
 const (

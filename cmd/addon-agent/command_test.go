@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 func TestWrongCallsNameFlagAndValue(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 func TestWrongCallsOfInstallAgent(t *testing.T) {

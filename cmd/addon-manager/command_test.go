@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 // run calls the command as main does.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/hub/uninstall"
+	"open-cluster-management.io/interlock/pkg/hub/setup/uninstall"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 type uninstallOptions struct {

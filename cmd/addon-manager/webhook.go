@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/logging"
-	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/logging"
+	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )

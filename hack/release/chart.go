@@ -44,7 +44,7 @@ func (o *order) checkInterlock() error {
 		return err
 	}
 	if release, _, _ := strings.Cut(o.plain, "-"); chart.Metadata.AppVersion != release {
-		return fmt.Errorf("deploy/charts/interlock/Chart.yaml has appVersion %s: set it, and Interlock in pkg/dependency/versions, to %s",
+		return fmt.Errorf("deploy/charts/interlock/Chart.yaml has appVersion %s: set it, and Interlock in pkg/dependency/declaration/versions, to %s",
 			chart.Metadata.AppVersion, release)
 	}
 	return nil

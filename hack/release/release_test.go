@@ -362,7 +362,7 @@ func TestAnOrderThatCannotBeMadeIsRefused(t *testing.T) {
 			_ = exec.Command("git", "-C", o.repository, "tag", "v1.2.4").Run()
 		}, `CHANGELOG.md has no section "## 1.2.4"`},
 		"a version that declarations cannot name": {
-			func(o *order) { o.strict = true }, "Chart.yaml has appVersion 0.1.0: set it, and Interlock in pkg/dependency/versions, to 1.2.3",
+			func(o *order) { o.strict = true }, "Chart.yaml has appVersion 0.1.0: set it, and Interlock in pkg/dependency/declaration/versions, to 1.2.3",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,13 +17,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/facts"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/controllers"
-	"open-cluster-management.io/interlock/pkg/factsobject"
-	"open-cluster-management.io/interlock/pkg/metricsserver"
-	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/warmup"
+	"open-cluster-management.io/interlock/pkg/fleet/factsobject"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
 
 // Options configure addon-agent.
@@ -116,7 +116,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, trigge
 	agentMetrics := metrics.New(options.Registry)
 	err := (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
-		Writer:  condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Writer:  conditionwriter.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Backoff: backoff.New(clock.RealClock{}), Metrics: agentMetrics,
 		Events:      addonevents.NewRecorder(clock.RealClock{}, mgr.GetClient(), options.Cluster),
 		GracePeriod: options.GracePeriod, Trigger: triggers.available,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
 

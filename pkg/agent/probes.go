@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"open-cluster-management.io/interlock/pkg/agent/ownlease"
-	"open-cluster-management.io/interlock/pkg/warmup"
+	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
 
 // setupProbes adds the health and readiness checks. addon-agent is alive while the process responds, even if it has lost the hub,

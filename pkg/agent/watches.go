@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/objectcount"
 	"open-cluster-management.io/interlock/pkg/agent/ownlease"
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

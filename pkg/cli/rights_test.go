@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 // TestWithoutRightToPolicies tests a user with the rights for an earlier Interlock, who may not list policies.

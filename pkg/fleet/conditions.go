@@ -10,8 +10,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/outcome"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
 )
 
 // InstalledByInterlock reports whether Interlock has created the add-on.

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/kube/jsonprune"
 )
 
 // Registrations is the resource of registered add-ons.

@@ -6,10 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -17,6 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/hub/status"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
+	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
 // setupControllers adds the controllers to the manager. Subscribers to assessments come before the controller that publishes them.
@@ -119,7 +119,7 @@ func setupStatus(mgr ctrl.Manager, s *shared) error {
 			Live:   mgr.GetAPIReader(),
 			Acts:   s.options.Lifecycle,
 		},
-		Writer:       condition.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Writer:       conditionwriter.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Client:       mgr.GetClient(),
 		Live:         mgr.GetAPIReader(),
 		Recorder:     events.Later(s.recorder),

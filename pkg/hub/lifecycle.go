@@ -14,9 +14,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
 	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
-	"open-cluster-management.io/interlock/pkg/hub/settings"
-	"open-cluster-management.io/interlock/pkg/hub/teardown"
-	"open-cluster-management.io/interlock/pkg/warmup"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/teardown"
+	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
 
 // setupInstallation adds the controllers that install dependencies and keep the settings of add-ons, if the lifecycle is on.

@@ -25,17 +25,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
-	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/setup/webhookca"
 	"open-cluster-management.io/interlock/pkg/hub/status"
-	"open-cluster-management.io/interlock/pkg/hub/webhookca"
-	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/warmup"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // Options configure addon-manager.

@@ -12,8 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -22,13 +21,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
-	"open-cluster-management.io/interlock/pkg/hub/settings"
 	"open-cluster-management.io/interlock/pkg/hub/status"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/warmup"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
-	"open-cluster-management.io/interlock/pkg/warmup"
 )
 
 // shared has the caches, stores and triggers that several controllers of addon-manager use.

@@ -6,9 +6,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
-	"open-cluster-management.io/interlock/pkg/hub/settings"
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
 
 // triggers connect the controllers: each one enqueues keys in another controller. Every change that affects add-ons reaches the status

@@ -2,7 +2,7 @@ package report
 
 import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 )
 
 // The rules that only files can break, or only a hub shows. LintRules describes them.

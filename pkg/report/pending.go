@@ -2,7 +2,7 @@ package report
 
 import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
 )
 
 // pending returns the edges that the current rollouts break or repair.

@@ -3,7 +3,7 @@ package report
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 )
 
 // RemovalPlan has the steps of removing add-ons, layer by layer.

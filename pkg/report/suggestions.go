@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/suggestion"
 )
 
 // Suggestions are dependencies that add-ons use and do not declare, and versions that they could report.

@@ -11,7 +11,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/kube/informerstop"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

@@ -21,7 +21,7 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 

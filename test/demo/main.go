@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"open-cluster-management.io/interlock/pkg/cmdline"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 type options struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 )
 
 // check explores the world: every fair schedule has to end, and no write may break a rule. Where only interventions change a state, it has to

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"open-cluster-management.io/interlock/pkg/dependency/installation"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 )
 
 // Each defect is found, so the rules are not empty.

@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/dependency/bundle"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/bundle"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 )
 
 // The contract is written here once more, in terms of the inputs and without pkg/dependency, so that decisions are compared with it.

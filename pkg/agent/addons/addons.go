@@ -25,7 +25,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/kube/informerstop"
 )
 
 // Kind is the kind of an add-on on a managed cluster.

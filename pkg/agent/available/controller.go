@@ -23,11 +23,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
-	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // Leases watches and reads leases; see leases.Watcher.
@@ -42,7 +42,7 @@ type Leases interface {
 type Reconciler struct {
 	Clock       clock.PassiveClock
 	AddOns      client.Reader
-	Writer      condition.Writer
+	Writer      conditionwriter.Writer
 	Leases      Leases
 	Backoff     *backoff.Tracker
 	Metrics     *metrics.Metrics

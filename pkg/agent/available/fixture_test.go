@@ -23,8 +23,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
 )
 
 const grace = 5 * time.Minute
@@ -106,7 +106,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	}).Build()
 	f.hub = hub
 	f.Reconciler = &Reconciler{
-		Clock: f.clock, AddOns: hub, Writer: condition.Writer{Status: hub, Live: hub}, Leases: f.leases, Backoff: backoff.New(f.clock),
+		Clock: f.clock, AddOns: hub, Writer: conditionwriter.Writer{Status: hub, Live: hub}, Leases: f.leases, Backoff: backoff.New(f.clock),
 		Metrics: metrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
 	}
 	return f

@@ -20,13 +20,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	"open-cluster-management.io/interlock/pkg/agent/objectcount"
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/factsobject"
+	"open-cluster-management.io/interlock/pkg/fleet/factsobject"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 // gathering is how long the first report waits for facts that are still missing, so that one write has all of them. A fact that

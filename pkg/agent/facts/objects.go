@@ -5,8 +5,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"open-cluster-management.io/interlock/pkg/agent/objectcount"
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 )
 
 // kindsOf returns a request for the API of each kind, because only discovery shows which resource to count.

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"open-cluster-management.io/interlock/pkg/agent/objectcount"
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 )
 
 type (

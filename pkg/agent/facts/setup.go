@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent/leases"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
 )
 
 type (

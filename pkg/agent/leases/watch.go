@@ -14,7 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
-	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/kube/informerstop"
 )
 
 // watch is the watch on one lease, and the store of its reflector. Of the lease, it keeps only the renewal time and the version.

@@ -13,8 +13,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 type options struct {

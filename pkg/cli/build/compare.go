@@ -13,7 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 // Compare returns the differences between a folder that build has written, and the folder that it would write for a lock in the same

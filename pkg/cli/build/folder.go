@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"open-cluster-management.io/interlock/pkg/index"
-	"open-cluster-management.io/interlock/pkg/wholefile"
+	"open-cluster-management.io/interlock/pkg/files/wholefile"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 // markerFile is a file in each folder that build has written. It has the lock of the add-ons in the folder.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 // The programs that apply the manifests.

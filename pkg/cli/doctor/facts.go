@@ -9,8 +9,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
 // checkFacts checks that agents have reported the facts that addon-manager requested.

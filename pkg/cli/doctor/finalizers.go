@@ -5,7 +5,7 @@ import (
 	"time"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/teardown"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/teardown"
 )
 
 // leftFinalizers reports add-ons that cannot be deleted because the lifecycle is off.

@@ -13,9 +13,9 @@ import (
 
 	"open-cluster-management.io/interlock/manifests"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/leadership"
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/follow"
-	kinds "open-cluster-management.io/interlock/pkg/events"
+	kinds "open-cluster-management.io/interlock/pkg/kube/events"
 )
 
 // pageSize is the number of events in a page of a list.

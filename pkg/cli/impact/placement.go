@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/files/regularfile"
+	"open-cluster-management.io/interlock/pkg/fleet/placement"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
-	"open-cluster-management.io/interlock/pkg/placement"
-	"open-cluster-management.io/interlock/pkg/regularfile"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 

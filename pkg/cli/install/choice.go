@@ -16,9 +16,9 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/settings"
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/text"
 )

@@ -12,7 +12,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 )
 
 // create creates an add-on on a managed cluster. One that exists is never changed.

@@ -6,7 +6,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
-	"open-cluster-management.io/interlock/pkg/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
 )
 
 // hub is the hub or the snapshot that files are checked against. It reads the fleet at most once, and only if a check needs it.

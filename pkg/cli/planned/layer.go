@@ -12,7 +12,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
-	"open-cluster-management.io/interlock/pkg/dependency/whatif"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 )
 
 // TestWarningsOfManyClustersAreShownOnce: a dry run tries each add-on on each managed cluster, and the hub warns of each.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"open-cluster-management.io/interlock/pkg/airgap"
-	"open-cluster-management.io/interlock/pkg/airgap/registry"
-	"open-cluster-management.io/interlock/pkg/airgap/signature"
-	"open-cluster-management.io/interlock/pkg/cmdline"
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/offline/airgap"
+	"open-cluster-management.io/interlock/pkg/offline/airgap/registry"
+	"open-cluster-management.io/interlock/pkg/offline/airgap/signature"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 // Packages has the options for reading packages.

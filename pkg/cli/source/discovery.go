@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
-	"open-cluster-management.io/interlock/pkg/cmdline"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
 // discoverer is a client that also discovers the APIs of the hub.

@@ -10,7 +10,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
-	"open-cluster-management.io/interlock/pkg/dependency/suggestion"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/suggestion"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/dependency/steps"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 )
 
 // continueWith prints the remaining uninstallations, and returns a text about how to continue. The same command may not continue them,

@@ -6,11 +6,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
-	"open-cluster-management.io/interlock/pkg/dependency/whatif"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
-	"open-cluster-management.io/interlock/pkg/index"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
 // compareFleet adds the differences between the lock and the managed clusters.

@@ -18,8 +18,8 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
-	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/rawjson"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 // Path is the path at which `addon-manager webhook` serves the handler.

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"io"
 
-	"open-cluster-management.io/interlock/pkg/rawjson"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 // parts writes a response in parts. After each part but the last one, it waits until package limits allows

@@ -18,7 +18,7 @@ import (
 
 // ConfigurationName is the name of both webhook configurations of deploy/hub. The
 // ValidatingWebhookConfiguration has the address of the webhook, and its CA.
-// pkg/hub/webhookca or cert-manager writes the CA.
+// pkg/hub/setup/webhookca or cert-manager writes the CA.
 const ConfigurationName = "interlock-webhook"
 
 // Kind is the kind of that configuration.

@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/leaseannotation"
+	"open-cluster-management.io/interlock/pkg/kube/leaseannotation"
 )
 
 // MarkAnnotation is the annotation of the lease of addon-manager's leader election that is true while

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
-	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
 // Reason is the reason why the CRD is grafted or not. It is a label of the metric and

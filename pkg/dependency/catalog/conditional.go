@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 	"open-cluster-management.io/interlock/pkg/dependency/graph"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 )
 
 // A Required edge with a condition is on a cycle only on clusters where the condition holds. An edge that policies

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/policy"
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/policy"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 )
 
 // Overridden returns the declaration with new overrides of its edges and requirements. overrides returns the

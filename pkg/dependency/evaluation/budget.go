@@ -1,6 +1,6 @@
 package evaluation
 
-import "open-cluster-management.io/interlock/pkg/dependency/expression"
+import "open-cluster-management.io/interlock/pkg/dependency/declaration/expression"
 
 // costOfCondition is the fixed cost of a condition, in addition to the cost of its expression.
 const costOfCondition = 10

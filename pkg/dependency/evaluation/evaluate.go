@@ -9,7 +9,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 )
 
 // Evaluator evaluates the add-ons of a catalog. It is immutable and safe for concurrent use.

@@ -3,7 +3,7 @@ package evaluation
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 )
 
 // hubAPIRule is the rule of an edge on an API of the hub. Its messages name no provider, because add-ons provide APIs on

@@ -6,8 +6,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/expression"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 )
 
 // Need is an add-on whose state on the same cluster is an input of a verdict.

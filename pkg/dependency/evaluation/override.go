@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"open-cluster-management.io/interlock/pkg/dependency/input"
-	"open-cluster-management.io/interlock/pkg/dependency/policy"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/policy"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

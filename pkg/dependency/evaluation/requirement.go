@@ -6,8 +6,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 )
 
 // These are the rules of requirements on the cluster's Kubernetes version, on the hub's version of Open Cluster

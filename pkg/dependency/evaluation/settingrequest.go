@@ -7,9 +7,9 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/dependency/expression"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
-	"open-cluster-management.io/interlock/pkg/dependency/settings"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/expression"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -3,7 +3,7 @@ package evaluation
 import (
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 )
 
 // A rejected version has a reason, and an accepted version has no reason.

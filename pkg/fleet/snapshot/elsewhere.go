@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"open-cluster-management.io/interlock/pkg/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 )
 
 // Discoverer is a client of a hub that also discovers its APIs. With any other client, the APIs of the hub are unknown.

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/regularfile"
 )
 
 // kind identifies a file as a snapshot.

@@ -9,7 +9,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
 // reportProblems emits events on new problems, and sets the metric of all problems. Problems

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/kube/jsonprune"
 )
 
 // New returns a cache whose watches skip the fields that it would strip, and decode the rest

@@ -6,7 +6,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/kube/jsonprune"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

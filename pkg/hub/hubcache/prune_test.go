@@ -15,7 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/kube/jsonprune"
 )
 
 // The decoder may only drop fields that the cache would strip too, for any content of an

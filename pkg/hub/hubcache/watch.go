@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/informerstop"
+	"open-cluster-management.io/interlock/pkg/kube/informerstop"
 )
 
 // addOnWatch lets informers of add-ons parse each event of a watch once. client-go parses it

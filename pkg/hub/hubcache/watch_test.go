@@ -19,7 +19,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/jsonprune"
+	"open-cluster-management.io/interlock/pkg/kube/jsonprune"
 )
 
 func TestDecoder(t *testing.T) {

@@ -2,8 +2,8 @@ package metrics
 
 import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/cause"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 )
 
 const typeRequired = string(addonv1alpha1.DependencyTypeRequired)

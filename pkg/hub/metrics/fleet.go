@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/outcome"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
 )
 
 // series identifies one series about the fleet: the name of its metric, and its labels.

@@ -3,9 +3,9 @@ package metrics
 import (
 	"slices"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -21,11 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/events"
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/events"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
 
 // Reasons of events on a ClusterManagementAddOn.

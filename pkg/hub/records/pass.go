@@ -19,7 +19,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/kube/events"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

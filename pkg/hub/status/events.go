@@ -6,8 +6,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/events"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
 // EventContested is the reason of the event on an add-on whose Degraded another

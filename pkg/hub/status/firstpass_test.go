@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
 
 func TestTheFirstPassIsOverOnceAllIsAssessed(t *testing.T) {

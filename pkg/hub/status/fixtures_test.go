@@ -23,19 +23,19 @@ import (
 	"golang.org/x/time/rate"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/input"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/trigger"
 )
 
 var (
@@ -142,7 +142,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Reported:      b.lazy,
 	}
 	b.Reconciler = &Reconciler{
-		Clock: b.clock, Writer: condition.Writer{Status: writer, Live: writer}, Declarations: store, Store: assess.NewStore(),
+		Clock: b.clock, Writer: conditionwriter.Writer{Status: writer, Live: writer}, Declarations: store, Store: assess.NewStore(),
 		Backoff: backoff.New(b.clock), Metrics: measured, Recorder: recorder,
 		Messages: rate.NewLimiter(gate.MessagesPerSecond, gate.MessagesAtOnce),
 		Assessor: assess.Assessor{

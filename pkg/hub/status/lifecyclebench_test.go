@@ -24,17 +24,17 @@ import (
 	"golang.org/x/time/rate"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
-	"open-cluster-management.io/interlock/pkg/trigger"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -81,7 +81,7 @@ func newLifecycleHub(
 	h.events = recorder.Events
 	h.Reconciler = &Reconciler{
 		Clock: fakeClock, Declarations: declarations.NewStore(), Store: assess.NewStore(), Memory: assess.NewMemory(fakeClock),
-		Writer: condition.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
+		Writer: conditionwriter.Writer{Status: writer, Live: writer}, Client: writer, Live: h.WithWatch,
 		Assessor: assess.Assessor{
 			Fleet: reader, Live: h.WithWatch, Acts: true, Loader: fleet.Loader{Offline: evaluation.OfflineHold, Reader: hubcache.Inputs{
 				Reader:        reader,

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
 )
 
 // While the gate is closed, another message waits for the rate limit, and another status does not.

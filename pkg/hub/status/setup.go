@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/controllers"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
 )
 
 // SetupWithManager registers the controller. It begins with every add-on.

@@ -1,5 +1,5 @@
 // Package admission reviews each ClusterManagementAddOn before it is created or
-// updated. It denies the registrations that pkg/dependency/review denies. kubectl
+// updated. It denies the registrations that pkg/dependency/plan/review denies. kubectl
 // prints its warnings.
 package admission
 
@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/review"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 // Path is the path at which the handler is served.

@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
-	"open-cluster-management.io/interlock/pkg/rawjson"
 	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 // RecordPath is the path of Recorder.

@@ -1,6 +1,6 @@
 // Package certificate makes and renews the serving certificate of the webhooks
 // and its CA. It stores both in one Secret for all replicas, and publishes the CA in a
-// ConfigMap. From there pkg/hub/webhookca takes it to the webhook configurations, so that
+// ConfigMap. From there pkg/hub/setup/webhookca takes it to the webhook configurations, so that
 // the API server trusts the certificate.
 package certificate
 

@@ -14,7 +14,7 @@ import (
 	"sort"
 	"time"
 
-	"open-cluster-management.io/interlock/pkg/rawjson"
+	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
 const (

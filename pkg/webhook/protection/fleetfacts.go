@@ -10,8 +10,8 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/factsobject"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/factsobject"
 )
 
 // lazyFleetFacts returns a function for the facts of each managed cluster, for a decision that cannot wait. It lists the facts of the

@@ -11,7 +11,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/fixture"
 )

@@ -3,7 +3,7 @@ package protection
 import (
 	"context"
 
-	"open-cluster-management.io/interlock/pkg/dependency/teardown"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/teardown"
 )
 
 // GoBefore returns the add-ons that are removed before an add-on. They need not be installed.

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	eventsof "open-cluster-management.io/interlock/pkg/events"
+	eventsof "open-cluster-management.io/interlock/pkg/kube/events"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	eventsof "open-cluster-management.io/interlock/pkg/events"
-	"open-cluster-management.io/interlock/pkg/placement"
+	"open-cluster-management.io/interlock/pkg/fleet/placement"
+	eventsof "open-cluster-management.io/interlock/pkg/kube/events"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

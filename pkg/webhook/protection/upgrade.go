@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/protection"
-	"open-cluster-management.io/interlock/pkg/dependency/versions"
-	eventsof "open-cluster-management.io/interlock/pkg/events"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
+	eventsof "open-cluster-management.io/interlock/pkg/kube/events"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 

@@ -19,7 +19,7 @@ import (
 	ocmv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
 	"open-cluster-management.io/interlock/test/setup"
 )
 

@@ -31,7 +31,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/kube/logging"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 	"open-cluster-management.io/interlock/test/witness"
 	"open-cluster-management.io/interlock/test/witness/suite"

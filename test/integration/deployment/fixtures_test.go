@@ -34,7 +34,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/gate"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
-	"open-cluster-management.io/interlock/pkg/hub/agentaddon"
+	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )

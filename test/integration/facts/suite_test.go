@@ -16,7 +16,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/logging"
+	"open-cluster-management.io/interlock/pkg/kube/logging"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 )

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/condition"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
 )
 
 // The versions of the API through which an add-on is written.
@@ -135,7 +135,7 @@ func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reaso
 	Expect(err).NotTo(HaveOccurred())
 	stored := &addonv1alpha1.ManagedClusterAddOn{}
 	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
-	_, err = condition.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
+	_, err = conditionwriter.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
 		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -19,8 +19,6 @@ import (
 	"golang.org/x/time/rate"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/backoff"
-	"open-cluster-management.io/interlock/pkg/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -29,6 +27,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/status"
+	"open-cluster-management.io/interlock/pkg/kube/backoff"
+	"open-cluster-management.io/interlock/pkg/kube/conditionwriter"
 )
 
 var _ = Describe("An add-on deleted at the wrong moment", func() {
@@ -211,7 +211,7 @@ var _ = Describe("addon-manager itself", func() {
 		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}
 		loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: evaluation.OfflineHold}
 		reconciler := &status.Reconciler{
-			Clock: clock.RealClock{}, Writer: condition.Writer{Status: hubClient, Live: hubClient}, Memory: memory,
+			Clock: clock.RealClock{}, Writer: conditionwriter.Writer{Status: hubClient, Live: hubClient}, Memory: memory,
 			Assessor:     assess.Assessor{Fleet: reader, Loader: loader, Live: hubClient},
 			Declarations: store, Store: assess.NewStore(), Backoff: backoff.New(clock.RealClock{}),
 			Metrics: metrics.New(prometheus.NewRegistry()), Recorder: events.NewFakeRecorder(1),

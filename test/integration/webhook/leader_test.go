@@ -20,7 +20,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	interlock "open-cluster-management.io/interlock/pkg/hub"
-	"open-cluster-management.io/interlock/pkg/hub/webhookca"
+	"open-cluster-management.io/interlock/pkg/hub/setup/webhookca"
 	"open-cluster-management.io/interlock/test/setup"
 )
 

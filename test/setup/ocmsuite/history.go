@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/teardown"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/teardown"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/compat/endpoint"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
-	"open-cluster-management.io/interlock/pkg/objectwatch"
+	"open-cluster-management.io/interlock/pkg/kube/objectwatch"
 )
 
 // repairDelay is the minimum time between repairs of the rule while another writer keeps

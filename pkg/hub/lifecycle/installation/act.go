@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/dependency/gate"
-	"open-cluster-management.io/interlock/pkg/dependency/installation"
-	"open-cluster-management.io/interlock/pkg/hub/settings"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 

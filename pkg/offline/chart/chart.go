@@ -1,0 +1,94 @@
+// Package chart renders Helm charts. Like helm template, it needs neither values nor a cluster.
+package chart
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
+)
+
+// Rendered is a chart with its objects.
+type Rendered struct {
+	Name, Version string
+	Objects       []manifest.Object
+	// Dependencies has the names of the charts that it depends on.
+	Dependencies []string
+}
+
+// Render renders the chart in a folder or an archive, with its own values.
+func Render(chartPath string) (*Rendered, error) {
+	loaded, err := loader.Load(chartPath)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chartPath, err)
+	}
+	rendered := &Rendered{Name: loaded.Name(), Version: loaded.Metadata.Version}
+	for _, dependency := range loaded.Metadata.Dependencies {
+		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)
+	}
+	if missing := missingIn(loaded); len(missing) > 0 {
+		return nil, fmt.Errorf("%s: found in Chart.yaml, but missing in charts/ directory: %s: run helm dependency update",
+			chartPath, strings.Join(missing, ", "))
+	}
+	content, err := render(loaded)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chartPath, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		objects, err := manifest.Decode(name, content[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", chartPath, name, err)
+		}
+		rendered.Objects = append(rendered.Objects, objects...)
+	}
+	return rendered, nil
+}
+
+// missingIn returns the charts that a chart depends on and does not contain.
+func missingIn(loaded *chartv2.Chart) []string {
+	var missing []string
+	for _, dependency := range loaded.Metadata.Dependencies {
+		isDependency := func(contained *chartv2.Chart) bool { return contained.Name() == dependency.Name }
+		if !slices.ContainsFunc(loaded.Dependencies(), isDependency) {
+			missing = append(missing, dependency.Name)
+		}
+	}
+	return missing
+}
+
+// render returns the contents of the manifests, by the names of their templates.
+func render(loaded *chartv2.Chart) (map[string][]byte, error) {
+	content := map[string][]byte{}
+	for _, crd := range loaded.CRDObjects() {
+		content[crd.Name] = crd.File.Data
+	}
+	noValues := common.Values{}
+	if err := chartutil.ProcessDependencies(loaded, noValues); err != nil {
+		return nil, err
+	}
+	options := common.ReleaseOptions{Name: loaded.Name(), Namespace: "default", Revision: 1, IsInstall: true}
+	values, err := util.ToRenderValues(loaded, noValues, options, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(loaded, values)
+	if err != nil {
+		return nil, err
+	}
+	for name, file := range files {
+		if base := path.Base(name); base != "NOTES.txt" && !strings.HasPrefix(base, "_") {
+			content[name] = []byte(file)
+		}
+	}
+	return content, nil
+}

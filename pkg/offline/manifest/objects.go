@@ -1,0 +1,82 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"open-cluster-management.io/interlock/pkg/files/regularfile"
+)
+
+// Object is an object of any kind in a file.
+type Object struct {
+	Path string
+	unstructured.Unstructured
+}
+
+// Objects reads all objects in files and folders. The path - is standard input.
+func Objects(paths []string, stdin io.Reader) ([]Object, error) {
+	var objects []Object
+	for _, path := range paths {
+		files, err := filesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			content, err := regularfile.ReadAll(file, stdin)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			decoded, err := Decode(file, content)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			objects = append(objects, decoded...)
+		}
+	}
+	return objects, nil
+}
+
+// Decode reads all objects in the content of a file.
+func Decode(path string, content []byte) ([]Object, error) {
+	decoded, err := objectsOfAnyKind(content)
+	var objects []Object
+	for _, object := range decoded {
+		objects = append(objects, Object{path, object})
+	}
+	return objects, err
+}
+
+func objectsOfAnyKind(content []byte) ([]unstructured.Unstructured, error) {
+	var objects []unstructured.Unstructured
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
+		var document runtime.RawExtension
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(document.Raw)) == 0 || string(document.Raw) == "null" {
+			continue
+		}
+		var object unstructured.Unstructured
+		if err := object.UnmarshalJSON(document.Raw); err != nil {
+			return nil, err
+		}
+		if _, isList := object.Object["items"].([]any); !isList || !strings.HasSuffix(object.GetKind(), listKind) {
+			objects = append(objects, object)
+			continue
+		}
+		list, err := object.ToList()
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, list.Items...)
+	}
+}
