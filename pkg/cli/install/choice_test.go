@@ -56,14 +56,19 @@ func TestChoiceOfATemplate(t *testing.T) {
 		templates []addonv1alpha1.AddOnTemplate
 		want, err string
 	}{
-		"Template":      {choice{template: "base-x"}, takesBoth, templates, "base-x", ""},
-		"OfAnother":     {choice{template: "other-1"}, takesBoth, templates, "", `--template="other-1": add-on "base" has no such AddOnTemplate. ` + all},
+		"Template": {choice{template: "base-x"}, takesBoth, templates, "base-x", ""},
+		"OfAnother": {
+			choice{template: "other-1"},
+			takesBoth, templates, "",
+			`--template="other-1": add-on "base" has no such AddOnTemplate. ` + all,
+		},
 		"Version":       {choice{version: "0.9.0"}, takesBoth, templates, "base-1", ""},
 		"Newest":        {choice{version: ">= 0.9"}, takesBoth, templates, "base-2", ""},
 		"NoSuchVersion": {choice{version: "1.x"}, takesBoth, templates, "", `--version="1.x": add-on "base" has no such AddOnTemplate. ` + all},
 		"NoTemplates":   {choice{version: "1.x"}, takesBoth, nil, "", "It has none"},
 		"TakesNone": {
-			choice{variables: []string{"A=1"}}, "{}", templates, "",
+			choice{variables: []string{"A=1"}},
+			"{}", templates, "",
 			`--set: add-on "base" has no variables, because its ClusterManagementAddOn does not list addondeploymentconfigs`,
 		},
 	} {
@@ -117,14 +122,18 @@ func TestChosenConfigurations(t *testing.T) {
 	for _, manifest := range printed {
 		kinds = append(kinds, manifest.Kind+" "+manifest.Metadata.Name)
 	}
-	if diff := cmp.Diff([]string{"AddOnDeploymentConfig kubectl-addon-base", "ManagedClusterAddOn base", "ManagedClusterAddOn leaf"}, kinds); diff != "" {
+	wantKinds := []string{"AddOnDeploymentConfig kubectl-addon-base", "ManagedClusterAddOn base", "ManagedClusterAddOn leaf"}
+	if diff := cmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 
 func TestAnAddOnOfAPlacementIsNotConfigured(t *testing.T) {
 	c := choice{addOn: "base", template: "base-1"}
-	plan := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: []string{"c1"}}, {AddOn: "base", Clusters: []string{"c2"}, ByOCM: true}}}}
+	plan := &steps.Plan{Layers: []steps.Layer{{
+		{AddOn: "base", Clusters: []string{"c1"}},
+		{AddOn: "base", Clusters: []string{"c2"}, ByOCM: true},
+	}}}
 	c.report(plan)
 	if len(plan.Findings) != 1 || !strings.Contains(plan.Findings[0].Text, "'base' gets AddOnTemplate 'base-1'") {
 		t.Errorf("findings %v", plan.Findings)

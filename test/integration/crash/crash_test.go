@@ -137,8 +137,10 @@ func faults() []faultproxy.Fault {
 	if !*allFaults {
 		return []faultproxy.Fault{faultproxy.CrashAfter}
 	}
-	return append([]faultproxy.Fault{faultproxy.CrashAfter, faultproxy.CrashBefore}, faultproxy.Conflict, faultproxy.Forbidden, faultproxy.TooManyRequests, faultproxy.InternalError,
-		faultproxy.LostResponse, faultproxy.Held)
+	return []faultproxy.Fault{
+		faultproxy.CrashAfter, faultproxy.CrashBefore, faultproxy.Conflict, faultproxy.Forbidden, faultproxy.TooManyRequests,
+		faultproxy.InternalError, faultproxy.LostResponse, faultproxy.Held,
+	}
 }
 
 var _ = DescribeTable("The end is the same wherever addon-manager ends, when it", func(ctx context.Context, s scenario) {

@@ -49,7 +49,8 @@ func consenting(name string) []string {
 			{labelSelector: {matchExpressions: [{key: `+catalog.InstallLabel(name)+`, operator: Exists}]}}}]}}`)
 		listed = append(listed, "{namespace: places, name: "+placement+"}")
 	}
-	return append(manifests, registration(name, approved, "{type: Placements, placements: ["+strings.Join(listed, ", ")+"]}", "dependencies: []"))
+	strategy := "{type: Placements, placements: [" + strings.Join(listed, ", ") + "]}"
+	return append(manifests, registration(name, approved, strategy, "dependencies: []"))
 }
 
 // auto is a Required edge on an add-on that Interlock installs, and removes with its last dependent.

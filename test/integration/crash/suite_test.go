@@ -65,7 +65,8 @@ func lead(earlier faultproxy.Lists) *leader {
 	kubeconfig, err := proxy.Kubeconfig(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
 	l := &leader{proxy: proxy}
-	l.Running = deployed.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off", "--lifecycle", "--lifecycle-removal-delay=1s")
+	l.Running = deployed.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
+		"--lifecycle", "--lifecycle-removal-delay=1s")
 	running.Insert(l)
 	return l
 }
@@ -110,6 +111,7 @@ func follow() *history {
 				reportAvailable(addOn)
 			case watch.Deleted:
 				h.add(addOn.Namespace, "deleted "+addOn.Name)
+			case watch.Modified, watch.Bookmark, watch.Error: // the state has the rest
 			}
 		}
 	}()

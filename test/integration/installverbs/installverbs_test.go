@@ -172,13 +172,14 @@ var _ = Describe("kubectl addon install", func() {
 		register(ctx, "needed", manual, "[]")
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{"chosen", "needed"} {
-				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnOf("east", name)))).To(Succeed())
+				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnInEast(name)))).To(Succeed())
 				Eventually(on(ctx, name)).Should(BeEmpty())
 			}
 		})
 		refused := plugin(ctx, "install chosen --cluster east --version 3.x --plan")
 		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
-		Expect(refused.out).To(ContainSubstring(`--version="3.x": add-on "chosen" has no such AddOnTemplate. It has 'chosen-2' (2.0.0), 'chosen-1' (1.0.0)`))
+		Expect(refused.out).To(ContainSubstring(
+			`--version="3.x": add-on "chosen" has no such AddOnTemplate. It has 'chosen-2' (2.0.0), 'chosen-1' (1.0.0)`))
 		Expect(plugin(ctx, "install chosen --cluster east --plan").out).NotTo(ContainSubstring("needed"))
 
 		create(ctx, read("plugin-reader/clusterrole.yaml"))
@@ -195,8 +196,8 @@ var _ = Describe("kubectl addon install", func() {
 		bind(ctx, "without-variables", "chooser")
 		const chosen = "install chosen --cluster east --version 2.x --set MODE=grpc --yes --as chooser"
 		Eventually(func() string { return plugin(ctx, chosen).out }).Should(ContainSubstring(
-			`the hub refuses 'chosen': apply AddOnDeploymentConfig east/kubectl-addon-chosen: addondeploymentconfigs.addon.open-cluster-management.io ` +
-				`"kubectl-addon-chosen" is forbidden: User "chooser" cannot patch`))
+			`the hub refuses 'chosen': apply AddOnDeploymentConfig east/kubectl-addon-chosen: ` +
+				`addondeploymentconfigs.addon.open-cluster-management.io "kubectl-addon-chosen" is forbidden: User "chooser" cannot patch`))
 		Expect(on(ctx, "chosen")()).To(BeEmpty())
 		bind(ctx, "interlock-plugin-installer", "chooser")
 		var installed result
@@ -206,7 +207,7 @@ var _ = Describe("kubectl addon install", func() {
 		}).Should(Equal(cmdline.ExitOK))
 		Expect(installed.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
 		Expect(on(ctx, "needed")()).To(ConsistOf("east"), "the second version needs it")
-		addOn := addOnOf("east", "chosen")
+		addOn := addOnInEast("chosen")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		var references []string
 		for _, config := range addOn.Spec.Configs {
@@ -229,18 +230,19 @@ var _ = Describe("kubectl addon install", func() {
 		register(ctx, "setting", manual, "[{name: kept, install: Auto, settings: {variables: [{name: MODE, value: grpc}]}}]")
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{"setting", "kept"} {
-				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnOf("east", name)))).To(Succeed())
+				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnInEast(name)))).To(Succeed())
 				Eventually(on(ctx, name)).Should(BeEmpty())
 			}
 		})
 		Expect(plugin(ctx, "install setting --cluster east --plan").out).To(ContainSubstring(
 			"'kept' gets no settings that other add-ons request: no addon-manager is known to lead that runs with --lifecycle"))
-		create(ctx, fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: %s, namespace: default, annotations: {%s: pod-1}},
+		create(ctx, fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease,
+			metadata: {name: %s, namespace: default, annotations: {%s: pod-1}},
 			spec: {holderIdentity: pod-1, leaseDurationSeconds: 3600, renewTime: %q}}`,
 			names.AddonManager, names.LifecycleLeader, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")))
 		installed := plugin(ctx, "install setting --cluster east --yes")
 		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
-		addOn := addOnOf("east", "kept")
+		addOn := addOnInEast("kept")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		Expect(addOn.Spec.Configs).To(HaveExactElements(HaveField("ConfigReferent.Name", "interlock-kept")))
 	})
@@ -376,9 +378,9 @@ var _ = Describe("kubectl addon install", func() {
 	)
 })
 
-// addOnOf is the ManagedClusterAddOn of an add-on on a managed cluster, without content.
-func addOnOf(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
-	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+// addOnInEast is the ManagedClusterAddOn of an add-on on the managed cluster east, without content.
+func addOnInEast(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: name}}
 }
 
 // bind gives a user a role, on the whole hub.

@@ -19,10 +19,13 @@ const (
 	CrashBefore
 	// CrashAfter is the end of the program before it receives the response.
 	CrashAfter
-	// Conflict, Forbidden, TooManyRequests and InternalError are responses of an API server that has stored nothing.
+	// Conflict is the response 409 of an API server that has stored nothing.
 	Conflict
+	// Forbidden is the response 403 of an API server that has stored nothing.
 	Forbidden
+	// TooManyRequests is the response 429 of an API server that has stored nothing.
 	TooManyRequests
+	// InternalError is the response 500 of an API server that has stored nothing.
 	InternalError
 	// LostResponse is a timeout of a write that was stored.
 	LostResponse
@@ -74,10 +77,10 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 		respond(w, status)
 		return
 	}
-	switch fault {
-	case CrashBefore:
+	if fault == CrashBefore {
 		p.die(number)
-	case Held:
+	}
+	if fault == Held {
 		p.strike(number, 0)
 		<-released
 	}
@@ -85,10 +88,10 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 	before := p.version(r)
 	p.forwarded.ServeHTTP(recorded, r)
 	unchanged := before != "" && recorded.code < http.StatusMultipleChoices && before == p.version(r)
-	switch fault {
-	case CrashAfter:
+	if fault == CrashAfter {
 		p.die(number)
-	case LostResponse:
+	}
+	if fault == LostResponse {
 		p.strike(number, int(statuses[LostResponse].Code))
 		respond(w, statuses[LostResponse])
 		return
