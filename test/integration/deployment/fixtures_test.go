@@ -233,6 +233,9 @@ func gateOf(value string) []byte {
 // expectGateOpened creates an add-on with a closed gate that no declaration needs, and waits until it is opened.
 func expectGateOpened(ctx context.Context) {
 	GinkgoHelper()
+	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
+	registered.Spec.InstallStrategy.Type = "Manual"
+	Expect(admin.Create(ctx, registered)).To(Succeed())
 	gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
 	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	Expect(admin.Create(ctx, gated)).To(Succeed())
@@ -241,6 +244,7 @@ func expectGateOpened(ctx context.Context) {
 		return gated.Annotations, err
 	}).Should(HaveKeyWithValue(addonv1alpha1.GateAnnotation, addonv1alpha1.GateOpen))
 	Expect(admin.Delete(ctx, gated)).To(Succeed())
+	Expect(admin.Delete(ctx, registered)).To(Succeed())
 }
 
 // expectBundle has addon-manager --lifecycle report an add-on without an agent as available.
