@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the integration suites, two at a time: each waits for real API servers and for OCM more than it computes.
+# Runs the integration suites, three at a time: each waits for real API servers and for OCM more than it computes.
 # With FLAKE_ATTEMPTS=2, as continuous integration has it, a spec that fails is run once more. What needed that is
 # listed at the end: a flake is a bug.
 set -euo pipefail
@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 suites=() long=() others=()
 while read -r package imports; do
   case "${package##*/}: $imports " in
-    webhook:* | coexistence:* | graft:* | order:* | protection:* | hub:* | installation:* | stack:*) long+=("$package") ;;
+    webhook:* | coexistence:* | graft:* | order:* | protection:* | hub:* | installation:* | crash:* | facts:* | stack:*) long+=("$package") ;;
     *" github.com/onsi/ginkgo/v2 "*) suites+=("$package") ;;
     *) others+=("$package") ;;
   esac
@@ -24,7 +24,7 @@ done < <(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImpo
 export INTERLOCK_BIN=${INTERLOCK_BIN:-$PWD/bin}
 failed=0
 go test -v -p 1 -timeout 10m "${others[@]}" || failed=1
-go test -v -p 2 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
+go test -v -p 3 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
 if grep -q 'FLAKEY TEST' "$log"; then
   echo "test: these specs passed only when they were run again:"
   grep -A1 'FLAKEY TEST' "$log" | grep -v -e 'FLAKEY TEST' -e '^--$'
