@@ -240,7 +240,7 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 		addOn("unreadable", "kubectl-addon", "{"), addOn("of-interlock", "interlock", ""), addOn("of-a-user", "", ""),
 	)}}
 	clusters := []steps.Cluster{{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: "c1"}}}, {}}
-	if err := o.again(t.Context(), clusters); err != nil {
+	if err := o.addExisting(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"applied", "created", "set"}, sets.List(clusters[0].Again)); diff != "" || len(clusters[1].Again) > 0 {

@@ -122,7 +122,7 @@ func (o *options) check(fleet *planned.Fleet, addOn string) error {
 
 func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
 	if o.Flags.IsData() && o.Hub != nil {
-		if err := o.again(ctx, on.Clusters); err != nil {
+		if err := o.addExisting(ctx, on.Clusters); err != nil {
 			return nil, err
 		}
 	}

@@ -55,13 +55,13 @@ type Config struct {
 
 // printManifests prints the plan as data. It prints findings and problems to standard error.
 func (o *options) printManifests(plan *steps.Plan) error {
-	for _, one := range plan.Findings {
-		fmt.Fprintln(o.ErrOut, text.OneLine(one.String()))
+	for _, finding := range plan.Findings {
+		fmt.Fprintln(o.ErrOut, text.OneLine(finding.String()))
 	}
 	if !plan.Feasible() {
 		var errs []error
-		for _, one := range plan.Problems {
-			errs = append(errs, errors.New(text.OneLine(one.String())))
+		for _, problem := range plan.Problems {
+			errs = append(errs, errors.New(text.OneLine(problem.String())))
 		}
 		return errors.Join(append(errs, planned.Infeasible(plan, texts))...)
 	}
@@ -99,25 +99,25 @@ func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 	return all
 }
 
-// again adds the add-ons of an applied list, or of the plugin, to the clusters. So the same command prints the same list once more.
-func (o *options) again(ctx context.Context, on []steps.Cluster) error {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := o.Hub.List(ctx, &all, client.MatchingLabels{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin}); err != nil {
+// addExisting adds the add-ons of an applied list, or of the plugin, to the clusters. So the same command prints the same list once more.
+func (o *options) addExisting(ctx context.Context, clusters []steps.Cluster) error {
+	var list addonv1alpha1.ManagedClusterAddOnList
+	if err := o.Hub.List(ctx, &list, client.MatchingLabels{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin}); err != nil {
 		return fmt.Errorf("list ManagedClusterAddOns: %w", err)
 	}
-	again := map[string]sets.Set[string]{}
-	for i := range all.Items {
-		one := &all.Items[i]
-		if !o.staysTheSame(one) {
+	existing := map[string]sets.Set[string]{}
+	for i := range list.Items {
+		addOn := &list.Items[i]
+		if !o.staysTheSame(addOn) {
 			continue
 		}
-		if again[one.Namespace] == nil {
-			again[one.Namespace] = sets.New[string]()
+		if existing[addOn.Namespace] == nil {
+			existing[addOn.Namespace] = sets.New[string]()
 		}
-		again[one.Namespace].Insert(one.Name)
+		existing[addOn.Namespace].Insert(addOn.Name)
 	}
-	for i := range on {
-		on[i].Again = again[on[i].Name]
+	for i := range clusters {
+		clusters[i].Again = existing[clusters[i].Name]
 	}
 	return nil
 }
@@ -140,9 +140,9 @@ func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	if err := json.Unmarshal([]byte(stored), &before); err != nil {
 		return false
 	}
-	again := o.manifest(client.ObjectKeyFromObject(addOn))
-	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, has := again.Metadata.Labels[name]; return has })
-	if stored, has := before.Spec["configs"]; has && json.Unmarshal(stored, &configs) != nil {
+	manifest := o.manifest(client.ObjectKeyFromObject(addOn))
+	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, ok := manifest.Metadata.Labels[name]; return ok })
+	if stored, ok := before.Spec["configs"]; ok && json.Unmarshal(stored, &configs) != nil {
 		return false
 	}
 	delete(before.Spec, "configs")
