@@ -217,14 +217,6 @@ var configKind = addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig")
 // supported returns the default AddOnDeploymentConfig of an add-on, if any. The second result is false if the add-on
 // supports none.
 func supported(registration *addonv1alpha1.ClusterManagementAddOn) (types.NamespacedName, bool) {
-	for _, supportedConfig := range registration.Spec.SupportedConfigs { //nolint:staticcheck // v1alpha1 has no other field for it
-		if supportedConfig.Group != addonv1alpha1.GroupVersion.Group || supportedConfig.Resource != fleet.ResourceConfig {
-			continue
-		}
-		if supportedConfig.DefaultConfig == nil {
-			return types.NamespacedName{}, true
-		}
-		return types.NamespacedName{Namespace: supportedConfig.DefaultConfig.Namespace, Name: supportedConfig.DefaultConfig.Name}, true
-	}
-	return types.NamespacedName{}, false
+	byDefault, _ := fleet.DefaultConfig(registration)
+	return byDefault, fleet.TakesConfigs(registration)
 }
