@@ -13,8 +13,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
-// TestReasonOfStoppedInstallationIsShown tests that the plugin shows the reason why an installation by an edge is stopped. The reason of
-// a wait is only in the stored condition.
+// TestReasonOfStoppedInstallationIsShown tests that the plugin shows the reason why an installation by an edge is stopped. The reason
+// of a wait is only in the stored condition, which is shown as it is.
 func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 	requestingInstallation := func() snapshot.Content {
 		content := small("a: b, b", "a")
@@ -43,7 +43,7 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 		content snapshot.Content
 		want    string
 	}{"denied": {denied, denies}, "waiting": {waiting, waits}} {
-		for _, command := range []string{"why", "why a -n c1", "report -n c1 -o json"} {
+		for _, command := range []string{"why", "why a -n c1"} {
 			got := strings.Join(strings.Fields(run(t, append(strings.Fields(command), "--from", file(t, test.content))...)), " ")
 			if !strings.Contains(strings.ReplaceAll(got, " │ ", " "), test.want) {
 				t.Errorf("%s, %s: no %q in\n%s", name, command, test.want, got)

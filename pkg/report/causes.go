@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -71,6 +72,9 @@ type RootCause struct {
 	cause.Ranked `json:",inline"`
 	// Message is the message of addon-manager on the edge, for one of the victims.
 	Message string `json:"message"`
+	// Stored is whether Message is the stored message of Degraded, because only addon-manager knows why the installation waits. It may
+	// describe other edges, too.
+	Stored bool `json:"stored,omitempty"`
 	// Stopped is whether Interlock does not install the add-on although the edge of that victim requests it. Message explains why.
 	Stopped bool `json:"stopped,omitempty"`
 	// Providers are registered add-ons that provide an API that is not served.
@@ -91,7 +95,7 @@ type Filter struct{ Cluster, AddOn string }
 func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
 		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
-		traits: map[string]cause.Traits{}, findings: map[cause.Cause]*evaluation.Finding{}, installed: map[string][]string{},
+		traits: map[string]cause.Traits{}, examples: map[cause.Cause]example{}, installed: map[string][]string{},
 	}
 	victims := filter
 	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
@@ -113,8 +117,12 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 		if f.report.NotInstalled != "" && ranked.AddOn != f.report.NotInstalled {
 			continue
 		}
-		clusters, finding := ranked.Clusters(), f.findings[ranked.Cause]
+		clusters, example := ranked.Clusters(), f.examples[ranked.Cause]
+		finding := example.finding
 		item := RootCause{Ranked: ranked, Message: message(finding), Stopped: finding.Stopped(), First: ranked.First()}
+		if example.stored != "" {
+			item.Message, item.Stored = example.stored, true
+		}
 		if finding.Detail != nil {
 			item.Providers = finding.Detail.Providers
 		}
@@ -132,11 +140,36 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 type finder struct {
 	report  *RootCauses
 	ranking cause.Ranking
-	// findings has a finding for each cause, on one of its victims.
-	findings map[cause.Cause]*evaluation.Finding
+	// examples has the finding on one of the victims of each cause.
+	examples map[cause.Cause]example
 	traits   map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
+}
+
+// example is a finding with a cause.
+type example struct {
+	finding *evaluation.Finding
+	// stored is the message of Degraded of the add-on with the edge. It is empty if the finding explains the failure.
+	stored string
+}
+
+// exampleOf returns the last step of a path as an example.
+func exampleOf(hub *snapshot.Snapshot, cluster string, step cause.Step) example {
+	found := example{finding: step.Finding}
+	if dependent := hub.AddOnOn(types.NamespacedName{Namespace: cluster, Name: step.AddOn}); dependent != nil && step.Finding.Unexplained() {
+		if degraded := fleet.Degraded(dependent); isFailure(degraded) {
+			found.stored = degraded.Message
+		}
+	}
+	return found
+}
+
+// explainsMore reports whether an example explains more than another one with the same cause. That is so for an edge that requests the
+// installation.
+func (e example) explainsMore(other example) bool {
+	return other.finding == nil || e.finding.Stopped() && !other.finding.Stopped() ||
+		e.stored != "" && other.stored == "" && !other.finding.Stopped()
 }
 
 // addCluster adds the failures on a managed cluster.
@@ -165,9 +198,8 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
-			// The finding of an edge that requests the installation explains more.
-			if f.findings[root] == nil || path.Root().Finding.Stopped() && !f.findings[root].Stopped() {
-				f.findings[root] = path.Root().Finding
+			if current := exampleOf(hub, cluster, path.Root()); current.explainsMore(f.examples[root]) {
+				f.examples[root] = current
 			}
 		}
 	}

@@ -64,9 +64,13 @@ func TestWasInstalled(t *testing.T) {
 		{"new", nil, false},
 		{"waiting", []metav1.Condition{{Type: ConditionInstallable, Status: "False"}}, false},
 		{"in order", []metav1.Condition{{Type: ConditionInstallable, Status: "True"}}, true},
-		{"before it was ordered", applied("ManifestApplied", manifestsApplied, "True"), true},
-		{"before it was ordered, hosted", applied("HostingManifestApplied", manifestsApplied, "True"), true},
-		{"nothing was applied", applied("ManifestApplied", "no manifest need to apply", "True"), false},
+		{"before it was ordered", applied("ManifestApplied", "manifests of addon are applied successfully", "True"), true},
+		{"before it was ordered, hosted", applied("HostingManifestApplied", "manifests of addon are applied successfully", "True"), true},
+		{
+			"nothing was applied while it waits",
+			append(applied("ManifestApplied", "no manifest need to apply", "True"), metav1.Condition{Type: ConditionInstallable, Status: "False"}),
+			false,
+		},
 		{"it failed", applied("ManifestApplied", "failed to apply the manifests of addon", "False"), false},
 	} {
 		if got := wasInstalled(test.conditions); got != test.want {

@@ -18,7 +18,6 @@ package dependent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,21 +118,16 @@ func setWaiting(installed *addonv1beta1.ManagedClusterAddOn, message string) {
 	})
 }
 
-// manifestsApplied is addon-framework's message when works are applied. Where there is
-// nothing to apply, as while this package waits, status and reason are the same, and only
-// the message differs: see applyWork and buildDeployManifestWorksFunc in
-// pkg/addonmanager/controllers/agentdeploy/controller.go of addon-framework 1.3.0, lines 374 and 455.
-const manifestsApplied = "manifests of addon are applied successfully"
-
 // wasInstalled reports whether the add-on has been installed before: in order,
-// or before its installation was ordered.
+// or before its installation was ordered. The second one was never decided on, so
+// it has no Installable. While an add-on waits, addon-framework sets ManifestApplied,
+// too, because there is nothing to apply.
 func wasInstalled(conditions []metav1.Condition) bool {
-	if meta.IsStatusConditionTrue(conditions, ConditionInstallable) {
-		return true
+	if installable := meta.FindStatusCondition(conditions, ConditionInstallable); installable != nil {
+		return installable.Status == metav1.ConditionTrue
 	}
 	for _, kind := range []string{addonv1beta1.ManagedClusterAddOnManifestApplied, addonv1beta1.ManagedClusterAddOnHostingManifestApplied} {
-		applied := meta.FindStatusCondition(conditions, kind)
-		if applied != nil && applied.Status == metav1.ConditionTrue && strings.HasPrefix(applied.Message, manifestsApplied) {
+		if meta.IsStatusConditionTrue(conditions, kind) {
 			return true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +16,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/planned"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -35,8 +33,6 @@ type options struct {
 	displaced map[string]any
 	// configured are the add-ons whose new ManagedClusterAddOns refer to the AddOnDeploymentConfig of Interlock.
 	configured sets.Set[string]
-	// waitsForPlan are the add-ons that wait for nothing but what the plan has, by managed cluster.
-	waitsForPlan map[string]sets.Set[string]
 }
 
 // NewCommand returns the verb.
@@ -103,7 +99,6 @@ func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
 		Texts:     texts,
 		Additions: snapshot.Additions{AllTemplates: o.addOn != ""},
-		IsPlanned: o.isPlanned,
 		Check:     o.check,
 		Plan:      o.plan,
 		Try:       o.try,
@@ -138,23 +133,7 @@ func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, err
 	if problem != "" {
 		plan.Problems = append(plan.Problems, steps.Finding{Text: problem, Named: true})
 	}
-	o.waitsForPlan = plan.Complete
 	return plan, nil
-}
-
-// isPlanned reports whether the plan contains a warning of the hub: an add-on waits for add-ons that the plan installs.
-func (o *options) isPlanned(warning string) bool {
-	for cluster, addOns := range o.waitsForPlan {
-		if !strings.Contains(warning, cluster) {
-			continue
-		}
-		for addOn := range addOns {
-			if gate.IsClosed(warning, addOn, cluster) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {

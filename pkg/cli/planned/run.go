@@ -19,8 +19,8 @@ type Verb struct {
 	Texts
 	// Additions are the parts of the hub that the plan reads besides Placements.
 	Additions snapshot.Additions
-	// IsPlanned reports whether the plan contains a warning of the hub. Such a warning is not shown again. The function may be nil.
-	IsPlanned func(warning string) bool
+	// Shown are the warnings of the hub that the plan shows. They are not shown again. Plan may add to the set, which may be nil.
+	Shown sets.Set[string]
 	// Check returns an error for an add-on that cannot be named.
 	Check func(fleet *Fleet, addOn string) error
 	// Plan makes the plan for the current state of the managed clusters. Try adds the writes that the hub would refuse.
@@ -85,7 +85,7 @@ func (o *Options) plan(ctx context.Context, verb Verb) (*Fleet, *steps.Plan, err
 		}
 	}
 	if o.Hub == nil && !o.Source.IsFile() {
-		o.warnings = &warnings{isPlanned: verb.IsPlanned, shown: sets.New[string]()}
+		o.warnings = &warnings{inPlan: verb.Shown, shown: sets.New[string]()}
 		if o.Hub, o.host, err = o.Source.ConnectToWrite(o.warnings.handle); err != nil {
 			return nil, nil, err
 		}

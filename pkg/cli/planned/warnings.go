@@ -17,8 +17,8 @@ import (
 // warnings shows the warnings of the hub. An equal warning for many managed clusters is shown once.
 type warnings struct {
 	lock sync.Mutex
-	// isPlanned reports whether the plan contains a warning. It may be nil.
-	isPlanned func(warning string) bool
+	// inPlan are the warnings that the plan shows.
+	inPlan sets.Set[string]
 	// clusters are the names of the managed clusters of the plan, ascending.
 	clusters []string
 	// shown are the warnings that were shown, without their managed cluster.
@@ -36,7 +36,7 @@ type repeated struct {
 
 // handle reports whether a warning must not be shown now: the plan contains it, or it was shown, or it is collected.
 func (w *warnings) handle(warning string) bool {
-	if w.isPlanned != nil && w.isPlanned(warning) {
+	if w.inPlan.Has(warning) {
 		return true
 	}
 	w.lock.Lock()

@@ -18,7 +18,7 @@ func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
 	for _, name := range []string{"f4", "f3", "f2", "f1"} {
 		on.Clusters = append(on.Clusters, steps.Cluster{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: name}}})
 	}
-	w := &warnings{isPlanned: func(warning string) bool { return strings.HasPrefix(warning, "known") }, shown: sets.New[string]()}
+	w := &warnings{inPlan: sets.New("known on f1", "known later"), shown: sets.New[string]()}
 	tries := func(sent ...string) []string {
 		var shown strings.Builder
 		w.collect(on)

@@ -24,7 +24,7 @@ func (o *options) warnOfObjects(fleetState *planned.Fleet, plan *steps.Plan) {
 			}
 		}
 		for _, sentence := range clusterObjects.Sentences() { // the hub's warnings about the deletion there
-			o.planned.Insert(sentence.Text)
+			o.shown.Insert(sentence.Text)
 		}
 	}
 	for _, sentence := range fleetObjects.Sentences() {

@@ -81,7 +81,7 @@ func TestWarnOfObjects(t *testing.T) {
 		{name: "nothing is removed", clusters: []string{"c1"}, plan: &steps.Plan{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := &options{planned: sets.New[string]()}
+			o := &options{shown: sets.New[string]()}
 			o.warnOfObjects(widgets(t, test.clusters...), test.plan)
 			var got []string
 			for _, finding := range test.plan.Findings {
@@ -96,8 +96,8 @@ func TestWarnOfObjects(t *testing.T) {
 			if test.planned == nil {
 				test.planned = test.want
 			}
-			if !o.planned.Equal(sets.New(test.planned...)) {
-				t.Errorf("knows %v", sets.List(o.planned))
+			if !o.shown.Equal(sets.New(test.planned...)) {
+				t.Errorf("knows %v", sets.List(o.shown))
 			}
 		})
 	}

@@ -37,8 +37,8 @@ type options struct {
 	cascade string
 	// force is the reason for a removal of add-ons that remaining add-ons require. It is empty without such a removal.
 	force string
-	// planned has the warnings of the plan, so that the same warnings of the hub are not shown again.
-	planned sets.Set[string]
+	// shown are warnings that the plan shows. The hub sends the same ones for each deletion.
+	shown sets.Set[string]
 	// uids has the UIDs of the ManagedClusterAddOns of the plan. Objects with other UIDs are not deleted.
 	uids map[types.NamespacedName]types.UID
 	// reread reads the managed clusters again, before each layer but the first.
@@ -48,7 +48,7 @@ type options struct {
 // NewCommand returns the verb.
 func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
-		Options: planned.Options{IOStreams: streams, Source: src, Flags: output.NewFlags(), Verbs: []string{"delete"}}, planned: sets.New[string](),
+		Options: planned.Options{IOStreams: streams, Source: src, Flags: output.NewFlags(), Verbs: []string{"delete"}}, shown: sets.New[string](),
 	}
 	o.reread = func(ctx context.Context) (*planned.Fleet, error) { return o.Fleet(ctx, o.inputs()) }
 	command := &cobra.Command{
@@ -107,7 +107,7 @@ func (o *options) complete(args []string, forced bool) error {
 
 func (o *options) run(ctx context.Context) error {
 	return o.Run(ctx, planned.Verb{
-		Texts: texts, Additions: o.inputs(), IsPlanned: o.planned.Has, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
+		Texts: texts, Additions: o.inputs(), Shown: o.shown, Check: check, Plan: o.plan, Try: o.try, Print: o.print,
 		Same: func(a, b *steps.Plan) bool { return reflect.DeepEqual(a, b) },
 		Do:   func(ctx context.Context, _ *planned.Fleet, plan *steps.Plan) error { return o.uninstall(ctx, plan) },
 	})

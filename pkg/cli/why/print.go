@@ -29,6 +29,8 @@ const (
 	// The maximum numbers of shown traits, and of names in a list.
 	maxShared = 3
 	maxNamed  = 5
+	// maxMessage is the maximum length of a shown message, in characters.
+	maxMessage = 1000
 )
 
 // printer prints the root causes of a fleet.
@@ -138,9 +140,9 @@ func isOrAre(n int, noun string) string {
 // paragraph returns the text about a cause.
 func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
 	clusters, message := item.Clusters(), ""
-	if item.AddOn == "" || item.Stopped || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
+	if item.AddOn == "" || item.Stopped || item.Stored || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
 		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
-		message = text.OneLine(item.Message) // only the message has the finding
+		message = text.Cut(text.OneLine(item.Message), maxMessage) // only the message has the finding
 	}
 	rows := [][2]string{
 		{"message", message},
@@ -252,6 +254,9 @@ func (p *printer) printPaths() error {
 		steps = slices.Insert(steps, 0, step{note: note})
 	}
 	for i := range p.causes.Items {
+		if item := &p.causes.Items[i]; item.Stored {
+			steps = append(steps, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
+		}
 		if installation := p.installation(p.causes.Items[i].AddOn, []string{p.filter.Cluster}); installation != "" {
 			steps = append(steps, step{note: installation})
 		}

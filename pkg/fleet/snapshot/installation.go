@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,7 +12,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // refused is the reason of the condition Installed if the hub refuses a request of Interlock.
@@ -55,32 +53,19 @@ func (s *Snapshot) InstallationOf(addOn types.NamespacedName) *dependencyv1alpha
 	return s.cluster(addOn.Namespace).installations[addOn.Name]
 }
 
-// Installation implements fleet.Reader. It reads the AddOnInstallation. Other reasons to wait are in no object, only in the messages of
-// dependents. The plugin shows them to people, and no decision depends on them.
+// Installation implements fleet.Reader. It returns the wait that an AddOnInstallation has stored. Without an AddOnInstallation, only
+// addon-manager knows why an installation waits.
 func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
-	if stored := s.InstallationOf(addOn); stored != nil {
-		switch {
-		case stored.Status.Phase == dependencyv1alpha1.PhaseGivenUp:
-			return evaluation.WaitGivenUp, nil
-		case InstallationReason(stored) == refused:
-			return evaluation.WaitRefused, nil
-		}
+	switch stored := s.InstallationOf(addOn); {
+	case stored == nil:
+		return evaluation.WaitUnknown, nil
+	case stored.Status.Phase == dependencyv1alpha1.PhaseGivenUp:
+		return evaluation.WaitGivenUp, nil
+	case InstallationReason(stored) == refused:
+		return evaluation.WaitRefused, nil
+	default:
+		return evaluation.WaitForInterlock, nil
 	}
-	for _, dependent := range s.cluster(addOn.Namespace).addOns {
-		degraded := fleet.Degraded(dependent)
-		if degraded == nil {
-			continue
-		}
-		for _, wait := range []evaluation.Wait{
-			evaluation.WaitForInterlock, evaluation.WaitForApproval, evaluation.WaitContradiction, evaluation.WaitForPlacement,
-			evaluation.WaitGivenUp,
-		} {
-			if strings.Contains(degraded.Message, wait.Explanation(addOn.Name)) {
-				return wait, nil
-			}
-		}
-	}
-	return evaluation.NoWait, nil
 }
 
 // InstallationReason returns the reason why an installation is in its phase, or why its next step waits.

@@ -15,6 +15,7 @@ import (
 
 	"gomodules.xyz/jsonpatch/v2"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -79,8 +80,17 @@ func (c *Closer) Handle(ctx context.Context, request admission.Request) admissio
 	case decision.annotations == nil:
 		return admission.Allowed("")
 	}
-	return admission.Patched("", patches(addOn, decision.annotations)...).
-		WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, decision.message))))
+	response := admission.Patched("", patches(addOn, decision.annotations)...)
+	if decision.inPlan && byPlugin(request) {
+		return response
+	}
+	return response.WithWarnings(text.Excerpt(text.OneLine(gate.Closed(addOn.Name, addOn.Namespace, decision.message))))
+}
+
+// byPlugin reports whether kubectl addon creates the object.
+func byPlugin(request admission.Request) bool {
+	var options metav1.CreateOptions
+	return json.Unmarshal(request.Options.Raw, &options) == nil && options.FieldManager == addonv1alpha1.InstalledByPlugin
 }
 
 // decision is the decision on the gate of an add-on.
@@ -89,6 +99,8 @@ type decision struct {
 	annotations map[string]string
 	// message explains why the add-on waits.
 	message string
+	// inPlan is whether a plan of kubectl addon already shows for which dependencies the add-on waits.
+	inPlan bool
 }
 
 // decide decides on the gate of an add-on. It leaves a gate alone that the creator has set. An add-on with a finalizer, such as from a
@@ -107,7 +119,7 @@ func (c *Closer) decide(
 		annotations := map[string]string{
 			addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, addonv1alpha1.GateCauseAnnotation: addonv1alpha1.GateCauseContradiction,
 		}
-		return decision{annotations, contradiction}, nil
+		return decision{annotations: annotations, message: contradiction}, nil
 	}
 	registered, err := c.Fleet.Registered(ctx, addOn.Name)
 	if err != nil || !gate.Ordered(registered) {
@@ -118,7 +130,11 @@ func (c *Closer) decide(
 		return decision{}, err
 	}
 	if ordering := gate.DecideCreation(registered, created); ordering.Step == gate.Wait {
-		return decision{map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}, ordering.Message}, nil
+		return decision{
+			annotations: map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed},
+			message:     ordering.Message,
+			inPlan:      created.Missing == "",
+		}, nil
 	}
 	return decision{}, nil
 }

@@ -144,6 +144,34 @@ func TestCloser(t *testing.T) {
 	}
 }
 
+// TestCloserDoesNotRepeatPlans creates add-ons by kubectl addon. Its plan shows the dependencies that an add-on waits for.
+func TestCloserDoesNotRepeatPlans(t *testing.T) {
+	ordered := declaration.Declaration{Ordering: addonv1alpha1.OrderingInstall}
+	missing := imagined{declared: ordered, verdict: evaluation.NotInstalled}
+	noTemplate := imagined{declared: ordered, verdict: evaluation.Satisfied, template: "v2"}
+	for name, test := range map[string]struct {
+		options string
+		fleet   imagined
+		warns   bool
+	}{
+		"Plugin":           {`{"fieldManager":"kubectl-addon"}`, missing, false},
+		"PluginDry":        {`{"fieldManager":"kubectl-addon","dryRun":["All"]}`, missing, false},
+		"Kubectl":          {`{"fieldManager":"kubectl-client-side-apply"}`, missing, true},
+		"WithoutOptions":   {"", missing, true},
+		"PluginNoTemplate": {`{"fieldManager":"kubectl-addon"}`, noTemplate, true},
+	} {
+		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			Namespace: "cluster1", Name: "gateway", Operation: admissionv1.Create,
+			Object:  runtime.RawExtension{Raw: []byte(`{"metadata":{"name":"gateway"}}`)},
+			Options: runtime.RawExtension{Raw: []byte(test.options)},
+		}}
+		response := (&Closer{Fleet: &test.fleet, Lifecycle: lifecycle{}}).Handle(t.Context(), request)
+		if len(response.Patches) == 0 || len(response.Warnings) > 0 != test.warns {
+			t.Errorf("%s: patches %v, warnings %q", name, response.Patches, response.Warnings)
+		}
+	}
+}
+
 // requireCount counts the calls of Require. No leader runs with --lifecycle.
 type requireCount int
 

@@ -22,14 +22,6 @@ func Closed(addOn, cluster, message string) string {
 	return fmt.Sprintf("add-on '%s' is not installed on %s yet: %s", text.Name(addOn), cluster, message)
 }
 
-// IsClosed reports whether a warning is about the closed gate of an add-on on a managed cluster. It only decides on the
-// output of a command. A warning of an API server has a text, but no code or reason: see NewWarningHeader in
-// pkg/endpoints/filters/warning.go of apiserver 0.35. The annotation of the gate does not show which of several warnings
-// about one creation it belongs to.
-func IsClosed(warning, addOn, cluster string) bool {
-	return strings.HasPrefix(warning, Closed(addOn, cluster, ""))
-}
-
 // Step is the action on a closed gate.
 type Step int
 

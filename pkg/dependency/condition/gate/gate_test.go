@@ -217,11 +217,3 @@ func TestOnlyMessage(t *testing.T) {
 		}
 	}
 }
-
-// Who plans an installation knows the warning again.
-func TestClosed(t *testing.T) {
-	warning := Closed("leaf", "c1", "Required addon 'base' is not installed or not available.")
-	if !IsClosed(warning, "leaf", "c1") || IsClosed(warning, "leaf", "c10") || IsClosed(warning, "lea", "c1") {
-		t.Error(warning)
-	}
-}

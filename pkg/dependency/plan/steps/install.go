@@ -84,9 +84,10 @@ func install(evaluator *evaluation.Evaluator, request Installation, cluster Clus
 	i.chooseInstallers()
 	i.requireSettings()
 	i.reportSettings()
-	i.complete = i.onlyAwaitingPlan()
 	if request.Wait {
 		i.waitForInstalled()
+	} else {
+		i.reportAwaited()
 	}
 	i.repeat()
 	i.layers = layersOf(i.awaited, i.hasStep)

@@ -38,9 +38,6 @@ type Plan struct {
 	Problems []Finding
 	// Findings are remarks that do not prevent the plan.
 	Findings []Finding
-	// Complete are the add-ons to be installed, by managed cluster, for which the plan is complete: they wait only for its steps or
-	// its problems, and for no add-on that is installed already.
-	Complete map[string]sets.Set[string]
 }
 
 // Layer are steps that are done together, ascending by add-on.
@@ -113,8 +110,6 @@ type clusterPlan struct {
 	waits sets.Set[string]
 	// exist are the add-ons with a step that are installed already.
 	exist sets.Set[string]
-	// complete is an entry of Plan.Complete.
-	complete sets.Set[string]
 	// problems and findings are sentences.
 	problems, findings sets.Set[string]
 }
@@ -165,10 +160,7 @@ func mergePlans(clusters []Cluster, planOn func(Cluster) *clusterPlan) *Plan {
 			findings[sentence] = append(findings[sentence], cluster)
 		}
 	}
-	result := &Plan{Problems: sortFindings(problems), Findings: sortFindings(findings), Complete: map[string]sets.Set[string]{}}
-	for cluster, plan := range plans {
-		result.Complete[cluster] = plan.complete
-	}
+	result := &Plan{Problems: sortFindings(problems), Findings: sortFindings(findings)}
 	for _, key := range slices.SortedFunc(maps.Keys(steps), stepKey.compare) {
 		for len(result.Layers) <= key.layer {
 			result.Layers = append(result.Layers, nil)

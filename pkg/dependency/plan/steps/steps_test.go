@@ -164,6 +164,8 @@ func TestInstall(t *testing.T) {
 			clusters: []steps.Cluster{on("c1", "gateway certs"), on("c2", "~tokens")},
 			want: []string{
 				"1: certs<gateway (c2), tokens<gateway (c1)", "2: gateway<portal (c2), portal (c1)", "3: portal (c2)",
+				"c2: 'gateway' also waits for an installed add-on: Required addon 'tokens' is not installed or not available. " +
+					"(Available=False, Down, since 2026-08-01T10:00:00Z)",
 			},
 		},
 		{
@@ -265,7 +267,11 @@ func TestChoices(t *testing.T) {
 		},
 		{
 			name: "the one that is installed", leaf: either, others: hub{"one": "{}", "two": "{}"}, on: on("c1", "~two"),
-			want: []string{"1: leaf (c1)"},
+			want: []string{
+				"1: leaf (c1)",
+				"c1: 'leaf' also waits for an installed add-on: Required: one of addon 'one' or addon 'two'; none is available. " +
+					"(one: not installed; two: Available=False, Down, since 2026-08-01T10:00:00Z)",
+			},
 		},
 		{
 			name: "the one that is named", leaf: either, addOns: "two", others: hub{"one": "{}", "two": "{}"}, on: on("c1", ""),

@@ -1,14 +1,17 @@
 package steps
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // waitForInstalled gives a step to each add-on that is installed and not ready, and that an add-on with a step requires, directly or
@@ -48,10 +51,9 @@ func (i *installing) currentFindings(addOn string) []evaluation.Finding {
 	}))
 }
 
-// onlyAwaitingPlan returns the add-ons with a step that wait for no installed add-on: each edge that blocks them now lacks an add-on or
-// contradicts them, so that it also fails once the installed add-ons are available.
-func (i *installing) onlyAwaitingPlan() sets.Set[string] {
-	addOns := sets.New[string]()
+// reportAwaited adds a finding for each add-on with a step that also waits for an installed add-on: an edge blocks it now, and would not if
+// the installed add-ons were available.
+func (i *installing) reportAwaited() {
 	for addOn := range i.because {
 		observe := func(observations map[string]evaluation.Observation) func(string) evaluation.Observation {
 			return func(name string) evaluation.Observation {
@@ -63,12 +65,17 @@ func (i *installing) onlyAwaitingPlan() sets.Set[string] {
 		}
 		current := i.evaluator.Evaluate(addOn, i.evaluator.State(addOn, i.cluster.Cluster.Cluster, observe(i.cluster.AddOns)))
 		settled := i.evaluator.Evaluate(addOn, protection.Settle(i.evaluator.State(addOn, i.cluster.Cluster.Cluster, observe(i.installed)), ""))
-		if !slices.ContainsFunc(current, func(f evaluation.Finding) bool { return fails(f) && !slices.ContainsFunc(settled, sameEdge(f)) }) {
-			addOns.Insert(addOn)
+		awaited := slices.DeleteFunc(slices.Clone(current), func(f evaluation.Finding) bool {
+			return !fails(f) || slices.ContainsFunc(settled, sameEdge(f))
+		})
+		if len(awaited) > 0 {
+			i.findings.Insert(fmt.Sprintf("'%s' also waits for an installed add-on: %s", text.Name(addOn), condition.WaitMessage(awaited, maxAwaited)))
 		}
 	}
-	return addOns
 }
+
+// maxAwaited is the maximum length of a text about installed add-ons, in characters.
+const maxAwaited = 500
 
 // fails reports whether an add-on waits for an edge that is known not to be satisfied.
 func fails(finding evaluation.Finding) bool { return finding.Blocks() && finding.Unsatisfied() }

@@ -124,22 +124,31 @@ func TestARemovalContinues(t *testing.T) {
 	}
 }
 
-// What the hub says of an add-on that waits is in the plan, unless it waits for what is installed already.
-func TestComplete(t *testing.T) {
+// TestInstalledAddOnsThatAreAwaited tests that a plan which does not wait names the installed add-ons that keep its steps waiting.
+func TestInstalledAddOnsThatAreAwaited(t *testing.T) {
 	all := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}, {name: other, type: Optional}"), "base": "{}", "other": "{}"}
+	const awaits = "'mid' also waits for an installed add-on: Required addon 'base' is not installed or not available. " +
+		"(Available=False, Down, since 2026-08-01T10:00:00Z)"
 	for _, test := range []struct {
 		name, installed string
+		wait            bool
 		want            []string
 	}{
-		{"nothing is installed", "", []string{"base", "leaf", "mid"}},
-		{"all below is", "base other", []string{"leaf", "mid"}},
-		{"one is down", "~base other", []string{"leaf"}},
-		{"an Optional one is down", "base ~other", []string{"leaf", "mid"}},
-		{"one that is being removed", "-base", []string{"base", "leaf", "mid"}},
+		{name: "nothing is installed"},
+		{name: "all below is", installed: "base other"},
+		{name: "one is down", installed: "~base other", want: []string{awaits}},
+		{name: "one is down, and has a step", installed: "~base other", wait: true},
+		{name: "an Optional one is down", installed: "base ~other"},
+		{name: "one that is being removed", installed: "-base"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			plan := steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{on("c1", test.installed)})
-			if diff := cmp.Diff(test.want, sets.List(plan.Complete["c1"])); diff != "" {
+			request := steps.Installation{AddOns: []string{"leaf"}, Wait: test.wait}
+			plan := steps.Install(all.evaluator(t), request, []steps.Cluster{on("c1", test.installed)})
+			var got []string
+			for _, finding := range plan.Findings {
+				got = append(got, finding.Text)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
