@@ -18,7 +18,7 @@ func TestWithoutRightToPolicies(t *testing.T) {
 	got := run(t, "why", "-A", "--server", server, "--as", "viewer")
 	for _, want := range []string{
 		"AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: list addondependencypolicies: " +
-			"addondependencypolicies is forbidden: User cannot list; ask for the right to list that; " +
+			"addondependencypolicies is forbidden: User cannot list; ask for that right; " +
 			"docs/kubectl-addon.md lists the rights that the plugin needs\n",
 		"1. managed-serviceaccount is not available",
 	} {
@@ -40,7 +40,7 @@ func TestLintWithoutRightToAddOns(t *testing.T) {
 	got := run(t, "lint", "--live", path, "--server", serve(t), "--as", "author")
 	for _, want := range []string{
 		"[NoMessage]\n", "Versions of add-ons were not checked: list managedclusteraddons: managedclusteraddons is forbidden: User cannot " +
-			"list (ask for the right to list that; ",
+			"list (ask for that right; ",
 	} {
 		if !strings.Contains(got, want) || strings.Contains(got, "exit code") {
 			t.Errorf("no %q in\n%s", want, got)
@@ -56,7 +56,7 @@ func TestSuggestWithoutRightToWorks(t *testing.T) {
 		"cluster-gateway   cert-manager   Required   AddOnTemplate cluster-gateway-1.4: has Certificate",
 		"AddOnTemplate cert-manager-1.16: image quay.io/jetstack/cert-manager-controller:v1.16.2\n",
 		"managed-serviceaccount       -         50         cannot tell: ManifestWorks cannot be read\n",
-		"ManifestWorks are left out: list manifestworks: manifestworks is forbidden: User cannot list (ask for the right to list that; ",
+		"ManifestWorks are left out: list manifestworks: manifestworks is forbidden: User cannot list (ask for that right; ",
 	} {
 		if !strings.Contains(got, want) || strings.Contains(got, "exit code") {
 			t.Errorf("no %q in\n%s", want, got)

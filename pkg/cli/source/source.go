@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"time"
 
@@ -112,7 +111,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snap
 	}
 	if fleet.PoliciesUnread != "" && s.ErrOut != nil {
 		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(fleet.PoliciesUnread), askForRight("list"))
+			text.OneLine(fleet.PoliciesUnread), askForRight)
 	}
 	// Without an error, a mistyped name would look like a healthy cluster.
 	if cluster != "" && !slices.Contains(fleet.Names(), cluster) {
@@ -293,20 +292,8 @@ func CheckNeeded(fleet *snapshot.Snapshot, addOn, cluster string) error {
 	return CheckInstalled(fleet, addOn, cluster)
 }
 
-var deniedVerb = regexp.MustCompile(` cannot (get|watch) resource `)
-
-// denied returns the verb that the API server denies, for advice. Only the error's message has it. See NewForbidden in
-// pkg/api/errors of apimachinery. A name in the details does not mean get, because a list of a single name has it, too.
-func denied(err error) string {
-	if verb := deniedVerb.FindStringSubmatch(err.Error()); verb != nil {
-		return verb[1]
-	}
-	return "list"
-}
-
-func askForRight(verb string) string {
-	return "ask for the right to " + verb + " that; docs/kubectl-addon.md lists the rights that the plugin needs"
-}
+// askForRight is the advice about a denied request. The error names the verb and the resource.
+const askForRight = "ask for that right; docs/kubectl-addon.md lists the rights that the plugin needs"
 
 // advice returns the advice about an error of the hub.
 func advice(err error, host string) string {
@@ -314,7 +301,7 @@ func advice(err error, host string) string {
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or name another user with --user or --context"
 	case apierrors.IsForbidden(err):
-		return askForRight(denied(err))
+		return askForRight
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return fmt.Sprintf("is %s an Open Cluster Management hub? Name another with --context", host)
 	case errors.Is(err, context.Canceled):
