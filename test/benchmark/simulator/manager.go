@@ -46,6 +46,8 @@ type ManagerOptions struct {
 	Elect bool
 	// Reports is which reports it writes; empty: its default.
 	Reports string
+	// Lifecycle is whether it installs and removes add-ons.
+	Lifecycle bool
 }
 
 // StartManager starts an addon-manager. It does not wait until that is ready.
@@ -63,7 +65,7 @@ func (h *Hub) StartManager(o ManagerOptions) (*Manager, error) {
 	}
 	manager := &Manager{Started: time.Now(), metrics: addresses[0], health: addresses[1], profile: addresses[2]}
 	manager.Process, err = process.Start(o.Binary, filepath.Join(h.dir, o.Name+".log"),
-		"--reports="+cmp.Or(o.Reports, "off"), "--kubeconfig", o.Kubeconfig, fmt.Sprintf("--leader-elect=%t", o.Elect), "--leader-elect-namespace", "default",
+		"--reports="+cmp.Or(o.Reports, "off"), fmt.Sprintf("--lifecycle=%t", o.Lifecycle), "--kubeconfig", o.Kubeconfig, fmt.Sprintf("--leader-elect=%t", o.Elect), "--leader-elect-namespace", "default",
 		"--metrics-bind-address", manager.metrics, "--health-probe-bind-address", manager.health,
 		"--pprof-bind-address", manager.profile, "--log-format", "json")
 	if err != nil {

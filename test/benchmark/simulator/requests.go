@@ -143,4 +143,6 @@ func (c Counts) sum(user string, verbs, resources []string) int {
 var (
 	FleetResources = []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters"}
 	AllResources   = append([]string{"events"}, FleetResources...)
+	// LifecycleResources are those that addon-manager writes with --lifecycle, too.
+	LifecycleResources = append([]string{"addoninstallations", "addondeploymentconfigs"}, AllResources...)
 )
