@@ -51,6 +51,13 @@ func registerTemplated(ctx context.Context, name string) {
 	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
 }
 
+// declare sets the dependencies of a registered add-on.
+func declare(ctx context.Context, name, dependencies string) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.DependenciesAnnotation, "{dependencies: "+dependencies+"}")
+	Expect(hub.Client.Patch(ctx, registration(name), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
 func key(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: cluster, Name: name} }
 
 func install(ctx context.Context, name string) {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/test/witness"
 )
 
@@ -107,6 +108,19 @@ var _ = Describe("An add-on with its own manager", Ordered, func() {
 		Eventually(workContent).WithContext(ctx).WithArguments(serviceAccounts).Should(ContainSubstring(secondImage))
 		Expect(condition(ctx, serviceAccounts, "Degraded")).To(HavePrefix("True RequiredDependencyNotSatisfied"))
 		Expect(condition(ctx, serviceAccounts, "Upgradable")).To(BeEmpty())
+	}, NodeTimeout(time.Minute))
+
+	It("is configured with the settings that its dependents request", func(ctx context.Context) {
+		const domain = "domain.of.router"
+		Expect(workContent(ctx, proxy)).NotTo(ContainSubstring(domain))
+		registerTemplated(ctx, "router")
+		declare(ctx, "router", "[{name: "+proxy+", install: Auto, settings: {variables: [{name: serviceDomain, value: "+domain+"}]}}]")
+		configured := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: proxy}, configured)).To(Succeed())
+		configured.Spec.Configs = []addonv1alpha1.AddOnConfig{fleet.SettingsReference(client.ObjectKeyFromObject(configured))}
+		Expect(hub.Client.Update(ctx, configured)).To(Succeed())
+		install(ctx, "router")
+		Eventually(workContent).WithContext(ctx).WithArguments(proxy).Should(ContainSubstring("kubernetes.default." + domain))
 	}, NodeTimeout(time.Minute))
 })
 
