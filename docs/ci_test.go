@@ -23,7 +23,7 @@ import (
 // released serves an archive with the plugin at the address of a release. It returns where releases are, and its checksum.
 func released(t *testing.T) (releases, checksum string) {
 	t.Helper()
-	script := program(t, "kubectl-addon")
+	script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", filepath.Join(builtPrograms, "kubectl-addon"))
 	var content bytes.Buffer
 	zip := gzip.NewWriter(&content)
 	archive := tar.NewWriter(zip)
@@ -59,7 +59,7 @@ func withAddOns(t *testing.T) reader {
 		r.write(t, filepath.Join(r.folder, "deploy", filepath.Base(filepath.Dir(one))+".yaml"), content)
 	}
 	for _, args := range [][]string{{"index", "build", "deploy"}, {"resolve"}} {
-		if err := r.run(t, nil, filepath.Join(r.tools, "kubectl-addon"), args...); err != nil {
+		if err := r.run(t, nil, filepath.Join(builtPrograms, "kubectl-addon"), args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,7 +156,7 @@ func (r reader) runSteps(t *testing.T, of action, inputs map[string]string) erro
 		if err != nil {
 			t.Fatal(err)
 		}
-		environment = append(environment, "PATH="+strings.TrimSpace(string(added))+":"+r.tools+":"+os.Getenv("PATH"))
+		environment = append(environment, "PATH="+strings.TrimSpace(string(added))+":"+os.Getenv("PATH"))
 		if err := r.run(t, environment, step.Shell, "-eo", "pipefail", "-c", step.Run); err != nil {
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}

@@ -1,151 +1,71 @@
 package docs
 
 import (
-	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"io"
-	"log"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-containerregistry/pkg/registry"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"open-cluster-management.io/interlock/pkg/cli"
-	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
-// actsAs has the name of the program that this test is for the commands of a page.
-const actsAs = "INTERLOCK_TEST_ACTS_AS"
+// builtPrograms is the folder with the programs that pages use, once they are built.
+var builtPrograms string
 
 func TestMain(m *testing.M) {
-	if program, is := programs[os.Getenv(actsAs)]; is {
-		os.Exit(program(os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
-
-// programs are those that pages use, as far as they use them. Not every machine has the real ones.
-var programs = map[string]func(args []string) int{
-	"kubectl": kubectl, "kubectl-addon": plugged, "crane": crane, "openssl": openssl, "curl": curl,
-}
-
-// kubectl is the plugin, of this code.
-func kubectl(args []string) int {
-	if len(args) == 0 || args[0] != "addon" {
-		return fail("kubectl %q: only kubectl addon is here", args)
-	}
-	return plugged(args[1:])
-}
-
-func plugged(args []string) int {
-	command := cli.NewCommand(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
-	command.SetArgs(args)
-	return cmdline.Run(context.Background(), command, os.Stderr)
-}
-
-// crane has what pages do with it: it serves a registry, and finds out whether there is one.
-func crane(args []string) int {
-	address := args[len(args)-1]
-	switch {
-	case slices.Equal(args, []string{"registry", "serve", "--address", address}):
-		server := &http.Server{Addr: address, Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))), ReadHeaderTimeout: time.Minute}
-		return fail("%v", server.ListenAndServe())
-	case slices.Equal(args, []string{"catalog", "--insecure", address}):
-		connection, err := net.Dial("tcp", address)
-		if err != nil {
-			return fail("%v", err)
-		}
-		_ = connection.Close() // it was there
-		return 0
-	}
-	return fail("crane %q", args)
-}
-
-// openssl has what pages do with it: it makes a key.
-func openssl(args []string) int {
-	file := args[len(args)-1]
-	var block pem.Block
-	switch {
-	case slices.Equal(args, []string{"genpkey", "-algorithm", "ed25519", "-out", file}):
-		_, key, err := ed25519.GenerateKey(rand.Reader)
-		if err != nil {
-			return fail("%v", err)
-		}
-		block.Type = "PRIVATE KEY"
-		if block.Bytes, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
-			return fail("%v", err)
-		}
-	case len(args) == 6 && slices.Equal(args, []string{"pkey", "-in", args[2], "-pubout", "-out", file}):
-		content, err := os.ReadFile(args[2])
-		if err != nil {
-			return fail("%v", err)
-		}
-		private, _ := pem.Decode(content)
-		key, err := x509.ParsePKCS8PrivateKey(private.Bytes)
-		if err != nil {
-			return fail("%v", err)
-		}
-		block.Type = "PUBLIC KEY"
-		if block.Bytes, err = x509.MarshalPKIXPublicKey(key.(ed25519.PrivateKey).Public()); err != nil {
-			return fail("%v", err)
-		}
-	default:
-		return fail("openssl %q", args)
-	}
-	if err := os.WriteFile(file, pem.EncodeToMemory(&block), 0o600); err != nil {
-		return fail("%v", err)
-	}
-	return 0
-}
-
-// curl downloads a file.
-func curl(args []string) int {
-	if len(args) != 4 || args[0] != "-fsSL" || args[1] != "-o" {
-		return fail("curl %q", args)
-	}
-	response, err := http.Get(args[3])
+	folder, err := os.MkdirTemp("", "interlock-pages-")
 	if err != nil {
-		return fail("%v", err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		return fail("%s: %v", response.Status, err)
+	builtPrograms = folder
+	code := m.Run()
+	if err := os.RemoveAll(folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
-	if err := os.WriteFile(args[2], content, 0o600); err != nil {
-		return fail("%v", err)
-	}
-	return 0
+	os.Exit(code)
 }
 
-func fail(format string, args ...any) int {
-	fmt.Fprintf(os.Stderr, format+"\n", args...)
-	return 1
-}
+// buildPrograms builds the plugin, the registry of go-containerregistry, and the program that runs pages. kubectl only calls the plugin.
+var buildPrograms = sync.OnceValue(func() error {
+	for _, program := range []struct{ name, module, source string }{
+		{"kubectl-addon", ".", "./cmd/kubectl-addon"},
+		{"pagecommands", ".", "./hack/pagecommands"},
+		{"crane", "hack/release", "github.com/google/go-containerregistry/cmd/crane"},
+	} {
+		command := exec.Command("go", "build", "-o", filepath.Join(builtPrograms, program.name), program.source)
+		command.Dir = filepath.Join(root, program.module)
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w: %s", program.name, err, output)
+		}
+	}
+	const kubectl = `#!/bin/sh
+[ "$1" = addon ] || { echo "only kubectl addon is here" >&2; exit 1; }
+shift
+exec kubectl-addon "$@"
+`
+	return os.WriteFile(filepath.Join(builtPrograms, "kubectl"), []byte(kubectl), 0o700)
+})
 
-// reader is one who runs commands of a page, in a new folder that has the docs of the checkout.
+// reader runs the commands of a page in a new folder that has the docs of the checkout.
 type reader struct{ folder, tools string }
 
 func newReader(t *testing.T) reader {
 	t.Helper()
+	for _, name := range []string{"openssl", "curl"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("pages use a program that this repository does not build:", err)
+		}
+	}
+	if err := buildPrograms(); err != nil {
+		t.Fatal(err)
+	}
 	r := reader{t.TempDir(), t.TempDir()}
 	if err := os.Symlink(filepath.Join(top(t), "docs"), filepath.Join(r.folder, "docs")); err != nil {
 		t.Fatal(err)
-	}
-	for name := range programs {
-		r.write(t, filepath.Join(r.tools, name), program(t, name))
 	}
 	return r
 }
@@ -157,16 +77,6 @@ func top(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// program is a script that runs this test as one of the programs.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	test, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", actsAs, name, test)
 }
 
 func (r reader) write(t *testing.T, path, content string) {
@@ -184,7 +94,7 @@ func (r reader) run(t *testing.T, environment []string, name string, args ...str
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
 	command.Dir, command.WaitDelay = r.folder, 10*time.Second
-	command.Env = append(os.Environ(), "PATH="+r.tools+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+r.tools)
+	command.Env = append(os.Environ(), "PATH="+builtPrograms+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+r.tools)
 	command.Env = append(command.Env, environment...)
 	output, err := command.CombinedOutput()
 	if err != nil {
@@ -198,13 +108,7 @@ func (r reader) runPage(t *testing.T, page string, replaced ...string) error {
 	t.Helper()
 	copied := filepath.Join(r.tools, "page.md")
 	r.write(t, copied, strings.NewReplacer(replaced...).Replace(read(t, page)))
-	runner := filepath.Join(r.tools, "pagecommands")
-	build := exec.Command("go", "build", "-o", runner, "./hack/pagecommands")
-	build.Dir = top(t)
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
-	return r.run(t, nil, runner, copied)
+	return r.run(t, nil, filepath.Join(builtPrograms, "pagecommands"), copied)
 }
 
 // freeAddress is an address on loopback at which nothing listens.
