@@ -54,7 +54,8 @@ func registerTemplated(ctx context.Context, name string) {
 // declare sets the dependencies of a registered add-on.
 func declare(ctx context.Context, name, dependencies string) {
 	GinkgoHelper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.DependenciesAnnotation, "{dependencies: "+dependencies+"}")
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`,
+		interlockv1alpha1.DependenciesAnnotation, "{dependencies: "+dependencies+"}")
 	Expect(hub.Client.Patch(ctx, registration(name), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
