@@ -22,7 +22,7 @@ const (
 	minEdgesPerSec = 1e6
 )
 
-func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error {
+func pureEvaluation(_ context.Context, s *session, results *result.Scenario) error {
 	now := metav1.Now()
 	addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "evaluated"}}
 	addOns := []addonv1alpha1.ClusterManagementAddOn{}
@@ -56,10 +56,10 @@ func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error
 					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loaded), now)
 				}
 			})
-			found.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)
-			found.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decided))
+			results.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)
+			results.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decided))
 			if state.status == metav1.ConditionTrue {
-				found.Bound("allocations per evaluation, all satisfied", "", float64(verdicts.AllocsPerOp()), result.NeverAbove, 0)
+				results.Bound("allocations per evaluation, all satisfied", "", float64(verdicts.AllocsPerOp()), result.NeverAbove, 0)
 			}
 		}
 	}

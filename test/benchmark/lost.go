@@ -15,11 +15,11 @@ const (
 	lostMethod = `The hub loses all clusters. As on OCM's hub, each ManagedCluster becomes Unknown, and then all of its add-ons. Then ` +
 		`all clusters return, and their add-ons report again. On every tenth cluster, an add-on that two others require has ` +
 		`failed meanwhile. The API server counts the writes of addon-manager. This runs once, because nothing is timed.`
-	// lull is how long is waited for writes that must not come.
+	// lull is the waiting time for writes that must not happen.
 	lull = 3 * time.Second
 )
 
-func lost(ctx context.Context, s *session, found *result.Scenario) error {
+func lost(ctx context.Context, s *session, results *result.Scenario) error {
 	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
@@ -34,15 +34,15 @@ func lost(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	differing := len(died) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
 	written := afterwards.Writes(simulator.ManagerUser, simulator.FleetResources...)
-	found.Bound("writes by addon-manager while the clusters are lost", "",
+	results.Bound("writes by addon-manager while the clusters are lost", "",
 		float64(whileLost.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
-	found.Measure("add-ons that differ after the return", "", float64(differing))
+	results.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
+	results.Measure("add-ons that differ after the return", "", float64(differing))
 	return s.recoverOn(ctx, died)
 }
 
 func (s *session) loseAll(ctx context.Context) error {
-	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+	err := simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionUnknown)
 	})
 	if err != nil {
@@ -54,11 +54,10 @@ func (s *session) loseAll(ctx context.Context) error {
 	return pause(ctx, lull)
 }
 
-// returnAll has the clusters return before their add-ons report. Those of the
-// root come last: a writer that reports after addon-manager has written would have to
-// take care not to undo that.
+// returnAll has the clusters return before their add-ons report. The add-ons of the root come last. Otherwise a
+// report after addon-manager's write would have to preserve that write.
 func (s *session) returnAll(ctx context.Context, died []string) error {
-	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+	err := simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionTrue)
 	})
 	if err != nil {
@@ -89,18 +88,18 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 	return pause(ctx, lull)
 }
 
-// allInstalled returns all add-ons on all clusters, but for that of one name.
+// allInstalled returns all add-ons on all clusters, except the add-on with this name.
 func (s *session) allInstalled(except string) []types.NamespacedName {
 	var keys []types.NamespacedName
 	for _, addOn := range s.fleet.AddOns {
 		if addOn.Name != except {
-			keys = append(keys, simulator.On(s.fleet.Clusters, addOn.Name)...)
+			keys = append(keys, simulator.KeysOn(s.fleet.Clusters, addOn.Name)...)
 		}
 	}
 	return keys
 }
 
-// pause waits, for what must not happen meanwhile.
+// pause waits, to observe that nothing happens.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

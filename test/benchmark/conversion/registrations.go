@@ -18,7 +18,7 @@ import (
 
 const crdName = "clustermanagementaddons.addon.open-cluster-management.io"
 
-// registration is as OCM's own add-ons have it, with dependencies.
+// registration is similar to the registrations of OCM's own add-ons, with dependencies.
 const registration = `
 apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn
@@ -89,10 +89,9 @@ func convertBy(ctx context.Context, config *rest.Config, converting *converter) 
 	return err
 }
 
-// read reads one object through v1beta1, and returns how many conversions were
-// requested meanwhile.
+// read reads one object through v1beta1, and returns the number of conversions that were requested meanwhile.
 func read(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter, i int) (int64, error) {
-	converting.answered.Store(0)
+	converting.reviews.Store(0)
 	_, err := addOns.Get(ctx, name(i), metav1.GetOptions{})
-	return converting.answered.Load(), err
+	return converting.reviews.Load(), err
 }

@@ -58,8 +58,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 })
 
-// start starts an addon-manager for the rest of a container, and waits until it
-// has evaluated the whole fleet.
+// start starts an addon-manager for the rest of a container, and waits until it has evaluated the whole fleet.
 func start(options simulator.ManagerOptions) *simulator.Manager {
 	GinkgoHelper()
 	options.Binary = binary

@@ -1,6 +1,6 @@
-// Command ordering measures on hubs of real OCM what it costs that add-ons are installed in order: the time until ten
-// add-ons are available on each of many managed clusters, with and without ordering: Install, in turns and in one run. Then
-// it counts what is written while all gates are closed. It exits 1 when a bound is missed.
+// Command ordering measures the cost of ordered installation on hubs of real OCM: the time until ten add-ons are
+// available on each of many managed clusters, with and without ordering: Install, in turns and in one run. Then it
+// counts the writes while all gates are closed. It exits 1 when a bound is missed.
 package main
 
 import (
@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	// maxRatio is how many times as long the installation in order may take, beyond a round trip for each layer.
+	// maxRatio is the maximum ratio of the time in order to the time at once, without a round trip for each layer.
 	maxRatio = 1.25
-	// calm is how long nothing may be written before the writes are counted, and counted how long they are then.
+	// calm is how long nothing may be written before the writes are counted, and counted is how long they are
+	// counted.
 	calm, counted = 10 * time.Second, 30 * time.Second
 )
 
@@ -37,7 +38,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 2, "How often both are measured.")
 	flag.IntVar(&o.closed, "closed", 500, "Closed gates while writes are counted.")
 	flag.Parse()
-	ctrl.SetLogger(logr.Discard()) // what it finds is printed
+	ctrl.SetLogger(logr.Discard()) // the results are printed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o)
 	stop()
@@ -51,19 +52,19 @@ func run(ctx context.Context, o options) error {
 	fmt.Printf("10 add-ons in %d layers on %d managed clusters, installed by OCM\n", len(layers), o.clusters)
 	took := map[bool][]time.Duration{}
 	var trip time.Duration
-	var closed waited
+	var closed gateWrites
 	for turn := range 2 * o.rounds {
 		ordered := turn%4 == 0 || turn%4 == 3 // in turns
 		err := onHub(ctx, o, func(f *fleet) (err error) {
 			if trip, err = f.roundTrip(ctx); err != nil {
 				return err
 			}
-			one, err := f.install(ctx, ordered)
+			duration, err := f.install(ctx, ordered)
 			if err != nil {
 				return err
 			}
-			fmt.Printf("  %-10s %s\n", map[bool]string{true: "in order", false: "at once"}[ordered], one.Round(time.Millisecond))
-			took[ordered] = append(took[ordered], one)
+			fmt.Printf("  %-10s %s\n", map[bool]string{true: "in order", false: "at once"}[ordered], duration.Round(time.Millisecond))
+			took[ordered] = append(took[ordered], duration)
 			if last := turn == 2*o.rounds-1; last {
 				closed, err = f.closedGates(ctx, o.closed)
 			}
@@ -86,7 +87,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// onHub measures on a hub of its own, because what a measurement leaves behind would slow the next one.
+// onHub measures on a new hub, because the remains of a measurement would slow the next one.
 func onHub(ctx context.Context, o options, measure func(*fleet) error) (err error) {
 	f, err := start(ctx, o)
 	if err != nil {
