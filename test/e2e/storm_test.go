@@ -52,7 +52,7 @@ func describeStorm() {
 // stormReport is printed with the spec.
 type stormReport struct{ FlipsOfBase, WritesOfLeaf int }
 
-// leader is the pod that leads.
+// leader returns the name of the leading pod.
 func leader(ctx context.Context) string {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{}

@@ -25,7 +25,7 @@ func describeUpgrade() {
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		quiet := newFleet(ctx, "quiet", 10)
 		DeferCleanup(quiet.dissolve)
-		for i, cluster := range quiet.clusters { // half of them broken, and so left
+		for i, cluster := range quiet.clusters { // half of them are broken, and stay so
 			Expect(quiet.flip(ctx, cluster, i%2 == 0)).To(Succeed())
 		}
 		quiet.settle(ctx)
@@ -64,12 +64,11 @@ func describeUpgrade() {
 	})
 }
 
-// imagesOf are those of all pods of a Deployment, also of those that are
-// stopping.
-func imagesOf(ctx context.Context, on client.Client, namespace, name string) func() ([]string, error) {
+// imagesOf returns the images of all pods of a Deployment, including stopping pods.
+func imagesOf(ctx context.Context, cluster client.Client, namespace, name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		var pods corev1.PodList
-		err := on.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": name})
+		err := cluster.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": name})
 		var images []string
 		for _, pod := range pods.Items {
 			images = append(images, pod.Spec.Containers[0].Image)
@@ -78,7 +77,7 @@ func imagesOf(ctx context.Context, on client.Client, namespace, name string) fun
 	}
 }
 
-// agentServes: it has a pod that is ready on the managed cluster.
+// agentServes reports an error unless addon-agent has an available pod on the managed cluster.
 func agentServes(ctx context.Context) error {
 	deployment := &appsv1.Deployment{}
 	if err := managed.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: agentWorkload}, deployment); err != nil {
