@@ -1,6 +1,6 @@
-// Package addonagent runs addon-agent as an add-on of OCM for a suite: OCM deploys the objects of deploy/agent-addon on some of
-// the managed clusters, registers the agent and judges whether it is available. addon-agent itself is a process with the
-// kubeconfig, the service account and the flags that its pod would have.
+// Package addonagent runs addon-agent as an add-on of OCM for a suite. OCM deploys the objects of deploy/agent-addon
+// on some of the managed clusters, registers the agent and decides whether it is available. addon-agent itself is a
+// process with the kubeconfig, the service account and the flags of its pod.
 package addonagent
 
 import (
@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// Name is that of the add-on.
+	// Name is the name of the add-on.
 	Name = names.AgentAddOn
-	// GrantFlag has addon-manager give agents their rights.
+	// GrantFlag makes addon-manager give agents their rights.
 	GrantFlag = "--grant-agent-rights"
 
 	// workload is the name of the Deployment, of its service account, and of the RoleBinding on the hub.
@@ -48,7 +48,7 @@ type AddOn struct {
 }
 
 // New prepares the add-on on managed clusters of a hub. They need a work agent, and workloads that become available
-// (ocmsuite.RunWorkloads). What runs ends with the caller: it is for BeforeSuite.
+// (ocmsuite.RunWorkloads). The processes end with the caller: call it in BeforeSuite.
 func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *AddOn {
 	GinkgoHelper()
 	a := &AddOn{hub: hub}
@@ -65,7 +65,7 @@ func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *Ad
 	return a
 }
 
-// grant creates the roles of deploy/hub for agents, with the right of addon-manager to bind the one on the hub.
+// grant creates the roles of deploy/hub for agents, with the right of addon-manager to bind the role on the hub.
 func (a *AddOn) grant(ctx context.Context) {
 	GinkgoHelper()
 	granting, granted, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
@@ -77,7 +77,7 @@ func (a *AddOn) grant(ctx context.Context) {
 	}
 }
 
-// place creates the Placement of the clusters that have the label.
+// place creates the Placement that selects the clusters with the label.
 func (a *AddOn) place(ctx context.Context) {
 	GinkgoHelper()
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: "global"}}
@@ -97,8 +97,8 @@ func (a *AddOn) place(ctx context.Context) {
 	}
 }
 
-// On returns the agent of a managed cluster.
-func (a *AddOn) On(cluster string) *Agent {
+// Agent returns the agent of a managed cluster.
+func (a *AddOn) Agent(cluster string) *Agent {
 	GinkgoHelper()
 	for _, agent := range a.agents {
 		if agent.cluster.Name == cluster {
@@ -109,8 +109,8 @@ func (a *AddOn) On(cluster string) *Agent {
 	return nil
 }
 
-// Deploy registers the add-on where it is not registered, has each agent run, and waits until OCM reports it as available.
-// addon-manager runs meanwhile, with GrantFlag.
+// Deploy registers the add-on if it is not registered, runs each agent, and waits until OCM reports it as available.
+// Meanwhile addon-manager has to run, with GrantFlag.
 func (a *AddOn) Deploy(ctx context.Context) {
 	GinkgoHelper()
 	template, registration := &addonv1alpha1.AddOnTemplate{}, &addonv1alpha1.ClusterManagementAddOn{}
@@ -134,7 +134,7 @@ func (a *AddOn) Deploy(ctx context.Context) {
 	}
 }
 
-// available returns the condition Available of the add-on on a cluster; it is nil where it is not set.
+// available returns the condition Available of the add-on on a cluster. It is empty if the condition is not set.
 func (a *AddOn) available(ctx context.Context, cluster string) (*metav1.Condition, error) {
 	installed := &addonv1alpha1.ManagedClusterAddOn{}
 	err := a.hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: Name}, installed)

@@ -19,8 +19,8 @@ import (
 // tokenLifetime is longer than any test.
 const tokenLifetime = 24 * time.Hour
 
-// serviceAccountKubeconfig writes a kubeconfig of a service account, with a token
-// as a pod gets one, and returns its path.
+// serviceAccountKubeconfig writes a kubeconfig of a service account, with a token like a pod has, and returns its
+// path.
 func serviceAccountKubeconfig(ctx context.Context, cluster *testenv.Cluster, dir, namespace, name string) (string, error) {
 	admin, err := kubernetes.NewForConfig(cluster.Config)
 	if err != nil {
