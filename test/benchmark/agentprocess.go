@@ -57,12 +57,12 @@ func agentProcess(ctx context.Context, s *session, results *result.Scenario) (er
 
 // leasesOnce renews one lease after the other, and lets each expire.
 func leasesOnce(ctx context.Context, site *simulator.Site, results *result.Scenario) error {
-	var renewed []float64
+	var renewals []float64
 	for i := range leasesEach {
 		name := site.AddOns[i%len(site.AddOns)].Name
 		key := simulator.KeysOn([]string{site.Cluster}, name)[0]
-		down := simulator.Expectation{key: simulator.AvailableIs("False")}
-		if _, err := site.Observer.Await(ctx, down, time.Minute); err != nil {
+		unavailable := simulator.Expectation{key: simulator.AvailableIs("False")}
+		if _, err := site.Observer.Await(ctx, unavailable, time.Minute); err != nil {
 			return err
 		}
 		started := time.Now()
@@ -73,7 +73,7 @@ func leasesOnce(ctx context.Context, site *simulator.Site, results *result.Scena
 		if err != nil {
 			return err
 		}
-		renewed = append(renewed, 1000*up.Sub(started).Seconds())
+		renewals = append(renewals, 1000*up.Sub(started).Seconds())
 		expired, err := site.Observer.Await(ctx, simulator.Expectation{key: simulator.AvailableIs("False")}, time.Minute)
 		if err != nil {
 			return err
@@ -82,9 +82,9 @@ func leasesOnce(ctx context.Context, site *simulator.Site, results *result.Scena
 			1000*expired.Sub(started.Add(agentGrace)).Seconds(), result.NeverAbove, expiredBoundMS)
 	}
 	sum := 0.0
-	for _, took := range renewed {
+	for _, took := range renewals {
 		sum += took
 	}
-	results.Bound("lease renewed: mean time to Available=True", "ms", sum/float64(len(renewed)), result.MedianAtMost, renewedBoundMS)
+	results.Bound("lease renewed: mean time to Available=True", "ms", sum/float64(len(renewals)), result.MedianAtMost, renewedBoundMS)
 	return nil
 }

@@ -66,21 +66,21 @@ func holdInPlainCache(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	held, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: nil})
+	objects, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: nil})
 	if err != nil {
 		return err
 	}
 	for _, object := range []client.Object{
 		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{},
 	} {
-		if _, err := held.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+		if _, err := objects.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group errgroup.Group
-	group.Go(func() error { return held.Start(ctx) })
-	if held.WaitForCacheSync(ctx) {
+	group.Go(func() error { return objects.Start(ctx) })
+	if objects.WaitForCacheSync(ctx) {
 		fmt.Println("cached")
 		_, err = io.Copy(io.Discard, os.Stdin)
 	}
@@ -146,9 +146,9 @@ func (s *session) child(ctx context.Context, command string) (*exec.Cmd, error) 
 	if err != nil {
 		return nil, err
 	}
-	called := exec.CommandContext(ctx, self, command, user.Kubeconfig)
-	called.Stderr = os.Stderr
-	return called, nil
+	process := exec.CommandContext(ctx, self, command, user.Kubeconfig)
+	process.Stderr = os.Stderr
+	return process, nil
 }
 
 // streamingList returns the running time of a process that only lists.

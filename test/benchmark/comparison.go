@@ -36,23 +36,23 @@ type comparison struct {
 
 // compare plays two storms, and compares both with the same number of patches by a trivial client between them.
 func (s *session) compare(ctx context.Context, writes int, first, second storm) ([2]comparison, error) {
-	var played [2]comparison
+	var comparisons [2]comparison
 	var err error
-	if played[0], err = s.await(ctx, writes, first); err != nil {
-		return played, err
+	if comparisons[0], err = s.await(ctx, writes, first); err != nil {
+		return comparisons, err
 	}
 	if err := s.settleDown(ctx); err != nil {
-		return played, err
+		return comparisons, err
 	}
 	raw, err := s.trivial.Touch(ctx, simulator.KeysOn(s.fleet.Clusters, simulator.Leaf), writes)
 	if err != nil {
-		return played, err
+		return comparisons, err
 	}
-	if played[1], err = s.await(ctx, writes, second); err != nil {
-		return played, err
+	if comparisons[1], err = s.await(ctx, writes, second); err != nil {
+		return comparisons, err
 	}
-	played[0].raw, played[1].raw = raw, raw
-	return played, nil
+	comparisons[0].raw, comparisons[1].raw = raw, raw
+	return comparisons, nil
 }
 
 // await plays a storm until all expected conditions have followed.

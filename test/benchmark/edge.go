@@ -22,12 +22,12 @@ func edge(ctx context.Context, s *session, results *result.Scenario) error {
 	}
 	for range s.repetitions {
 		storms := [2]storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
-		played, err := s.compare(ctx, writes, storms[0], storms[1])
+		comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 		if err != nil {
 			return err
 		}
-		for i := range played {
-			played[i].addTo(results, storms[i].name, writes, bound)
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, bound)
 		}
 	}
 	return nil

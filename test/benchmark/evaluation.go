@@ -44,20 +44,20 @@ func pureEvaluation(_ context.Context, s *session, results *result.Scenario) err
 			observation := evaluation.Observation{Installed: true, Available: &metav1.Condition{
 				Type: "Available", Status: state.status, Reason: "Measured", LastTransitionTime: now,
 			}}
-			loaded := evaluator.State(addOn.Name, cluster, func(string) evaluation.Observation { return observation })
+			loadedState := evaluator.State(addOn.Name, cluster, func(string) evaluation.Observation { return observation })
 			verdicts := testing.Benchmark(func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					evaluator.Evaluate(addOn.Name, loaded)
+					evaluator.Evaluate(addOn.Name, loadedState)
 				}
 			})
-			decided := testing.Benchmark(func(b *testing.B) {
+			decisions := testing.Benchmark(func(b *testing.B) {
 				for b.Loop() {
-					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loaded), now)
+					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loadedState), now)
 				}
 			})
 			results.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)
-			results.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decided))
+			results.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decisions))
 			if state.status == metav1.ConditionTrue {
 				results.Bound("allocations per evaluation, all satisfied", "", float64(verdicts.AllocsPerOp()), result.NeverAbove, 0)
 			}
@@ -66,6 +66,6 @@ func pureEvaluation(_ context.Context, s *session, results *result.Scenario) err
 	return nil
 }
 
-func edgesPerSecond(measured testing.BenchmarkResult) float64 {
-	return evaluatedEdges * float64(measured.N) / measured.T.Seconds()
+func edgesPerSecond(benchmark testing.BenchmarkResult) float64 {
+	return evaluatedEdges * float64(benchmark.N) / benchmark.T.Seconds()
 }

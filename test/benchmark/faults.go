@@ -70,11 +70,11 @@ func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) 
 
 	requests, good := faults.Requests(), faults.Count(simulator.NoFault)
 	started := time.Now()
-	down, err := s.playStorm(ctx, seed)
+	lastEvents, err := s.playStorm(ctx, seed)
 	if err != nil {
 		return storm, err
 	}
-	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return down[key] == simulator.Fails })
+	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return lastEvents[key] == simulator.Fails })
 	ended, err := s.observer.Await(ctx, expected, s.patience(len(expected)))
 	if err != nil {
 		return storm, err
@@ -87,7 +87,7 @@ func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) 
 	storm.requests = faults.Requests() - requests
 	storm.faults = storm.requests - (faults.Count(simulator.NoFault) - good)
 	storm.wrong = s.observer.Wrong(expected)
-	return storm, s.calm(ctx, down)
+	return storm, s.calm(ctx, lastEvents)
 }
 
 // playStorm lets dependencies fail and recover on a quarter of the clusters, one on each on average. It returns the

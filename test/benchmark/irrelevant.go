@@ -56,11 +56,11 @@ func (s *session) recoverOn(ctx context.Context, clusters []string) error {
 }
 
 func (s *session) irrelevantOnce(ctx context.Context, seed uint64, results *result.Scenario) error {
-	var touched []types.NamespacedName
+	var addOns []types.NamespacedName
 	for _, name := range []string{simulator.Leaf, edited, "cluster-proxy", "governance-policy-framework"} {
-		touched = append(touched, simulator.KeysOn(s.fleet.Clusters, name)...)
+		addOns = append(addOns, simulator.KeysOn(s.fleet.Clusters, name)...)
 	}
-	schedule := simulator.NewSchedule(seed, touched, []simulator.EventKind{simulator.Irrelevant, simulator.Relabeled},
+	schedule := simulator.NewSchedule(seed, addOns, []simulator.EventKind{simulator.Irrelevant, simulator.Relabeled},
 		int(updatesPerSecond*updatesFor.Seconds()), updatesFor)
 
 	before, err := s.meter(ctx)

@@ -27,18 +27,18 @@ func lost(ctx context.Context, s *session, results *result.Scenario) error {
 	if err != nil {
 		return err
 	}
-	died := s.everyNth(10)
-	afterwards, err := s.fleet.Hub.Requests.During(func() error { return s.returnAll(ctx, died) })
+	deadRoots := s.everyNth(10)
+	afterwards, err := s.fleet.Hub.Requests.During(func() error { return s.returnAll(ctx, deadRoots) })
 	if err != nil {
 		return err
 	}
-	differing := len(died) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
+	differing := len(deadRoots) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
 	written := afterwards.Writes(simulator.ManagerUser, simulator.FleetResources...)
 	results.Bound("writes by addon-manager while the clusters are lost", "",
 		float64(whileLost.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
 	results.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
 	results.Measure("add-ons that differ after the return", "", float64(differing))
-	return s.recoverOn(ctx, died)
+	return s.recoverOn(ctx, deadRoots)
 }
 
 func (s *session) loseAll(ctx context.Context) error {
@@ -56,7 +56,7 @@ func (s *session) loseAll(ctx context.Context) error {
 
 // returnAll has the clusters return before their add-ons report. The add-ons of the root come last. Otherwise a
 // report after addon-manager's write would have to preserve that write.
-func (s *session) returnAll(ctx context.Context, died []string) error {
+func (s *session) returnAll(ctx context.Context, deadRoots []string) error {
 	err := simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionTrue)
 	})
@@ -67,7 +67,7 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 		return err
 	}
 	dead := map[string]bool{}
-	for _, cluster := range died {
+	for _, cluster := range deadRoots {
 		dead[cluster] = true
 	}
 	var alive []string
@@ -76,13 +76,13 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 			alive = append(alive, cluster)
 		}
 	}
-	if err := s.setAvailable(ctx, died, simulator.Root, false); err != nil {
+	if err := s.setAvailable(ctx, deadRoots, simulator.Root, false); err != nil {
 		return err
 	}
 	if err := s.setAvailable(ctx, alive, simulator.Root, true); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, died); err != nil {
+	if err := s.settle(ctx, deadRoots); err != nil {
 		return err
 	}
 	return pause(ctx, lull)

@@ -54,17 +54,17 @@ func (s *session) outageOnce(
 		storms[i].begin = func() error { return s.setAvailable(ctx, clusters, simulator.Root, up) }
 		storms[i].expected, writes = s.outageExpected(clusters, up)
 	}
-	played, err := s.compare(ctx, writes, storms[0], storms[1])
+	comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 	if err != nil {
 		return comparison{}, err
 	}
-	failed := played[0]
+	failed := comparisons[0]
 	for i, took := range []time.Duration{failed.storm, failed.raw} {
 		growth.Lines[i].Points = append(growth.Lines[i].Points, [2]float64{float64(len(clusters)), took.Seconds()})
 	}
 	if results != nil {
-		for i := range played {
-			played[i].addTo(results, storms[i].name, writes, stormBound)
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, stormBound)
 		}
 	}
 	return failed, nil

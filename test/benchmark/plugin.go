@@ -43,7 +43,7 @@ var pluginVerbs = []string{
 	"lint DECLARED --live", "events", "events EDGED", "wait EDGED --for=available --timeout=0s", "snapshot -",
 }
 
-const declared = `apiVersion: addon.open-cluster-management.io/v1alpha1
+const declarationFile = `apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn
 metadata: {name: cluster-gateway}
 spec:
@@ -60,21 +60,21 @@ func plugin(ctx context.Context, s *session, results *result.Scenario) (err erro
 		err = errors.Join(err, s.setAvailable(ctx, down, simulator.Root, true), s.settle(ctx, nil))
 	}()
 	file := filepath.Join(s.dir, "declared.yaml")
-	if err := os.WriteFile(file, []byte(declared), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(declarationFile), 0o600); err != nil {
 		return err
 	}
 	user, err := s.fleet.Hub.User("plugin")
 	if err != nil {
 		return err
 	}
-	named := strings.NewReplacer("EDGED", "cluster-gateway", "ROOT", simulator.Root, "CLUSTER", down[0], "DECLARED", file)
+	placeholders := strings.NewReplacer("EDGED", "cluster-gateway", "ROOT", simulator.Root, "CLUSTER", down[0], "DECLARED", file)
 	for range s.repetitions {
 		for _, verb := range pluginVerbs {
 			list, err := s.pagedListIfBounded(ctx)
 			if err != nil {
 				return err
 			}
-			took, peak, err := s.runPlugin(ctx, append(strings.Fields(named.Replace(verb)), "--kubeconfig", user.Kubeconfig))
+			took, peak, err := s.runPlugin(ctx, append(strings.Fields(placeholders.Replace(verb)), "--kubeconfig", user.Kubeconfig))
 			if err != nil {
 				return fmt.Errorf("kubectl addon %s: %w", verb, err)
 			}
@@ -116,13 +116,13 @@ func (s *session) runPlugin(ctx context.Context, args []string) (time.Duration, 
 	command := exec.CommandContext(ctx, self, append([]string{measureCommand, filepath.Join(s.bin, "kubectl-addon")}, args...)...)
 	var errOut strings.Builder
 	command.Stderr = &errOut
-	printed, err := command.Output()
+	output, err := command.Output()
 	if err != nil {
 		return 0, 0, fmt.Errorf("%w: %s", err, errOut.String())
 	}
 	var seconds, peak float64
-	if _, err := fmt.Sscan(string(printed), &seconds, &peak); err != nil {
-		return 0, 0, fmt.Errorf("read %q: %w", printed, err)
+	if _, err := fmt.Sscan(string(output), &seconds, &peak); err != nil {
+		return 0, 0, fmt.Errorf("read %q: %w", output, err)
 	}
 	return time.Duration(seconds * float64(time.Second)), peak, nil
 }
@@ -145,8 +145,8 @@ func measureProgram(ctx context.Context, args []string) error {
 	started := time.Now()
 	err := program.Run()
 	took := time.Since(started)
-	var exited *exec.ExitError
-	if err != nil && (!errors.As(err, &exited) || exited.ExitCode() != cmdline.ExitError) {
+	var exitErr *exec.ExitError
+	if err != nil && (!errors.As(err, &exitErr) || exitErr.ExitCode() != cmdline.ExitError) {
 		return err
 	}
 	usage, ok := program.ProcessState.SysUsage().(*syscall.Rusage)

@@ -34,12 +34,12 @@ func policy(ctx context.Context, s *session, results *result.Scenario) error {
 	}
 	for range s.repetitions {
 		storms := s.policyStorms(ctx, edge.Name)
-		played, err := s.compare(ctx, writes, storms[0], storms[1])
+		comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 		if err != nil {
 			return err
 		}
-		for i := range played {
-			played[i].addTo(results, storms[i].name, writes, stormBound)
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, stormBound)
 		}
 	}
 	_, err := s.await(ctx, writes, removal)

@@ -51,22 +51,22 @@ func (s *session) reportStorm(ctx context.Context, scope string) (time.Duration,
 	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "reports-" + scope, Reports: scope}); err != nil {
 		return 0, 0, err
 	}
-	counted, err := s.fleet.Hub.Requests.During(func() error {
+	counts, err := s.fleet.Hub.Requests.During(func() error {
 		for _, up := range []bool{false, true} {
 			expected, writes := s.outageExpected(s.fleet.Clusters, up)
-			played, err := s.await(ctx, writes, storm{expected: expected, begin: func() error {
+			comparison, err := s.await(ctx, writes, storm{expected: expected, begin: func() error {
 				return s.setAvailable(ctx, s.fleet.Clusters, simulator.Root, up)
 			}})
 			if err != nil {
 				return err
 			}
-			took += played.storm
+			took += comparison.storm
 		}
 		return s.settleDown(ctx)
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	requests := counted.Reads(simulator.ManagerUser, reportsResource) + counted.Writes(simulator.ManagerUser, reportsResource)
+	requests := counts.Reads(simulator.ManagerUser, reportsResource) + counts.Writes(simulator.ManagerUser, reportsResource)
 	return took, requests, s.stopManager(ctx)
 }

@@ -20,8 +20,8 @@ const (
 	removalsFor       = 5 * time.Second
 	// answeredWithin is how long an API server waits for the webhook.
 	answeredWithin = time.Second
-	// mutating is the default number of write requests that an API server handles at a time.
-	mutating = 200
+	// maxMutating is the default number of write requests that an API server handles at a time.
+	maxMutating = 200
 	// maxLate is the maximum share of requests without an answer in time, in percent. It is not zero, because the
 	// processors are shared with all other processes.
 	maxLate = 0.1
@@ -83,7 +83,7 @@ func (s *session) sendAtRate(ctx context.Context, webhook *simulator.Webhook, re
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	results, started := &rateResults{}, time.Now()
 	var group errgroup.Group
-	group.SetLimit(mutating)
+	group.SetLimit(maxMutating)
 	for i := range rate * int(removalsFor/time.Second) {
 		removal := removals[random.IntN(len(removals))]
 		if simulator.SleepUntil(ctx, started.Add(time.Duration(i)*time.Second/time.Duration(rate))) != nil {

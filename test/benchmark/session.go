@@ -88,9 +88,9 @@ func (s *session) startFleet(ctx context.Context) error {
 	if s.trivial, err = s.fleet.Hub.NewTrivial(); err != nil {
 		return err
 	}
-	observed, end := context.WithCancel(ctx)
+	observeCtx, end := context.WithCancel(ctx)
 	s.end = end
-	if s.observer, err = s.fleet.Hub.Observe(observed); err != nil {
+	if s.observer, err = s.fleet.Hub.Observe(observeCtx); err != nil {
 		return err
 	}
 	return s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"})

@@ -28,8 +28,8 @@ type expectation struct {
 	reason string
 	// degraded is the reason of Degraded=True. Empty means that the add-on is not degraded.
 	degraded string
-	// says are parts of Degraded's message, in this order.
-	says []string
+	// messageParts are parts of Degraded's message, in this order.
+	messageParts []string
 }
 
 // available expects that the add-on works, with all its dependencies.
@@ -40,15 +40,15 @@ func available(cluster, addOn string) expectation {
 // reduced expects that the add-on works, without an Optional dependency.
 //
 //nolint:unparam // all expectations look alike: a cluster, an add-on, parts of the message
-func reduced(cluster, addOn string, says ...string) expectation {
-	return expectation{cluster: cluster, addOn: addOn, available: conditionTrue, degraded: optionalMissing, says: says}
+func reduced(cluster, addOn string, messageParts ...string) expectation {
+	return expectation{cluster: cluster, addOn: addOn, available: conditionTrue, degraded: optionalMissing, messageParts: messageParts}
 }
 
 // blocked expects that the add-on cannot work, because a Required dependency fails.
-func blocked(cluster, addOn string, says ...string) expectation {
+func blocked(cluster, addOn string, messageParts ...string) expectation {
 	return expectation{
 		cluster: cluster, addOn: addOn, available: conditionFalse, reason: requiredMissing,
-		degraded: requiredMissing, says: says,
+		degraded: requiredMissing, messageParts: messageParts,
 	}
 }
 
@@ -81,8 +81,8 @@ func (e expectation) mismatch(addOn *installed) string {
 		return differs("Degraded", conditionFalse, "", degraded)
 	case e.degraded != "" && (degraded.Status != metav1.ConditionTrue || degraded.Reason != e.degraded):
 		return differs("Degraded", conditionTrue, e.degraded, degraded)
-	case !inOrder(degraded.Message, e.says):
-		return fmt.Sprintf("expected Degraded to say %q, seen %q", strings.Join(e.says, " … "), degraded.Message)
+	case !inOrder(degraded.Message, e.messageParts):
+		return fmt.Sprintf("expected Degraded to say %q, seen %q", strings.Join(e.messageParts, " … "), degraded.Message)
 	case e.degraded == requiredMissing && isAvailable.Message != degraded.Message:
 		return fmt.Sprintf("expected Available to say what Degraded says, seen %q", isAvailable.Message)
 	}

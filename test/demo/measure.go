@@ -88,7 +88,7 @@ func (w *world) reaction(ctx context.Context, act func(context.Context, string, 
 	if err := act(ctx, cluster1, serviceAccount); err != nil {
 		return nil, err
 	}
-	flipped, err := w.observer.await(ctx, began, func(c change) bool {
+	first, err := w.observer.await(ctx, began, func(c change) bool {
 		return c.addOn == flip.addOn && c.condition == flip.condition && c.status == flip.status
 	})
 	if err != nil {
@@ -98,19 +98,19 @@ func (w *world) reaction(ctx context.Context, act func(context.Context, string, 
 	if err != nil {
 		return nil, err
 	}
-	decided, err := w.observer.await(ctx, flipped.time, becomes(gateway, "Degraded", degraded))
+	decision, err := w.observer.await(ctx, first.time, becomes(gateway, "Degraded", degraded))
 	if err != nil {
 		return nil, err
 	}
-	followed, err := w.observer.await(ctx, decided.time, becomes(gateway, "Available", outcome))
+	effect, err := w.observer.await(ctx, decision.time, becomes(gateway, "Available", outcome))
 	if err != nil {
 		return nil, err
 	}
-	calmed := []expectation{blocked(cluster1, gateway), blocked(cluster1, kueue)}
+	expectations := []expectation{blocked(cluster1, gateway), blocked(cluster1, kueue)}
 	if outcome == conditionTrue {
-		calmed = []expectation{available(cluster1, gateway), available(cluster1, kueue)}
+		expectations = []expectation{available(cluster1, gateway), available(cluster1, kueue)}
 	}
-	return []sample{{decided.time.Sub(flipped.time), raw}, {followed.time.Sub(decided.time), raw}}, w.observer.settle(ctx, calmed, calm/4)
+	return []sample{{decision.time.Sub(first.time), raw}, {effect.time.Sub(decision.time), raw}}, w.observer.settle(ctx, expectations, calm/4)
 }
 
 // rawWrite writes one condition like addon-manager, and nothing else. It returns the time until the demo's watch

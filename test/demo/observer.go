@@ -138,22 +138,22 @@ var errUnsettled = errors.New("it did not come true, or not for long")
 // settle waits until all expectations hold, and no add-on is written for calm: OCM's own controllers may still be at
 // work.
 func (o *observer) settle(ctx context.Context, expected []expectation, calm time.Duration) error {
-	var calmed <-chan time.Time
+	var calmTimer <-chan time.Time
 	for {
 		holds, news := o.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
 			return len(mismatches(expected, addOns)) == 0
 		})
 		switch {
 		case !holds:
-			calmed = nil
-		case calmed == nil:
-			calmed = time.After(calm)
+			calmTimer = nil
+		case calmTimer == nil:
+			calmTimer = time.After(calm)
 		}
 		select {
-		case <-calmed:
+		case <-calmTimer:
 			return nil
 		case <-news:
-			calmed = nil
+			calmTimer = nil
 		case <-ctx.Done():
 			return errUnsettled
 		}

@@ -108,9 +108,9 @@ func (w *world) await(ctx context.Context, began time.Time, s *step) (change, er
 	first, err := w.observer.await(ctx, began, s.trigger)
 	finish(err)
 	if err == nil {
-		var renewed time.Time
-		if renewed, err = w.lastRenewal(ctx, first.addOn); err == nil {
-			late := first.time.Sub(renewed.Add(w.grace))
+		var renewal time.Time
+		if renewal, err = w.lastRenewal(ctx, first.addOn); err == nil {
+			late := first.time.Sub(renewal.Add(w.grace))
 			w.printer.line("%sNoticed %s after that moment.", indent, brief(late))
 		}
 	}
@@ -161,9 +161,9 @@ func (w *world) checkUntouched(s *step) error {
 	if err := w.hub.List(w.ctx, &list); err != nil {
 		return err
 	}
-	concerned := map[types.NamespacedName]bool{}
+	stepAddOns := map[types.NamespacedName]bool{}
 	for _, e := range s.expect {
-		concerned[e.key()] = true
+		stepAddOns[e.key()] = true
 	}
 	versions := map[types.NamespacedName]string{}
 	for i := range list.Items {
@@ -173,7 +173,7 @@ func (w *world) checkUntouched(s *step) error {
 	w.versions = versions
 	untouched := map[string]int{}
 	for name, version := range before {
-		if concerned[name] {
+		if stepAddOns[name] {
 			continue
 		}
 		if versions[name] != version {

@@ -109,11 +109,11 @@ func lines(heading []string, rows [][]string) []string {
 	var text bytes.Buffer
 	// Writing to memory cannot fail.
 	_ = table.Print(&text, heading, rows)
-	printed := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	for i := range printed {
-		printed[i] = strings.TrimRight(printed[i], " ")
+	rendered := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	for i := range rendered {
+		rendered[i] = strings.TrimRight(rendered[i], " ")
 	}
-	return printed
+	return rendered
 }
 
 // wrap breaks text between words into lines of at most width characters. Only a longer word exceeds that. Line breaks

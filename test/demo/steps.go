@@ -237,6 +237,8 @@ func onlyAddOn(addOn string) func(string) []string {
 }
 
 // withMessage adds parts of the message to an expectation.
-func withMessage(expect func(cluster, addOn string, says ...string) expectation, says ...string) func(string, string) expectation {
-	return func(cluster, addOn string) expectation { return expect(cluster, addOn, says...) }
+func withMessage(
+	expect func(cluster, addOn string, messageParts ...string) expectation, messageParts ...string,
+) func(string, string) expectation {
+	return func(cluster, addOn string) expectation { return expect(cluster, addOn, messageParts...) }
 }

@@ -21,13 +21,13 @@ type timed struct {
 
 // timesOf returns the changes of the step's add-ons.
 func timesOf(changes []change, expected []expectation, origin time.Time) times {
-	concerned := map[types.NamespacedName]bool{}
+	stepAddOns := map[types.NamespacedName]bool{}
 	for _, e := range expected {
-		concerned[e.key()] = true
+		stepAddOns[e.key()] = true
 	}
 	t := times{changes: map[types.NamespacedName][]timed{}}
 	for _, c := range changes {
-		if !concerned[c.addOn] {
+		if !stepAddOns[c.addOn] {
 			continue
 		}
 		if t.changes[c.addOn] == nil {

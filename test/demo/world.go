@@ -111,13 +111,13 @@ func (w *world) joinClusters() error {
 			if err != nil {
 				return err
 			}
-			joined, err := w.ocm.Join(w.ctx, name, ocm.JoinOptions{
+			cluster, err := w.ocm.Join(w.ctx, name, ocm.JoinOptions{
 				Options: options, Logs: w.logs,
 				AddOnLeaseInterval: readEvery, AddOnLeaseDurationSeconds: int(w.grace / graceUnit),
 			})
 			mutex.Lock()
 			defer mutex.Unlock()
-			w.managed[name] = joined
+			w.managed[name] = cluster
 			return err
 		})
 	}

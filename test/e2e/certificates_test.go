@@ -261,7 +261,7 @@ func hubAs(user string, groups []string) client.Client {
 	GinkgoHelper()
 	config := rest.CopyConfig(hubConfig)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
-	acting, err := client.New(config, client.Options{Scheme: hub.Scheme()})
+	userClient, err := client.New(config, client.Options{Scheme: hub.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }

@@ -90,9 +90,9 @@ func kustomized(folder, version string) []*unstructured.Unstructured {
 	objects, err := kustomization.Build(folder)
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range objects {
-		published, err := object.MarshalJSON()
+		original, err := object.MarshalJSON()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(object.UnmarshalJSON(publishedImage.ReplaceAll(published, []byte(images+"$1:"+version)))).To(Succeed())
+		Expect(object.UnmarshalJSON(publishedImage.ReplaceAll(original, []byte(images+"$1:"+version)))).To(Succeed())
 	}
 	return objects
 }

@@ -32,8 +32,8 @@ const (
 // only addon-manager reports on leaf.
 type fleet struct {
 	clusters []string
-	// well has the clusters on which base was last reported as available.
-	well map[string]bool
+	// healthy has the clusters on which base was last reported as available.
+	healthy map[string]bool
 }
 
 // newFleet makes n clusters, on which base and leaf are available.
@@ -42,7 +42,7 @@ func newFleet(ctx context.Context, prefix string, n int) *fleet {
 	Eventually(expectGrafted(ctx)).Should(Succeed())
 	register(ctx, base)
 	register(ctx, leaf, base)
-	f := &fleet{well: map[string]bool{}}
+	f := &fleet{healthy: map[string]bool{}}
 	for i := range n {
 		f.clusters = append(f.clusters, fmt.Sprintf("%s-%d", prefix, i))
 		for _, name := range []string{base, leaf} {
@@ -58,19 +58,19 @@ func newFleet(ctx context.Context, prefix string, n int) *fleet {
 }
 
 // flip sets whether base is available on the cluster.
-func (f *fleet) flip(ctx context.Context, cluster string, well bool) error {
+func (f *fleet) flip(ctx context.Context, cluster string, healthy bool) error {
 	condition := metav1.Condition{Type: available, Status: metav1.ConditionFalse, Reason: "Broken"}
-	if well {
+	if healthy {
 		condition.Status, condition.Reason = metav1.ConditionTrue, "Working"
 	}
-	f.well[cluster] = well
+	f.healthy[cluster] = healthy
 	return patchCondition(ctx, types.NamespacedName{Namespace: cluster, Name: base}, condition)
 }
 
-func (f *fleet) flipAll(ctx context.Context, well bool) {
+func (f *fleet) flipAll(ctx context.Context, healthy bool) {
 	GinkgoHelper()
 	for _, cluster := range f.clusters {
-		Expect(f.flip(ctx, cluster, well)).To(Succeed())
+		Expect(f.flip(ctx, cluster, healthy)).To(Succeed())
 	}
 }
 
@@ -81,7 +81,7 @@ func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) func() int
 	flips := 0
 	end := inBackground(ctx, pace, func(ctx context.Context) {
 		cluster := f.clusters[flips%len(f.clusters)]
-		failures = append(failures, f.flip(ctx, cluster, !f.well[cluster]))
+		failures = append(failures, f.flip(ctx, cluster, !f.healthy[cluster]))
 		flips++
 	})
 	DeferCleanup(end)
@@ -97,7 +97,7 @@ func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) func() int
 func (f *fleet) settle(ctx context.Context) {
 	GinkgoHelper()
 	for _, cluster := range f.clusters {
-		expectLeaf(ctx, cluster, f.well[cluster])
+		expectLeaf(ctx, cluster, f.healthy[cluster])
 	}
 }
 
@@ -113,10 +113,10 @@ func (f *fleet) dissolve(ctx context.Context) {
 	remove(ctx, hub, objects)
 }
 
-func expectLeaf(ctx context.Context, cluster string, well bool) {
+func expectLeaf(ctx context.Context, cluster string, healthy bool) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: leaf}
-	if well {
+	if healthy {
 		Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionFalse, satisfied), cluster)
 		return
 	}
@@ -125,11 +125,11 @@ func expectLeaf(ctx context.Context, cluster string, well bool) {
 
 // inBackground calls act again and again until its result is called. The last call is completed, and not cut off.
 func inBackground(ctx context.Context, pace time.Duration, act func(context.Context)) func() {
-	lasting := context.WithoutCancel(ctx)
-	looping, cancel := context.WithCancel(ctx)
+	callCtx := context.WithoutCancel(ctx)
+	loopCtx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		wait.UntilWithContext(looping, func(context.Context) { act(lasting) }, pace)
+		wait.UntilWithContext(loopCtx, func(context.Context) { act(callCtx) }, pace)
 	})
 	return func() { cancel(); running.Wait() }
 }

@@ -61,11 +61,11 @@ func describeOutages() {
 		pod := agentPod(ctx)
 		restore := cut(ctx)
 		DeferCleanup(restore)
-		reaching, cancel := context.WithTimeout(ctx, 3*time.Second)
+		shortCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
-		Expect(managed.Get(reaching, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
+		Expect(managed.Get(shortCtx, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
 			To(MatchError(context.DeadlineExceeded), "the managed cluster can still be reached")
-		recorded := recordDegraded(ctx, onCluster1(report))
+		recordedConditions := recordDegraded(ctx, onCluster1(report))
 
 		By("waiting until OCM reports the cluster and its add-ons as lost")
 		expectLost(ctx, cluster1)
@@ -76,7 +76,7 @@ func describeOutages() {
 		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		expectWorking(ctx)
-		Expect(recorded()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
+		Expect(recordedConditions()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
 		expectSame(ctx, pod)
 	})
 
@@ -177,15 +177,15 @@ func expectSame(ctx context.Context, pod corev1.Pod) {
 // cut cuts the managed cluster's network off. The function that it returns restores the network, once.
 func cut(ctx context.Context) func(context.Context) {
 	GinkgoHelper()
-	cutting, restoring := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_RESTORE_COMMAND")
-	if cutting == "" || restoring == "" {
+	cutCommand, restoreCommand := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_RESTORE_COMMAND")
+	if cutCommand == "" || restoreCommand == "" {
 		Skip("MANAGED_CUT_COMMAND and MANAGED_RESTORE_COMMAND are not set: these clusters have no way to cut the network of one")
 	}
-	shell(ctx, cutting)
+	shell(ctx, cutCommand)
 	isCut := true
 	return func(ctx context.Context) {
 		if isCut {
-			shell(ctx, restoring)
+			shell(ctx, restoreCommand)
 		}
 		isCut = false
 	}
@@ -225,12 +225,12 @@ func versionsOn(ctx context.Context, cluster string) map[string]string {
 // that the add-on has had.
 func recordDegraded(ctx context.Context, key types.NamespacedName) func() []*metav1.Condition {
 	GinkgoHelper()
-	watching, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
+	watcher, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
 	Expect(err).NotTo(HaveOccurred())
 	recorded := make(chan []*metav1.Condition)
 	go func() {
 		var conditions []*metav1.Condition
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			if addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn); ok && addOn.Name == key.Name {
 				conditions = append(conditions, meta.FindStatusCondition(addOn.Status.Conditions, degraded))
 			}
@@ -238,7 +238,7 @@ func recordDegraded(ctx context.Context, key types.NamespacedName) func() []*met
 		recorded <- conditions
 	}()
 	return func() []*metav1.Condition {
-		watching.Stop()
+		watcher.Stop()
 		return <-recorded
 	}
 }

@@ -85,7 +85,7 @@ func connect(variable string) (client.WithWatch, *rest.Config) {
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
 		clusterv1.Install(scheme), clusterv1beta1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
-	connected, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	cluster, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	return connected, config
+	return cluster, config
 }

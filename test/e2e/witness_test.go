@@ -76,7 +76,7 @@ func startWitness(ctx context.Context) *witness {
 	register(ctx, markName)
 	key := inNamespace(ctx, markName, markName)
 	install(ctx, key)
-	watching, end := context.WithCancel(context.WithoutCancel(ctx))
+	watchCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	w := newWitness(applies(ctx))
 	w.end = end
 	DeferCleanup(func(ctx context.Context) {
@@ -87,7 +87,7 @@ func startWitness(ctx context.Context) *witness {
 		})
 	})
 	for _, list := range []client.ObjectList{&addonv1alpha1.ManagedClusterAddOnList{}, &addonv1alpha1.ClusterManagementAddOnList{}} {
-		w.follow(watching, list)
+		w.follow(watchCtx, list)
 	}
 	return w
 }

@@ -178,15 +178,15 @@ func agreesWithEvaluation(t *testing.T, seed int) bool {
 // expectHighest compares the versions of wished add-ons, by their names, with all choices.
 func (w world) expectHighest(t *testing.T, seed int, resolved choice) {
 	t.Helper()
-	var wished []string
+	var names []string
 	for _, wish := range w.wishes {
 		if !wish.OnlyIfNeeded {
-			wished = append(wished, wish.AddOn)
+			names = append(names, wish.AddOn)
 		}
 	}
-	slices.Sort(wished)
+	slices.Sort(names)
 	forEachChoice(w.allowed, func(chosen choice) bool {
-		order := slices.CompareFunc(wished, wished, func(a, _ string) int {
+		order := slices.CompareFunc(names, names, func(a, _ string) int {
 			if chosen[a] == "" {
 				return -1
 			}

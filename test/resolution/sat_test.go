@@ -141,13 +141,13 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 func expectHighest(t *testing.T, f *formula, w world, chosen choice, seed int) {
 	t.Helper()
 	var fixed []int
-	wished := map[string]bool{}
+	names := map[string]bool{}
 	for _, wish := range w.wishes {
 		if !wish.OnlyIfNeeded {
-			wished[wish.AddOn] = true
+			names[wish.AddOn] = true
 		}
 	}
-	for _, addOn := range slices.Sorted(maps.Keys(wished)) {
+	for _, addOn := range slices.Sorted(maps.Keys(names)) {
 		own := 0
 		for _, variable := range f.variables[addOn] {
 			version := f.releases[variable-1].Version

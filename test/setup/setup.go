@@ -66,9 +66,9 @@ func Administrator(cluster *testenv.Cluster, types ...func(*runtime.Scheme) erro
 // ClientAs returns a client of a user, with the types and the mapper of the administrator.
 func ClientAs(user *rest.Config, administrator client.Client) client.Client {
 	GinkgoHelper()
-	acting, err := client.New(user, client.Options{Scheme: administrator.Scheme(), Mapper: administrator.RESTMapper()})
+	userClient, err := client.New(user, client.Options{Scheme: administrator.Scheme(), Mapper: administrator.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }
 
 // Policies installs all admission policies of deploy/hub.

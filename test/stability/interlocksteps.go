@@ -29,10 +29,10 @@ func (m *model) addonManager() {
 
 func (m *model) evaluate(lost bool, degraded entry) entry {
 	key := degradeKey{m.Dependency, lost, degraded}
-	result, ok := m.evaluated[key]
+	result, ok := m.degradations[key]
 	if !ok {
 		result = m.interlock.evaluate(m.Dependency, lost, degraded)
-		m.evaluated[key] = result
+		m.degradations[key] = result
 	}
 	return result
 }

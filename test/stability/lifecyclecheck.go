@@ -61,7 +61,7 @@ func (m *lifecycleModel) differs(g *graph[LifecycleState]) (edge, bool) {
 		}
 	}
 	for _, states := range ends {
-		reaches := m.reaching(g, incoming, states)
+		reaches := m.statesBefore(g, incoming, states)
 		for _, e := range g.edges {
 			if m.steps[e.step].name == stepReplace && reaches[e.target] && !reaches[e.source] {
 				return e, true
@@ -76,8 +76,8 @@ func (m *lifecycleModel) final(s *LifecycleState) bool {
 	return (s.Changed || m.Before == m.After) && (s.Acted || m.User == noAction)
 }
 
-// reaching returns the states from which a schedule without a new leader reaches one of the states.
-func (m *lifecycleModel) reaching(g *graph[LifecycleState], incoming [][]edge, states []int32) []bool {
+// statesBefore returns the states from which a schedule without a new leader reaches one of the states.
+func (m *lifecycleModel) statesBefore(g *graph[LifecycleState], incoming [][]edge, states []int32) []bool {
 	reaches := make([]bool, len(g.states))
 	for next := states; len(next) > 0; {
 		state := next[len(next)-1]

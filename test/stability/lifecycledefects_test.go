@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
 )
 
-// deciding returns an addon-manager whose decisions are changed.
-func deciding(change func(outcome.Assessment, outcome.Stored, *outcome.Decision)) *manager {
+// withDecision returns an addon-manager whose decisions are changed.
+func withDecision(change func(outcome.Assessment, outcome.Stored, *outcome.Decision)) *manager {
 	defect := newManager()
 	defect.decide = func(assessment outcome.Assessment, stored outcome.Stored, now metav1.Time) outcome.Decision {
 		decision := outcome.Decide(assessment, stored, now)
@@ -62,6 +62,7 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 	lostBundle.Lost = true
 	byUser := static(missing)
 	byUser.User = opensGate
+	opening := withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed })
 	correct := newManager()
 	onlyChanged := newManager()
 	onlyChanged.conditions = func(d outcome.Decision, _ outcome.Stored) []metav1.Condition { return d.Changed }
@@ -85,11 +86,11 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		want []string
 	}{
 		"a gate that opens despite a missing dependency": {
-			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+			static(missing), opening, nil,
 			[]string{"opens the gate although the assessment does not allow it"},
 		},
 		"a gate that opens on a lost cluster": {
-			static(lost), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+			static(lost), opening, nil,
 			[]string{"opens the gate although the assessment does not allow it"},
 		},
 		"a gate that opens by an old registration": {
@@ -101,7 +102,7 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"a gate that opens only together with a change": {
 			static(satisfied),
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
 				d.Open = d.Open && len(d.Changed) > 0
 			}),
 			nil,
@@ -109,19 +110,19 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"conditions that are left out": {static(missing), onlyChanged, nil, []string{"removes a condition"}},
 		"an add-on that waits behind an open gate": {
-			byUser, deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+			byUser, withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
 				dropChange(d, installable, metav1.ConditionTrue)
 			}), nil,
 			[]string{"ends where Installable says that the add-on waits, and its gate is not closed", "a user opens the gate"},
 		},
 		"an add-on without a waiting condition": {
-			static(missing), deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+			static(missing), withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
 				dropChange(d, installable, metav1.ConditionFalse)
 			}), nil,
 			[]string{"ends where Installable does not say that the add-on waits"},
 		},
 		"a time that moves": {
-			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+			static(missing), withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
 				if current := stored.Installable; current != nil && stored.GateClosed && d.Condition(installable) == nil {
 					moved := *current
 					moved.LastTransitionTime = sentinel
@@ -136,7 +137,7 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"an AddOnTemplate that waits for ever": {
 			rule(Lifecycle{Before: held, After: released}),
-			deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+			withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
 				if stored.Waiting != "" {
 					dropChange(d, gate.ConditionUpgradable, metav1.ConditionTrue)
 				}
@@ -162,12 +163,12 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"a bundle whose health OCM checks": {
 			Lifecycle{Before: bundled, After: bundled},
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) { d.HealthCheck = "" }), nil,
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) { d.HealthCheck = "" }), nil,
 			[]string{"never ends", "round", "registration-agent polls"},
 		},
 		"a bundle that does not follow": {
 			Lifecycle{Before: Inputs{Bundle: true}, After: bundled},
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
 				dropChange(d, "Available", metav1.ConditionTrue)
 			}), nil,
 			[]string{"ends where Available of a bundle is not True"},

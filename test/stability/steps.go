@@ -23,7 +23,7 @@ type model struct {
 	guardResults   map[guardKey]conditions
 	stockDecisions map[stockKey]entry
 	labels         map[entry]label
-	evaluated      map[degradeKey]entry
+	degradations   map[degradeKey]entry
 	// needGuard reports whether the guard would correct stored conditions.
 	needGuard map[conditions]bool
 	agent     map[agentKey]agentDecision
@@ -45,7 +45,7 @@ type stockKey struct {
 func newModel(w World, i *interlock) *model {
 	m := &model{
 		World: w, interlock: i, guardResults: map[guardKey]conditions{}, stockDecisions: map[stockKey]entry{}, labels: map[entry]label{},
-		evaluated: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
+		degradations: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
 		needGuard: map[conditions]bool{},
 	}
 	m.hub()

@@ -90,7 +90,7 @@ func (w *Witness) listsWhenServed(ctx context.Context) ([]list, error) {
 
 func (w *Witness) lists(ctx context.Context) ([]list, error) {
 	var lists []list
-	for _, resource := range observed {
+	for _, resource := range resources {
 		response, err := w.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err

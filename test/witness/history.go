@@ -125,9 +125,9 @@ func (r record) states() map[Object][]observation {
 		if declarations[o.object] == nil {
 			declarations[o.object] = map[uint64]map[string]bool{}
 		}
-		if declared, ok := declarations[o.object][o.state.Version]; ok && !o.state.Deleted {
-			if declared != nil {
-				maps.Copy(declared, o.state.Declared)
+		if dependencies, ok := declarations[o.object][o.state.Version]; ok && !o.state.Deleted {
+			if dependencies != nil {
+				maps.Copy(dependencies, o.state.Declared)
 			}
 			return
 		}

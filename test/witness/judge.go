@@ -131,20 +131,20 @@ func flips(writes []Write, schedule schedule) []Finding {
 				}
 				paths[subject] = p
 			}
-			returned, overlaps := slices.Contains(p.values, m.after), p.overlap(w, m)
+			returns, overlaps := slices.Contains(p.values, m.after), p.overlap(w, m)
 			p.values, p.writer = append(p.values, m.after), w.Writer
 			switch {
-			case returned && schedule.restorable(w, m) && !p.restored:
+			case returns && schedule.restorable(w, m) && !p.restored:
 				p.restored = true
 				continue
-			case returned && overlaps:
+			case returns && overlaps:
 				p.overlaps++
 				continue
-			case returned && p.follows(w, m, paths[subjectOf(w, "Degraded")]):
+			case returns && p.follows(w, m, paths[subjectOf(w, "Degraded")]):
 				continue
 			}
 			// A label follows a stock True, and returns with it.
-			if returned && (m.kind != LabelMoved || last.version == 0) {
+			if returns && (m.kind != LabelMoved || last.version == 0) {
 				findings = append(findings, w.finding(m.kind, "%s %s%s", m.name, strings.Join(lastOf(p.values), " → "), last.since()))
 			}
 		}
@@ -262,16 +262,16 @@ func answers(writes []Write, schedule schedule) []Finding {
 // its object returns.
 func losses(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
-	returned := map[Object]Write{}
+	lastReturns := map[Object]Write{}
 	for _, w := range writes {
 		if w.Object.Resource != addOns && w.Object.Resource != registrations || w.After == nil {
 			continue
 		}
 		gained, lost := w.declarations()
 		if w.Before == nil || len(gained) > 0 {
-			returned[w.Object] = w
+			lastReturns[w.Object] = w
 		}
-		if schedule.intended(w, returned[w.Object]) {
+		if schedule.intended(w, lastReturns[w.Object]) {
 			continue
 		}
 		if len(lost) > 0 {

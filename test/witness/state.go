@@ -99,12 +99,12 @@ func labelsOf(cluster *unstructured.Unstructured) map[string]string {
 
 // declaredBy joins both ways of declaring. A dependency is lost when neither has it.
 func declaredBy(registration *unstructured.Unstructured) map[string]bool {
-	declared := map[string]bool{}
+	dependencies := map[string]bool{}
 	entries, _, _ := unstructured.NestedSlice(registration.Object, "spec", "dependencies")
 	for _, entry := range entries {
 		fields, _ := entry.(map[string]any)
 		if name, ok := fields["name"].(string); ok {
-			declared[name] = true
+			dependencies[name] = true
 		}
 	}
 	type list []struct {
@@ -113,12 +113,12 @@ func declaredBy(registration *unstructured.Unstructured) map[string]bool {
 	var annotated struct{ Dependencies list }
 	text := []byte(registration.GetAnnotations()[addonv1alpha1.DependenciesAnnotation])
 	if yaml.Unmarshal(text, &annotated) != nil && yaml.Unmarshal(text, &annotated.Dependencies) != nil {
-		return declared
+		return dependencies
 	}
 	for _, entry := range annotated.Dependencies {
-		declared[entry.Name] = true
+		dependencies[entry.Name] = true
 	}
-	return declared
+	return dependencies
 }
 
 // digest leaves out the fields that a write changes even if it has nothing new to store.

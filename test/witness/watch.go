@@ -12,15 +12,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// observed are the versions that the hub stores, so no conversion is involved.
-var observed = []schema.GroupVersionResource{
+// resources are in the versions that the hub stores, so no conversion is involved.
+var resources = []schema.GroupVersionResource{
 	{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: addOns},
 	{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: registrations},
 	{Group: "cluster.open-cluster-management.io", Version: "v1", Resource: clusters},
 }
 
 func observedVersion(resource string) string {
-	for _, gvr := range observed {
+	for _, gvr := range resources {
 		if gvr.Resource == resource {
 			return gvr.Version
 		}
@@ -30,11 +30,11 @@ func observedVersion(resource string) string {
 
 // observe starts the watches. Their first states are the base.
 func (w *Witness) observe(ctx context.Context) error {
-	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	watchCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(w.dynamic, 0)
-	synced := make([]cache.InformerSynced, 0, len(observed))
-	for _, resource := range observed {
+	synced := make([]cache.InformerSynced, 0, len(resources))
+	for _, resource := range resources {
 		handler, err := factory.ForResource(resource).Informer().AddEventHandler(w.handler(resource.Resource))
 		if err != nil {
 			stop()
@@ -42,7 +42,7 @@ func (w *Witness) observe(ctx context.Context) error {
 		}
 		synced = append(synced, handler.HasSynced)
 	}
-	factory.Start(watching.Done())
+	factory.Start(watchCtx.Done())
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if !cache.WaitForCacheSync(bounded.Done(), synced...) {

@@ -43,13 +43,13 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.Stop()) }()
-	converting := startConverter()
-	defer converting.server.Close()
-	addOns, err := prepare(ctx, hub.Config, converting)
+	converter := startConverter()
+	defer converter.server.Close()
+	addOns, err := prepare(ctx, hub.Config, converter)
 	if err != nil {
 		return err
 	}
-	took, err := readInTurns(ctx, addOns, converting)
+	took, err := readInTurns(ctx, addOns, converter)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func run(ctx context.Context) (err error) {
 }
 
 // readInTurns reads every object once with each conversion, one after the other, and returns the time of each read.
-func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter) (map[side][]time.Duration, error) {
-	if err := awaitQuiet(ctx, addOns, converting); err != nil {
+func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter) (map[side][]time.Duration, error) {
+	if err := awaitQuiet(ctx, addOns, converter); err != nil {
 		return nil, err
 	}
 	took := map[side][]time.Duration{}
@@ -77,9 +77,9 @@ func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converti
 	for i := range objects {
 		sides[0], sides[1] = sides[1], sides[0]
 		for _, side := range sides {
-			converting.inUse.Store(side)
+			converter.inUse.Store(side)
 			started := time.Now()
-			conversions, err := read(ctx, addOns, converting, i)
+			conversions, err := read(ctx, addOns, converter, i)
 			took[side] = append(took[side], time.Since(started))
 			if err != nil {
 				return nil, err
@@ -94,10 +94,10 @@ func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converti
 
 // awaitQuiet waits until the API server uses the conversion and has filled its caches by it, so that only reads are
 // converted.
-func awaitQuiet(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter) error {
+func awaitQuiet(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter) error {
 	quiet := 0
 	err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		conversions, err := read(ctx, addOns, converting, 0)
+		conversions, err := read(ctx, addOns, converter, 0)
 		if quiet++; conversions != 1 {
 			quiet = 0
 		}

@@ -43,7 +43,7 @@ spec:
 
 // prepare registers the add-ons and lets the API server convert them. It
 // returns a client of v1beta1.
-func prepare(ctx context.Context, config *rest.Config, converting *converter) (dynamic.ResourceInterface, error) {
+func prepare(ctx context.Context, config *rest.Config, converter *converter) (dynamic.ResourceInterface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	client, err := dynamic.NewForConfig(config)
@@ -63,13 +63,13 @@ func prepare(ctx context.Context, config *rest.Config, converting *converter) (d
 		}
 	}
 	resource.Version = "v1beta1"
-	return client.Resource(resource), convertBy(ctx, config, converting)
+	return client.Resource(resource), convertBy(ctx, config, converter)
 }
 
 func name(i int) string { return fmt.Sprintf("gateway-%d", i) }
 
 // convertBy points the CRD to the conversion.
-func convertBy(ctx context.Context, config *rest.Config, converting *converter) error {
+func convertBy(ctx context.Context, config *rest.Config, converter *converter) error {
 	client, err := apiextensionsclient.NewForConfig(config)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func convertBy(ctx context.Context, config *rest.Config, converting *converter) 
 		Strategy: apiextensionsv1.WebhookConverter,
 		Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"},
-			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(converting.server.URL), CABundle: converting.authority()},
+			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(converter.server.URL), CABundle: converter.authority()},
 		},
 	}
 	_, err = client.CustomResourceDefinitions().Update(ctx, crd, metav1.UpdateOptions{})
@@ -90,8 +90,8 @@ func convertBy(ctx context.Context, config *rest.Config, converting *converter) 
 }
 
 // read reads one object through v1beta1, and returns the number of conversions that were requested meanwhile.
-func read(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter, i int) (int64, error) {
-	converting.reviews.Store(0)
+func read(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter, i int) (int64, error) {
+	converter.reviews.Store(0)
 	_, err := addOns.Get(ctx, name(i), metav1.GetOptions{})
-	return converting.reviews.Load(), err
+	return converter.reviews.Load(), err
 }

@@ -26,7 +26,7 @@ func await(ctx context.Context, expected simulator.Expectation) {
 // writes counts the writes of a user to the fleet since an earlier count. The API server logs a request only after it
 // has answered it.
 func writes(since simulator.Counts, user string) func() int {
-	return func() int { return counted().Since(since).Writes(user, simulator.FleetResources...) }
+	return func() int { return requestCounts().Since(since).Writes(user, simulator.FleetResources...) }
 }
 
 var _ = Describe("A fleet without agents", Ordered, func() {
@@ -39,7 +39,7 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 		// The last writes of an addon-manager of other specs, such as events, may not be in the audit log yet.
 		Eventually(func() int {
 			earlier := before
-			before = counted()
+			before = requestCounts()
 			return before.Since(earlier).Writes(simulator.ManagerUser, simulator.AllResources...)
 		}).WithPolling(time.Second).WithTimeout(20 * time.Second).Should(BeZero())
 		manager = start(simulator.ManagerOptions{Name: "addon-manager"})
@@ -47,11 +47,11 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 
 	It("is available and has nothing that is written", func() {
 		Expect(observer.Wrong(fleet.Expected(fleet.Clusters, nothingIsDown))).To(BeZero())
-		Expect(counted().Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
+		Expect(requestCounts().Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
 	})
 
 	It("fails and recovers with what others depend on, with as many writes as that takes", func(ctx SpecContext) {
-		before := counted()
+		before := requestCounts()
 		_, err := trivial.Report(ctx, simulator.KeysOn(fleet.Clusters, simulator.Root), "False")
 		Expect(err).NotTo(HaveOccurred())
 		await(ctx, fleet.Expected(fleet.Clusters, rootIsDown))
@@ -59,7 +59,7 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 		dependents := clusters * len(simulator.Dependents(fleet.AddOns, simulator.Root))
 		Eventually(writes(before, simulator.ManagerUser)).Should(Equal(dependents))
 		Eventually(writes(before, simulator.TrivialUser)).Should(Equal(clusters))
-		Expect(counted().Since(before).Reads(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
+		Expect(requestCounts().Since(before).Reads(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
 
 		_, err = trivial.Report(ctx, simulator.KeysOn(fleet.Clusters, simulator.Root), "True")
 		Expect(err).NotTo(HaveOccurred())
@@ -68,7 +68,7 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 	})
 
 	It("takes no notice of what does not matter", func(ctx SpecContext) {
-		before := counted()
+		before := requestCounts()
 		_, err := trivial.Touch(ctx, simulator.KeysOn(fleet.Clusters, simulator.Leaf), 3*clusters)
 		Expect(err).NotTo(HaveOccurred())
 		version, err := trivial.TouchOne(ctx, simulator.KeysOn(fleet.Clusters, simulator.Leaf)[0])
@@ -95,7 +95,7 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 
 var _ = Describe("A fleet with an agent on each cluster", Ordered, func() {
 	It("follows leases from the root to the last dependent's Available", func(ctx SpecContext) {
-		before := counted()
+		before := requestCounts()
 		start(simulator.ManagerOptions{Name: "with-agents"})
 		agents, err := fleet.StartAgents(context.Background())
 		Expect(err).NotTo(HaveOccurred())

@@ -73,7 +73,7 @@ func start(options simulator.ManagerOptions) *simulator.Manager {
 	return manager
 }
 
-func counted() simulator.Counts {
+func requestCounts() simulator.Counts {
 	GinkgoHelper()
 	counts, err := fleet.Hub.Requests.Count()
 	Expect(err).NotTo(HaveOccurred())

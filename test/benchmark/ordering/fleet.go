@@ -68,9 +68,9 @@ func (f *fleet) prepare(ctx context.Context, o options) error {
 	if err := f.forEach(ctx, len(f.clusters), func(ctx context.Context, i int) error { return f.join(ctx, f.clusters[i]) }); err != nil {
 		return err
 	}
-	followed, end := context.WithCancel(context.WithoutCancel(ctx))
+	followCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = end
-	if err := f.follow(followed); err != nil {
+	if err := f.follow(followCtx); err != nil {
 		return err
 	}
 	user, err := f.hub.AddUser(managerUser, "system:masters")
@@ -129,40 +129,40 @@ func (f *fleet) awaitGateRule(ctx context.Context) error {
 		return err
 	}
 	return await(ctx, "the gate rule", func(context.Context) (bool, error) {
-		printed, err := os.ReadFile(filepath.Join(f.dir, "addon-manager.log"))
-		return bytes.Contains(printed, []byte("Gate rule is in force")), err
+		output, err := os.ReadFile(filepath.Join(f.dir, "addon-manager.log"))
+		return bytes.Contains(output, []byte("Gate rule is in force")), err
 	})
 }
 
 // follow counts the available add-ons, and starts the simulated agents.
 func (f *fleet) follow(ctx context.Context) error {
-	followed, err := cache.New(f.hub.Config, cache.Options{Scheme: f.hub.Client.Scheme()})
+	objects, err := cache.New(f.hub.Config, cache.Options{Scheme: f.hub.Client.Scheme()})
 	if err != nil {
 		return err
 	}
-	addOns, err := followed.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	addOns, err := objects.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
-	works, err := followed.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
+	works, err := objects.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
-	reported := func(object any) {
+	report := func(object any) {
 		if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
 			f.progress.report(addOn, meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		}
 	}
 	if _, err := addOns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: reported, UpdateFunc: func(_, object any) { reported(object) },
+		AddFunc: report, UpdateFunc: func(_, object any) { report(object) },
 	}); err != nil {
 		return err
 	}
 	if err := f.simulateAgents(ctx, works); err != nil {
 		return err
 	}
-	go func() { _ = followed.Start(ctx) }() // it ends with the context
-	if !followed.WaitForCacheSync(ctx) {
+	go func() { _ = objects.Start(ctx) }() // it ends with the context
+	if !objects.WaitForCacheSync(ctx) {
 		return errors.New("the caches of the fleet have not synced")
 	}
 	return nil

@@ -21,14 +21,14 @@ import (
 const (
 	// maxRatio is the maximum ratio of the time in order to the time at once, without a round trip for each layer.
 	maxRatio = 1.25
-	// calm is how long nothing may be written before the writes are counted, and counted is how long they are
+	// calm is how long nothing may be written before the writes are counted, and countTime is how long they are
 	// counted.
-	calm, counted = 10 * time.Second, 30 * time.Second
+	calm, countTime = 10 * time.Second, 30 * time.Second
 )
 
 type options struct {
-	bin                      string
-	clusters, rounds, closed int
+	bin                     string
+	clusters, rounds, gates int
 }
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&o.bin, "bin", "../../bin", "Folder with addon-manager.")
 	flag.IntVar(&o.clusters, "clusters", 100, "Managed clusters, with ten add-ons each.")
 	flag.IntVar(&o.rounds, "rounds", 2, "How often both are measured.")
-	flag.IntVar(&o.closed, "closed", 500, "Closed gates while writes are counted.")
+	flag.IntVar(&o.gates, "closed", 500, "Closed gates while writes are counted.")
 	flag.Parse()
 	ctrl.SetLogger(logr.Discard()) // the results are printed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -66,7 +66,7 @@ func run(ctx context.Context, o options) error {
 			fmt.Printf("  %-10s %s\n", map[bool]string{true: "in order", false: "at once"}[ordered], duration.Round(time.Millisecond))
 			took[ordered] = append(took[ordered], duration)
 			if last := turn == 2*o.rounds-1; last {
-				closed, err = f.closedGates(ctx, o.closed)
+				closed, err = f.closedGates(ctx, o.gates)
 			}
 			return err
 		})
@@ -79,8 +79,8 @@ func run(ctx context.Context, o options) error {
 	median := o.rounds / 2
 	ratio := (took[true][median] - time.Duration(len(layers))*trip).Seconds() / took[false][median].Seconds()
 	fmt.Printf("  ratio %.2f, without %d round trips of %s, bound %.2f\n", ratio, len(layers), trip.Round(time.Microsecond), maxRatio)
-	fmt.Printf("  %d closed gates: OCM has prepared them after %s\n", o.closed, closed.settled.Round(time.Second))
-	fmt.Printf("  then, in %s: %d writes of Interlock, %d tries of OCM's add-on manager, bound 0\n", counted, closed.interlock, closed.stock)
+	fmt.Printf("  %d closed gates: OCM has prepared them after %s\n", o.gates, closed.settled.Round(time.Second))
+	fmt.Printf("  then, in %s: %d writes of Interlock, %d tries of OCM's add-on manager, bound 0\n", countTime, closed.interlock, closed.stock)
 	if ratio > maxRatio || closed.interlock+closed.stock > 0 {
 		return errors.New("a bound is missed")
 	}

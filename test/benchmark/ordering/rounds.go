@@ -86,7 +86,7 @@ func (f *fleet) closedGates(ctx context.Context, count int) (gateWrites, error) 
 		}
 	}
 	settled := time.Since(began) - calm
-	last, err = writes(ctx, w, counted)
+	last, err = writes(ctx, w, countTime)
 	last.settled = settled
 	return last, err
 }
@@ -111,21 +111,21 @@ func writes(ctx context.Context, w *witness.Witness, within time.Duration) (gate
 // roundTrip returns the median time of a status patch until a watch delivers it.
 func (f *fleet) roundTrip(ctx context.Context) (time.Duration, error) {
 	const trips = 20
-	watching, err := f.hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(f.clusters[0]))
+	watcher, err := f.hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(f.clusters[0]))
 	if err != nil {
 		return 0, err
 	}
-	defer watching.Stop()
+	defer watcher.Stop()
 	var took []time.Duration
 	for i := range trips {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"simulated":"%d"}}}`, i)
 		began := time.Now()
-		touched := installed(f.clusters[0], "probed", false)
-		if err := f.hub.Client.Patch(ctx, touched, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		addOn := installed(f.clusters[0], "probed", false)
+		if err := f.hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch)); err != nil {
 			return 0, err
 		}
-		for event := range watching.ResultChan() {
-			if seen, ok := event.Object.(client.Object); ok && seen.GetResourceVersion() == touched.ResourceVersion {
+		for event := range watcher.ResultChan() {
+			if seen, ok := event.Object.(client.Object); ok && seen.GetResourceVersion() == addOn.ResourceVersion {
 				break
 			}
 		}
@@ -141,9 +141,9 @@ func declaration(needs []string, ordered bool) string {
 	for _, need := range needs {
 		edges = append(edges, "{name: "+need+"}")
 	}
-	declared := "{dependencies: [" + strings.Join(edges, ", ") + "]"
+	text := "{dependencies: [" + strings.Join(edges, ", ") + "]"
 	if ordered {
-		declared += ", ordering: " + string(interlockv1alpha1.OrderingInstall)
+		text += ", ordering: " + string(interlockv1alpha1.OrderingInstall)
 	}
-	return declared + "}"
+	return text + "}"
 }

@@ -24,8 +24,8 @@ type Key = types.NamespacedName
 // of conditions.
 type Trivial struct {
 	client client.Client
-	// sent makes each patch different from the previous one.
-	sent atomic.Int64
+	// patches makes each patch different from the previous one.
+	patches atomic.Int64
 	// since is the time of its last report on Available, by add-on. A write of another condition does not change it.
 	since sync.Map
 }
@@ -39,11 +39,11 @@ func (h *Hub) NewTrivial() (*Trivial, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := client.New(unthrottled(user.Config), client.Options{Scheme: h.scheme, Mapper: h.Client.RESTMapper()})
+	trivial, err := client.New(unthrottled(user.Config), client.Options{Scheme: h.scheme, Mapper: h.Client.RESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("make a trivial client: %w", err)
 	}
-	return &Trivial{client: made}, nil
+	return &Trivial{client: trivial}, nil
 }
 
 // Report sets Available of all the add-ons, and returns the time that this took.
@@ -59,23 +59,23 @@ func (t *Trivial) Report(ctx context.Context, addOns []types.NamespacedName, sta
 // Touch makes a number of status patches that concern no dependency and no agent, spread over the add-ons. These must
 // be available. Each patch changes the stored object. Touch returns the time that this took.
 func (t *Trivial) Touch(ctx context.Context, addOns []types.NamespacedName, patches int) (time.Duration, error) {
-	first := t.sent.Add(int64(patches))
+	first := t.patches.Add(int64(patches))
 	return t.forEach(ctx, patches, func(ctx context.Context, i int) error {
 		key := addOns[i%len(addOns)]
-		_, err := t.patch(ctx, key, t.touched(key, first+int64(i)))
+		_, err := t.patch(ctx, key, t.touchedConditions(key, first+int64(i)))
 		return err
 	})
 }
 
 // TouchOne is Touch for one patch. It returns the new version of the add-on.
 func (t *Trivial) TouchOne(ctx context.Context, key types.NamespacedName) (string, error) {
-	return t.patch(ctx, key, t.touched(key, t.sent.Add(1)))
+	return t.patch(ctx, key, t.touchedConditions(key, t.patches.Add(1)))
 }
 
-func (t *Trivial) touched(key types.NamespacedName, number int64) []metav1.Condition {
-	since := joined
-	if reported, ok := t.since.Load(key); ok {
-		since, _ = reported.(metav1.Time)
+func (t *Trivial) touchedConditions(key types.NamespacedName, number int64) []metav1.Condition {
+	since := joinTime
+	if reportTime, ok := t.since.Load(key); ok {
+		since, _ = reportTime.(metav1.Time)
 	}
 	return conditions(key.Name, metav1.ConditionTrue, since, fmt.Sprintf("completed with no errors (%d).", number))
 }
@@ -83,7 +83,7 @@ func (t *Trivial) touched(key types.NamespacedName, number int64) []metav1.Condi
 // Label changes a label of an add-on.
 func (t *Trivial) Label(ctx context.Context, key types.NamespacedName, value string) error {
 	patch := fmt.Sprintf(`{"metadata":{"labels":{"simulated":%q}}}`, value)
-	return t.client.Patch(ctx, named(key), client.RawPatch(types.MergePatchType, []byte(patch)))
+	return t.client.Patch(ctx, objectOf(key), client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 func (t *Trivial) patch(ctx context.Context, key types.NamespacedName, conditions []metav1.Condition) (string, error) {
@@ -91,7 +91,7 @@ func (t *Trivial) patch(ctx context.Context, key types.NamespacedName, condition
 	if err != nil {
 		return "", err
 	}
-	addOn := named(key)
+	addOn := objectOf(key)
 	if err := t.client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return "", fmt.Errorf("patch the status of %s: %w", key, err)
 	}
@@ -109,6 +109,6 @@ func (t *Trivial) forEach(ctx context.Context, count int, act func(context.Conte
 	return time.Since(started), err
 }
 
-func named(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
+func objectOf(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }

@@ -93,10 +93,10 @@ type Edge struct {
 func Dependents(addOns []AddOn, dependency string) []Edge {
 	var edges []Edge
 	for _, addOn := range addOns {
-		for _, declared := range addOn.Dependencies {
-			if declared.Name == dependency {
+		for _, edge := range addOn.Dependencies {
+			if edge.Name == dependency {
 				edges = append(edges, Edge{
-					Dependent: addOn.Name, Required: declared.Type == addonv1alpha1.DependencyTypeRequired,
+					Dependent: addOn.Name, Required: edge.Type == addonv1alpha1.DependencyTypeRequired,
 				})
 			}
 		}

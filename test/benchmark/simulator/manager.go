@@ -90,9 +90,9 @@ func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // it does not serve them yet
 		}
-		evaluated, err := sumMetric(text, metrics.NameEvaluation, nil)
+		evaluations, err := sumMetric(text, metrics.NameEvaluation, nil)
 		waiting, waitErr := sumMetric(text, "workqueue_depth", nil)
-		return evaluated >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
+		return evaluations >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
 	})
 }
 

@@ -57,13 +57,13 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 			DesiredConfig:       &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 			LastAppliedConfig:   &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 		}},
-		Conditions: conditions(name, metav1.ConditionTrue, joined, "completed with no errors."),
+		Conditions: conditions(name, metav1.ConditionTrue, joinTime, "completed with no errors."),
 	}
 	return addOn
 }
 
-// joined is the time since when add-ons without a report are available.
-var joined = metav1.Now()
+// joinTime is the time since when add-ons without a report are available.
+var joinTime = metav1.Now()
 
 // conditions returns all conditions that stock OCM keeps on an add-on.
 func conditions(addOn string, available metav1.ConditionStatus, since metav1.Time, progress string) []metav1.Condition {

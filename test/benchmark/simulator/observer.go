@@ -69,7 +69,7 @@ func (h *Hub) Observe(ctx context.Context) (*Observer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("observe add-ons: %w", err)
 	}
-	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    observer.receive,
 		UpdateFunc: func(_, object any) { observer.receive(object) },
 		DeleteFunc: observer.receiveDeleted,
@@ -78,7 +78,7 @@ func (h *Hub) Observe(ctx context.Context) (*Observer, error) {
 		return nil, fmt.Errorf("observe add-ons: %w", err)
 	}
 	go func() { _ = follower.Start(ctx) }() // it ends with the context, without an error
-	if !toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced) {
+	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil, fmt.Errorf("observe add-ons: %w", ctx.Err())
 	}
 	return observer, nil

@@ -17,7 +17,7 @@ func newObserver() *Observer {
 // show makes the observer receive an add-on with that Available.
 func show(o *Observer, cluster string, status metav1.ConditionStatus) types.NamespacedName {
 	addOn := installedAddOn(cluster, "a")
-	addOn.Status.Conditions = conditions("a", status, joined, "")
+	addOn.Status.Conditions = conditions("a", status, joinTime, "")
 	o.receive(addOn)
 	return types.NamespacedName{Namespace: cluster, Name: "a"}
 }

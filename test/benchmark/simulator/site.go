@@ -70,9 +70,9 @@ func (s *Site) start(ctx context.Context) error {
 	if err := fleet.Grow(ctx, 1, func() {}); err != nil {
 		return err
 	}
-	observed, end := context.WithCancel(ctx)
+	observeCtx, end := context.WithCancel(ctx)
 	s.end = end
-	s.Observer, err = s.hub.Observe(observed)
+	s.Observer, err = s.hub.Observe(observeCtx)
 	return err
 }
 

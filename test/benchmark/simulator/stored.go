@@ -31,12 +31,12 @@ func (h *Hub) readStored(ctx context.Context, cluster string) (*stored, error) {
 		return nil, fmt.Errorf("connect to etcd: %w", err)
 	}
 	folder := storedAt + cluster + "/"
-	read, err := etcd.Get(ctx, folder, clientv3.WithPrefix())
+	response, err := etcd.Get(ctx, folder, clientv3.WithPrefix())
 	if err != nil {
 		return nil, fmt.Errorf("read the add-ons of %s: %w", cluster, err)
 	}
 	s := &stored{etcd: etcd, cluster: cluster}
-	for _, pair := range read.Kvs {
+	for _, pair := range response.Kvs {
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(pair.Value, &object); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", pair.Key, err)

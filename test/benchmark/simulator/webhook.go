@@ -78,9 +78,9 @@ func (h *Hub) StartWebhook(ctx context.Context, binary string) (*Webhook, error)
 // prepareWebhook creates the objects that the webhook fills. On a real hub it may not create them.
 func (h *Hub) prepareWebhook(ctx context.Context) error {
 	about := metav1.ObjectMeta{Namespace: webhookNamespace}
-	secret, published := &corev1.Secret{ObjectMeta: about}, &corev1.ConfigMap{ObjectMeta: about}
-	secret.Name, published.Name = webhookSecret, names.WebhookCA
-	for _, object := range []client.Object{secret, published} {
+	secret, configMap := &corev1.Secret{ObjectMeta: about}, &corev1.ConfigMap{ObjectMeta: about}
+	secret.Name, configMap.Name = webhookSecret, names.WebhookCA
+	for _, object := range []client.Object{secret, configMap} {
 		if err := h.Client.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("prepare addon-manager webhook: %w", err)
 		}
@@ -90,21 +90,21 @@ func (h *Hub) prepareWebhook(ctx context.Context) error {
 
 // awaitServing waits until the webhook is ready, and trusts the CA that it has published by then.
 func (w *Webhook) awaitServing(ctx context.Context, hub *Hub) error {
-	trusted := x509.NewCertPool()
+	roots := x509.NewCertPool()
 	err := await(ctx, w.Process, "addon-manager webhook to serve", func(ctx context.Context) (bool, error) {
 		if _, err := get(ctx, "http://"+w.health+"/readyz"); err != nil {
 			return false, nil //nolint:nilerr // it does not serve yet
 		}
-		var published corev1.ConfigMap
-		if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: webhookNamespace, Name: names.WebhookCA}, &published); err != nil {
+		var configMap corev1.ConfigMap
+		if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: webhookNamespace, Name: names.WebhookCA}, &configMap); err != nil {
 			return false, err
 		}
-		return trusted.AppendCertsFromPEM([]byte(published.Data["ca.crt"])), nil
+		return roots.AppendCertsFromPEM([]byte(configMap.Data["ca.crt"])), nil
 	})
 	w.client = &http.Client{Timeout: reviewPatience, Transport: &http.Transport{
 		MaxIdleConnsPerHost: Reviewers, // connections stay open, as in the API server
 		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: webhookService + "." + webhookNamespace + ".svc",
+			MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: webhookService + "." + webhookNamespace + ".svc",
 		},
 	}}
 	return err

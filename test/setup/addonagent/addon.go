@@ -56,8 +56,8 @@ func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *Ad
 	for _, cluster := range clusters {
 		a.agents = append(a.agents, newAgent(hub, cluster, program, filepath.Join(folder, cluster.Name)))
 		label := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, placementLabel)
-		selected := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
-		Expect(hub.Client.Patch(ctx, selected, client.RawPatch(types.MergePatchType, label))).To(Succeed())
+		managedCluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
+		Expect(hub.Client.Patch(ctx, managedCluster, client.RawPatch(types.MergePatchType, label))).To(Succeed())
 	}
 	DeferCleanup(a.Stop)
 	a.grant(ctx)
@@ -68,11 +68,11 @@ func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *Ad
 // grant creates the roles of deploy/hub for agents, with the right of addon-manager to bind the role on the hub.
 func (a *AddOn) grant(ctx context.Context) {
 	GinkgoHelper()
-	granting, granted, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
-	setup.Read("hub/agent-clusterrole.yaml", granting)
-	setup.Read("hub/agent-hub-clusterrole.yaml", granted)
+	grantRole, agentRole, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
+	setup.Read("hub/agent-clusterrole.yaml", grantRole)
+	setup.Read("hub/agent-hub-clusterrole.yaml", agentRole)
 	setup.Read("agent-addon/clusterrolebinding.yaml", binding)
-	for _, object := range []client.Object{granting, granted, binding} {
+	for _, object := range []client.Object{grantRole, agentRole, binding} {
 		Expect(a.hub.Client.Create(ctx, object)).To(Succeed())
 	}
 }
@@ -82,16 +82,16 @@ func (a *AddOn) place(ctx context.Context) {
 	GinkgoHelper()
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: "global"}}
 	binding.Spec.ClusterSet = "global"
-	selecting := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: placement}}
-	selecting.Spec.Tolerations = []clusterv1beta1.Toleration{
+	clusters := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: placement}}
+	clusters.Spec.Tolerations = []clusterv1beta1.Toleration{
 		{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
 		{Key: clusterv1.ManagedClusterTaintUnavailable, Operator: clusterv1beta1.TolerationOpExists},
 	}
-	selecting.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+	clusters.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{placementLabel: "true"}},
 	}}}
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: placementNamespace}}, binding, selecting,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: placementNamespace}}, binding, clusters,
 	} {
 		Expect(a.hub.Client.Create(ctx, object)).To(Succeed())
 	}

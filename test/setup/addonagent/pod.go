@@ -62,11 +62,11 @@ func Login(ctx context.Context, cluster *testenv.Cluster, administrator client.C
 	config.CurrentContext = "c"
 	path := filepath.Join(folder, "managed.kubeconfig")
 	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
-	acting, err := clientcmd.BuildConfigFromFlags("", path)
+	login, err := clientcmd.BuildConfigFromFlags("", path)
 	Expect(err).NotTo(HaveOccurred())
 	// The API server applies roles a moment after they are created.
 	Eventually(func() error {
-		return setup.ClientAs(acting, administrator).List(
+		return setup.ClientAs(login, administrator).List(
 			ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": Name},
 		)
 	}).WithContext(ctx).Should(Succeed())

@@ -84,10 +84,10 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 		p.strike(number, 0)
 		<-released
 	}
-	recorded := &recorder{header: http.Header{}}
+	recording := &recorder{header: http.Header{}}
 	versionBefore := p.version(r)
-	p.forwarded.ServeHTTP(recorded, r)
-	unchanged := versionBefore != "" && recorded.code < http.StatusMultipleChoices && versionBefore == p.version(r)
+	p.forwarded.ServeHTTP(recording, r)
+	unchanged := versionBefore != "" && recording.code < http.StatusMultipleChoices && versionBefore == p.version(r)
 	if fault == CrashAfter {
 		p.die(number)
 	}
@@ -96,8 +96,8 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 		respond(w, statuses[LostResponse])
 		return
 	}
-	p.responded(number, recorded.code, unchanged)
-	recorded.send(w)
+	p.responded(number, recording.code, unchanged)
+	recording.send(w)
 }
 
 // count counts a write. It returns the number of the write, the fault that happens at it, and the channel that

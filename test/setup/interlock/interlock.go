@@ -51,12 +51,12 @@ func Deploy(ctx context.Context, hub *ocm.Hub) *Interlock {
 	i := newInterlock(ctx, hub)
 	i.deployManager(ctx)
 	i.deployWebhook(ctx)
-	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	setup.Read("lifecycle/webhook-configuration.yaml", mutating)
-	for index := range mutating.Webhooks {
-		mutating.Webhooks[index].ClientConfig.Service.Port = i.port()
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	setup.Read("lifecycle/webhook-configuration.yaml", configuration)
+	for index := range configuration.Webhooks {
+		configuration.Webhooks[index].ClientConfig.Service.Port = i.port()
 	}
-	Expect(hub.Client.Create(ctx, mutating)).To(Succeed())
+	Expect(hub.Client.Create(ctx, configuration)).To(Succeed())
 	return i
 }
 
@@ -93,15 +93,15 @@ func (i *Interlock) deployWebhook(ctx context.Context) {
 	GinkgoHelper()
 	i.address = testenv.FreeAddress()
 	secret, configMap := &corev1.Secret{}, &corev1.ConfigMap{}
-	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	setup.Read("hub/webhook-secret.yaml", secret)
 	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
-	setup.Read("hub/webhook-configuration.yaml", validating)
+	setup.Read("hub/webhook-configuration.yaml", configuration)
 	secret.Namespace, configMap.Namespace = Namespace, Namespace
-	for index := range validating.Webhooks {
-		validating.Webhooks[index].ClientConfig.Service.Port = i.port()
+	for index := range configuration.Webhooks {
+		configuration.Webhooks[index].ClientConfig.Service.Port = i.port()
 	}
-	for _, object := range []client.Object{secret, configMap, validating, &corev1.Service{
+	for _, object := range []client.Object{secret, configMap, configuration, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: names.Webhook},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}} {
@@ -116,13 +116,13 @@ func (i *Interlock) port() *int32 { return ptr.To(int32(i.address.Port)) }
 func (i *Interlock) Trust(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		published := &corev1.ConfigMap{}
-		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names.WebhookCA}, published)).To(Succeed())
-		g.Expect(published.Data).To(HaveKeyWithValue("ca.crt", Not(BeEmpty())))
+		configMap := &corev1.ConfigMap{}
+		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names.WebhookCA}, configMap)).To(Succeed())
+		g.Expect(configMap.Data).To(HaveKeyWithValue("ca.crt", Not(BeEmpty())))
 		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Name: names.Webhook}, configuration)).To(Succeed())
 		for index := range configuration.Webhooks {
-			configuration.Webhooks[index].ClientConfig.CABundle = []byte(published.Data["ca.crt"])
+			configuration.Webhooks[index].ClientConfig.CABundle = []byte(configMap.Data["ca.crt"])
 		}
 		g.Expect(i.hub.Client.Update(ctx, configuration)).To(Succeed())
 	}).Should(Succeed())

@@ -37,8 +37,8 @@ type History struct {
 	mutex sync.Mutex
 	// deleted has the start of each add-on's deletion.
 	deleted map[types.NamespacedName]deletion
-	// reached are the changes of the hub's connection to each managed cluster, oldest first.
-	reached map[string][]reach
+	// reachability has the changes of the hub's connection to each managed cluster, oldest first.
+	reachability map[string][]reach
 }
 
 type deletion struct {
@@ -66,7 +66,7 @@ func (h *History) NotTogether(cluster, addOn, dependent string) string {
 		return fmt.Sprintf("%s was deleted %s after %s", dependent, between, addOn)
 	}
 	lost := false
-	for _, change := range h.reached[cluster] {
+	for _, change := range h.reachability[cluster] {
 		if change.version > first.version && lost || change.version > removed {
 			break
 		}
@@ -105,7 +105,7 @@ func (v *Versions) record(cluster, addOn string, version uint64, reached bool) {
 // Follow keeps the history of a hub until the suite ends.
 func Follow(hub *ocm.Hub) *History {
 	GinkgoHelper()
-	h := &History{deleted: map[types.NamespacedName]deletion{}, reached: map[string][]reach{}}
+	h := &History{deleted: map[types.NamespacedName]deletion{}, reachability: map[string][]reach{}}
 	follow(hub, &workv1.ManifestWorkList{}, func(object client.Object, version uint64, deleted bool) {
 		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
 		h.Made.record(object.GetNamespace(), name, version, !deleted)
@@ -138,19 +138,19 @@ func (h *History) recordReach(cluster *clusterv1.ManagedCluster, version uint64)
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	lost := meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
-	if changes := h.reached[cluster.Name]; len(changes) == 0 || changes[len(changes)-1].lost != lost {
-		h.reached[cluster.Name] = append(changes, reach{version, lost})
+	if changes := h.reachability[cluster.Name]; len(changes) == 0 || changes[len(changes)-1].lost != lost {
+		h.reachability[cluster.Name] = append(changes, reach{version, lost})
 	}
 }
 
 func follow(hub *ocm.Hub, list client.ObjectList, record func(object client.Object, version uint64, deleted bool)) {
 	GinkgoHelper()
-	watching, err := hub.Client.Watch(context.Background(), list)
+	watcher, err := hub.Client.Watch(context.Background(), list)
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
+	DeferCleanup(watcher.Stop)
 	go func() {
 		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			object, isObject := event.Object.(client.Object)
 			if !isObject {
 				continue

@@ -63,13 +63,13 @@ func Create(ctx context.Context, hub *ocm.Hub, manifests string) []*unstructured
 // Accept makes OCM manage a cluster that has no agents, and is available. The cluster is deleted after the spec.
 func Accept(ctx context.Context, hub *ocm.Hub, name string, labels map[string]string) *clusterv1.ManagedCluster {
 	GinkgoHelper()
-	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	accepted.Spec.HubAcceptsClient = true
-	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, accepted)) })
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	cluster.Spec.HubAcceptsClient = true
+	Expect(hub.Client.Create(ctx, cluster)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, cluster)) })
 	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
 	Reach(ctx, hub, name, metav1.ConditionTrue)
-	return accepted
+	return cluster
 }
 
 // Reach sets the status of Available of a cluster that has no agents.

@@ -21,12 +21,12 @@ func RunWorkloads(cluster *ocm.ManagedCluster) {
 	ctx, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
 	Expect(appsv1.AddToScheme(cluster.Client.Scheme())).To(Succeed())
-	watching, err := cluster.Client.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(ocm.AddOnNamespace))
+	watcher, err := cluster.Client.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(ocm.AddOnNamespace))
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
+	DeferCleanup(watcher.Stop)
 	go func() {
 		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			if event.Type != watch.Added {
 				continue
 			}

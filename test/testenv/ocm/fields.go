@@ -38,11 +38,11 @@ func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructur
 		}
 	}
 	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addondependencypolicies", "addoninstallations"} {
-		own, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
+		crd, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
 		if err != nil {
 			return nil, err
 		}
-		crds = append(crds, &unstructured.Unstructured{Object: own})
+		crds = append(crds, &unstructured.Unstructured{Object: crd})
 	}
 	return crds, nil
 }
