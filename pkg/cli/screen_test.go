@@ -23,7 +23,7 @@ var screens = []int{80, 200}
 func runOn(t *testing.T, screen terminal.Screen, args ...string) string {
 	t.Helper()
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
-	out := &picture.Screen{On: screen}
+	out := &picture.Screen{Terminal: screen}
 	streams.Out = out
 	command := NewCommand(streams)
 	command.SetArgs(args)

@@ -25,7 +25,7 @@ const (
 	agentLull      = 5 * time.Second
 )
 
-func agentProcess(ctx context.Context, s *session, found *result.Scenario) (err error) {
+func agentProcess(ctx context.Context, s *session, results *result.Scenario) (err error) {
 	dir := filepath.Join(s.dir, "agent")
 	if err := makeFolder(dir); err != nil {
 		return err
@@ -39,7 +39,7 @@ func agentProcess(ctx context.Context, s *session, found *result.Scenario) (err 
 		return err
 	}
 	for range s.repetitions {
-		if err := leasesOnce(ctx, site, found); err != nil {
+		if err := leasesOnce(ctx, site, results); err != nil {
 			return err
 		}
 	}
@@ -50,19 +50,19 @@ func agentProcess(ctx context.Context, s *session, found *result.Scenario) (err 
 	if err != nil {
 		return err
 	}
-	found.Bound(fmt.Sprintf("resident memory with %d add-ons", agentAddOns), "MiB", usage.RSS, result.NeverAbove, agentMemory)
-	found.Measure("peak memory", "MiB", usage.Peak)
+	results.Bound(fmt.Sprintf("resident memory with %d add-ons", agentAddOns), "MiB", usage.RSS, result.NeverAbove, agentMemory)
+	results.Measure("peak memory", "MiB", usage.Peak)
 	return nil
 }
 
 // leasesOnce renews one lease after the other, and lets each expire.
-func leasesOnce(ctx context.Context, site *simulator.Site, found *result.Scenario) error {
-	var renewed []float64
+func leasesOnce(ctx context.Context, site *simulator.Site, results *result.Scenario) error {
+	var renewals []float64
 	for i := range leasesEach {
 		name := site.AddOns[i%len(site.AddOns)].Name
-		key := simulator.On([]string{site.Cluster}, name)[0]
-		down := simulator.Expectation{key: simulator.AvailableIs("False")}
-		if _, err := site.Observer.Await(ctx, down, time.Minute); err != nil {
+		key := simulator.KeysOn([]string{site.Cluster}, name)[0]
+		unavailable := simulator.Expectation{key: simulator.AvailableIs("False")}
+		if _, err := site.Observer.Await(ctx, unavailable, time.Minute); err != nil {
 			return err
 		}
 		started := time.Now()
@@ -73,18 +73,18 @@ func leasesOnce(ctx context.Context, site *simulator.Site, found *result.Scenari
 		if err != nil {
 			return err
 		}
-		renewed = append(renewed, 1000*up.Sub(started).Seconds())
+		renewals = append(renewals, 1000*up.Sub(started).Seconds())
 		expired, err := site.Observer.Await(ctx, simulator.Expectation{key: simulator.AvailableIs("False")}, time.Minute)
 		if err != nil {
 			return err
 		}
-		found.Bound("lease expired: time from the grace's end to Available=False", "ms",
+		results.Bound("lease expired: time from the grace's end to Available=False", "ms",
 			1000*expired.Sub(started.Add(agentGrace)).Seconds(), result.NeverAbove, expiredBoundMS)
 	}
 	sum := 0.0
-	for _, took := range renewed {
+	for _, took := range renewals {
 		sum += took
 	}
-	found.Bound("lease renewed: mean time to Available=True", "ms", sum/float64(len(renewed)), result.MedianAtMost, renewedBoundMS)
+	results.Bound("lease renewed: mean time to Available=True", "ms", sum/float64(len(renewals)), result.MedianAtMost, renewedBoundMS)
 	return nil
 }

@@ -21,14 +21,14 @@ const (
 		`The time is compared with as many status patches by a trivial client. Each patch waits until a watch has delivered the ` +
 		`one before.`
 	chainLength = 6
-	// Writes that follow from each other.
+	// The number of writes in a chain of consequences.
 	chainBreaks   = chainLength + 1
 	chainRecovers = 2*chainLength - 1
 	chainFlips    = 20
 	chainBound    = 1.3
 )
 
-func chain(ctx context.Context, s *session, found *result.Scenario) error {
+func chain(ctx context.Context, s *session, results *result.Scenario) error {
 	cluster := s.fleet.Clusters[0]
 	keys, err := s.installChain(ctx, cluster)
 	if err != nil {
@@ -38,9 +38,9 @@ func chain(ctx context.Context, s *session, found *result.Scenario) error {
 		var broken, recovered, breaking, recovering []float64
 		for range chainFlips {
 			for _, up := range []bool{false, true} {
-				count, raw, taken := chainBreaks, &breaking, &broken
+				count, raw, times := chainBreaks, &breaking, &broken
 				if up {
-					count, raw, taken = chainRecovers, &recovering, &recovered
+					count, raw, times = chainRecovers, &recovering, &recovered
 				}
 				trips, err := s.roundTrips(ctx, cluster, count)
 				if err != nil {
@@ -50,15 +50,17 @@ func chain(ctx context.Context, s *session, found *result.Scenario) error {
 				if err != nil {
 					return err
 				}
-				*raw, *taken = append(*raw, trips.Seconds()), append(*taken, took.Seconds())
+				*raw, *times = append(*raw, trips.Seconds()), append(*times, took.Seconds())
 			}
 		}
-		found.Bound("it breaks: median relative to the round trips it needs", "×", result.Median(broken)/result.Median(breaking), result.MedianAtMost, chainBound)
-		found.Bound("it recovers: median relative to the round trips it needs", "×", result.Median(recovered)/result.Median(recovering), result.MedianAtMost, chainBound)
-		found.Measure("it breaks", "ms", 1000*result.Median(broken))
-		found.Measure("it recovers", "ms", 1000*result.Median(recovered))
-		found.Measure(fmt.Sprintf("%d round trips", chainBreaks), "ms", 1000*result.Median(breaking))
-		found.Measure(fmt.Sprintf("%d round trips", chainRecovers), "ms", 1000*result.Median(recovering))
+		results.Bound("it breaks: median relative to the round trips it needs", "×",
+			result.Median(broken)/result.Median(breaking), result.MedianAtMost, chainBound)
+		results.Bound("it recovers: median relative to the round trips it needs", "×",
+			result.Median(recovered)/result.Median(recovering), result.MedianAtMost, chainBound)
+		results.Measure("it breaks", "ms", 1000*result.Median(broken))
+		results.Measure("it recovers", "ms", 1000*result.Median(recovered))
+		results.Measure(fmt.Sprintf("%d round trips", chainBreaks), "ms", 1000*result.Median(breaking))
+		results.Measure(fmt.Sprintf("%d round trips", chainRecovers), "ms", 1000*result.Median(recovering))
 	}
 	return s.uninstallChain(ctx, keys)
 }
@@ -80,12 +82,12 @@ func (s *session) installChain(ctx context.Context, cluster string) ([]types.Nam
 		}
 		key := types.NamespacedName{Namespace: cluster, Name: addOn.Name}
 		keys = append(keys, key)
-		expected[key] = simulator.Both(simulator.DegradedFor(""), simulator.AvailableIs("True"))
+		expected[key] = simulator.And(simulator.DegradedFor(""), simulator.AvailableIs("True"))
 	}
 	if _, err := s.observer.Await(ctx, expected, s.patience(chainLength)); err != nil {
 		return nil, err
 	}
-	// Degraded comes to be only when something has failed once.
+	// Degraded exists only after something has failed once.
 	for _, up := range []bool{false, true} {
 		if _, err := s.chainOnce(ctx, keys, up); err != nil {
 			return nil, err
@@ -103,8 +105,7 @@ func (s *session) uninstallChain(ctx context.Context, keys []types.NamespacedNam
 	return nil
 }
 
-// chainOnce breaks or mends the root, and returns how long it took until each
-// add-on of the chain had followed.
+// chainOnce breaks or repairs the root, and returns the time until each add-on of the chain has followed.
 func (s *session) chainOnce(ctx context.Context, keys []types.NamespacedName, up bool) (time.Duration, error) {
 	expected := simulator.Expectation{}
 	for _, key := range keys {
@@ -118,8 +119,7 @@ func (s *session) chainOnce(ctx context.Context, keys []types.NamespacedName, up
 	return ended.Sub(started), err
 }
 
-// roundTrips makes that many status patches, each after the one before was
-// delivered, and returns how long that took.
+// roundTrips makes that many status patches, and waits for each to be delivered. It returns the time that this took.
 func (s *session) roundTrips(ctx context.Context, cluster string, count int) (time.Duration, error) {
 	key := types.NamespacedName{Namespace: cluster, Name: simulator.Leaf}
 	started := time.Now()

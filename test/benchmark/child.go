@@ -25,8 +25,8 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
-// The commands below are processes that addon-manager is compared with. They
-// are this program once more, called with a kubeconfig.
+// The commands below are processes that addon-manager is compared with. They run this program again, with a
+// kubeconfig.
 
 const (
 	cacheCommand = "hold-in-plain-cache"
@@ -60,27 +60,27 @@ func newChildCommand(name, short string, run func(context.Context, *rest.Config)
 	}
 }
 
-// holdInPlainCache prints a line when all is cached, and then waits.
+// holdInPlainCache prints a line when everything is cached, and then waits.
 func holdInPlainCache(ctx context.Context, config *rest.Config) error {
 	scheme, err := simulator.NewScheme()
 	if err != nil {
 		return err
 	}
-	held, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: nil})
+	objects, err := cache.New(config, cache.Options{Scheme: scheme, Mapper: nil})
 	if err != nil {
 		return err
 	}
 	for _, object := range []client.Object{
 		&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{},
 	} {
-		if _, err := held.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+		if _, err := objects.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group errgroup.Group
-	group.Go(func() error { return held.Start(ctx) })
-	if held.WaitForCacheSync(ctx) {
+	group.Go(func() error { return objects.Start(ctx) })
+	if objects.WaitForCacheSync(ctx) {
 		fmt.Println("cached")
 		_, err = io.Copy(io.Discard, os.Stdin)
 	}
@@ -88,7 +88,7 @@ func holdInPlainCache(ctx context.Context, config *rest.Config) error {
 	return errors.Join(err, group.Wait())
 }
 
-// listOnce reads all lists at the same time, as addon-manager does.
+// listOnce reads all lists at the same time, like addon-manager.
 func listOnce(ctx context.Context, config *rest.Config) error {
 	scheme, err := simulator.NewScheme()
 	if err != nil {
@@ -115,8 +115,7 @@ func listOnce(ctx context.Context, config *rest.Config) error {
 	return group.Wait()
 }
 
-// stream reads a list as a watch that begins with what is there, to the bookmark
-// that says that this was all.
+// stream reads a list as a watch. The watch begins with the stored objects, up to the bookmark that marks their end.
 func stream(ctx context.Context, reader client.WithWatch, list client.ObjectList) error {
 	initial := true
 	events, err := reader.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{
@@ -137,7 +136,7 @@ func stream(ctx context.Context, reader client.WithWatch, list client.ObjectList
 	return fmt.Errorf("read %T: the list ended early", list)
 }
 
-// child calls this program with a kubeconfig of the hub.
+// child returns a command that calls this program with a kubeconfig of the hub.
 func (s *session) child(ctx context.Context, command string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -147,12 +146,12 @@ func (s *session) child(ctx context.Context, command string) (*exec.Cmd, error) 
 	if err != nil {
 		return nil, err
 	}
-	called := exec.CommandContext(ctx, self, command, user.Kubeconfig)
-	called.Stderr = os.Stderr
-	return called, nil
+	process := exec.CommandContext(ctx, self, command, user.Kubeconfig)
+	process.Stderr = os.Stderr
+	return process, nil
 }
 
-// streamingList returns how long a process takes that only lists.
+// streamingList returns the running time of a process that only lists.
 func (s *session) streamingList(ctx context.Context) (time.Duration, error) {
 	command, err := s.child(ctx, listCommand)
 	if err != nil {
@@ -163,8 +162,7 @@ func (s *session) streamingList(ctx context.Context) (time.Duration, error) {
 	return time.Since(started), err
 }
 
-// plainCache returns the resident memory, in MiB, of a process that holds all in
-// a plain cache.
+// plainCache returns the resident memory, in MiB, of a process that holds all objects in a plain cache.
 func (s *session) plainCache(ctx context.Context) (resident float64, err error) {
 	defer s.progress.step("plain cache")()
 	command, err := s.child(ctx, cacheCommand)

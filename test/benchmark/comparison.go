@@ -14,7 +14,7 @@ import (
 // The bounds of scenarios that consist only of writes.
 const (
 	stormBound = 1.25
-	// declarationBound is that of a declaration that changes, while no agent runs.
+	// declarationBound is the bound for a declaration that changes, while no agent runs.
 	declarationBound = 1.1
 )
 
@@ -28,53 +28,52 @@ type storm struct {
 	begin    func() error
 }
 
-// compared is the time of a storm and that of as many patches.
-type compared struct {
+// comparison is the time of a storm, and the time of the same number of patches.
+type comparison struct {
 	storm, raw time.Duration
 	began      time.Time
 }
 
-// compare plays two storms, and compares both with as many patches by a trivial
-// client between them.
-func (s *session) compare(ctx context.Context, writes int, first, second storm) (played [2]compared, err error) {
-	if played[0], err = s.await(ctx, writes, first); err != nil {
-		return played, err
+// compare plays two storms, and compares both with the same number of patches by a trivial client between them.
+func (s *session) compare(ctx context.Context, writes int, first, second storm) ([2]comparison, error) {
+	var comparisons [2]comparison
+	var err error
+	if comparisons[0], err = s.await(ctx, writes, first); err != nil {
+		return comparisons, err
 	}
 	if err := s.settleDown(ctx); err != nil {
-		return played, err
+		return comparisons, err
 	}
-	raw, err := s.trivial.Touch(ctx, simulator.On(s.fleet.Clusters, simulator.Leaf), writes)
+	raw, err := s.trivial.Touch(ctx, simulator.KeysOn(s.fleet.Clusters, simulator.Leaf), writes)
 	if err != nil {
-		return played, err
+		return comparisons, err
 	}
-	if played[1], err = s.await(ctx, writes, second); err != nil {
-		return played, err
+	if comparisons[1], err = s.await(ctx, writes, second); err != nil {
+		return comparisons, err
 	}
-	played[0].raw, played[1].raw = raw, raw
-	return played, nil
+	comparisons[0].raw, comparisons[1].raw = raw, raw
+	return comparisons, nil
 }
 
 // await plays a storm until all expected conditions have followed.
-func (s *session) await(ctx context.Context, writes int, storm storm) (compared, error) {
+func (s *session) await(ctx context.Context, writes int, storm storm) (comparison, error) {
 	if err := s.settleDown(ctx); err != nil {
-		return compared{}, err
+		return comparison{}, err
 	}
 	began := time.Now()
 	if err := storm.begin(); err != nil {
-		return compared{}, err
+		return comparison{}, err
 	}
 	ended, err := s.observer.Await(ctx, storm.expected, s.patience(writes))
 	if err != nil {
-		return compared{}, fmt.Errorf("%s: %w", storm.name, err)
+		return comparison{}, fmt.Errorf("%s: %w", storm.name, err)
 	}
-	return compared{storm: ended.Sub(began), began: began}, nil
+	return comparison{storm: ended.Sub(began), began: began}, nil
 }
 
-// settleDown gives each measurement the same start: earlier events are written,
-// and the API server has almost no garbage. Its heap has gigabytes. To collect it
-// takes seconds, in which the API server does half as much. Without this, the
-// collection would always slow down the same measurement, because storms and
-// patches alternate.
+// settleDown gives each measurement the same start: earlier events are written, and the API server has almost no
+// garbage. Its heap has gigabytes. To collect it takes seconds, in which the API server does half as much. Without
+// settleDown, the collection would always slow down the same measurement, because storms and patches alternate.
 func (s *session) settleDown(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.calmDown(ctx) })
@@ -82,8 +81,7 @@ func (s *session) settleDown(ctx context.Context) error {
 	return group.Wait()
 }
 
-// calmDown waits until Interlock has written nothing, not even an event, for a
-// while.
+// calmDown waits until Interlock has written nothing for a while, not even an event.
 func (s *session) calmDown(ctx context.Context) error {
 	last := -1
 	for {
@@ -106,8 +104,8 @@ func (s *session) calmDown(ctx context.Context) error {
 }
 
 // addTo adds the comparison to the results.
-func (c compared) addTo(found *result.Scenario, what string, writes int, bound float64) {
-	found.Bound(what+": time relative to as many patches", "×", c.storm.Seconds()/c.raw.Seconds(), result.MedianAtMost, bound)
-	found.Measure(what+": time", "s", c.storm.Seconds())
-	found.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", c.raw.Seconds())
+func (c comparison) addTo(results *result.Scenario, name string, writes int, bound float64) {
+	results.Bound(name+": time relative to as many patches", "×", c.storm.Seconds()/c.raw.Seconds(), result.MedianAtMost, bound)
+	results.Measure(name+": time", "s", c.storm.Seconds())
+	results.Measure(fmt.Sprintf("%d patches by a trivial client", writes), "s", c.raw.Seconds())
 }

@@ -9,17 +9,17 @@ import (
 )
 
 func newDocumentCommand() *cobra.Command {
-	var from, to string
+	var source, target string
 	command := &cobra.Command{
 		Use:   "document",
 		Short: "Write the document on performance from the figures of earlier runs",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return result.WriteDocument(from, to)
+			return result.WriteDocument(source, target)
 		},
 	}
-	command.Flags().StringVar(&from, "from", figures, "Folder with the figures.")
-	command.Flags().StringVar(&to, "to", "../../docs/performance.md", "Document to write; its charts go to a folder of the same name.")
+	command.Flags().StringVar(&source, "from", figures, "Folder with the figures.")
+	command.Flags().StringVar(&target, "to", "../../docs/performance.md", "Document to write; its charts go to a folder of the same name.")
 	return command
 }
 

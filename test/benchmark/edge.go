@@ -15,41 +15,41 @@ const (
 	edited = "search-collector"
 )
 
-func edge(ctx context.Context, s *session, found *result.Scenario) error {
+func edge(ctx context.Context, s *session, results *result.Scenario) error {
 	writes, bound := len(s.fleet.Clusters), declarationBound
 	if s.agents != nil {
 		writes, bound = 2*writes, stormBound
 	}
 	for range s.repetitions {
 		storms := [2]storm{s.edgeStorm(ctx, true), s.edgeStorm(ctx, false)}
-		played, err := s.compare(ctx, writes, storms[0], storms[1])
+		comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 		if err != nil {
 			return err
 		}
-		for i := range played {
-			played[i].addTo(found, storms[i].name, writes, bound)
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, bound)
 		}
 	}
 	return nil
 }
 
 func (s *session) edgeStorm(ctx context.Context, added bool) storm {
-	addOn, reason, what := simulator.AddOn{Name: edited}, "", "edge removed"
+	addOn, reason, name := simulator.AddOn{Name: edited}, "", "edge removed"
 	if added {
 		addOn.Dependencies = []addonv1alpha1.AddonDependency{{Name: simulator.Absent, Type: addonv1alpha1.DependencyTypeRequired}}
-		reason, what = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "edge added"
+		reason, name = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "edge added"
 	}
 	expected := simulator.Expectation{}
-	for _, key := range simulator.On(s.fleet.Clusters, edited) {
+	for _, key := range simulator.KeysOn(s.fleet.Clusters, edited) {
 		expected[key] = simulator.DegradedFor(reason)
 		if s.agents != nil {
-			expected[key] = simulator.Both(expected[key], simulator.AvailableIs(statusOf(!added)))
+			expected[key] = simulator.And(expected[key], simulator.AvailableIs(statusOf(!added)))
 		}
 	}
-	return storm{name: what, expected: expected, begin: func() error { return s.fleet.Hub.Declare(ctx, addOn) }}
+	return storm{name: name, expected: expected, begin: func() error { return s.fleet.Hub.Declare(ctx, addOn) }}
 }
 
-// reasonOf is the reason of a dependent whose only failing edge that is.
+// reasonOf returns the reason of a dependent if edge is its only failing edge.
 func reasonOf(edge simulator.Edge) string {
 	if edge.Required {
 		return addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied

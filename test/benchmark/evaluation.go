@@ -22,7 +22,7 @@ const (
 	minEdgesPerSec = 1e6
 )
 
-func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error {
+func pureEvaluation(_ context.Context, s *session, results *result.Scenario) error {
 	now := metav1.Now()
 	addOn := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "evaluated"}}
 	addOns := []addonv1alpha1.ClusterManagementAddOn{}
@@ -44,28 +44,28 @@ func pureEvaluation(_ context.Context, s *session, found *result.Scenario) error
 			observation := evaluation.Observation{Installed: true, Available: &metav1.Condition{
 				Type: "Available", Status: state.status, Reason: "Measured", LastTransitionTime: now,
 			}}
-			loaded := evaluator.State(addOn.Name, cluster, func(string) evaluation.Observation { return observation })
+			loadedState := evaluator.State(addOn.Name, cluster, func(string) evaluation.Observation { return observation })
 			verdicts := testing.Benchmark(func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					evaluator.Evaluate(addOn.Name, loaded)
+					evaluator.Evaluate(addOn.Name, loadedState)
 				}
 			})
-			decided := testing.Benchmark(func(b *testing.B) {
+			decisions := testing.Benchmark(func(b *testing.B) {
 				for b.Loop() {
-					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loaded), now)
+					condition.Decide(condition.Stored{}, evaluator.Evaluate(addOn.Name, loadedState), now)
 				}
 			})
-			found.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)
-			found.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decided))
+			results.Bound("edges per second and core, all "+state.name, "", edgesPerSecond(verdicts), result.MedianAtLeast, minEdgesPerSec)
+			results.Measure("the same with the condition, all "+state.name, "", edgesPerSecond(decisions))
 			if state.status == metav1.ConditionTrue {
-				found.Bound("allocations per evaluation, all satisfied", "", float64(verdicts.AllocsPerOp()), result.NeverAbove, 0)
+				results.Bound("allocations per evaluation, all satisfied", "", float64(verdicts.AllocsPerOp()), result.NeverAbove, 0)
 			}
 		}
 	}
 	return nil
 }
 
-func edgesPerSecond(measured testing.BenchmarkResult) float64 {
-	return evaluatedEdges * float64(measured.N) / measured.T.Seconds()
+func edgesPerSecond(benchmark testing.BenchmarkResult) float64 {
+	return evaluatedEdges * float64(benchmark.N) / benchmark.T.Seconds()
 }

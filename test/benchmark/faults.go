@@ -22,7 +22,7 @@ const (
 	stormWithin   = 2 * time.Second
 )
 
-func faulty(ctx context.Context, s *session, found *result.Scenario) error {
+func faulty(ctx context.Context, s *session, results *result.Scenario) error {
 	if err := s.stopManager(ctx); err != nil {
 		return err
 	}
@@ -36,13 +36,14 @@ func faulty(ctx context.Context, s *session, found *result.Scenario) error {
 		if err != nil {
 			return err
 		}
-		found.Bound("requests with faults, relative to requests without", "×", float64(disturbed.requests)/float64(clean.requests), result.MedianAtMost, requestsBound)
-		found.Bound("add-ons that ended in a wrong state", "", float64(clean.wrong+disturbed.wrong), result.NeverAbove, 0)
-		found.Measure("requests without faults", "", float64(clean.requests))
-		found.Measure("requests with faults", "", float64(disturbed.requests))
-		found.Measure("faulty responses", "", float64(disturbed.faults))
-		found.Measure("time until all states are right, without faults", "s", clean.took.Seconds())
-		found.Measure("time until all states are right, with faults", "s", disturbed.took.Seconds())
+		results.Bound("requests with faults, relative to requests without", "×",
+			float64(disturbed.requests)/float64(clean.requests), result.MedianAtMost, requestsBound)
+		results.Bound("add-ons that ended in a wrong state", "", float64(clean.wrong+disturbed.wrong), result.NeverAbove, 0)
+		results.Measure("requests without faults", "", float64(clean.requests))
+		results.Measure("requests with faults", "", float64(disturbed.requests))
+		results.Measure("faulty responses", "", float64(disturbed.faults))
+		results.Measure("time until all states are right, without faults", "s", clean.took.Seconds())
+		results.Measure("time until all states are right, with faults", "s", disturbed.took.Seconds())
 	}
 	return s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"})
 }
@@ -53,8 +54,8 @@ type stormResult struct {
 	took                    time.Duration
 }
 
-// stormThrough plays the storm with addon-manager behind a proxy. It fails if
-// the fleet has not come to rest as it must in time.
+// stormThrough plays the storm with addon-manager behind a proxy. It fails if the fleet does not reach the expected
+// state in time.
 func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) (storm stormResult, err error) {
 	faults := simulator.NewFaults(seed, share)
 	proxy, err := s.fleet.Hub.StartProxy(faults)
@@ -69,39 +70,39 @@ func (s *session) stormThrough(ctx context.Context, seed uint64, share float64) 
 
 	requests, good := faults.Requests(), faults.Count(simulator.NoFault)
 	started := time.Now()
-	down, err := s.playStorm(ctx, seed)
+	lastEvents, err := s.playStorm(ctx, seed)
 	if err != nil {
 		return storm, err
 	}
-	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return down[key] == simulator.Fails })
+	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return lastEvents[key] == simulator.Fails })
 	ended, err := s.observer.Await(ctx, expected, s.patience(len(expected)))
 	if err != nil {
 		return storm, err
 	}
 	storm.took = ended.Sub(started)
-	// Nothing may change any more once all is right.
+	// Nothing may change any more once all states are right.
 	if err := pause(ctx, lull); err != nil {
 		return storm, err
 	}
 	storm.requests = faults.Requests() - requests
 	storm.faults = storm.requests - (faults.Count(simulator.NoFault) - good)
 	storm.wrong = s.observer.Wrong(expected)
-	return storm, s.calm(ctx, down)
+	return storm, s.calm(ctx, lastEvents)
 }
 
-// playStorm lets dependencies fail and recover on a quarter of the clusters, one on each on average,
-// and returns what became of them last.
+// playStorm lets dependencies fail and recover on a quarter of the clusters, one on each on average. It returns the
+// last event of each dependency.
 func (s *session) playStorm(ctx context.Context, seed uint64) (map[types.NamespacedName]simulator.EventKind, error) {
 	var dependencies []types.NamespacedName
 	for _, name := range []string{simulator.Root, "cluster-proxy", "governance-policy-framework"} {
-		dependencies = append(dependencies, simulator.On(s.everyNth(4), name)...)
+		dependencies = append(dependencies, simulator.KeysOn(s.everyNth(4), name)...)
 	}
 	kinds := []simulator.EventKind{simulator.Fails, simulator.Recovers}
 	schedule := simulator.NewSchedule(seed, dependencies, kinds, len(s.fleet.Clusters)/4, stormWithin)
 	return schedule.Last(kinds...), schedule.Play(ctx, s.happen)
 }
 
-// calm has everything that is down recover.
+// calm makes everything recover that is down.
 func (s *session) calm(ctx context.Context, last map[types.NamespacedName]simulator.EventKind) error {
 	var down []types.NamespacedName
 	for key, kind := range last {

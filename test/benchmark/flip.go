@@ -22,39 +22,38 @@ const (
 	thousand  = 1000
 )
 
-// flipped is a fleet of one size that flips are measured on.
-type flipped struct {
+// flipFleet is a fleet of one size that flips are measured on.
+type flipFleet struct {
 	*session
 
 	took []float64
 }
 
-func flip(ctx context.Context, s *session, found *result.Scenario) (err error) {
-	var fleets []*flipped
+func flip(ctx context.Context, s *session, results *result.Scenario) (err error) {
+	var fleets []*flipFleet
 	for _, size := range []int{tenth, thousand} {
 		if size >= s.clusters {
 			continue
 		}
-		other, err := s.another(ctx, size)
+		smaller, err := s.smallerSession(ctx, size)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, other.close(nil)) }()
-		fleets = append(fleets, &flipped{session: other})
+		defer func() { err = errors.Join(err, smaller.close(nil)) }()
+		fleets = append(fleets, &flipFleet{session: smaller})
 	}
-	fleets = append(fleets, &flipped{session: s})
+	fleets = append(fleets, &flipFleet{session: s})
 	for range s.repetitions {
-		if err := flipInTurns(ctx, fleets, found); err != nil {
+		if err := flipInTurns(ctx, fleets, results); err != nil {
 			return err
 		}
 	}
-	found.Charts = append(found.Charts, flipChart(fleets))
+	results.Charts = append(results.Charts, flipChart(fleets))
 	return nil
 }
 
-// flipInTurns is one repetition. A fleet that is the only one, and so no larger
-// than the smallest, has nothing to be compared with.
-func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario) error {
+// flipInTurns runs a single repetition. It fails if there is only one fleet, because then there is nothing to compare.
+func flipInTurns(ctx context.Context, fleets []*flipFleet, results *result.Scenario) error {
 	smallest, largest := fleets[0], fleets[len(fleets)-1]
 	if smallest == largest {
 		return fmt.Errorf("a fleet of %d clusters is not larger than the smallest one", len(largest.fleet.Clusters))
@@ -69,20 +68,20 @@ func flipInTurns(ctx context.Context, fleets []*flipped, found *result.Scenario)
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}} {
 		small, large := result.Quantile(smallest.took[first:], q.share), result.Quantile(largest.took[first:], q.share)
-		found.Bound(q.name+": the largest fleet relative to the smallest", "×", large/small, result.MedianAtMost, flatBound)
+		results.Bound(q.name+": the largest fleet relative to the smallest", "×", large/small, result.MedianAtMost, flatBound)
 		for _, fleet := range fleets {
-			found.Measure(fmt.Sprintf("%s with %d clusters", q.name, len(fleet.fleet.Clusters)), "ms",
+			results.Measure(fmt.Sprintf("%s with %d clusters", q.name, len(fleet.fleet.Clusters)), "ms",
 				1000*result.Quantile(fleet.took[first:], q.share))
 		}
 	}
-	found.Bound("reads and lists by addon-manager", "", float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Measure("writes to add-ons per flip", "", float64(requests.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
+	results.Bound("reads and lists by addon-manager", "",
+		float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	results.Measure("writes to add-ons per flip", "", float64(requests.Writes(simulator.ManagerUser, simulator.FleetResources...))/flipsEach)
 	return nil
 }
 
-// flipAll has the root fail and recover many times, on one cluster of each fleet
-// after the other.
-func flipAll(ctx context.Context, fleets []*flipped) error {
+// flipAll makes the root fail and recover many times, on one cluster of each fleet in turns.
+func flipAll(ctx context.Context, fleets []*flipFleet) error {
 	for i := range flipsEach {
 		for _, fleet := range fleets {
 			if err := fleet.flipOnce(ctx, i); err != nil {
@@ -93,9 +92,8 @@ func flipAll(ctx context.Context, fleets []*flipped) error {
 	return nil
 }
 
-// flipOnce fails or recovers the root on one cluster: on every cluster in its
-// turn, down first and then up.
-func (f *flipped) flipOnce(ctx context.Context, i int) error {
+// flipOnce fails or recovers the root on one cluster. It visits every cluster in turn, down first and then up.
+func (f *flipFleet) flipOnce(ctx context.Context, i int) error {
 	clusters := f.fleet.Clusters[i/2*7919%len(f.fleet.Clusters):][:1]
 	up := i%2 == 1
 	expected, writes := f.outageExpected(clusters, up)
@@ -108,7 +106,7 @@ func (f *flipped) flipOnce(ctx context.Context, i int) error {
 	return err
 }
 
-func flipChart(fleets []*flipped) result.Chart {
+func flipChart(fleets []*flipFleet) result.Chart {
 	chart := result.Chart{
 		Name: "flip", Title: "Reaction to one dependency that flips on one cluster, over the size of the fleet",
 		X: "add-ons on all clusters", Y: "milliseconds", Lines: []result.Line{{Name: "p50"}, {Name: "p99"}},
@@ -116,23 +114,22 @@ func flipChart(fleets []*flipped) result.Chart {
 	for _, fleet := range fleets {
 		size := float64(fleet.installed())
 		for i, share := range []float64{0.5, 0.99} {
-			chart.Lines[i].At = append(chart.Lines[i].At, [2]float64{size, 1000 * result.Quantile(fleet.took, share)})
+			chart.Lines[i].Points = append(chart.Lines[i].Points, [2]float64{size, 1000 * result.Quantile(fleet.took, share)})
 		}
 	}
 	return chart
 }
 
-// another returns a session like this one, on a hub of its own, with fewer
-// clusters and add-ons.
-func (s *session) another(ctx context.Context, clusters int) (*session, error) {
+// smallerSession returns a similar session, on its own hub, with fewer clusters and add-ons.
+func (s *session) smallerSession(ctx context.Context, clusters int) (*session, error) {
 	o := s.options
 	o.clusters, o.addOns = clusters, simulator.MinAddOns
-	other := &session{options: o, progress: s.progress, dir: filepath.Join(s.dir, fmt.Sprintf("fleet-of-%d", clusters)), end: func() {}}
-	if err := makeFolder(other.dir); err != nil {
+	smaller := &session{options: o, progress: s.progress, dir: filepath.Join(s.dir, fmt.Sprintf("fleet-of-%d", clusters)), end: func() {}}
+	if err := makeFolder(smaller.dir); err != nil {
 		return nil, err
 	}
-	if err := other.enter(ctx, hubOnly); err != nil {
-		return nil, errors.Join(err, other.close(err))
+	if err := smaller.enter(ctx, hubOnly); err != nil {
+		return nil, errors.Join(err, smaller.close(err))
 	}
-	return other, nil
+	return smaller, nil
 }

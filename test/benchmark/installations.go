@@ -32,7 +32,7 @@ const (
 	quietPeriod = time.Minute
 )
 
-func installations(ctx context.Context, s *session, figures *result.Scenario) (err error) {
+func installations(ctx context.Context, s *session, figures *result.Scenario) error {
 	addOns := s.requested()
 	if err := s.stopManager(ctx); err != nil {
 		return err
@@ -47,7 +47,7 @@ func installations(ctx context.Context, s *session, figures *result.Scenario) (e
 	if err := s.storeInstallations(ctx, addOns); err != nil {
 		return err
 	}
-	if _, err := s.startWithLifecycle(ctx, nil); err != nil { // it may complete what the benchmark has stored
+	if _, err := s.startWithLifecycle(ctx, nil); err != nil { // it may complete the stored AddOnInstallations
 		return err
 	}
 	var after start
@@ -81,7 +81,7 @@ func (s *session) requested() []string {
 	return names
 }
 
-// request registers and installs the add-on that needs the others, whose owners consent.
+// request registers and installs the add-on that needs the others. Their owners consent.
 func (s *session) request(ctx context.Context, addOns []string) error {
 	defer s.progress.step("requesting installations")()
 	needs := simulator.AddOn{Name: requester}
@@ -97,7 +97,7 @@ func (s *session) request(ctx context.Context, addOns []string) error {
 	if err := s.fleet.Hub.Register(ctx, needs); err != nil {
 		return err
 	}
-	return simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+	return simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.Install(ctx, cluster, requester)
 	})
 }
@@ -110,8 +110,8 @@ func (s *session) consent(ctx context.Context, addOn string, value any) error {
 	if err != nil {
 		return err
 	}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}}
-	return s.fleet.Hub.Client.Patch(ctx, registered, client.RawPatch(types.MergePatchType, patch))
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: addOn}}
+	return s.fleet.Hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))
 }
 
 // start is a start of addon-manager.
@@ -126,25 +126,25 @@ func (s *session) startWithLifecycle(ctx context.Context, idle func() error) (st
 	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "lifecycle", Lifecycle: true}); err != nil {
 		return start{}, err
 	}
-	measured := start{took: time.Since(s.manager.Started)}
+	measurement := start{took: time.Since(s.manager.Started)}
 	if err := pause(ctx, memoryLull); err != nil {
-		return measured, err
+		return measurement, err
 	}
 	if idle != nil {
 		if err := idle(); err != nil {
-			return measured, err
+			return measurement, err
 		}
 	}
 	usage, err := simulator.UsageOf(s.manager.PID())
-	measured.memory = usage.RSS
-	return measured, errors.Join(err, s.stopManager(ctx))
+	measurement.memory = usage.RSS
+	return measurement, errors.Join(err, s.stopManager(ctx))
 }
 
 // storeInstallations stores the AddOnInstallations of add-ons that are installed.
 func (s *session) storeInstallations(ctx context.Context, addOns []string) error {
-	count, done := s.progress.count("AddOnInstallations", len(s.fleet.Clusters)*len(addOns))
-	defer done()
-	return simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, name string) error {
+	tick, finish := s.progress.count("AddOnInstallations", len(s.fleet.Clusters)*len(addOns))
+	defer finish()
+	return simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, name string) error {
 		cluster := &clusterv1.ManagedCluster{}
 		if err := s.fleet.Hub.Client.Get(ctx, types.NamespacedName{Name: name}, cluster); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (s *session) storeInstallations(ctx context.Context, addOns []string) error
 			if err := s.fleet.Hub.StoreInstallation(ctx, cluster, addOn, requester); err != nil {
 				return err
 			}
-			count()
+			tick()
 		}
 		return nil
 	})
@@ -167,13 +167,13 @@ func (s *session) withdraw(ctx context.Context, addOns []string) error {
 			return err
 		}
 	}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: requester}}
-	if err := s.fleet.Hub.Client.Delete(ctx, registered); err != nil {
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: requester}}
+	if err := s.fleet.Hub.Client.Delete(ctx, registration); err != nil {
 		return err
 	}
-	return simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
-		all := &dependencyv1alpha1.AddOnInstallation{}
-		if err := s.fleet.Hub.Client.DeleteAllOf(ctx, all, client.InNamespace(cluster)); err != nil {
+	return simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		if err := s.fleet.Hub.Client.DeleteAllOf(ctx, installation, client.InNamespace(cluster)); err != nil {
 			return fmt.Errorf("delete AddOnInstallations on %s: %w", cluster, err)
 		}
 		return s.fleet.Hub.Uninstall(ctx, cluster, requester)

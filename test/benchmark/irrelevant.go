@@ -20,7 +20,7 @@ const (
 	maxCPUShare      = 5
 )
 
-func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
+func irrelevant(ctx context.Context, s *session, results *result.Scenario) error {
 	down := s.everyNth(5)
 	if err := s.failOn(ctx, down); err != nil {
 		return err
@@ -30,7 +30,7 @@ func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	profiled := s.profileCPU(ctx, "irrelevant")
 	for i := range s.repetitions {
-		if err := s.irrelevantOnce(ctx, s.seed+uint64(i), found); err != nil {
+		if err := s.irrelevantOnce(ctx, s.seed+uint64(i), results); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func irrelevant(ctx context.Context, s *session, found *result.Scenario) error {
 	return s.recoverOn(ctx, down)
 }
 
-// failOn makes the root fail on some clusters, and waits for what follows.
+// failOn makes the root fail on some clusters, and waits for the consequences.
 func (s *session) failOn(ctx context.Context, clusters []string) error {
 	if err := s.setAvailable(ctx, clusters, simulator.Root, false); err != nil {
 		return err
@@ -55,12 +55,12 @@ func (s *session) recoverOn(ctx context.Context, clusters []string) error {
 	return s.settle(ctx, nil)
 }
 
-func (s *session) irrelevantOnce(ctx context.Context, seed uint64, found *result.Scenario) error {
-	var touched []types.NamespacedName
+func (s *session) irrelevantOnce(ctx context.Context, seed uint64, results *result.Scenario) error {
+	var addOns []types.NamespacedName
 	for _, name := range []string{simulator.Leaf, edited, "cluster-proxy", "governance-policy-framework"} {
-		touched = append(touched, simulator.On(s.fleet.Clusters, name)...)
+		addOns = append(addOns, simulator.KeysOn(s.fleet.Clusters, name)...)
 	}
-	schedule := simulator.NewSchedule(seed, touched, []simulator.EventKind{simulator.Irrelevant, simulator.Relabeled},
+	schedule := simulator.NewSchedule(seed, addOns, []simulator.EventKind{simulator.Irrelevant, simulator.Relabeled},
 		int(updatesPerSecond*updatesFor.Seconds()), updatesFor)
 
 	before, err := s.meter(ctx)
@@ -76,34 +76,37 @@ func (s *session) irrelevantOnce(ctx context.Context, seed uint64, found *result
 	}
 	requests := after.requests.Since(before.requests)
 	server, manager := after.server-before.server, after.manager-before.manager
-	found.Bound("reads by addon-manager", "", float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("writes by addon-manager", "", float64(requests.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("processor time of addon-manager, relative to the API server", "%", 100*manager.Seconds()/server.Seconds(), result.MedianAtMost, maxCPUShare)
-	found.Measure("processor time of the API server per update", "ms", 1000*server.Seconds()/float64(len(schedule)))
-	found.Measure("updates per second reached", "", float64(len(schedule))/after.at.Sub(before.at).Seconds())
+	results.Bound("reads by addon-manager", "",
+		float64(requests.Reads(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	results.Bound("writes by addon-manager", "",
+		float64(requests.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
+	results.Bound("processor time of addon-manager, relative to the API server", "%",
+		100*manager.Seconds()/server.Seconds(), result.MedianAtMost, maxCPUShare)
+	results.Measure("processor time of the API server per update", "ms", 1000*server.Seconds()/float64(len(schedule)))
+	results.Measure("updates per second reached", "", float64(len(schedule))/after.time.Sub(before.time).Seconds())
 	return nil
 }
 
 // happen carries out an event by the trivial client.
 func (s *session) happen(ctx context.Context, event simulator.Event) error {
-	one := []types.NamespacedName{event.AddOn}
+	addOns := []types.NamespacedName{event.AddOn}
 	var err error
 	switch event.Kind {
 	case simulator.Fails, simulator.Recovers:
-		_, err = s.trivial.Report(ctx, one, statusOf(event.Kind == simulator.Recovers))
+		_, err = s.trivial.Report(ctx, addOns, statusOf(event.Kind == simulator.Recovers))
 	case simulator.Irrelevant:
-		_, err = s.trivial.Touch(ctx, one, 1)
+		_, err = s.trivial.Touch(ctx, addOns, 1)
 	case simulator.Relabeled:
-		err = s.trivial.Label(ctx, event.AddOn, event.At.String())
+		err = s.trivial.Label(ctx, event.AddOn, event.Offset.String())
 	default:
 		err = fmt.Errorf("event %[2]q of add-on %[1]s is unknown", event.AddOn, event.Kind)
 	}
 	return err
 }
 
-// reading is what the meters of a session show at a moment.
+// reading is a reading of the session's meters at one moment.
 type reading struct {
-	at              time.Time
+	time            time.Time
 	requests        simulator.Counts
 	server, manager time.Duration
 }
@@ -118,5 +121,5 @@ func (s *session) meter(ctx context.Context) (reading, error) {
 		return reading{}, err
 	}
 	usage, err := simulator.UsageOf(s.manager.PID())
-	return reading{at: time.Now(), requests: requests, server: server, manager: usage.CPU}, err
+	return reading{time: time.Now(), requests: requests, server: server, manager: usage.CPU}, err
 }

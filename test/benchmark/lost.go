@@ -15,11 +15,11 @@ const (
 	lostMethod = `The hub loses all clusters. As on OCM's hub, each ManagedCluster becomes Unknown, and then all of its add-ons. Then ` +
 		`all clusters return, and their add-ons report again. On every tenth cluster, an add-on that two others require has ` +
 		`failed meanwhile. The API server counts the writes of addon-manager. This runs once, because nothing is timed.`
-	// lull is how long is waited for writes that must not come.
+	// lull is the waiting time for writes that must not happen.
 	lull = 3 * time.Second
 )
 
-func lost(ctx context.Context, s *session, found *result.Scenario) error {
+func lost(ctx context.Context, s *session, results *result.Scenario) error {
 	if err := s.calmDown(ctx); err != nil {
 		return err
 	}
@@ -27,22 +27,22 @@ func lost(ctx context.Context, s *session, found *result.Scenario) error {
 	if err != nil {
 		return err
 	}
-	died := s.everyNth(10)
-	afterwards, err := s.fleet.Hub.Requests.During(func() error { return s.returnAll(ctx, died) })
+	deadRoots := s.everyNth(10)
+	afterwards, err := s.fleet.Hub.Requests.During(func() error { return s.returnAll(ctx, deadRoots) })
 	if err != nil {
 		return err
 	}
-	differing := len(died) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
+	differing := len(deadRoots) * len(simulator.Dependents(s.fleet.AddOns, simulator.Root))
 	written := afterwards.Writes(simulator.ManagerUser, simulator.FleetResources...)
-	found.Bound("writes by addon-manager while the clusters are lost", "",
+	results.Bound("writes by addon-manager while the clusters are lost", "",
 		float64(whileLost.Writes(simulator.ManagerUser, simulator.AllResources...)), result.NeverAbove, 0)
-	found.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
-	found.Measure("add-ons that differ after the return", "", float64(differing))
-	return s.recoverOn(ctx, died)
+	results.Bound("writes after the return, beyond one per add-on that differs", "", float64(written-differing), result.NeverAbove, 0)
+	results.Measure("add-ons that differ after the return", "", float64(differing))
+	return s.recoverOn(ctx, deadRoots)
 }
 
 func (s *session) loseAll(ctx context.Context) error {
-	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+	err := simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionUnknown)
 	})
 	if err != nil {
@@ -54,11 +54,10 @@ func (s *session) loseAll(ctx context.Context) error {
 	return pause(ctx, lull)
 }
 
-// returnAll has the clusters return before their add-ons report. Those of the
-// root come last: a writer that reports after addon-manager has written would have to
-// take care not to undo that.
-func (s *session) returnAll(ctx context.Context, died []string) error {
-	err := simulator.Each(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
+// returnAll has the clusters return before their add-ons report. The add-ons of the root come last. Otherwise a
+// report after addon-manager's write would have to preserve that write.
+func (s *session) returnAll(ctx context.Context, deadRoots []string) error {
+	err := simulator.ForEach(ctx, s.fleet.Clusters, func(ctx context.Context, cluster string) error {
 		return s.fleet.Hub.ReportCluster(ctx, cluster, metav1.ConditionTrue)
 	})
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 		return err
 	}
 	dead := map[string]bool{}
-	for _, cluster := range died {
+	for _, cluster := range deadRoots {
 		dead[cluster] = true
 	}
 	var alive []string
@@ -77,30 +76,30 @@ func (s *session) returnAll(ctx context.Context, died []string) error {
 			alive = append(alive, cluster)
 		}
 	}
-	if err := s.setAvailable(ctx, died, simulator.Root, false); err != nil {
+	if err := s.setAvailable(ctx, deadRoots, simulator.Root, false); err != nil {
 		return err
 	}
 	if err := s.setAvailable(ctx, alive, simulator.Root, true); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, died); err != nil {
+	if err := s.settle(ctx, deadRoots); err != nil {
 		return err
 	}
 	return pause(ctx, lull)
 }
 
-// allInstalled returns all add-ons on all clusters, but for that of one name.
+// allInstalled returns all add-ons on all clusters, except the add-on with this name.
 func (s *session) allInstalled(except string) []types.NamespacedName {
 	var keys []types.NamespacedName
 	for _, addOn := range s.fleet.AddOns {
 		if addOn.Name != except {
-			keys = append(keys, simulator.On(s.fleet.Clusters, addOn.Name)...)
+			keys = append(keys, simulator.KeysOn(s.fleet.Clusters, addOn.Name)...)
 		}
 	}
 	return keys
 }
 
-// pause waits, for what must not happen meanwhile.
+// pause waits, to observe that nothing happens.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -1,6 +1,6 @@
-// Command benchmark plays a fleet of managed clusters against Interlock and
-// measures it against the API server that it writes to, in one run and as
-// ratios: a machine's speed cancels out. It exits 1 when a bound is missed.
+// Command benchmark plays a fleet of managed clusters against Interlock. It measures Interlock against the API server
+// that it writes to, in one run and as ratios, so that the machine's speed cancels out. It exits 1 when a bound is
+// missed.
 package main
 
 import (

@@ -16,22 +16,21 @@ const (
 	memoryBound = 250.0
 	plainBound  = 1.0 / 3
 	memoryLull  = 3 * time.Second
-	// largeFleet is from how many add-ons on memory and start are held against
-	// those of other processes: before, all of them are little more than a Go
-	// program that has just started.
+	// largeFleet is the number of add-ons from which memory and start are compared with other processes. In smaller
+	// fleets, all of them use little more than a Go program that has just started.
 	largeFleet = 100_000
 )
 
-// boundIfLarge adds a figure that has its bound in a large fleet only.
-func (s *session) boundIfLarge(found *result.Scenario, name string, ratio, limit float64) {
+// boundIfLarge adds a figure that has a bound only in a large fleet.
+func (s *session) boundIfLarge(results *result.Scenario, name string, ratio, limit float64) {
 	if s.installed() >= largeFleet {
-		found.Bound(name, "×", ratio, result.MedianAtMost, limit)
+		results.Bound(name, "×", ratio, result.MedianAtMost, limit)
 	} else {
-		found.Measure(name, "×", ratio)
+		results.Measure(name, "×", ratio)
 	}
 }
 
-func memory(ctx context.Context, s *session, found *result.Scenario) error {
+func memory(ctx context.Context, s *session, results *result.Scenario) error {
 	chart := result.Chart{
 		Name: "memory", Title: "Resident memory over the size of the fleet", X: "ManagedClusterAddOns", Y: "MiB",
 		Lines: []result.Line{{Name: "addon-manager"}, {Name: "plain controller-runtime cache"}},
@@ -52,11 +51,11 @@ func memory(ctx context.Context, s *session, found *result.Scenario) error {
 		if err != nil {
 			return err
 		}
-		found.Bound(fmt.Sprintf("resident memory with %d MCAs", s.installed()), "MiB", manager, result.NeverAbove, memoryBound)
-		found.Measure("plain cache", "MiB", plain)
-		s.boundIfLarge(found, "relative to a plain cache", manager/plain, plainBound)
+		results.Bound(fmt.Sprintf("resident memory with %d MCAs", s.installed()), "MiB", manager, result.NeverAbove, memoryBound)
+		results.Measure("plain cache", "MiB", plain)
+		s.boundIfLarge(results, "relative to a plain cache", manager/plain, plainBound)
 	}
-	found.Charts = append(found.Charts, chart)
+	results.Charts = append(results.Charts, chart)
 	return nil
 }
 
@@ -75,7 +74,7 @@ func (s *session) memoryOnce(ctx context.Context, chart *result.Chart) (manager,
 		return 0, 0, err
 	}
 	for i, resident := range []float64{usage.RSS, plain} {
-		chart.Lines[i].At = append(chart.Lines[i].At, [2]float64{float64(s.installed()), resident})
+		chart.Lines[i].Points = append(chart.Lines[i].Points, [2]float64{float64(s.installed()), resident})
 	}
 	return usage.RSS, plain, s.stopManager(ctx)
 }

@@ -17,67 +17,66 @@ const (
 		`same watches open. No add-on depends on that one. The API server collects its garbage before each of the three.`
 )
 
-func outage(ctx context.Context, s *session, found *result.Scenario) error {
+func outage(ctx context.Context, s *session, results *result.Scenario) error {
 	growth := result.Chart{
-		Name: "converge-" + found.ID, Title: "Time until all conditions are right, over the clusters hit at once",
+		Name: "converge-" + results.ID, Title: "Time until all conditions are right, over the clusters hit at once",
 		X: "clusters", Y: "seconds", Lines: []result.Line{{Name: "Interlock"}, {Name: "a trivial client's patches"}},
 	}
 	if s.agents == nil {
-		few := s.fleet.Clusters[:len(s.fleet.Clusters)/10]
-		if _, err := s.outageOnce(ctx, few, &growth, nil); err != nil {
+		tenth := s.fleet.Clusters[:len(s.fleet.Clusters)/10]
+		if _, err := s.outageOnce(ctx, tenth, &growth, nil); err != nil {
 			return err
 		}
 	}
-	profiled := s.profileCPU(ctx, "outage-"+found.ID)
+	profiled := s.profileCPU(ctx, "outage-"+results.ID)
 	for i := range s.repetitions {
-		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, found)
+		storm, err := s.outageOnce(ctx, s.fleet.Clusters, &growth, results)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			found.Charts = append(found.Charts, s.writesOverTime(found.ID, storm))
+			results.Charts = append(results.Charts, s.writesOverTime(results.ID, storm))
 		}
 	}
 	if s.agents == nil {
-		found.Charts = append(found.Charts, growth)
+		results.Charts = append(results.Charts, growth)
 	}
 	return profiled()
 }
 
-// outageOnce makes the root fail and recover on the clusters, and returns the
-// first of both storms.
+// outageOnce makes the root fail and recover on the clusters, and returns the comparison for the failure.
 func (s *session) outageOnce(
-	ctx context.Context, clusters []string, growth *result.Chart, found *result.Scenario,
-) (failed compared, err error) {
+	ctx context.Context, clusters []string, growth *result.Chart, results *result.Scenario,
+) (comparison, error) {
 	writes, storms := 0, [2]storm{{name: "it fails"}, {name: "it recovers"}}
 	for i := range storms {
 		up := i == 1
 		storms[i].begin = func() error { return s.setAvailable(ctx, clusters, simulator.Root, up) }
 		storms[i].expected, writes = s.outageExpected(clusters, up)
 	}
-	played, err := s.compare(ctx, writes, storms[0], storms[1])
+	comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 	if err != nil {
-		return compared{}, err
+		return comparison{}, err
 	}
-	failed = played[0]
+	failed := comparisons[0]
 	for i, took := range []time.Duration{failed.storm, failed.raw} {
-		growth.Lines[i].At = append(growth.Lines[i].At, [2]float64{float64(len(clusters)), took.Seconds()})
+		growth.Lines[i].Points = append(growth.Lines[i].Points, [2]float64{float64(len(clusters)), took.Seconds()})
 	}
-	if found != nil {
-		for i := range played {
-			played[i].addTo(found, storms[i].name, writes, stormBound)
+	if results != nil {
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, stormBound)
 		}
 	}
 	return failed, nil
 }
 
-// outageExpected returns what must be observed once the root is up or down on the
-// clusters, and how many status patches that takes: its own Available, Degraded
-// of its dependents, and where there are agents their Available.
+// outageExpected returns the states to observe once the root is up or down on the clusters, and the number of status
+// patches that this takes: Available of the root, Degraded of its dependents, and with agents Available of the
+// dependents.
 func (s *session) outageExpected(clusters []string, up bool) (simulator.Expectation, int) {
 	expected, writes := simulator.Expectation{}, len(clusters)
 	for _, edge := range simulator.Dependents(s.fleet.AddOns, simulator.Root) {
-		for _, key := range simulator.On(clusters, edge.Dependent) {
+		for _, key := range simulator.KeysOn(clusters, edge.Dependent) {
 			reason := ""
 			if !up {
 				reason = reasonOf(edge)
@@ -85,7 +84,7 @@ func (s *session) outageExpected(clusters []string, up bool) (simulator.Expectat
 			expected[key] = simulator.DegradedFor(reason)
 			writes++
 			if s.agents != nil && edge.Required {
-				expected[key] = simulator.Both(expected[key], simulator.AvailableIs(statusOf(up)))
+				expected[key] = simulator.And(expected[key], simulator.AvailableIs(statusOf(up)))
 				writes++
 			}
 		}
@@ -100,22 +99,21 @@ func statusOf(available bool) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// writesOverTime draws how many conditions changed in each quarter of a second
-// of a storm.
-func (s *session) writesOverTime(id string, storm compared) result.Chart {
+// writesOverTime draws the number of conditions that changed in each quarter of a second of a storm.
+func (s *session) writesOverTime(id string, storm comparison) result.Chart {
 	const slice = 250 * time.Millisecond
 	lines := []result.Line{{Name: "Available"}, {Name: "Degraded"}}
 	slices := int(storm.storm/slice) + 2
 	counts := map[string][]int{"Available": make([]int, slices), "Degraded": make([]int, slices)}
 	for _, change := range s.observer.Changes(storm.began) {
-		if at := int(change.At.Sub(storm.began) / slice); at < slices {
-			counts[change.Type][at]++
+		if index := int(change.Time.Sub(storm.began) / slice); index < slices {
+			counts[change.Type][index]++
 		}
 	}
 	for i := range lines {
-		for at, count := range counts[lines[i].Name] {
-			seconds := (time.Duration(at) * slice).Seconds()
-			lines[i].At = append(lines[i].At, [2]float64{seconds, float64(count) / slice.Seconds()})
+		for index, count := range counts[lines[i].Name] {
+			seconds := (time.Duration(index) * slice).Seconds()
+			lines[i].Points = append(lines[i].Points, [2]float64{seconds, float64(count) / slice.Seconds()})
 		}
 	}
 	return result.Chart{

@@ -35,15 +35,15 @@ const (
 	thirds             = 3
 )
 
-// pluginVerbs are the command lines that are measured. EDGED and ROOT stand for add-ons,
-// CLUSTER for a managed cluster where the root is down, DECLARED for a file.
+// pluginVerbs are the measured command lines. EDGED and ROOT stand for add-ons, CLUSTER for a managed cluster where
+// the root is down, DECLARED for a file.
 var pluginVerbs = []string{
 	"why", "why EDGED", "why EDGED -n CLUSTER", "tree EDGED", "tree ROOT --dependents", "status -A", "status -A --failing",
 	"status -A -o wide", "status --summary", "report", "report --all", "graph", "impact --remove ROOT", "describe EDGED",
 	"lint DECLARED --live", "events", "events EDGED", "wait EDGED --for=available --timeout=0s", "snapshot -",
 }
 
-const declared = `apiVersion: addon.open-cluster-management.io/v1alpha1
+const declarationFile = `apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn
 metadata: {name: cluster-gateway}
 spec:
@@ -51,7 +51,7 @@ spec:
   dependencies: [{name: managed-serviceaccount, message: Credentials cannot be issued.}]
 `
 
-func plugin(ctx context.Context, s *session, found *result.Scenario) (err error) {
+func plugin(ctx context.Context, s *session, results *result.Scenario) (err error) {
 	down := s.everyNth(thirds)
 	if err := errors.Join(s.setAvailable(ctx, down, simulator.Root, false), s.settle(ctx, down)); err != nil {
 		return err
@@ -60,35 +60,35 @@ func plugin(ctx context.Context, s *session, found *result.Scenario) (err error)
 		err = errors.Join(err, s.setAvailable(ctx, down, simulator.Root, true), s.settle(ctx, nil))
 	}()
 	file := filepath.Join(s.dir, "declared.yaml")
-	if err := os.WriteFile(file, []byte(declared), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(declarationFile), 0o600); err != nil {
 		return err
 	}
 	user, err := s.fleet.Hub.User("plugin")
 	if err != nil {
 		return err
 	}
-	named := strings.NewReplacer("EDGED", "cluster-gateway", "ROOT", simulator.Root, "CLUSTER", down[0], "DECLARED", file)
+	placeholders := strings.NewReplacer("EDGED", "cluster-gateway", "ROOT", simulator.Root, "CLUSTER", down[0], "DECLARED", file)
 	for range s.repetitions {
 		for _, verb := range pluginVerbs {
 			list, err := s.pagedListIfBounded(ctx)
 			if err != nil {
 				return err
 			}
-			took, peak, err := s.runPlugin(ctx, append(strings.Fields(named.Replace(verb)), "--kubeconfig", user.Kubeconfig))
+			took, peak, err := s.runPlugin(ctx, append(strings.Fields(placeholders.Replace(verb)), "--kubeconfig", user.Kubeconfig))
 			if err != nil {
 				return fmt.Errorf("kubectl addon %s: %w", verb, err)
 			}
-			s.addVerb(found, verb, (took - list).Seconds(), peak)
+			s.addVerb(results, verb, (took - list).Seconds(), peak)
 			if list > 0 {
-				found.Measure("paged list", "s", list.Seconds())
+				results.Measure("paged list", "s", list.Seconds())
 			}
 		}
 	}
 	return nil
 }
 
-// pagedListIfBounded returns how long the list takes where the time beyond it has a bound, else zero: of 100,000 add-ons,
-// it takes as long as the verb.
+// pagedListIfBounded returns the time of the list if the time beyond it has a bound, otherwise zero. With 100,000
+// add-ons, the list takes as long as the verb.
 func (s *session) pagedListIfBounded(ctx context.Context) (time.Duration, error) {
 	if s.installed() > pluginFleet {
 		return 0, nil
@@ -97,19 +97,18 @@ func (s *session) pagedListIfBounded(ctx context.Context) (time.Duration, error)
 }
 
 // addVerb adds the figures of a verb.
-func (s *session) addVerb(found *result.Scenario, verb string, beyond, peak float64) {
+func (s *session) addVerb(results *result.Scenario, verb string, beyond, peak float64) {
 	if name := verb + ": time beyond the list"; s.installed() <= pluginFleet {
-		found.Bound(name, "s", beyond, result.MedianAtMost, pluginBoundSeconds)
+		results.Bound(name, "s", beyond, result.MedianAtMost, pluginBoundSeconds)
 	} else {
-		found.Measure(verb+": time", "s", beyond)
+		results.Measure(verb+": time", "s", beyond)
 	}
-	found.Bound(verb+": peak memory", "MiB", peak, result.NeverAbove, pluginBoundMiB)
+	results.Bound(verb+": peak memory", "MiB", peak, result.NeverAbove, pluginBoundMiB)
 }
 
-// runPlugin returns how long the plugin ran, and its greatest resident memory in MiB. Another
-// process measures it: the kernel counts the memory of the process that starts one, too, and
-// that of this one is large.
-func (s *session) runPlugin(ctx context.Context, args []string) (took time.Duration, peak float64, err error) {
+// runPlugin returns the running time of the plugin, and its greatest resident memory in MiB. Another process measures
+// it: the kernel also counts the memory of the process that starts one, and the memory of this process is large.
+func (s *session) runPlugin(ctx context.Context, args []string) (time.Duration, float64, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, 0, err
@@ -117,18 +116,18 @@ func (s *session) runPlugin(ctx context.Context, args []string) (took time.Durat
 	command := exec.CommandContext(ctx, self, append([]string{measureCommand, filepath.Join(s.bin, "kubectl-addon")}, args...)...)
 	var errOut strings.Builder
 	command.Stderr = &errOut
-	printed, err := command.Output()
+	output, err := command.Output()
 	if err != nil {
 		return 0, 0, fmt.Errorf("%w: %s", err, errOut.String())
 	}
-	var seconds float64
-	if _, err := fmt.Sscan(string(printed), &seconds, &peak); err != nil {
-		return 0, 0, fmt.Errorf("read %q: %w", printed, err)
+	var seconds, peak float64
+	if _, err := fmt.Sscan(string(output), &seconds, &peak); err != nil {
+		return 0, 0, fmt.Errorf("read %q: %w", output, err)
 	}
 	return time.Duration(seconds * float64(time.Second)), peak, nil
 }
 
-// measureCommand is this program once more, which runs another one.
+// measureCommand runs this program again, to run another one.
 const measureCommand = "measure"
 
 func newMeasureCommand() *cobra.Command {
@@ -139,26 +138,26 @@ func newMeasureCommand() *cobra.Command {
 	}
 }
 
-// measureProgram accepts exit code 1, which is a result: a check that has failed.
+// measureProgram accepts exit code 1, because that is a result: a check that has failed.
 func measureProgram(ctx context.Context, args []string) error {
 	program := exec.CommandContext(ctx, args[0], args[1:]...)
 	program.Stderr = os.Stderr
 	started := time.Now()
 	err := program.Run()
 	took := time.Since(started)
-	var exited *exec.ExitError
-	if err != nil && (!errors.As(err, &exited) || exited.ExitCode() != cmdline.ExitError) {
+	var exitErr *exec.ExitError
+	if err != nil && (!errors.As(err, &exitErr) || exitErr.ExitCode() != cmdline.ExitError) {
 		return err
 	}
-	usage, isKnown := program.ProcessState.SysUsage().(*syscall.Rusage)
-	if !isKnown {
+	usage, ok := program.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
 		return errors.New("this system does not report the memory of a process")
 	}
 	fmt.Println(took.Seconds(), float64(usage.Maxrss)/1024) // in KiB, on Linux
 	return nil
 }
 
-// pagedList returns how long a process takes that only reads the lists, in pages.
+// pagedList returns the running time of a process that only reads the lists, in pages.
 func (s *session) pagedList(ctx context.Context) (time.Duration, error) {
 	command, err := s.child(ctx, pagesCommand)
 	if err != nil {

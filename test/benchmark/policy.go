@@ -16,7 +16,7 @@ const policyMethod = `An add-on that is installed on all clusters has an Optiona
 	`AddOnDependencyPolicy that selects all clusters by a label makes the edge Required. Then the policy is deleted. The time ends when a ` +
 	`watch has delivered the last Degraded. It is compared as in 1.`
 
-func policy(ctx context.Context, s *session, found *result.Scenario) error {
+func policy(ctx context.Context, s *session, results *result.Scenario) error {
 	edge := addonv1alpha1.AddonDependency{Name: simulator.Absent, Type: addonv1alpha1.DependencyTypeOptional}
 	optional := storm{
 		name: "Optional edge added", expected: s.degradedEverywhere(addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied),
@@ -24,7 +24,7 @@ func policy(ctx context.Context, s *session, found *result.Scenario) error {
 			return s.fleet.Hub.Declare(ctx, simulator.AddOn{Name: edited, Dependencies: []addonv1alpha1.AddonDependency{edge}})
 		},
 	}
-	none := storm{
+	removal := storm{
 		name: "edge removed", expected: s.degradedEverywhere(""),
 		begin: func() error { return s.fleet.Hub.Declare(ctx, simulator.AddOn{Name: edited}) },
 	}
@@ -34,19 +34,19 @@ func policy(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	for range s.repetitions {
 		storms := s.policyStorms(ctx, edge.Name)
-		played, err := s.compare(ctx, writes, storms[0], storms[1])
+		comparisons, err := s.compare(ctx, writes, storms[0], storms[1])
 		if err != nil {
 			return err
 		}
-		for i := range played {
-			played[i].addTo(found, storms[i].name, writes, stormBound)
+		for i := range comparisons {
+			comparisons[i].addTo(results, storms[i].name, writes, stormBound)
 		}
 	}
-	_, err := s.await(ctx, writes, none)
+	_, err := s.await(ctx, writes, removal)
 	return err
 }
 
-// policyStorms are that a policy is created, and that it is deleted.
+// policyStorms returns two storms: a policy is created, and it is deleted.
 func (s *session) policyStorms(ctx context.Context, dependency string) [2]storm {
 	policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "strict"}}
 	policy.Spec.ClusterSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
@@ -70,15 +70,15 @@ func (s *session) policyStorms(ctx context.Context, dependency string) [2]storm 
 // degradedEverywhere expects that reason on all clusters.
 func (s *session) degradedEverywhere(reason string) simulator.Expectation {
 	expected := simulator.Expectation{}
-	for _, key := range simulator.On(s.fleet.Clusters, edited) {
+	for _, key := range simulator.KeysOn(s.fleet.Clusters, edited) {
 		expected[key] = simulator.DegradedFor(reason)
 	}
 	return expected
 }
 
-func wrapped(err error, what string) error {
+func wrapped(err error, action string) error {
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", action, err)
 	}
 	return nil
 }

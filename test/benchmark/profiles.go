@@ -10,28 +10,28 @@ import (
 
 const profiledFor = 15 * time.Second
 
-// profileHeap writes what addon-manager has on its heap, if that is wanted.
-func (s *session) profileHeap(ctx context.Context, of string) error {
+// profileHeap writes addon-manager's heap profile, if profiles are requested.
+func (s *session) profileHeap(ctx context.Context, name string) error {
 	if !s.profiles {
 		return nil
 	}
-	return s.profile(ctx, of, "heap", "heap?gc=1")
+	return s.profile(ctx, name, "heap", "heap?gc=1")
 }
 
-// profileCPU begins to write what addon-manager's processor time goes to, if
-// that is wanted; the function it returns waits until that is done.
-func (s *session) profileCPU(ctx context.Context, of string) (wait func() error) {
+// profileCPU begins to write addon-manager's processor profile, if profiles are requested. The function that it
+// returns waits until the profile is written.
+func (s *session) profileCPU(ctx context.Context, name string) func() error {
 	if !s.profiles {
 		return func() error { return nil }
 	}
-	done := make(chan error, 1)
+	written := make(chan error, 1)
 	go func() {
-		done <- s.profile(ctx, of, "cpu", fmt.Sprintf("profile?seconds=%.0f", profiledFor.Seconds()))
+		written <- s.profile(ctx, name, "cpu", fmt.Sprintf("profile?seconds=%.0f", profiledFor.Seconds()))
 	}()
-	return func() error { return <-done }
+	return func() error { return <-written }
 }
 
-func (s *session) profile(ctx context.Context, of, kind, request string) error {
+func (s *session) profile(ctx context.Context, name, kind, request string) error {
 	profile, err := s.manager.Profile(ctx, request)
 	if err != nil {
 		return fmt.Errorf("profile addon-manager: %w", err)
@@ -39,5 +39,5 @@ func (s *session) profile(ctx context.Context, of, kind, request string) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return fmt.Errorf("profile addon-manager: %w", err)
 	}
-	return os.WriteFile(filepath.Join(s.out, fmt.Sprintf("%s-%s.%s.pprof", s.name, of, kind)), profile, 0o644)
+	return os.WriteFile(filepath.Join(s.out, fmt.Sprintf("%s-%s.%s.pprof", s.name, name, kind)), profile, 0o644)
 }

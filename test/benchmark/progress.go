@@ -11,8 +11,7 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/result"
 )
 
-// progress shows what happens: with bars on a terminal, else with a line for
-// each step.
+// progress shows the steps: with bars on a terminal, otherwise with a line for each step.
 type progress struct {
 	out      *os.File
 	terminal bool
@@ -26,22 +25,22 @@ func (p *progress) title(id, title string) {
 	fmt.Fprintf(p.out, "\n%s  %s\n", id, title)
 }
 
-// step shows a step that takes a while. The caller calls done at its end.
-func (p *progress) step(what string) (done func()) {
-	_, done = p.count(what, -1)
-	return done
+// step shows a step that takes a while. The caller calls the result at its end.
+func (p *progress) step(title string) func() {
+	_, finish := p.count(title, -1)
+	return finish
 }
 
-// count is a step of a known size. The caller calls one for each unit.
-func (p *progress) count(what string, total int) (one, done func()) {
+// count shows a step of a known size. The caller calls tick for each unit, and finish at the end.
+func (p *progress) count(title string, total int) (tick, finish func()) {
 	started := time.Now()
 	printTime := func() {
-		fmt.Fprintf(p.out, "    %s: %s\n", what, time.Since(started).Round(100*time.Millisecond))
+		fmt.Fprintf(p.out, "    %s: %s\n", title, time.Since(started).Round(100*time.Millisecond))
 	}
 	if !p.terminal {
 		return func() {}, printTime
 	}
-	bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("    "+what),
+	bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("    "+title),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSpinnerType(14), progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth())
 	// A bar that cannot be drawn is not worth a failure.
@@ -49,12 +48,12 @@ func (p *progress) count(what string, total int) (one, done func()) {
 }
 
 // result prints the results of a scenario.
-func (p *progress) result(found *result.Scenario) {
-	for _, figure := range found.Figures {
+func (p *progress) result(scenario *result.Scenario) {
+	for _, figure := range scenario.Figures {
 		fmt.Fprintf(p.out, "  %-62s %-32s %-14s %s\n", figure.Name, figure.Spread(), figure.Bound(), figure.Verdict())
 	}
-	if found.Error != "" {
-		fmt.Fprintf(p.out, "  FAILED: %s\n", found.Error)
+	if scenario.Error != "" {
+		fmt.Fprintf(p.out, "  FAILED: %s\n", scenario.Error)
 	}
-	fmt.Fprintf(p.out, "  took %s\n", found.Took.Round(time.Second))
+	fmt.Fprintf(p.out, "  took %s\n", scenario.Took.Round(time.Second))
 }

@@ -19,12 +19,12 @@ const (
 		`restarts: every watch of addon-manager and of the agents ends, and resumes with a new list. All leases are renewed, ` +
 		`and nothing else changes. The API server counts the writes to add-ons and events. Writes to the lease of the leader ` +
 		`election do not count.`
-	// resumedWithin is how long clients may take to come back after the API server
-	// has: their retries grow apart, to half a minute.
+	// resumedWithin is how long clients may take to resume after the API server has returned. Their retries slow down
+	// to one in half a minute.
 	resumedWithin = time.Minute
 )
 
-func quiet(ctx context.Context, s *session, found *result.Scenario) error {
+func quiet(ctx context.Context, s *session, results *result.Scenario) error {
 	down := s.everyNth(5)
 	if err := s.failOn(ctx, down); err != nil {
 		return err
@@ -34,19 +34,19 @@ func quiet(ctx context.Context, s *session, found *result.Scenario) error {
 	}
 	for _, disturbance := range []struct {
 		name string
-		do   func(context.Context) error
+		run  func(context.Context) error
 	}{
 		{"restart of addon-manager", s.restartManager},
 		{"another leader takes over", s.changeLeader},
 		{"all watches are interrupted and resumed", s.interrupt},
 		{"all leases are renewed", s.renewAll},
 	} {
-		requests, err := s.fleet.Hub.Requests.During(func() error { return disturbance.do(ctx) })
+		requests, err := s.fleet.Hub.Requests.During(func() error { return disturbance.run(ctx) })
 		if err != nil {
 			return err
 		}
 		writes := requests.Writes(simulator.ManagerUser, simulator.FleetResources...) + requests.Writes(simulator.AgentUser, simulator.AllResources...)
-		found.Bound("writes: "+disturbance.name, "", float64(writes), result.NeverAbove, 0)
+		results.Bound("writes: "+disturbance.name, "", float64(writes), result.NeverAbove, 0)
 	}
 	return s.recoverOn(ctx, down)
 }
@@ -61,9 +61,8 @@ func (s *session) restartManager(ctx context.Context) error {
 	return pause(ctx, lull)
 }
 
-// changeLeader kills an addon-manager that leads, and has one that stands by take
-// over. The one that runs afterwards does not stand for election: a leader ends
-// when the API server is away for longer than its lease.
+// changeLeader kills an addon-manager that leads, and has a standby take over. The addon-manager that runs afterwards
+// does not stand for election, because a leader ends when the API server is away for longer than its lease.
 func (s *session) changeLeader(ctx context.Context) error {
 	if err := s.stopManager(ctx); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (s *session) changeLeader(ctx context.Context) error {
 	return s.restartManager(ctx)
 }
 
-// interrupt ends all watches, and waits until as many are open again.
+// interrupt ends all watches, and waits until the same number is open again.
 func (s *session) interrupt(ctx context.Context) error {
 	before, err := s.fleet.Hub.Watches(ctx)
 	if err != nil {

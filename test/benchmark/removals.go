@@ -34,54 +34,54 @@ const (
 	fleetReviewListsBound = 1.0
 )
 
-func removals(ctx context.Context, s *session, found *result.Scenario) error {
+func removals(ctx context.Context, s *session, results *result.Scenario) error {
 	for range s.repetitions {
-		if err := s.removalsOnce(ctx, found); err != nil {
+		if err := s.removalsOnce(ctx, results); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// removalsOnce starts a webhook of its own: the peak of its memory is not that of the repetition before.
-func (s *session) removalsOnce(ctx context.Context, found *result.Scenario) (err error) {
+// removalsOnce starts its own webhook, so that the peak of its memory does not include an earlier repetition.
+func (s *session) removalsOnce(ctx context.Context, results *result.Scenario) (err error) {
 	webhook, err := s.fleet.Hub.StartWebhook(ctx, filepath.Join(s.bin, "addon-manager"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, webhook.Stop(ctx)) }()
-	if err := s.reviewFleet(ctx, webhook, found); err != nil {
+	if err := s.reviewFleet(ctx, webhook, results); err != nil {
 		return err
 	}
-	if err := addPeak(found, "peak memory, review of the CMA", webhook); err != nil {
+	if err := addPeak(results, "peak memory, review of the CMA", webhook); err != nil {
 		return err
 	}
 	removals, err := s.removalsOf(ctx, s.neededAddOns())
 	if err != nil {
 		return err
 	}
-	reviews, err := s.reviewMany(ctx, webhook, removals, found)
+	reviews, err := s.reviewMany(ctx, webhook, removals, results)
 	if err != nil {
 		return err
 	}
-	if err := s.reviewAtRate(ctx, webhook, removals, max(1, int(removalsPerReview*reviews)), found); err != nil {
+	if err := s.reviewAtRate(ctx, webhook, removals, max(1, int(removalsPerReview*reviews)), results); err != nil {
 		return err
 	}
-	return addPeak(found, "peak memory, reviews of MCAs", webhook)
+	return addPeak(results, "peak memory, reviews of MCAs", webhook)
 }
 
-// addPeak adds the peak of a webhook's memory since the last one was added.
-func addPeak(found *result.Scenario, name string, of *simulator.Webhook) error {
-	usage, err := simulator.UsageOf(of.PID())
+// addPeak adds the peak of a webhook's memory since the last call.
+func addPeak(results *result.Scenario, name string, webhook *simulator.Webhook) error {
+	usage, err := simulator.UsageOf(webhook.PID())
 	if err != nil {
 		return err
 	}
-	found.Measure(name, "MiB", usage.Peak)
-	return simulator.ForgetPeak(of.PID())
+	results.Measure(name, "MiB", usage.Peak)
+	return simulator.ForgetPeak(webhook.PID())
 }
 
-// reviewFleet has the deletion of a registration reviewed that breaks add-ons on all clusters.
-func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, found *result.Scenario) error {
+// reviewFleet requests a review of the deletion of a registration. The deletion would break add-ons on all clusters.
+func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, results *result.Scenario) error {
 	registration := &addonv1alpha1.ClusterManagementAddOn{}
 	if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Name: simulator.Root}, registration); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, f
 	if err != nil {
 		return err
 	}
-	// The first review also opens connections and prepares what is declared.
+	// The first review also opens connections and prepares the declarations.
 	for _, name := range []string{"first review of a CMA that all clusters need", "second review of a CMA that all clusters need"} {
 		if err := s.settleDown(ctx); err != nil {
 			return err
@@ -104,14 +104,15 @@ func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, f
 		if err := s.countsAll(answer); err != nil {
 			return err
 		}
-		if err := s.addFleetReview(ctx, found, name, took); err != nil {
+		if err := s.addFleetReview(ctx, results, name, took); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// countsAll returns an error unless an answer is the refusal that counts all add-ons and clusters that would break.
+// countsAll returns an error unless the answer refuses the deletion, and counts all add-ons and clusters that would
+// break.
 func (s *session) countsAll(answer simulator.Answer) error {
 	breaks := fmt.Sprintf("would break %s on %s:",
 		text.Count(len(s.requiring(simulator.Root)), "add-on"), text.Count(len(s.fleet.Clusters), "cluster"))
@@ -122,21 +123,21 @@ func (s *session) countsAll(answer simulator.Answer) error {
 }
 
 // addFleetReview adds the time of a review of the whole fleet.
-func (s *session) addFleetReview(ctx context.Context, found *result.Scenario, name string, took time.Duration) error {
+func (s *session) addFleetReview(ctx context.Context, results *result.Scenario, name string, took time.Duration) error {
 	if s.installed() > largeFleet {
-		found.Measure(name, "s", took.Seconds())
+		results.Measure(name, "s", took.Seconds())
 		return nil
 	}
 	list, err := s.pagedList(ctx)
 	if err != nil {
 		return err
 	}
-	found.Bound(name+": time relative to the lists", "×", took.Seconds()/list.Seconds(), result.MedianAtMost, fleetReviewListsBound)
-	found.Bound(name, "s", took.Seconds(), result.MedianAtMost, fleetReviewBound)
+	results.Bound(name+": time relative to the lists", "×", took.Seconds()/list.Seconds(), result.MedianAtMost, fleetReviewListsBound)
+	results.Bound(name, "s", took.Seconds(), result.MedianAtMost, fleetReviewBound)
 	return nil
 }
 
-// requiring are the add-ons of the fleet that require an add-on.
+// requiring returns the add-ons of the fleet that require an add-on.
 func (s *session) requiring(addOn string) []string {
 	var names []string
 	for _, edge := range simulator.Dependents(s.fleet.AddOns, addOn) {

@@ -17,7 +17,7 @@ const (
 	reportsResource = "addondependencyreports"
 )
 
-func reports(ctx context.Context, s *session, found *result.Scenario) (err error) {
+func reports(ctx context.Context, s *session, results *result.Scenario) (err error) {
 	if err := s.stopManager(ctx); err != nil {
 		return err
 	}
@@ -31,41 +31,42 @@ func reports(ctx context.Context, s *session, found *result.Scenario) (err error
 			if err != nil {
 				return err
 			}
-			found.Measure("time with --reports="+scope, "s", took.Seconds())
+			results.Measure("time with --reports="+scope, "s", took.Seconds())
 			if scope == "off" {
 				off = took.Seconds()
-				found.Bound("requests for reports with --reports=off", "", float64(requests), result.NeverAbove, 0)
+				results.Bound("requests for reports with --reports=off", "", float64(requests), result.NeverAbove, 0)
 				continue
 			}
-			found.Bound("time with --reports="+scope+", relative to off", "×", took.Seconds()/off, result.MedianAtMost, reportsBound)
-			found.Measure("requests for reports with --reports="+scope, "", float64(requests))
+			results.Bound("time with --reports="+scope+", relative to off", "×", took.Seconds()/off, result.MedianAtMost, reportsBound)
+			results.Measure("requests for reports with --reports="+scope, "", float64(requests))
 		}
 	}
 	return nil
 }
 
-// reportStorm runs an addon-manager of its own. It returns the time until all conditions were
-// right, of both changes together, and the requests for reports.
-func (s *session) reportStorm(ctx context.Context, scope string) (took time.Duration, requests int, err error) {
+// reportStorm runs its own addon-manager. It returns the time until all conditions were right, for both changes
+// together, and the requests for reports.
+func (s *session) reportStorm(ctx context.Context, scope string) (time.Duration, int, error) {
+	var took time.Duration
 	if err := s.startManager(ctx, simulator.ManagerOptions{Name: "reports-" + scope, Reports: scope}); err != nil {
 		return 0, 0, err
 	}
-	counted, err := s.fleet.Hub.Requests.During(func() error {
+	counts, err := s.fleet.Hub.Requests.During(func() error {
 		for _, up := range []bool{false, true} {
 			expected, writes := s.outageExpected(s.fleet.Clusters, up)
-			played, err := s.await(ctx, writes, storm{expected: expected, begin: func() error {
+			comparison, err := s.await(ctx, writes, storm{expected: expected, begin: func() error {
 				return s.setAvailable(ctx, s.fleet.Clusters, simulator.Root, up)
 			}})
 			if err != nil {
 				return err
 			}
-			took += played.storm
+			took += comparison.storm
 		}
 		return s.settleDown(ctx)
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	requests = counted.Reads(simulator.ManagerUser, reportsResource) + counted.Writes(simulator.ManagerUser, reportsResource)
+	requests := counts.Reads(simulator.ManagerUser, reportsResource) + counts.Writes(simulator.ManagerUser, reportsResource)
 	return took, requests, s.stopManager(ctx)
 }

@@ -18,22 +18,22 @@ import (
 
 const (
 	reviewsFor = 10 * time.Second
-	// preparedRemovals is how many requests are made before, so that to make them takes no time of the measurement.
+	// preparedRemovals is the number of requests that are prepared before the measurement.
 	preparedRemovals = 2000
 )
 
-// reviewed are the answers to many requests for reviews.
-type reviewed struct {
-	// took has the time of each in milliseconds.
+// reviewResults are the results of many requests for reviews.
+type reviewResults struct {
+	// took has the time of each review in milliseconds.
 	took      []float64
 	unchecked int
 }
 
-// removalsOf are requests to delete add-ons of these names, on random clusters.
+// removalsOf returns requests to delete add-ons of these names, on random clusters.
 func (s *session) removalsOf(ctx context.Context, names []string) ([]simulator.Removal, error) {
 	var installed []*addonv1alpha1.ManagedClusterAddOn
 	for _, name := range names {
-		// What the API server sends is all that is stored. It differs between clusters only in the names.
+		// The API server sends the whole stored object. Between clusters, it differs only in the names.
 		stored := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Namespace: s.fleet.Clusters[0], Name: name}, stored); err != nil {
 			return nil, err
@@ -53,10 +53,10 @@ func (s *session) removalsOf(ctx context.Context, names []string) ([]simulator.R
 	return removals, nil
 }
 
-// reviewMany has removals reviewed by all clients at the same time, and adds the figures.
+// reviewMany lets all clients request reviews of removals at the same time, and adds the figures.
 func (s *session) reviewMany(
-	ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal, found *result.Scenario,
-) (reviewsPerSecond float64, err error) {
+	ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal, results *result.Scenario,
+) (float64, error) {
 	if err := s.settleDown(ctx); err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func (s *session) reviewMany(
 	if err != nil {
 		return 0, err
 	}
-	all, took, err := s.reviewFor(ctx, webhook, removals)
+	reviews, took, err := s.reviewFor(ctx, webhook, removals)
 	if err != nil {
 		return 0, err
 	}
@@ -72,20 +72,20 @@ func (s *session) reviewMany(
 	if err != nil {
 		return 0, err
 	}
-	answered := float64(len(all.took))
+	answered := float64(len(reviews.took))
 	reads := after.requests.Since(before.requests).Reads(simulator.WebhookUser, append(simulator.AllResources, "addondependencypolicies")...)
-	reviewsPerSecond = (answered - float64(all.unchecked)) / took.Seconds()
-	found.Measure("reviews of MCAs per second", "", reviewsPerSecond)
-	s.boundIfSmall(found, "answers that an MCA was not checked", 100*float64(all.unchecked)/answered, 1)
-	found.Measure("review of an MCA: p50", "ms", result.Median(all.took))
-	found.Measure("review of an MCA: p99", "ms", result.Quantile(all.took, 0.99))
-	found.Measure("reads of the API server per review of an MCA", "", float64(reads)/answered)
-	found.Measure("processor time of the API server per review of an MCA", "ms", 1000*(after.server-before.server).Seconds()/answered)
-	found.Measure("processor time of the webhook per review of an MCA", "ms", 1000*(after.webhook-before.webhook).Seconds()/answered)
+	reviewsPerSecond := (answered - float64(reviews.unchecked)) / took.Seconds()
+	results.Measure("reviews of MCAs per second", "", reviewsPerSecond)
+	s.boundIfSmall(results, "answers that an MCA was not checked", 100*float64(reviews.unchecked)/answered, 1)
+	results.Measure("review of an MCA: p50", "ms", result.Median(reviews.took))
+	results.Measure("review of an MCA: p99", "ms", result.Quantile(reviews.took, 0.99))
+	results.Measure("reads of the API server per review of an MCA", "", float64(reads)/answered)
+	results.Measure("processor time of the API server per review of an MCA", "ms", 1000*(after.server-before.server).Seconds()/answered)
+	results.Measure("processor time of the webhook per review of an MCA", "ms", 1000*(after.webhook-before.webhook).Seconds()/answered)
 	return reviewsPerSecond, nil
 }
 
-// reviewReading is what the meters of a webhook show at a moment.
+// reviewReading is a reading of a webhook's meters at one moment.
 type reviewReading struct {
 	requests        simulator.Counts
 	server, webhook time.Duration
@@ -104,35 +104,37 @@ func (s *session) meterReviews(ctx context.Context, webhook *simulator.Webhook) 
 	return reviewReading{requests: requests, server: server, webhook: usage.CPU}, err
 }
 
-// reviewFor returns the answers that all clients get, and the time until the last one.
+// reviewFor returns the results of all clients, and the time until the last answer.
 func (s *session) reviewFor(
 	ctx context.Context, webhook *simulator.Webhook, removals []simulator.Removal,
-) (all reviewed, took time.Duration, err error) {
-	each := make([]reviewed, simulator.Reviewers)
+) (reviewResults, time.Duration, error) {
+	clients := make([]reviewResults, simulator.Reviewers)
 	group, ctx := errgroup.WithContext(ctx)
 	started := time.Now()
-	for i := range each {
+	for i := range clients {
 		random := rand.New(rand.NewPCG(s.seed, uint64(i)))
 		group.Go(func() error {
 			for time.Since(started) < reviewsFor {
-				if err := each[i].add(ctx, webhook, removals[random.IntN(len(removals))]); err != nil {
+				if err := clients[i].add(ctx, webhook, removals[random.IntN(len(removals))]); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
-	took = time.Since(started)
-	for _, one := range each {
-		all.took = slices.Concat(all.took, one.took)
-		all.unchecked += one.unchecked
+	err := group.Wait()
+	took := time.Since(started)
+	var reviews reviewResults
+	for _, client := range clients {
+		reviews.took = slices.Concat(reviews.took, client.took)
+		reviews.unchecked += client.unchecked
 	}
-	return all, took, err
+	return reviews, took, err
 }
 
-// add has one removal reviewed. An answer that lets it pass is an error, unless it says that it was not checked.
-func (r *reviewed) add(ctx context.Context, webhook *simulator.Webhook, removal simulator.Removal) error {
+// add requests one review. An answer that lets the deletion pass is an error, unless it says that the deletion was
+// not checked.
+func (r *reviewResults) add(ctx context.Context, webhook *simulator.Webhook, removal simulator.Removal) error {
 	started := time.Now()
 	answer, err := webhook.Review(ctx, removal)
 	if err != nil {

@@ -36,42 +36,42 @@ func run(ctx context.Context, o options) (err error) {
 			{Name: "Seed", Value: strconv.FormatUint(o.seed, 10)},
 		},
 	}
-	for _, scenario := range scenarios { // the results so far are kept where it is interrupted
+	for _, scenario := range scenarios { // if the run is interrupted, the results so far are kept
 		if !o.selected(scenario) {
 			continue
 		}
 		if err := s.enter(ctx, scenario.stage); err != nil {
 			return err
 		}
-		found := s.play(ctx, scenario)
+		results := s.play(ctx, scenario)
 		if ctx.Err() != nil {
 			return errors.Join(fmt.Errorf("scenario %s and what follows it were not measured: %w", scenario.id, ctx.Err()), write(report, o))
 		}
-		report.Scenarios = append(report.Scenarios, found)
+		report.Scenarios = append(report.Scenarios, results)
 	}
 	return finish(report, o)
 }
 
-// commandLine is the command that repeats the run, from the repository's top folder.
+// commandLine returns the command that repeats the run, from the repository's top folder.
 func commandLine() string {
 	return strings.Join(append([]string{"go run -C test/benchmark ."}, os.Args[1:]...), " ")
 }
 
 // play runs one scenario. If it fails, the others still run.
 func (s *session) play(ctx context.Context, scenario scenario) *result.Scenario {
-	found := &result.Scenario{ID: scenario.id, Title: scenario.title, Method: scenario.method}
+	results := &result.Scenario{ID: scenario.id, Title: scenario.title, Method: scenario.method}
 	s.progress.title(scenario.id, scenario.title)
 	started := time.Now()
-	if wanted := s.repetitions; scenario.once {
+	if repetitions := s.repetitions; scenario.single {
 		s.repetitions = 1
-		defer func() { s.repetitions = wanted }()
+		defer func() { s.repetitions = repetitions }()
 	}
-	if err := scenario.run(ctx, s, found); err != nil {
-		found.Error = err.Error()
+	if err := scenario.run(ctx, s, results); err != nil {
+		results.Error = err.Error()
 	}
-	found.Took = time.Since(started)
-	s.progress.result(found)
-	return found
+	results.Took = time.Since(started)
+	s.progress.result(results)
+	return results
 }
 
 // write writes the report.
@@ -98,7 +98,7 @@ func finish(report *result.Report, o options) error {
 	return fmt.Errorf("%w:\n  %s", errMissed, strings.Join(missed, "\n  "))
 }
 
-// number is the position of a scenario in the table.
+// number returns the position of a scenario in the table.
 func number(id string) int {
 	row, err := strconv.Atoi(strings.TrimRight(id, "abc"))
 	if err != nil {
@@ -107,9 +107,8 @@ func number(id string) int {
 	return row
 }
 
-// limitMemory makes started processes collect their garbage before they use more
-// than half of the machine's memory. Without it, the API server of 100,000 add-ons
-// would use most of 24 GiB. The other processes need far less.
+// limitMemory makes started processes collect their garbage before they use more than half of the machine's memory.
+// Without the limit, the API server of 100,000 add-ons would use most of 24 GiB. The other processes need far less.
 func limitMemory(machine result.Machine) error {
 	if os.Getenv("GOMEMLIMIT") != "" || machine.MemoryGiB < 2 {
 		return nil

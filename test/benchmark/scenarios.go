@@ -8,35 +8,33 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/result"
 )
 
-// scenario is one thing that is measured. To add one, write its function in a
-// file of its own and a line here.
+// scenario is a measurement. To add one, write its function in its own file and a line here.
 type scenario struct {
 	// id is its name in --scenarios and in the tables.
 	id    string
 	title string
-	// method describes what is done and compared.
+	// method describes the steps and the comparison.
 	method string
 	stage  stage
 	run    func(context.Context, *session, *result.Scenario) error
-	// once: not repeated, because one repetition takes minutes, and its bounds are far from what is measured.
-	once bool
+	// single is true if the scenario is not repeated, because one repetition takes minutes, and its figures are far
+	// from their bounds.
+	single bool
 }
 
-// stage is what runs when a scenario begins. Stages follow each other in this
-// order.
+// stage is the state in which a scenario begins. Stages follow each other in this order.
 type stage int
 
 const (
-	// alone needs nothing, or starts what it needs.
+	// alone needs nothing, or starts everything itself.
 	alone stage = iota
-	// growing has a hub on which add-ons are registered. There are no clusters
-	// and no addon-manager: it makes the fleet grow to its full size.
+	// growing has a hub on which add-ons are registered. There are no clusters and no addon-manager: the scenario
+	// makes the fleet grow to its full size.
 	growing
-	// hubOnly has the whole fleet, a trivial client, an observer, and an
-	// addon-manager that is done. All add-ons are available, and are so again
-	// when it ends.
+	// hubOnly has the whole fleet, a trivial client, an observer, and an addon-manager that is idle. All add-ons are
+	// available at the beginning and at the end.
 	hubOnly
-	// withAgents has an agent on each cluster besides.
+	// withAgents has an agent on each cluster, too.
 	withAgents
 )
 

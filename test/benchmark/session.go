@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
 
-// session is what scenarios share: one fleet, and what runs on it.
+// session is the shared part of scenarios: one fleet, and the processes on it.
 type session struct {
 	options
 
@@ -38,10 +38,10 @@ func newSession(o options) (*session, error) {
 	return &session{options: o, progress: newProgress(os.Stdout), dir: dir, end: func() {}}, nil
 }
 
-// enter brings about what a stage promises.
-func (s *session) enter(ctx context.Context, to stage) error {
+// enter starts everything that a stage includes.
+func (s *session) enter(ctx context.Context, target stage) error {
 	steps := map[stage]func(context.Context) error{growing: s.startHub, hubOnly: s.startFleet, withAgents: s.startAgents}
-	for s.stage < to {
+	for s.stage < target {
 		s.stage++
 		if err := steps[s.stage](ctx); err != nil {
 			return err
@@ -63,15 +63,14 @@ func (s *session) startHub(ctx context.Context) error {
 	return nil
 }
 
-// grow lets clusters join until there are that many. Then the API server is
-// restarted: it remembers for its watches what has happened lately, and that a
-// whole fleet was installed within minutes is more than all that is stored.
+// grow lets clusters join until there are that many. Then it restarts the API server, which keeps recent events for
+// its watches. The events of the installation of a whole fleet use more memory than all stored objects.
 func (s *session) grow(ctx context.Context, size int) error {
 	if size <= len(s.fleet.Clusters) {
 		return nil
 	}
-	count, done := s.progress.count(fmt.Sprintf("%d clusters with %d add-ons each", size, s.addOns), size-len(s.fleet.Clusters))
-	defer done()
+	count, finish := s.progress.count(fmt.Sprintf("%d clusters with %d add-ons each", size, s.addOns), size-len(s.fleet.Clusters))
+	defer finish()
 	if err := s.fleet.Grow(ctx, size, count); err != nil {
 		return err
 	}
@@ -81,25 +80,27 @@ func (s *session) grow(ctx context.Context, size int) error {
 	return s.fleet.Hub.AwaitCache(ctx)
 }
 
-func (s *session) startFleet(ctx context.Context) (err error) {
+func (s *session) startFleet(ctx context.Context) error {
 	if err := s.grow(ctx, s.clusters); err != nil {
 		return err
 	}
+	var err error
 	if s.trivial, err = s.fleet.Hub.NewTrivial(); err != nil {
 		return err
 	}
-	observed, end := context.WithCancel(ctx)
+	observeCtx, end := context.WithCancel(ctx)
 	s.end = end
-	if s.observer, err = s.fleet.Hub.Observe(observed); err != nil {
+	if s.observer, err = s.fleet.Hub.Observe(observeCtx); err != nil {
 		return err
 	}
 	return s.startManager(ctx, simulator.ManagerOptions{Name: "addon-manager"})
 }
 
 // startManager starts an addon-manager and waits until it has evaluated all.
-func (s *session) startManager(ctx context.Context, o simulator.ManagerOptions) (err error) {
+func (s *session) startManager(ctx context.Context, o simulator.ManagerOptions) error {
 	defer s.progress.step("starting addon-manager")()
 	o.Binary = filepath.Join(s.bin, "addon-manager")
+	var err error
 	if s.manager, err = s.fleet.Hub.StartManager(o); err != nil {
 		return err
 	}
@@ -112,11 +113,12 @@ func (s *session) stopManager(ctx context.Context) error {
 	return manager.Stop(ctx)
 }
 
-// installed is how many add-ons there are on all clusters.
+// installed returns the number of add-ons on all clusters.
 func (s *session) installed() int { return len(s.fleet.Clusters) * len(s.fleet.AddOns) }
 
-func (s *session) startAgents(ctx context.Context) (err error) {
+func (s *session) startAgents(ctx context.Context) error {
 	defer s.progress.step(fmt.Sprintf("starting %d agents", len(s.fleet.Clusters)))()
+	var err error
 	if s.agents, err = s.fleet.StartAgents(ctx); err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (s *session) awaitAgents(ctx context.Context) error {
 		{(*simulator.Leases).Renew, simulator.AvailableIs("True")},
 	} {
 		expected := simulator.Expectation{}
-		for _, key := range simulator.On(s.fleet.Clusters, simulator.Leaf) {
+		for _, key := range simulator.KeysOn(s.fleet.Clusters, simulator.Leaf) {
 			step.set(s.agents.Leases[key.Namespace], simulator.Leaf)
 			expected[key] = step.want
 		}
@@ -144,16 +146,16 @@ func (s *session) awaitAgents(ctx context.Context) error {
 	return nil
 }
 
-// patience is how long that many writes may take before something must be wrong.
+// patience returns the maximum time for a number of writes. If they take longer, something is wrong.
 func (s *session) patience(writes int) time.Duration {
 	return 2*time.Minute + time.Duration(writes)*50*time.Millisecond
 }
 
-// setAvailable makes an add-on fail or recover on all of the clusters: by its
-// leases where there are agents, else by the trivial client.
+// setAvailable makes an add-on fail or recover on all of the clusters: by its leases if there are agents, otherwise
+// by the trivial client.
 func (s *session) setAvailable(ctx context.Context, clusters []string, addOn string, available bool) error {
 	if s.agents == nil {
-		_, err := s.trivial.Report(ctx, simulator.On(clusters, addOn), statusOf(available))
+		_, err := s.trivial.Report(ctx, simulator.KeysOn(clusters, addOn), statusOf(available))
 		return err
 	}
 	for _, cluster := range clusters {
@@ -168,18 +170,17 @@ func (s *session) setAvailable(ctx context.Context, clusters []string, addOn str
 
 // everyNth returns every n-th cluster.
 func (s *session) everyNth(n int) []string {
-	var some []string
+	var clusters []string
 	for i := 0; i < len(s.fleet.Clusters); i += n {
-		some = append(some, s.fleet.Clusters[i])
+		clusters = append(clusters, s.fleet.Clusters[i])
 	}
-	return some
+	return clusters
 }
 
-// settle waits until the fleet is as it must be while the root is down on some
-// of the clusters.
+// settle waits until the fleet is in the expected state while the root is down on some of the clusters.
 func (s *session) settle(ctx context.Context, down []string) error {
 	isDown := make(map[types.NamespacedName]bool, len(down))
-	for _, key := range simulator.On(down, simulator.Root) {
+	for _, key := range simulator.KeysOn(down, simulator.Root) {
 		isDown[key] = true
 	}
 	expected := s.fleet.Expected(s.fleet.Clusters, func(key types.NamespacedName) bool { return isDown[key] })

@@ -19,7 +19,7 @@ const (
 	peakBound    = 1.5
 )
 
-func startUp(ctx context.Context, s *session, found *result.Scenario) error {
+func startUp(ctx context.Context, s *session, results *result.Scenario) error {
 	if err := s.grow(ctx, s.clusters); err != nil {
 		return err
 	}
@@ -31,14 +31,14 @@ func startUp(ctx context.Context, s *session, found *result.Scenario) error {
 		if err != nil {
 			return err
 		}
-		if err := s.startUpOnce(ctx, raw, found); err != nil {
+		if err := s.startUpOnce(ctx, raw, results); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *session) startUpOnce(ctx context.Context, raw time.Duration, found *result.Scenario) error {
+func (s *session) startUpOnce(ctx context.Context, raw time.Duration, results *result.Scenario) error {
 	if err := s.fleet.Hub.CollectGarbage(ctx); err != nil {
 		return err
 	}
@@ -56,11 +56,11 @@ func (s *session) startUpOnce(ctx context.Context, raw time.Duration, found *res
 	if err != nil {
 		return err
 	}
-	s.boundIfLarge(found, "time relative to a streaming list", took.Seconds()/raw.Seconds(), startUpBound)
-	found.Measure(fmt.Sprintf("start to all of %d evaluated", s.installed()), "s", took.Seconds())
-	found.Measure("streaming list", "s", raw.Seconds())
-	found.Bound("peak over steady memory", "×", usage.Peak/usage.RSS, result.MedianAtMost, peakBound)
-	found.Measure("peak memory", "MiB", usage.Peak)
+	s.boundIfLarge(results, "time relative to a streaming list", took.Seconds()/raw.Seconds(), startUpBound)
+	results.Measure(fmt.Sprintf("start to all of %d evaluated", s.installed()), "s", took.Seconds())
+	results.Measure("streaming list", "s", raw.Seconds())
+	results.Bound("peak over steady memory", "×", usage.Peak/usage.RSS, result.MedianAtMost, peakBound)
+	results.Measure("peak memory", "MiB", usage.Peak)
 	if err := s.profileHeap(ctx, "started"); err != nil {
 		return err
 	}

@@ -1,4 +1,3 @@
-// Package clusteradm is a Go module of its own: it builds OCM's command-line
-// tool, which requires other versions of OCM's API and of Kubernetes' libraries
-// than the OCM of test/ocm.
+// Package clusteradm is a separate Go module that builds OCM's command-line tool. The tool requires other versions of
+// OCM's API and of Kubernetes' libraries than the OCM of test/ocm.
 package clusteradm

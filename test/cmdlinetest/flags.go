@@ -17,8 +17,8 @@ func FlagsAreDocumented(t *testing.T, flags *pflag.FlagSet, page, section string
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(content), "\n### "+section+"\n")
-	if !found {
+	_, rest, ok := strings.Cut(string(content), "\n### "+section+"\n")
+	if !ok {
 		t.Fatalf("%s has no section %q", page, section)
 	}
 	table, _, _ := strings.Cut(rest, "\n#")

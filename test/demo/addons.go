@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	cluster1 = "cluster1" // where things happen
-	cluster2 = "cluster2" // these two have every add-on
-	cluster3 = "cluster3" // from the start, and look on
+	cluster1 = "cluster1" // the cluster of the steps
+	cluster2 = "cluster2" // cluster2 and cluster3 have every add-on
+	cluster3 = "cluster3" // from the start, and do not change
 
 	serviceAccount = "managed-serviceaccount"
 	proxy          = "cluster-proxy"
@@ -25,16 +25,15 @@ const (
 
 var clusters = []string{cluster1, cluster2, cluster3}
 
-// addOn is a real add-on of the OCM ecosystem as the demo registers it.
+// addOn is a real add-on of the OCM ecosystem, with the dependencies that the demo registers.
 type addOn struct {
 	name         string
 	dependencies []addonv1alpha1.AddonDependency
 }
 
-// registered are the add-ons and what they really need of each other. Each of
-// policies and templating has an edge on the other, which is legal: one of the
-// two is Optional.
-var registered = []addOn{
+// realAddOns are the add-ons with their real dependencies. Policies and templating depend on each other, which is
+// legal because one of the two edges is Optional.
+var realAddOns = []addOn{
 	{serviceAccount, nil},
 	{proxy, nil},
 	{gateway, []addonv1alpha1.AddonDependency{
@@ -67,10 +66,10 @@ func optional(name, message string) addonv1alpha1.AddonDependency {
 	return addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeOptional, Message: message}
 }
 
-// installedFirst are the add-ons that a cluster has before the first step.
+// installedFirst returns the add-ons that a cluster has before the first step.
 func installedFirst(cluster string) []string {
 	var names []string
-	for _, a := range registered {
+	for _, a := range realAddOns {
 		later := []string{serviceAccount, proxy, gateway, kueue}
 		if cluster != cluster1 || !slices.Contains(later, a.name) {
 			names = append(names, a.name)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The rights that an addon-agent needs, as they are shipped. It gets no others.
+// The rights that an addon-agent needs, as they are shipped. It gets no other rights.
 var (
 	agentHubRole     = filepath.Join("deploy", "agent", "hub-role.yaml")
 	agentManagedRole = filepath.Join("deploy", "agent", "managed-clusterrole.yaml")
@@ -18,8 +18,7 @@ var (
 
 const agentUser = "addon-agent"
 
-// startAgent starts a cluster's addon-agent as a user of its own on the hub
-// and on the managed cluster.
+// startAgent starts a cluster's addon-agent with its own user on the hub and on the managed cluster.
 func (w *world) startAgent(cluster string) error {
 	onHub, err := w.agentOnHub(cluster)
 	if err != nil {
@@ -38,7 +37,8 @@ func (w *world) startAgent(cluster string) error {
 	return err
 }
 
-func (w *world) agentOnHub(cluster string) (kubeconfig string, err error) {
+// agentOnHub creates the user of an addon-agent on the hub, and returns its kubeconfig.
+func (w *world) agentOnHub(cluster string) (string, error) {
 	role := &rbacv1.Role{}
 	if err := readManifest(agentHubRole, role); err != nil {
 		return "", err
@@ -56,14 +56,15 @@ func (w *world) agentOnHub(cluster string) (kubeconfig string, err error) {
 	if err := w.hub.Create(w.ctx, binding); err != nil {
 		return "", err
 	}
-	known, err := w.ocm.AddUser(name)
+	account, err := w.ocm.AddUser(name)
 	if err != nil {
 		return "", err
 	}
-	return known.Kubeconfig, nil
+	return account.Kubeconfig, nil
 }
 
-func (w *world) agentOnManaged(cluster string) (kubeconfig string, err error) {
+// agentOnManaged creates the user of an addon-agent on its managed cluster, and returns its kubeconfig.
+func (w *world) agentOnManaged(cluster string) (string, error) {
 	role := &rbacv1.ClusterRole{}
 	if err := readManifest(agentManagedRole, role); err != nil {
 		return "", err
@@ -83,23 +84,23 @@ func (w *world) agentOnManaged(cluster string) (kubeconfig string, err error) {
 	if err := managed.Create(w.ctx, binding); err != nil {
 		return "", err
 	}
-	known, err := w.managed[cluster].AddUser(agentUser)
+	account, err := w.managed[cluster].AddUser(agentUser)
 	if err != nil {
 		return "", err
 	}
-	return known.Kubeconfig, nil
+	return account.Kubeconfig, nil
 }
 
 func user(name string) []rbacv1.Subject {
 	return []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}}
 }
 
-func readManifest(path string, into any) error {
+func readManifest(path string, target any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("%w (is this the repository's folder?)", err)
 	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
+	if err := yaml.UnmarshalStrict(text, target); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

@@ -16,16 +16,16 @@ func addOnWith(conditions ...metav1.Condition) *installed {
 	return a
 }
 
-func is(name string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+func conditionWith(name string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: name, Status: status, Reason: reason, Message: message}
 }
 
-// An expectation that holds where it should not would make the demo worthless.
+// An expectation that holds wrongly would make the demo worthless.
 func TestExpectations(t *testing.T) {
-	up := is("Available", "True", "ManagedClusterAddOnLeaseUpdated", "")
-	missing := is("Degraded", "True", requiredMissing, "one and two")
-	less := is("Degraded", "True", optionalMissing, "two")
-	down := is("Available", "False", requiredMissing, "one and two")
+	up := conditionWith("Available", "True", "ManagedClusterAddOnLeaseUpdated", "")
+	missing := conditionWith("Degraded", "True", requiredMissing, "one and two")
+	reducedCondition := conditionWith("Degraded", "True", optionalMissing, "two")
+	down := conditionWith("Available", "False", requiredMissing, "one and two")
 	tests := []struct {
 		name     string
 		expected expectation
@@ -33,24 +33,25 @@ func TestExpectations(t *testing.T) {
 		holds    bool
 	}{
 		{"works, never degraded", available(cluster1, gateway), addOnWith(up), true},
-		{"works, no longer degraded", available(cluster1, gateway), addOnWith(up, is("Degraded", "False", "x", "")), true},
+		{"works, no longer degraded", available(cluster1, gateway), addOnWith(up, conditionWith("Degraded", "False", "x", "")), true},
 		{"not installed", available(cluster1, gateway), nil, false},
 		{"nothing reported", available(cluster1, gateway), addOnWith(), false},
-		{"degraded after all", available(cluster1, gateway), addOnWith(up, less), false},
-		{"works with less", reduced(cluster1, gateway, "two"), addOnWith(up, less), true},
-		{"works with less, but does not say so", reduced(cluster1, gateway, "three"), addOnWith(up, less), false},
+		{"degraded after all", available(cluster1, gateway), addOnWith(up, reducedCondition), false},
+		{"works with less", reduced(cluster1, gateway, "two"), addOnWith(up, reducedCondition), true},
+		{"works with less, but does not say so", reduced(cluster1, gateway, "three"), addOnWith(up, reducedCondition), false},
 		{"blocked", blocked(cluster1, gateway, "one", "two"), addOnWith(missing, down), true},
 		{"blocked, in the wrong order", blocked(cluster1, gateway, "two", "one"), addOnWith(missing, down), false},
 		{"blocked, the agent has not followed", blocked(cluster1, gateway), addOnWith(missing, up), false},
 		{
-			"blocked, the agent says something else", blocked(cluster1, gateway), addOnWith(missing, is("Available", "False", requiredMissing, "x")),
+			"blocked, the agent says something else", blocked(cluster1, gateway),
+			addOnWith(missing, conditionWith("Available", "False", requiredMissing, "x")),
 			false,
 		},
 		{"blocked only by its agent", blocked(cluster1, gateway), addOnWith(down), false},
-		{"dead", dead(cluster1, gateway), addOnWith(is("Available", "False", leaseStopped, "")), true},
+		{"dead", dead(cluster1, gateway), addOnWith(conditionWith("Available", "False", leaseStopped, "")), true},
 		{"dead for another reason", dead(cluster1, gateway), addOnWith(down), false},
-		{"deleted", gone(cluster1, gateway), nil, true},
-		{"not deleted", gone(cluster1, gateway), addOnWith(up), false},
+		{"deleted", uninstalled(cluster1, gateway), nil, true},
+		{"not deleted", uninstalled(cluster1, gateway), addOnWith(up), false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -61,18 +62,18 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// Steps speak of add-ons and clusters that exist, and each says all that is printed of it.
+// Steps use add-ons and clusters that exist, and each has all texts that are printed for it.
 func TestSteps(t *testing.T) {
 	for _, s := range steps {
-		if s.title == "" || s.story == "" || s.do == nil || len(s.expect) == 0 {
+		if s.title == "" || s.story == "" || s.run == nil || len(s.expect) == 0 {
 			t.Errorf("step %q is not complete", s.title)
 		}
-		if (s.clock == "") != (len(s.show) > 0 || s.unchanged) || (s.wait == "") != (s.from == nil) {
+		if (s.clock == "") != (len(s.show) > 0 || s.unchanged) || (s.wait == "") != (s.trigger == nil) {
 			t.Errorf("step %q: its times would not be explained", s.title)
 		}
 		for _, e := range s.expect {
-			known := slices.ContainsFunc(slices.Concat(registered, stack), func(a addOn) bool { return a.name == e.addOn })
-			if !known || !slices.Contains(clusters, e.cluster) {
+			ok := slices.ContainsFunc(slices.Concat(realAddOns, stack), func(a addOn) bool { return a.name == e.addOn })
+			if !ok || !slices.Contains(clusters, e.cluster) {
 				t.Errorf("step %q expects something of %s on %s", s.title, e.addOn, e.cluster)
 			}
 		}
@@ -81,14 +82,21 @@ func TestSteps(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	origin := time.Now()
-	at := func(after time.Duration, addOn, condition, status string, again bool) change {
-		return change{at: origin.Add(after), addOn: key(cluster1, addOn), condition: condition, status: status, reason: "Why", again: again}
+	changeAfter := func(elapsed time.Duration, addOn, condition, status string, sameStatus bool) change {
+		return change{
+			time:       origin.Add(elapsed),
+			addOn:      key(cluster1, addOn),
+			condition:  condition,
+			status:     status,
+			reason:     "Why",
+			sameStatus: sameStatus,
+		}
 	}
 	got := timesOf([]change{
-		at(3*time.Millisecond, gateway, "", "created", false),
-		at(9*time.Millisecond, gateway, "Degraded", "True", false),
-		at(11*time.Millisecond, proxy, "Available", "True", false), // of no concern
-		at(1200*time.Millisecond, gateway, "Degraded", "True", true),
+		changeAfter(3*time.Millisecond, gateway, "", "created", false),
+		changeAfter(9*time.Millisecond, gateway, "Degraded", "True", false),
+		changeAfter(11*time.Millisecond, proxy, "Available", "True", false), // not part of the expectations
+		changeAfter(1200*time.Millisecond, gateway, "Degraded", "True", true),
 	}, []expectation{available(cluster1, gateway)}, origin)
 	want := "created 3.0 ms → Degraded=True 9.0 ms → Degraded=True/Why 1.2 s"
 	if diff := cmp.Diff(want, got.path(key(cluster1, gateway))); diff != "" || len(got.order) != 1 {

@@ -19,52 +19,52 @@ const (
 	conditionFalse  = string(metav1.ConditionFalse)
 )
 
-// expectation is what is expected of one add-on on one cluster.
+// expectation is the expected state of one add-on on one cluster.
 type expectation struct {
 	cluster, addOn string
 	deleted        bool
 	available      string
-	// reason of Available; empty: any.
+	// reason is the reason of Available. Empty means any reason.
 	reason string
-	// degraded is the reason of Degraded=True; empty: it is not degraded.
+	// degraded is the reason of Degraded=True. Empty means that the add-on is not degraded.
 	degraded string
-	// says are parts of Degraded's message, in this order.
-	says []string
+	// messageParts are parts of Degraded's message, in this order.
+	messageParts []string
 }
 
-// available: it works, with everything that it needs.
+// available expects that the add-on works, with all its dependencies.
 func available(cluster, addOn string) expectation {
 	return expectation{cluster: cluster, addOn: addOn, available: conditionTrue}
 }
 
-// reduced: it works, with less.
+// reduced expects that the add-on works, without an Optional dependency.
 //
-//nolint:unparam // all expectations read alike: a cluster, an add-on, what it says
-func reduced(cluster, addOn string, says ...string) expectation {
-	return expectation{cluster: cluster, addOn: addOn, available: conditionTrue, degraded: optionalMissing, says: says}
+//nolint:unparam // all expectations look alike: a cluster, an add-on, parts of the message
+func reduced(cluster, addOn string, messageParts ...string) expectation {
+	return expectation{cluster: cluster, addOn: addOn, available: conditionTrue, degraded: optionalMissing, messageParts: messageParts}
 }
 
-// blocked: it cannot work without what it requires.
-func blocked(cluster, addOn string, says ...string) expectation {
+// blocked expects that the add-on cannot work, because a Required dependency fails.
+func blocked(cluster, addOn string, messageParts ...string) expectation {
 	return expectation{
 		cluster: cluster, addOn: addOn, available: conditionFalse, reason: requiredMissing,
-		degraded: requiredMissing, says: says,
+		degraded: requiredMissing, messageParts: messageParts,
 	}
 }
 
-// dead: its own agent has stopped renewing its lease.
+// dead expects that the add-on's own agent has stopped renewing its lease.
 func dead(cluster, addOn string) expectation {
 	return expectation{cluster: cluster, addOn: addOn, available: conditionFalse, reason: leaseStopped}
 }
 
-// gone: it is not on the cluster any more.
-func gone(cluster, addOn string) expectation {
+// uninstalled expects that the add-on is not on the cluster any more.
+func uninstalled(cluster, addOn string) expectation {
 	return expectation{cluster: cluster, addOn: addOn, deleted: true}
 }
 
 func (e expectation) key() types.NamespacedName { return key(e.cluster, e.addOn) }
 
-// mismatch says in what an add-on (nil: not installed) is not as expected.
+// mismatch describes how an add-on differs from the expectation. A nil add-on is not installed.
 func (e expectation) mismatch(addOn *installed) string {
 	if addOn == nil || e.deleted {
 		if (addOn == nil) == e.deleted {
@@ -81,16 +81,16 @@ func (e expectation) mismatch(addOn *installed) string {
 		return differs("Degraded", conditionFalse, "", degraded)
 	case e.degraded != "" && (degraded.Status != metav1.ConditionTrue || degraded.Reason != e.degraded):
 		return differs("Degraded", conditionTrue, e.degraded, degraded)
-	case !inOrder(degraded.Message, e.says):
-		return fmt.Sprintf("expected Degraded to say %q, seen %q", strings.Join(e.says, " … "), degraded.Message)
+	case !inOrder(degraded.Message, e.messageParts):
+		return fmt.Sprintf("expected Degraded to say %q, seen %q", strings.Join(e.messageParts, " … "), degraded.Message)
 	case e.degraded == requiredMissing && isAvailable.Message != degraded.Message:
 		return fmt.Sprintf("expected Available to say what Degraded says, seen %q", isAvailable.Message)
 	}
 	return ""
 }
 
-func differs(what, status, reason string, seen metav1.Condition) string {
-	expected := what + "=" + status
+func differs(kind, status, reason string, seen metav1.Condition) string {
+	expected := kind + "=" + status
 	if reason != "" {
 		expected += "/" + reason
 	}
@@ -100,11 +100,11 @@ func differs(what, status, reason string, seen metav1.Condition) string {
 	return fmt.Sprintf("expected %s, seen %s/%s: %s", expected, seen.Status, seen.Reason, seen.Message)
 }
 
-// inOrder reports whether text has all parts, one after the other.
+// inOrder reports whether text contains all parts, one after the other.
 func inOrder(text string, parts []string) bool {
 	for _, part := range parts {
-		_, after, found := strings.Cut(text, part)
-		if !found {
+		_, after, ok := strings.Cut(text, part)
+		if !ok {
 			return false
 		}
 		text = after
@@ -112,7 +112,7 @@ func inOrder(text string, parts []string) bool {
 	return true
 }
 
-// condition returns a condition of an add-on, the zero value where it has none.
+// condition returns a condition of an add-on. It is empty if the condition is not set.
 func condition(addOn *installed, name string) metav1.Condition {
 	if c := meta.FindStatusCondition(addOn.Status.Conditions, name); c != nil {
 		return *c
@@ -120,13 +120,13 @@ func condition(addOn *installed, name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// mismatches says for each add-on that is not as expected in what.
+// mismatches describes each add-on that differs from its expectation.
 func mismatches(expected []expectation, addOns map[types.NamespacedName]*installed) []string {
-	var all []string
+	var texts []string
 	for _, e := range expected {
 		if m := e.mismatch(addOns[e.key()]); m != "" {
-			all = append(all, fmt.Sprintf("%s on %s: %s", e.addOn, e.cluster, m))
+			texts = append(texts, fmt.Sprintf("%s on %s: %s", e.addOn, e.cluster, m))
 		}
 	}
-	return all
+	return texts
 }

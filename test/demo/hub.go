@@ -34,12 +34,13 @@ func clientOf(cluster *testenv.Cluster) (client.WithWatch, error) {
 	return client.NewWithWatch(cluster.Config, client.Options{Scheme: scheme})
 }
 
-// prepareHub registers the add-ons, as their authors do.
-func (w *world) prepareHub() (err error) {
+// prepareHub registers the add-ons, like their authors do.
+func (w *world) prepareHub() error {
+	var err error
 	if w.hub, err = clientOf(w.ocm.Cluster); err != nil {
 		return err
 	}
-	for _, a := range slices.Concat(registered, stack) {
+	for _, a := range slices.Concat(realAddOns, stack) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: a.name}}
 		registration.Spec.InstallStrategy.Type = stockv1alpha1.AddonInstallStrategyManual
 		registration.Spec.Dependencies = a.dependencies
@@ -50,7 +51,7 @@ func (w *world) prepareHub() (err error) {
 	return nil
 }
 
-// lastRenewal is when an add-on's agent last renewed its lease.
+// lastRenewal returns when an add-on's agent last renewed its lease.
 func (w *world) lastRenewal(ctx context.Context, addOn types.NamespacedName) (time.Time, error) {
 	managed, err := clientOf(w.managed[addOn.Namespace].Cluster)
 	if err != nil {
@@ -66,8 +67,8 @@ func (w *world) lastRenewal(ctx context.Context, addOn types.NamespacedName) (ti
 	return lease.Spec.RenewTime.Time, nil
 }
 
-// install installs an add-on on a cluster: somebody enables it, its manager
-// says how its health is to be known, and its agent starts.
+// install installs an add-on on a cluster: a user enables it, its manager sets its health check, and its agent
+// starts.
 func (w *world) install(ctx context.Context, cluster, name string) error {
 	if err := w.enable(ctx, cluster, name); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (w *world) install(ctx context.Context, cluster, name string) error {
 	return w.startStandIn(cluster, name)
 }
 
-// enable is install without the agent.
+// enable installs the add-on without its agent.
 func (w *world) enable(ctx context.Context, cluster, name string) error {
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if err := w.hub.Create(ctx, installed); err != nil {
@@ -84,7 +85,7 @@ func (w *world) enable(ctx context.Context, cluster, name string) error {
 	return w.reportByLease(ctx, cluster, name)
 }
 
-// reportByLease has OCM know an add-on's health by its lease, as the manager of the add-on would.
+// reportByLease makes OCM check an add-on's health by its lease, like the manager of the add-on would.
 func (w *world) reportByLease(ctx context.Context, cluster, name string) error {
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	health := map[string]any{"status": map[string]any{
@@ -109,7 +110,7 @@ func (w *world) uninstall(ctx context.Context, cluster, name string) error {
 	return w.stopStandIn(cluster, name)
 }
 
-// disable is uninstall with the agent left running.
+// disable deletes the add-on and leaves its agent running.
 func (w *world) disable(ctx context.Context, cluster, name string) error {
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if err := w.hub.Delete(ctx, installed); err != nil {
@@ -118,7 +119,7 @@ func (w *world) disable(ctx context.Context, cluster, name string) error {
 	return nil
 }
 
-// declare replaces what an add-on declares.
+// declare replaces the dependencies of an add-on.
 func (w *world) declare(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) error {
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"dependencies": dependencies}})
 	if err != nil {

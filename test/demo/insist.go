@@ -16,19 +16,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// insistences is how often OCM's agent has to write before the step goes on.
+// insistences is how often OCM's agent has to write before the step continues.
 const insistences = 5
 
-// attempt is what the hub's audit log has of a write of an add-on's status.
+// attempt is a write of an add-on's status in the hub's audit log.
 type attempt struct {
 	User      struct{ Username string }
 	Verb      string
 	ObjectRef struct{ Resource, Subresource, Namespace, Name string }
 	Status    struct{ Code int } `json:"responseStatus"`
-	// Requested and Stored are the object as written, and as it is afterwards.
+	// Requested and Stored are the written object, and the object after the write.
 	Requested object           `json:"requestObject"`
 	Stored    object           `json:"responseObject"`
-	At        metav1.MicroTime `json:"requestReceivedTimestamp"`
+	Received  metav1.MicroTime `json:"requestReceivedTimestamp"`
 }
 
 type object struct {
@@ -36,8 +36,8 @@ type object struct {
 	Status   struct{ Conditions []metav1.Condition }
 }
 
-// insist waits until OCM's agent has written Available=True to an add-on on
-// cluster1 several times, and checks that none of it was stored.
+// insist waits until OCM's agent has written Available=True to an add-on on cluster1 several times, and checks that
+// no such write was stored.
 func insist(ctx context.Context, w *world) error {
 	began := time.Now()
 	labels, err := w.labels(ctx)
@@ -54,8 +54,8 @@ func insist(ctx context.Context, w *world) error {
 			return err
 		}
 	}
-	for _, one := range w.insisted {
-		if seen := one.available(one.Stored); seen != conditionFalse {
+	for _, a := range w.insisted {
+		if seen := a.available(a.Stored); seen != conditionFalse {
 			return fmt.Errorf("OCM's agent wrote Available=True to %s, expected the hub to store False, seen %s", gateway, seen)
 		}
 	}
@@ -66,54 +66,55 @@ func insist(ctx context.Context, w *world) error {
 	return err
 }
 
-// attempts are the writes of Available=True by OCM's agent since a moment.
+// attempts returns the writes of Available=True by OCM's agent since a moment.
 func (w *world) attempts(since time.Time, addOn string) ([]attempt, error) {
 	log, err := os.ReadFile(w.ocm.AuditLog)
 	if err != nil {
 		return nil, err
 	}
-	var found []attempt
+	var attempts []attempt
 	for line := range bytes.Lines(log) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // it is being written
 		}
-		one, of, err := parse(line, addOn)
+		a, ok, err := parse(line, addOn)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.ocm.AuditLog, err)
 		}
-		if of && one.At.After(since) && one.available(one.Requested) == conditionTrue {
-			found = append(found, one)
+		if ok && a.Received.After(since) && a.available(a.Requested) == conditionTrue {
+			attempts = append(attempts, a)
 		}
 	}
-	return found, nil
+	return attempts, nil
 }
 
-// parse reads a line of the audit log, the objects only if OCM's agent on cluster1
-// has written the add-on's status with success.
-func parse(line []byte, addOn string) (one attempt, of bool, err error) {
+// parse reads a line of the audit log. The result is true if OCM's agent on cluster1 has written the add-on's status
+// with success. Only then are the objects read.
+func parse(line []byte, addOn string) (attempt, bool, error) {
 	var raw struct {
 		attempt
 		Requested json.RawMessage `json:"requestObject"`
 		Stored    json.RawMessage `json:"responseObject"`
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return one, false, err
+		return attempt{}, false, err
 	}
-	one = raw.attempt
-	of = strings.HasPrefix(one.User.Username, "system:open-cluster-management:"+cluster1+":") && one.ObjectRef.Name == addOn &&
-		one.ObjectRef.Resource == "managedclusteraddons" && one.ObjectRef.Subresource == "status" && one.Status.Code == http.StatusOK
-	if !of {
-		return one, false, nil
+	a := raw.attempt
+	ok := strings.HasPrefix(a.User.Username, "system:open-cluster-management:"+cluster1+":") && a.ObjectRef.Name == addOn &&
+		a.ObjectRef.Resource == "managedclusteraddons" && a.ObjectRef.Subresource == "status" && a.Status.Code == http.StatusOK
+	if !ok {
+		return a, false, nil
 	}
-	return one, true, errors.Join(json.Unmarshal(raw.Requested, &one.Requested), json.Unmarshal(raw.Stored, &one.Stored))
+	err := errors.Join(json.Unmarshal(raw.Requested, &a.Requested), json.Unmarshal(raw.Stored, &a.Stored))
+	return a, true, err
 }
 
-// available is the status of the condition Available.
+// available returns the status of the condition Available.
 func (attempt) available(o object) string {
 	return string(conditionOf(o.Status.Conditions, "Available").Status)
 }
 
-// labels are those of cluster1, by which Placements select.
+// labels returns the labels of cluster1, by which Placements select.
 func (w *world) labels(ctx context.Context) (string, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	if err := w.ocm.Client.Get(ctx, client.ObjectKey{Name: cluster1}, cluster); err != nil {
@@ -131,7 +132,7 @@ func conditionOf(conditions []metav1.Condition, kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// insisted shows what OCM's agent wrote, and what was stored.
+// insisted shows the writes of OCM's agent, and the stored values.
 func (p *printer) insisted(w *world) {
 	if len(w.insisted) == 0 {
 		return
@@ -139,10 +140,10 @@ func (p *printer) insisted(w *world) {
 	p.line("")
 	p.paragraph(dim, indent, "Written by "+w.insisted[0].User.Username+", from the hub's audit log:")
 	rows := make([][]string, len(w.insisted))
-	for i, one := range w.insisted {
+	for i, a := range w.insisted {
 		rows[i] = []string{
-			one.At.Format("15:04:05.000"), "Available=" + one.available(one.Requested),
-			"Available=" + one.available(one.Stored), one.Stored.Metadata.ResourceVersion,
+			a.Received.Format("15:04:05.000"), "Available=" + a.available(a.Requested),
+			"Available=" + a.available(a.Stored), a.Stored.Metadata.ResourceVersion,
 		}
 	}
 	p.table([]string{"TIME", "WRITTEN", "STORED", "RESOURCEVERSION"}, rows, make([]string, len(rows)), nil)

@@ -1,8 +1,6 @@
-// Command demo shows Interlock at work on this machine: a hub and three
-// managed clusters, all real API servers, with addon-manager and addon-agents
-// as processes of their own. It plays what happens to add-ons that depend on
-// others, prints what a user sees at each step, and fails if a step does not
-// come true.
+// Command demo shows Interlock at work on this machine: a hub and three managed clusters, all real API servers, with
+// addon-manager and addon-agents as separate processes. It plays scenes with add-ons that depend on others, prints
+// the view of a user at each step, and fails if a step does not lead to the expected state.
 package main
 
 import (
@@ -108,7 +106,7 @@ func run(ctx context.Context, o options, p *printer) (err error) {
 	if err := w.start(); err != nil {
 		return err
 	}
-	err = tell(w)
+	err = present(w)
 	if o.keep && w.ctx.Err() == nil {
 		w.letGo()
 		p.kept(w)
@@ -120,9 +118,9 @@ func run(ctx context.Context, o options, p *printer) (err error) {
 	return err
 }
 
-// tell plays the steps, measures, and shows what came of it.
-func tell(w *world) error {
-	w.printer.declarations(registered)
+// present plays the steps, measures, and shows the results.
+func present(w *world) error {
+	w.printer.declarations(realAddOns)
 	results, err := play(w, steps)
 	if err == nil {
 		var figures []figure

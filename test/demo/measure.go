@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// bystander is an add-on that nobody depends on and that depends on nobody.
+	// bystander is an add-on without dependencies and dependents.
 	bystander = "submariner"
-	// bound is how many times as long as one raw write a reaction may take.
+	// bound is the maximum of a reaction time, as a multiple of the time of one raw write.
 	bound = 3.0
 )
 
-// figure is a reaction that is measured. Each sample has a raw write beside it.
+// figure is a measured reaction. Each sample has a raw write beside it.
 type figure struct {
-	what    string
+	name    string
 	samples []sample
 }
 
@@ -32,7 +32,7 @@ type sample struct {
 	reaction, raw time.Duration
 }
 
-// medians are those of the reaction and of the raw write.
+// medians returns the medians of the reaction and of the raw write.
 func (f figure) medians() (reaction, raw time.Duration) {
 	var reactions, raws []time.Duration
 	for _, s := range f.samples {
@@ -51,10 +51,10 @@ func measure(w *world, samples int) ([]figure, error) {
 		return nil, err
 	}
 	figures := []figure{
-		{what: "dependency gone → Degraded=True of its dependent"},
-		{what: "Degraded=True → Available=False"},
-		{what: "dependency available → Degraded=False of its dependent"},
-		{what: "Degraded=False → Available=True"},
+		{name: "dependency gone → Degraded=True of its dependent"},
+		{name: "Degraded=True → Available=False"},
+		{name: "dependency available → Degraded=False of its dependent"},
+		{name: "Degraded=False → Available=True"},
 	}
 	for range samples {
 		took, err := w.sample(ctx)
@@ -80,16 +80,15 @@ func (w *world) sample(ctx context.Context) ([]sample, error) {
 	return append(down, up...), err
 }
 
-// reaction does something to managed-serviceaccount, and measures what comes
-// of the flip for cluster-gateway.
-func (w *world) reaction(ctx context.Context, do func(context.Context, string, string) error, flip change,
+// reaction acts on managed-serviceaccount, and measures how cluster-gateway follows the flip.
+func (w *world) reaction(ctx context.Context, act func(context.Context, string, string) error, flip change,
 	degraded, outcome string,
 ) ([]sample, error) {
 	began := time.Now()
-	if err := do(ctx, cluster1, serviceAccount); err != nil {
+	if err := act(ctx, cluster1, serviceAccount); err != nil {
 		return nil, err
 	}
-	flipped, err := w.observer.await(ctx, began, func(c change) bool {
+	first, err := w.observer.await(ctx, began, func(c change) bool {
 		return c.addOn == flip.addOn && c.condition == flip.condition && c.status == flip.status
 	})
 	if err != nil {
@@ -99,23 +98,23 @@ func (w *world) reaction(ctx context.Context, do func(context.Context, string, s
 	if err != nil {
 		return nil, err
 	}
-	decided, err := w.observer.await(ctx, flipped.at, becomes(gateway, "Degraded", degraded))
+	decision, err := w.observer.await(ctx, first.time, becomes(gateway, "Degraded", degraded))
 	if err != nil {
 		return nil, err
 	}
-	followed, err := w.observer.await(ctx, decided.at, becomes(gateway, "Available", outcome))
+	effect, err := w.observer.await(ctx, decision.time, becomes(gateway, "Available", outcome))
 	if err != nil {
 		return nil, err
 	}
-	calmed := []expectation{blocked(cluster1, gateway), blocked(cluster1, kueue)}
+	expectations := []expectation{blocked(cluster1, gateway), blocked(cluster1, kueue)}
 	if outcome == conditionTrue {
-		calmed = []expectation{available(cluster1, gateway), available(cluster1, kueue)}
+		expectations = []expectation{available(cluster1, gateway), available(cluster1, kueue)}
 	}
-	return []sample{{decided.at.Sub(flipped.at), raw}, {followed.at.Sub(decided.at), raw}}, w.observer.settle(ctx, calmed, calm/4)
+	return []sample{{decision.time.Sub(first.time), raw}, {effect.time.Sub(decision.time), raw}}, w.observer.settle(ctx, expectations, calm/4)
 }
 
-// rawWrite writes one condition as addon-manager does, and nothing else. It returns
-// how long it took until the demo's watch delivered it.
+// rawWrite writes one condition like addon-manager, and nothing else. It returns the time until the demo's watch
+// delivered it.
 func (w *world) rawWrite(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	err := w.hub.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: map[string]any{
@@ -133,5 +132,5 @@ func (w *world) rawWrite(ctx context.Context) (time.Duration, error) {
 	written, err := w.observer.await(ctx, began, func(c change) bool {
 		return c.addOn == key(cluster1, bystander) && c.condition == "Degraded"
 	})
-	return written.at.Sub(began), err
+	return written.time.Sub(began), err
 }

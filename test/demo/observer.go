@@ -20,24 +20,23 @@ import (
 
 type installed = addonv1alpha1.ManagedClusterAddOn
 
-// change is one change of an add-on, at the time when a watch delivered it.
+// change is a change of an add-on, with the time when a watch delivered it.
 type change struct {
-	at    time.Time
+	time  time.Time
 	addOn types.NamespacedName
-	// condition is "Available" or "Degraded", or empty when the add-on itself
-	// came or went; status is then "created" or "deleted".
+	// condition is "Available" or "Degraded". It is empty when the add-on itself was created or deleted. The status
+	// is then "created" or "deleted".
 	condition, status, reason string
-	// again: it had the same status before, for another reason.
-	again bool
+	// sameStatus is true if the condition had the same status before, for another reason.
+	sameStatus bool
 }
 
-// observer follows the add-ons of all clusters by one watch, as a user's
-// `kubectl get -w` would, and remembers every change.
+// observer follows the add-ons of all clusters by one watch, like a user's `kubectl get -w`, and keeps every change.
 type observer struct {
 	mutex   sync.Mutex
 	addOns  map[types.NamespacedName]*installed
 	changes []change
-	news    chan struct{} // closed, and replaced, with every change
+	news    chan struct{} // closed, and replaced, at every change
 }
 
 func observe(ctx context.Context, hub client.WithWatch) (*observer, error) {
@@ -62,7 +61,7 @@ func observe(ctx context.Context, hub client.WithWatch) (*observer, error) {
 	return o, nil
 }
 
-func (o *observer) record(event watch.Event, at time.Time) {
+func (o *observer) record(event watch.Event, received time.Time) {
 	addOn, ok := event.Object.(*installed)
 	if !ok {
 		return
@@ -74,56 +73,55 @@ func (o *observer) record(event watch.Event, at time.Time) {
 	switch {
 	case event.Type == watch.Deleted:
 		delete(o.addOns, name)
-		o.changes = append(o.changes, change{at: at, addOn: name, status: "deleted"})
+		o.changes = append(o.changes, change{time: received, addOn: name, status: "deleted"})
 	case before == nil:
 		before = &installed{}
-		o.changes = append(o.changes, change{at: at, addOn: name, status: "created"})
+		o.changes = append(o.changes, change{time: received, addOn: name, status: "created"})
 		fallthrough
 	default:
 		o.addOns[name] = addOn
 		for _, condition := range []string{"Degraded", "Available"} {
-			o.compare(before, addOn, condition, at)
+			o.compare(before, addOn, condition, received)
 		}
 	}
 	close(o.news)
 	o.news = make(chan struct{})
 }
 
-func (o *observer) compare(before, after *installed, condition string, at time.Time) {
-	was := meta.FindStatusCondition(before.Status.Conditions, condition)
-	is := meta.FindStatusCondition(after.Status.Conditions, condition)
-	if is == nil || (was != nil && was.Status == is.Status && was.Reason == is.Reason) {
+func (o *observer) compare(before, after *installed, condition string, received time.Time) {
+	previous := meta.FindStatusCondition(before.Status.Conditions, condition)
+	current := meta.FindStatusCondition(after.Status.Conditions, condition)
+	if current == nil || (previous != nil && previous.Status == current.Status && previous.Reason == current.Reason) {
 		return
 	}
 	o.changes = append(o.changes, change{
-		at: at, addOn: client.ObjectKeyFromObject(after),
-		condition: condition, status: string(is.Status), reason: is.Reason,
-		again: was != nil && was.Status == is.Status,
+		time: received, addOn: client.ObjectKeyFromObject(after),
+		condition: condition, status: string(current.Status), reason: current.Reason,
+		sameStatus: previous != nil && previous.Status == current.Status,
 	})
 }
 
-// look calls f with what is known now and returns what f does, with a channel
-// that tells of news.
+// look calls f with the current state and returns the result of f. The channel is closed at the next change.
 func (o *observer) look(f func(addOns map[types.NamespacedName]*installed, changes []change) bool) (bool, <-chan struct{}) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return f(o.addOns, o.changes), o.news
 }
 
-// await waits for the first change from a time on that matches.
-func (o *observer) await(ctx context.Context, from time.Time, matches func(change) bool) (change, error) {
+// await waits for the first change that matches, from the start time on.
+func (o *observer) await(ctx context.Context, start time.Time, matches func(change) bool) (change, error) {
 	for {
 		var match change
-		found, news := o.look(func(_ map[types.NamespacedName]*installed, changes []change) bool {
+		ok, news := o.look(func(_ map[types.NamespacedName]*installed, changes []change) bool {
 			for _, c := range changes {
-				if !c.at.Before(from) && matches(c) {
+				if !c.time.Before(start) && matches(c) {
 					match = c
 					return true
 				}
 			}
 			return false
 		})
-		if found {
+		if ok {
 			return match, nil
 		}
 		select {
@@ -134,40 +132,40 @@ func (o *observer) await(ctx context.Context, from time.Time, matches func(chang
 	}
 }
 
-// errUnsettled is returned when expectations do not come true, or do not stay so.
+// errUnsettled is returned when expectations are not met, or not for long enough.
 var errUnsettled = errors.New("it did not come true, or not for long")
 
-// settle waits until all expectations hold, and no add-on is written for calm:
-// OCM's own controllers may still be at work on one.
+// settle waits until all expectations hold, and no add-on is written for calm: OCM's own controllers may still be at
+// work.
 func (o *observer) settle(ctx context.Context, expected []expectation, calm time.Duration) error {
-	var calmed <-chan time.Time
+	var calmTimer <-chan time.Time
 	for {
 		holds, news := o.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
 			return len(mismatches(expected, addOns)) == 0
 		})
 		switch {
 		case !holds:
-			calmed = nil
-		case calmed == nil:
-			calmed = time.After(calm)
+			calmTimer = nil
+		case calmTimer == nil:
+			calmTimer = time.After(calm)
 		}
 		select {
-		case <-calmed:
+		case <-calmTimer:
 			return nil
 		case <-news:
-			calmed = nil
+			calmTimer = nil
 		case <-ctx.Done():
 			return errUnsettled
 		}
 	}
 }
 
-// since returns the changes from a time on.
-func (o *observer) since(from time.Time) []change {
+// since returns the changes from the start time on.
+func (o *observer) since(start time.Time) []change {
 	var later []change
 	o.look(func(_ map[types.NamespacedName]*installed, changes []change) bool {
 		for _, c := range changes {
-			if !c.at.Before(from) {
+			if !c.time.Before(start) {
 				later = append(later, c)
 			}
 		}

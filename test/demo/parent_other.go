@@ -2,5 +2,5 @@
 
 package main
 
-// endWithParent: only Linux tells a process that its parent died.
+// endWithParent does nothing: only Linux tells a process that its parent died.
 func endWithParent() {}

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// patience is how long a step may take to come true, beyond the grace.
+	// patience is how long a step may take to reach its state, in addition to the grace period.
 	patience = 20 * time.Second
-	// calm is how long it then has to stay true, and firstCalm the same of the first
-	// step: OCM's controllers write each new add-on several times.
+	// calm is how long the state then has to last. firstCalm is the same for the first step: OCM's controllers write
+	// each new add-on several times.
 	calm      = 400 * time.Millisecond
 	firstCalm = 3 * time.Second
-	// mostMismatches are shown of a step that does not come true.
+	// mostMismatches is the number of mismatches that are shown for a failed step.
 	mostMismatches = 8
 )
 
@@ -34,7 +34,7 @@ const (
 	failed
 )
 
-// result is what became of a step.
+// result is the result of a step.
 type result struct {
 	step    *step
 	verdict verdict
@@ -42,8 +42,7 @@ type result struct {
 	took    time.Duration
 }
 
-// play plays the steps in order, until one does not come true: those after it
-// start from where it should have led.
+// play plays the steps in order, until one fails. The steps after it depend on its result.
 func play(w *world, steps []step) ([]result, error) {
 	results := make([]result, len(steps))
 	for i := range steps {
@@ -65,14 +64,14 @@ func (w *world) play(r *result) error {
 	defer cancel()
 	began := time.Now()
 	origin := began
-	if err := r.step.do(ctx, w); err != nil {
+	if err := r.step.run(ctx, w); err != nil {
 		return err
 	}
-	if r.step.from != nil {
+	if r.step.trigger != nil {
 		if first, err := w.await(ctx, began, r.step); err == nil {
-			origin = first.at
+			origin = first.time
 			r.waited = origin.Sub(began)
-		} // else it has not come true, and what was seen instead is told below
+		} // otherwise the step fails below, with the observed state
 	}
 	quiet := calm
 	if w.versions == nil {
@@ -102,16 +101,16 @@ func (w *world) play(r *result) error {
 	return w.checkUntouched(r.step)
 }
 
-// await waits for the change that starts the clock of a step: the one that an
-// agent makes when a lease is older than the grace period.
+// await waits for the change that starts the clock of a step: an agent makes it when a lease is older than the grace
+// period.
 func (w *world) await(ctx context.Context, began time.Time, s *step) (change, error) {
-	done := w.printer.progress(fmt.Sprintf("%s, which is %s here and 5m0s in OCM", s.wait, w.grace))
-	first, err := w.observer.await(ctx, began, s.from)
-	done(err)
+	finish := w.printer.progress(fmt.Sprintf("%s, which is %s here and 5m0s in OCM", s.wait, w.grace))
+	first, err := w.observer.await(ctx, began, s.trigger)
+	finish(err)
 	if err == nil {
-		var renewed time.Time
-		if renewed, err = w.lastRenewal(ctx, first.addOn); err == nil {
-			late := first.at.Sub(renewed.Add(w.grace))
+		var renewal time.Time
+		if renewal, err = w.lastRenewal(ctx, first.addOn); err == nil {
+			late := first.time.Sub(renewal.Add(w.grace))
 			w.printer.line("%sNoticed %s after that moment.", indent, brief(late))
 		}
 	}
@@ -119,7 +118,7 @@ func (w *world) await(ctx context.Context, began time.Time, s *step) (change, er
 	return first, err
 }
 
-// rowsOf are the rows that kubectl addon status shows of the step's add-ons.
+// rowsOf returns the rows that kubectl addon status shows for the step's add-ons.
 func (w *world) rowsOf(s *step) []status.Row {
 	var shown []addonv1alpha1.ManagedClusterAddOn
 	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
@@ -142,45 +141,44 @@ func (s *step) shows(addOn string) bool {
 	return len(s.show) == 0
 }
 
-// unexpected says what was expected, and seen instead.
+// unexpected describes the expected and the observed state.
 func (w *world) unexpected(s *step, err error) error {
-	var all []string
+	var texts []string
 	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
-		all = mismatches(s.expect, addOns)
+		texts = mismatches(s.expect, addOns)
 		return true
 	})
-	if more := len(all) - mostMismatches; more > 0 {
-		all = append(all[:mostMismatches], fmt.Sprintf("and %d more", more))
+	if excess := len(texts) - mostMismatches; excess > 0 {
+		texts = append(texts[:mostMismatches], fmt.Sprintf("and %d more", excess))
 	}
-	return fmt.Errorf("%w:\n%s", err, strings.Join(all, "\n"))
+	return fmt.Errorf("%w:\n%s", err, strings.Join(texts, "\n"))
 }
 
-// checkUntouched compares the resourceVersions of all add-ons that the step is
-// not about with those at the end of the step before: equal ones prove that
-// nobody has written them since.
+// checkUntouched compares the resourceVersions of all other add-ons with those at the end of the previous step. Equal
+// versions prove that nothing has written them since.
 func (w *world) checkUntouched(s *step) error {
 	var list addonv1alpha1.ManagedClusterAddOnList
 	if err := w.hub.List(w.ctx, &list); err != nil {
 		return err
 	}
-	concerned := map[types.NamespacedName]bool{}
+	stepAddOns := map[types.NamespacedName]bool{}
 	for _, e := range s.expect {
-		concerned[e.key()] = true
+		stepAddOns[e.key()] = true
 	}
-	now := map[types.NamespacedName]string{}
+	versions := map[types.NamespacedName]string{}
 	for i := range list.Items {
-		now[key(list.Items[i].Namespace, list.Items[i].Name)] = list.Items[i].ResourceVersion
+		versions[key(list.Items[i].Namespace, list.Items[i].Name)] = list.Items[i].ResourceVersion
 	}
 	before := w.versions
-	w.versions = now
+	w.versions = versions
 	untouched := map[string]int{}
 	for name, version := range before {
-		if concerned[name] {
+		if stepAddOns[name] {
 			continue
 		}
-		if now[name] != version {
+		if versions[name] != version {
 			return fmt.Errorf("%s on %s was written, although it has nothing to do with this step: "+
-				"expected resourceVersion %s, seen %q", name.Name, name.Namespace, version, now[name])
+				"expected resourceVersion %s, seen %q", name.Name, name.Namespace, version, versions[name])
 		}
 		untouched[name.Namespace]++
 	}

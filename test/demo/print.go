@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/table"
 )
 
-// The looks of text, as terminals know them.
+// The styles of text, as terminal codes.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -27,7 +27,7 @@ const (
 const (
 	indent   = "  "
 	minWidth = 80
-	midWidth = 120 // where the width is not known
+	midWidth = 120 // if the width is unknown
 )
 
 // printer writes for people: in color on a terminal, unless NO_COLOR is set.
@@ -65,8 +65,8 @@ func (p *printer) title(text string) {
 	p.line("\n%s\n", p.look(bold, text))
 }
 
-// progress tells that something is being done; the function that it returns,
-// that it is done, and how long it took.
+// progress shows that some work begins. The function that it returns shows that the work is done, and how long it
+// took.
 func (p *printer) progress(title string) func(error) {
 	began := time.Now()
 	fmt.Fprintf(p.out, "%s%s ", indent, title)
@@ -90,7 +90,7 @@ func (p *printer) paragraph(look, prefix, text string) {
 	}
 }
 
-// table writes rows in columns. A line's look is that of its row.
+// table writes rows in columns. Each line has the look of its row.
 func (p *printer) table(heading []string, rows [][]string, looks []string, below func(row int)) {
 	for i, line := range lines(heading, rows) {
 		if i == 0 {
@@ -104,22 +104,22 @@ func (p *printer) table(heading []string, rows [][]string, looks []string, below
 	}
 }
 
-// lines are those of a table, the heading first.
+// lines returns the lines of a table, the heading first.
 func lines(heading []string, rows [][]string) []string {
 	var text bytes.Buffer
 	// Writing to memory cannot fail.
 	_ = table.Print(&text, heading, rows)
-	all := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	for i := range all {
-		all[i] = strings.TrimRight(all[i], " ")
+	rendered := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	for i := range rendered {
+		rendered[i] = strings.TrimRight(rendered[i], " ")
 	}
-	return all
+	return rendered
 }
 
-// wrap breaks text between words into lines of at most width characters, a
-// longer word alone excepted. Line breaks in the text stay.
+// wrap breaks text between words into lines of at most width characters. Only a longer word exceeds that. Line breaks
+// in the text stay.
 func wrap(text string, width int) []string {
-	var all []string
+	var wrapped []string
 	for _, part := range strings.Split(text, "\n") {
 		line := ""
 		for _, word := range strings.Fields(part) {
@@ -127,13 +127,13 @@ func wrap(text string, width int) []string {
 			case line == "":
 				line = word
 			case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-				all = append(all, line)
+				wrapped = append(wrapped, line)
 				line = word
 			default:
 				line += " " + word
 			}
 		}
-		all = append(all, line)
+		wrapped = append(wrapped, line)
 	}
-	return all
+	return wrapped
 }

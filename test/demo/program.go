@@ -10,14 +10,14 @@ import (
 	"open-cluster-management.io/interlock/test/process"
 )
 
-// program is a process of the demo's. Should it end unasked, the demo ends,
-// unless it may: a user is free to play with what keeps running.
+// program is a process of the demo. If it ends by itself, the demo ends, too. With mayEnd it does not, because a user
+// may stop processes that keep running.
 type program struct {
 	*process.Process
-	asked, may atomic.Bool
+	stopping, mayEnd atomic.Bool
 }
 
-// run starts a program; its output goes to a log of the given name.
+// run starts a program. Its output goes to a log of that name.
 func (w *world) run(name, path string, args ...string) (*program, error) {
 	log := filepath.Join(w.logs, name+".log")
 	started, err := process.Start(path, log, args...)
@@ -27,26 +27,26 @@ func (w *world) run(name, path string, args ...string) (*program, error) {
 	p := &program{Process: started}
 	go func() {
 		<-p.Done()
-		if !p.asked.Load() && !p.may.Load() {
+		if !p.stopping.Load() && !p.mayEnd.Load() {
 			w.abort(fmt.Errorf("%s ended by itself; its output is in %s", name, log))
 		}
 	}()
 	return p, nil
 }
 
-// end ends the program and waits until it has.
+// end ends the program and waits for its end.
 func (p *program) end() error {
 	if p == nil {
 		return errors.New("it does not run")
 	}
-	if p.asked.Swap(true) {
+	if p.stopping.Swap(true) {
 		return nil
 	}
 	select {
 	case <-p.Done():
-		return nil // by itself, which has been told of, or was welcome
+		return nil // it ended by itself, which was reported or allowed
 	default:
 	}
-	// Not the demo's context: that has ended when everything is taken down.
+	// This is not the demo's context, because that has ended when everything is taken down.
 	return p.Stop(context.Background())
 }

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/status"
 )
 
-// declarations shows what is registered, and what it needs.
+// declarations shows the registered add-ons, and their dependencies.
 func (p *printer) declarations(addOns []addOn) {
 	p.line("\n%s\n", p.look(bold, "Registered on the hub: real add-ons, and what they really need of each other"))
 	var rows [][]string
@@ -34,24 +34,23 @@ func (p *printer) declarations(addOns []addOn) {
 	p.paragraph(dim, indent, "Without dependencies: "+strings.Join(leaves, ", ")+".")
 }
 
-func (p *printer) heading(number, of int, s *step) {
-	p.line("\n%s", p.look(bold, fmt.Sprintf("%d/%d  %s", number, of, s.title)))
+func (p *printer) heading(number, total int, s *step) {
+	p.line("\n%s", p.look(bold, fmt.Sprintf("%d/%d  %s", number, total, s.title)))
 	p.paragraph("", indent, s.story)
 	p.line("")
 }
 
-// since is the column SINCE, which is left out: in a demo, all is seconds old.
+// since is the column SINCE. It is left out, because in a demo everything is seconds old.
 var since = slices.Index(status.Heading, "SINCE")
 
-var heading = without(status.Heading, since)
+var heading = removeColumn(status.Heading, since)
 
-func without(cells []string, column int) []string {
+func removeColumn(cells []string, column int) []string {
 	return slices.Delete(slices.Clone(cells), column, column+1)
 }
 
-// rows shows add-ons as kubectl addon status does. Where a message does not
-// fit beside its row, it is put below; of an add-on that works and is not
-// degraded, it says nothing new and is cut.
+// rows shows add-ons like kubectl addon status. A message that does not fit beside its row is put below. For an
+// add-on that works and is not degraded, the message is cut.
 func (p *printer) rows(rows []status.Row) {
 	if len(rows) == 0 {
 		return
@@ -59,7 +58,7 @@ func (p *printer) rows(rows []status.Row) {
 	cells := make([][]string, len(rows))
 	looks := make([]string, len(rows))
 	for i, row := range rows {
-		cells[i], looks[i] = without(row.Cells(time.Time{}), since), lookOf(row)
+		cells[i], looks[i] = removeColumn(row.Cells(time.Time{}), since), lookOf(row)
 	}
 	message := len(heading) - 1
 	below := make([]string, len(rows))
@@ -85,7 +84,7 @@ func (p *printer) rows(rows []status.Row) {
 // belowName is as wide as the column before NAME.
 const belowName = indent + "            "
 
-// lastWords cuts text at its beginning to what fits into width.
+// lastWords cuts text at its beginning to fit into width.
 func lastWords(text string, width int) string {
 	words := strings.Fields(text)
 	for i := range words {
@@ -128,15 +127,15 @@ func (p *printer) times(s *step, t times) {
 func (p *printer) asExpected(s *step) {
 	came := "As expected."
 	switch {
-	case s.came != "":
-		came = s.came
+	case s.success != "":
+		came = s.success
 	case len(s.show) > 0:
 		came = fmt.Sprintf("All %d add-ons of the fleet are available, those shown among them.", len(s.expect))
 	}
 	p.line("%s%s %s", indent, p.look(green, "✓"), came)
 }
 
-// untouched says which add-ons nobody has written in a step.
+// untouched shows the add-ons that were not written in a step.
 func (p *printer) untouched(counts map[string]int) {
 	var words []string
 	for _, cluster := range clusters {
@@ -149,7 +148,7 @@ func (p *printer) untouched(counts map[string]int) {
 	}
 }
 
-// figures shows what was measured.
+// figures shows the measured figures.
 func (p *printer) figures(figures []figure, samples int) {
 	if len(figures) == 0 {
 		return
@@ -168,7 +167,7 @@ func (p *printer) figures(figures []figure, samples int) {
 		if ratio > bound {
 			verdict, look, missed = "above the bound", yellow, true
 		}
-		rows = append(rows, []string{f.what, brief(reaction), brief(raw), fmt.Sprintf("%.1f ×", ratio), verdict})
+		rows = append(rows, []string{f.name, brief(reaction), brief(raw), fmt.Sprintf("%.1f ×", ratio), verdict})
 		looks = append(looks, look)
 	}
 	p.table([]string{"WHAT", "TIME", "RAW WRITE", "RATIO", " "}, rows, looks, nil)
@@ -178,7 +177,7 @@ func (p *printer) figures(figures []figure, samples int) {
 	}
 }
 
-// summary shows what became of each step.
+// summary shows the result of each step.
 func (p *printer) summary(results []result, took time.Duration) {
 	p.line("\n%s\n", p.look(bold, "Summary"))
 	var rows [][]string
@@ -187,7 +186,7 @@ func (p *printer) summary(results []result, took time.Duration) {
 		mark := map[verdict]string{notPlayed: "–", cameTrue: "✓", failed: "✗"}[r.verdict]
 		took := " "
 		switch {
-		case r.verdict == cameTrue && (len(r.step.show) == 0 || r.step.came != "") && !r.step.unchanged:
+		case r.verdict == cameTrue && (len(r.step.show) == 0 || r.step.success != "") && !r.step.unchanged:
 			took = brief(r.took)
 		case r.verdict == failed:
 			took = "did not come true"
@@ -212,7 +211,7 @@ func (p *printer) failure(err error, logs string) {
 	p.line("%sLogs of all processes: %s", indent, logs)
 }
 
-// kept says what runs on, and how to look at it.
+// kept shows the processes that keep running, and how to look at them.
 func (p *printer) kept(w *world) {
 	hub := w.ocm.Kubeconfig()
 	p.line("\n%s\n", p.look(bold, "Everything keeps running until Ctrl-C"))

@@ -23,7 +23,8 @@ const (
 	clickstream = "clickstream"
 )
 
-// stack is made up, unlike the others: five add-ons in four layers, none of them installed at first.
+// stack is an invented stack, unlike the other add-ons: five add-ons in four layers. None of them is installed at
+// first.
 var stack = []addOn{
 	{zookeeper, nil},
 	{kafka, []addonv1alpha1.AddonDependency{required(zookeeper, "Brokers do not find each other.")}},
@@ -43,15 +44,15 @@ func stacked(string) []string {
 	return names
 }
 
-// installStack has the plugin install the whole stack. Where OCM would then start an add-on's agent, a stand-in starts.
+// installStack installs the whole stack with the plugin. A stand-in starts where OCM would start an add-on's agent.
 func installStack(ctx context.Context, w *world) error {
 	return w.plugin(ctx, w.startStandIns, "install", clickstream, "--cluster", strings.Join(clusters, ","), "--wait", "--yes")
 }
 
-// removeStack has the plugin uninstall it as a unit, and ends the stand-ins.
+// removeStack uninstalls the stack as a unit with the plugin, and ends the stand-ins.
 func removeStack(ctx context.Context, w *world) error {
-	none := func(context.Context) error { return nil }
-	if err := w.plugin(ctx, none,
+	noAction := func(context.Context) error { return nil }
+	if err := w.plugin(ctx, noAction,
 		"uninstall", clickstream, "--cascade=unit", "--cluster", strings.Join(clusters, ","), "--wait", "--yes"); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func removeStack(ctx context.Context, w *world) error {
 	return nil
 }
 
-// startStandIns starts those of the stack's add-ons that have been installed since.
+// startStandIns starts the stand-ins of the stack's add-ons that have been installed since the last call.
 func (w *world) startStandIns(ctx context.Context) error {
 	var missing []types.NamespacedName
 	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
@@ -87,8 +88,8 @@ func (w *world) startStandIns(ctx context.Context) error {
 	return nil
 }
 
-// plugin runs kubectl addon and shows what it prints. With every change of an add-on meanwhile, it calls each.
-func (w *world) plugin(ctx context.Context, each func(context.Context) error, args ...string) error {
+// plugin runs kubectl addon and shows its output. It calls onChange at every change of an add-on.
+func (w *world) plugin(ctx context.Context, onChange func(context.Context) error, args ...string) error {
 	w.printer.line("%s$ kubectl addon %s", indent, strings.Join(args, " "))
 	command := exec.CommandContext(ctx, filepath.Join(w.bin, "kubectl-addon"), append(args, "--kubeconfig", w.ocm.Kubeconfig())...)
 	output, written := io.Pipe()
@@ -111,7 +112,7 @@ func (w *world) plugin(ctx context.Context, each func(context.Context) error, ar
 	}()
 	for {
 		_, news := w.observer.look(func(map[types.NamespacedName]*installed, []change) bool { return true })
-		if err := each(ctx); err != nil {
+		if err := onChange(ctx); err != nil {
 			return err
 		}
 		select {

@@ -15,14 +15,14 @@ import (
 
 const (
 	renewEvery = 2 * time.Second
-	// readEvery is how often OCM's agent reads the leases; its own value is 30 s.
+	// readEvery is how often OCM's agent reads the leases. Its own value is 30 s.
 	readEvery = time.Second
-	// graceUnit: OCM's agent takes the grace period as a whole number of them.
+	// graceUnit is the unit of the grace period in OCM's agent.
 	graceUnit = 5 * time.Second
 )
 
-// newStandInCommand returns the command that stands in for an add-on's own
-// agent: all that OCM sees of such an agent is the lease that it renews.
+// newStandInCommand returns the command that stands in for an add-on's own agent. OCM sees only one thing of such an
+// agent: the lease that it renews.
 func newStandInCommand() *cobra.Command {
 	var kubeconfig, name string
 	command := &cobra.Command{
@@ -39,12 +39,10 @@ func newStandInCommand() *cobra.Command {
 	return command
 }
 
-// standIn renews the add-on's lease until it is told to end; it then leaves
-// the lease as it is, as an agent that dies does.
+// standIn renews the add-on's lease until it is stopped. It leaves the lease in place, like an agent that dies.
 //
-// An updater renews when it starts and then every 60 seconds, which cannot be
-// changed. That is too seldom for the short grace of the demo, so it is started
-// anew every renewEvery.
+// An updater renews when it starts and then every 60 seconds, which cannot be changed. That is too seldom for the
+// short grace period of the demo. So standIn restarts the updater every renewEvery.
 func standIn(ctx context.Context, kubeconfig, name string) error {
 	config, err := cmdline.RestConfig(kubeconfig)
 	if err != nil {
@@ -56,8 +54,8 @@ func standIn(ctx context.Context, kubeconfig, name string) error {
 	}
 	updater := lease.NewLeaseUpdater(managed, name, ocm.AddOnNamespace)
 	for ctx.Err() == nil {
-		turn, cancel := context.WithTimeout(ctx, renewEvery)
-		updater.Start(turn)
+		round, cancel := context.WithTimeout(ctx, renewEvery)
+		updater.Start(round)
 		cancel()
 	}
 	return nil
@@ -73,7 +71,7 @@ func (w *world) startStandIn(cluster, name string) error {
 	return err
 }
 
-// stopStandIn ends it; its lease stays behind and grows old.
+// stopStandIn ends the stand-in. Its lease stays and grows old.
 func (w *world) stopStandIn(cluster, name string) error {
 	standIn := w.standIns[key(cluster, name)]
 	delete(w.standIns, key(cluster, name))

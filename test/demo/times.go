@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// times are the changes of add-ons in a step, counted from one moment.
+// times are the changes of add-ons in a step, with the time since one moment.
 type times struct {
 	order   []types.NamespacedName
 	changes map[types.NamespacedName][]timed
@@ -16,38 +16,38 @@ type times struct {
 
 type timed struct {
 	change
-	after time.Duration
+	elapsed time.Duration
 }
 
-// timesOf takes the changes of the add-ons that a step is about.
+// timesOf returns the changes of the step's add-ons.
 func timesOf(changes []change, expected []expectation, origin time.Time) times {
-	concerned := map[types.NamespacedName]bool{}
+	stepAddOns := map[types.NamespacedName]bool{}
 	for _, e := range expected {
-		concerned[e.key()] = true
+		stepAddOns[e.key()] = true
 	}
 	t := times{changes: map[types.NamespacedName][]timed{}}
 	for _, c := range changes {
-		if !concerned[c.addOn] {
+		if !stepAddOns[c.addOn] {
 			continue
 		}
 		if t.changes[c.addOn] == nil {
 			t.order = append(t.order, c.addOn)
 		}
-		t.changes[c.addOn] = append(t.changes[c.addOn], timed{change: c, after: c.at.Sub(origin)})
+		t.changes[c.addOn] = append(t.changes[c.addOn], timed{change: c, elapsed: c.time.Sub(origin)})
 	}
 	return t
 }
 
-// last is when the last of the changes came.
+// last returns the time of the last change.
 func (t times) last() time.Duration {
 	var last time.Duration
 	for _, changes := range t.changes {
-		last = max(last, changes[len(changes)-1].after)
+		last = max(last, changes[len(changes)-1].elapsed)
 	}
 	return last
 }
 
-// path words the changes of one add-on in the order in which they came.
+// path describes the changes of one add-on in their order.
 func (t times) path(addOn types.NamespacedName) string {
 	var words []string
 	for _, c := range t.changes[addOn] {
@@ -55,15 +55,15 @@ func (t times) path(addOn types.NamespacedName) string {
 		if c.condition != "" {
 			word = c.condition + "=" + c.status
 		}
-		if c.again {
+		if c.sameStatus {
 			word += "/" + c.reason
 		}
-		words = append(words, word+" "+brief(c.after))
+		words = append(words, word+" "+brief(c.elapsed))
 	}
 	return strings.Join(words, " → ")
 }
 
-// brief words a duration the way people say it.
+// brief formats a duration for people to read.
 func brief(d time.Duration) string {
 	switch {
 	case d == 0:

@@ -25,12 +25,12 @@ var errInterrupted = errors.New("interrupted")
 // world is everything that the demo runs.
 type world struct {
 	options
-	// ctx ends on Ctrl-C, and with the cause when something dies.
+	// ctx ends on Ctrl-C, and with the cause when a process dies.
 	ctx     context.Context
 	abort   context.CancelCauseFunc
 	printer *printer
 	began   time.Time
-	self    string // this very binary
+	self    string // path of this binary
 	dir     string
 	logs    string
 
@@ -40,9 +40,9 @@ type world struct {
 	observer *observer
 	services []*program // addon-manager and the addon-agents
 	standIns map[types.NamespacedName]*program
-	// insisted is what OCM's agent wrote to an add-on that cannot work.
+	// insisted are the writes of OCM's agent to an add-on that cannot work.
 	insisted []attempt
-	// versions are the resourceVersions of all add-ons at the last look.
+	// versions are the resourceVersions of all add-ons at the last check.
 	versions map[types.NamespacedName]string
 }
 
@@ -60,17 +60,17 @@ func newWorld(ctx context.Context, o options, p *printer) (*world, error) {
 		managed: map[string]*ocm.ManagedCluster{}, standIns: map[types.NamespacedName]*program{},
 	}
 	w.ctx, w.abort = context.WithCancelCause(ctx)
-	// What libraries have to say goes nowhere: the screen is for the user.
+	// Output of libraries is discarded: the screen is for the user.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	return w, os.Mkdir(w.logs, 0o700)
 }
 
-// start brings everything up to the point where the first step can begin.
+// start starts everything that the first step needs.
 func (w *world) start() error {
 	for _, stage := range []struct {
 		title string
-		do    func() error
+		run   func() error
 	}{
 		{"Starting OCM's hub: a kube-apiserver, an etcd, and OCM's own components", w.startHub},
 		{"Starting cluster1, cluster2 and cluster3 with OCM's own agents, and accepting them", w.joinClusters},
@@ -78,10 +78,10 @@ func (w *world) start() error {
 		{"Starting addon-manager, and an addon-agent for each managed cluster", w.startServices},
 		{"Installing add-ons, each with a stand-in process for its own agent", w.installFirst},
 	} {
-		done := w.printer.progress(stage.title)
-		err := stage.do()
+		finish := w.printer.progress(stage.title)
+		err := stage.run()
 		err = w.explain(err)
-		done(err)
+		finish(err)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (w *world) start() error {
 	return nil
 }
 
-func (w *world) startHub() (err error) {
+func (w *world) startHub() error {
 	options, err := w.cluster("hub")
 	if err != nil {
 		return err
@@ -111,20 +111,20 @@ func (w *world) joinClusters() error {
 			if err != nil {
 				return err
 			}
-			joined, err := w.ocm.Join(w.ctx, name, ocm.JoinOptions{
+			cluster, err := w.ocm.Join(w.ctx, name, ocm.JoinOptions{
 				Options: options, Logs: w.logs,
 				AddOnLeaseInterval: readEvery, AddOnLeaseDurationSeconds: int(w.grace / graceUnit),
 			})
 			mutex.Lock()
 			defer mutex.Unlock()
-			w.managed[name] = joined
+			w.managed[name] = cluster
 			return err
 		})
 	}
 	return group.Wait()
 }
 
-// cluster is where a cluster keeps its files.
+// cluster returns the options of a cluster, with its folder and its log.
 func (w *world) cluster(name string) (testenv.Options, error) {
 	log, err := os.Create(filepath.Join(w.logs, name+"-kube-apiserver.log"))
 	return testenv.Options{Name: name, Dir: filepath.Join(w.dir, "clusters", name), Log: log}, err
@@ -164,10 +164,10 @@ func (w *world) installFirst() error {
 	return nil
 }
 
-// stop takes everything down; the logs stay if they are still needed.
+// stop takes everything down. The logs stay if they are still needed.
 func (w *world) stop(keepLogs bool) error {
 	w.abort(nil)
-	done := w.printer.progress("Taking everything down")
+	finish := w.printer.progress("Taking everything down")
 	var (
 		group    errgroup.Group
 		mutex    sync.Mutex
@@ -182,7 +182,7 @@ func (w *world) stop(keepLogs bool) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // failures has them all
+	_ = group.Wait() // the errors are in failures
 	if w.ocm != nil {
 		failures = append(failures, w.ocm.Stop())
 	}
@@ -191,24 +191,24 @@ func (w *world) stop(keepLogs bool) error {
 		remove = filepath.Join(w.dir, "clusters")
 	}
 	err := errors.Join(append(failures, os.RemoveAll(remove))...)
-	done(err)
+	finish(err)
 	return err
 }
 
 // letGo allows the add-ons' agents to end by themselves from now on.
 func (w *world) letGo() {
 	for _, p := range w.standIns {
-		p.may.Store(true)
+		p.mayEnd.Store(true)
 	}
 }
 
-// programs are all that run, the stand-ins first.
+// programs returns all running programs, the stand-ins first.
 func (w *world) programs() []*program {
-	var all []*program
+	var programs []*program
 	for _, p := range w.standIns {
-		all = append(all, p)
+		programs = append(programs, p)
 	}
-	return append(all, w.services...)
+	return append(programs, w.services...)
 }
 
 // explain replaces the error of an ended context by the reason of its end.
@@ -223,7 +223,7 @@ func (w *world) explain(err error) error {
 	}
 }
 
-// interrupted reports whether somebody wants the demo to end.
+// interrupted reports whether a user has interrupted the demo.
 func (w *world) interrupted() bool {
 	return errors.Is(context.Cause(w.ctx), context.Canceled)
 }

@@ -19,7 +19,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Conditions, and the reasons that the specs look for.
+// Conditions, and the reasons that the specs expect.
 const (
 	available = "Available"
 	degraded  = "Degraded"
@@ -28,14 +28,14 @@ const (
 	satisfied = "DependenciesSatisfied"
 	renewed   = "ManagedClusterAddOnLeaseUpdated"
 	stopped   = "ManagedClusterAddOnLeaseUpdateStopped"
-	// probed is the reason of add-ons that OCM deploys from an AddOnTemplate, as addon-agent.
+	// probed is the reason of add-ons that OCM deploys from an AddOnTemplate, such as addon-agent.
 	probed = "ProbeAvailable"
-	// clusterLost is the reason of all add-ons on a cluster that is away.
+	// clusterLost is the reason of all add-ons on a lost cluster.
 	clusterLost = "ManagedClusterLeaseUpdateStopped"
 )
 
 const (
-	// agentNamespace is where OCM installs add-ons.
+	// agentNamespace is the namespace where OCM installs add-ons.
 	agentNamespace = "open-cluster-management-agent-addon"
 
 	account = "managed-serviceaccount"
@@ -43,7 +43,7 @@ const (
 	agent   = "interlock-agent"
 )
 
-// conditionOf reads a condition of an add-on on the hub, nil where there is none.
+// conditionOf reads a condition of an add-on on the hub. It is nil if the condition is not set.
 func conditionOf(ctx context.Context, key types.NamespacedName, kind string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -63,12 +63,12 @@ func addOnsOn(ctx context.Context, cluster string) []addonv1alpha1.ManagedCluste
 	return addOns.Items
 }
 
-// be is a condition with that status and reason.
+// be matches a condition with that status and reason.
 func be(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
 	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason))
 }
 
-// register makes an add-on that is installed by hand, with dependencies.
+// register creates the registration of an add-on that is installed by hand, with dependencies.
 func register(ctx context.Context, name string, dependencies ...string) {
 	GinkgoHelper()
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -89,11 +89,11 @@ func uninstall(ctx context.Context, key types.NamespacedName) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	Expect(client.IgnoreNotFound(hub.Delete(ctx, addOn))).To(Succeed())
-	Eventually(gone(ctx, hub, addOn)).Should(BeTrue(), "%s is still there", key)
+	Eventually(deleted(ctx, hub, addOn)).Should(BeTrue(), "%s is still there", key)
 }
 
-// startAccountManager runs the manager of managed-serviceaccount on the hub. The
-// add-on is registered by hand, so that the specs decide where it is.
+// startAccountManager runs the manager of managed-serviceaccount on the hub. The add-on is registered by hand, so
+// that the specs decide on which clusters it is installed.
 func startAccountManager(ctx context.Context) {
 	GinkgoHelper()
 	folder := moduleFolder("addons", "open-cluster-management.io/managed-serviceaccount")
@@ -109,7 +109,7 @@ func startAccountManager(ctx context.Context) {
 	register(ctx, account)
 }
 
-// startReport deploys the example as its README says, with the suite's image.
+// startReport deploys the example like its README, with the suite's image.
 func startReport(ctx context.Context) {
 	GinkgoHelper()
 	for _, file := range []string{"clustermanagementaddon.yaml", "manager.yaml"} {

@@ -29,7 +29,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// day is that of the certificates' lifetimes.
+// day is the unit of the certificates' lifetimes.
 const day = 24 * time.Hour
 
 var (
@@ -41,7 +41,7 @@ func describeCertificates() {
 	It("renews the webhook's certificate and authority while requests run, none of which fails", func(ctx context.Context) {
 		register(ctx, "dependent", "dependency")
 		calls := []func(context.Context) error{denied, converted}
-		if os.Getenv("HUB_PODS_REACHABLE") != "" { // not from outside of kind's network
+		if os.Getenv("HUB_PODS_REACHABLE") != "" { // not reachable from outside of kind's network
 			calls = append(calls, trusted)
 		}
 		requests := keepRequesting(ctx, calls...)
@@ -50,22 +50,22 @@ func describeCertificates() {
 
 		By("letting the authority come close to its end")
 		first.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotAfter = time.Now().Add(60 * day) })
-		introduced := awaitCertificates(ctx, func(now certificates) bool {
-			return len(now.bundle) == 2 && !sameKey(now.bundle[0], first.bundle[0])
+		introduced := awaitCertificates(ctx, func(current certificates) bool {
+			return len(current.bundle) == 2 && !sameKey(current.bundle[0], first.bundle[0])
 		})
 		Expect(introduced.serving.Equal(first.serving)).To(BeTrue(), "a new authority signs nothing before it is trusted")
 		requests.awaitMore()
 
 		By("letting the new one be a week old")
 		introduced.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotBefore = authority.NotBefore.Add(-8 * day) })
-		issued := awaitCertificates(ctx, func(now certificates) bool { return !now.serving.Equal(first.serving) })
+		issued := awaitCertificates(ctx, func(current certificates) bool { return !current.serving.Equal(first.serving) })
 		Expect(issued.serving.CheckSignatureFrom(issued.bundle[0])).To(Succeed())
 		Expect(issued.bundle).To(HaveLen(2), "who has served nothing new yet is trusted too")
 		requests.awaitMore()
 
 		By("letting it be two weeks old")
 		issued.rewriteAuthority(ctx, func(authority *x509.Certificate) { authority.NotBefore = authority.NotBefore.Add(-8 * day) })
-		retired := awaitCertificates(ctx, func(now certificates) bool { return len(now.bundle) == 1 })
+		retired := awaitCertificates(ctx, func(current certificates) bool { return len(current.bundle) == 1 })
 		Expect(sameKey(retired.bundle[0], issued.bundle[0])).To(BeTrue())
 		Expect(retired.serving.Equal(issued.serving)).To(BeTrue())
 		requests.awaitMore()
@@ -82,32 +82,31 @@ func describeCertificates() {
 		empty := manifests("../../deploy/hub/webhook-secret.yaml")
 		empty[0].SetNamespace(namespace)
 		apply(ctx, hub, empty)
-		awaitCertificates(ctx, func(now certificates) bool { return !sameKey(now.bundle[0], lost.bundle[0]) })
+		awaitCertificates(ctx, func(current certificates) bool { return !sameKey(current.bundle[0], lost.bundle[0]) })
 		Eventually(denied).WithContext(ctx).Should(Succeed())
 		Eventually(converted).WithContext(ctx).Should(Succeed())
 		expectGuarded(ctx)
 	})
 
 	It("has OCM give the agent a new credential of the hub in place of one that was lost", func(ctx context.Context) {
-		lost, before := agentCertificate(ctx)(), agentPod(ctx)
+		lost, pod := agentCertificate(ctx)(), agentPod(ctx)
 		Expect(lost).NotTo(BeNil())
 		credential := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: agentSecret.Namespace, Name: agentSecret.Name}}
 		Expect(managed.Delete(ctx, credential)).To(Succeed())
 		Eventually(agentCertificate(ctx)).Should(And(Not(BeNil()), Not(Satisfy(lost.Equal))))
 		expectAgentAsserts(ctx)
-		expectSame(ctx, before)
+		expectSame(ctx, pod)
 	})
 }
 
-// describeRotatedCredential comes some time after the agent was given another
-// credential: Kubernetes' clients use one for new connections, and look for one
-// every five minutes.
+// describeRotatedCredential comes some time after the agent was given another credential. Kubernetes' clients use a
+// credential for new connections, and look for a new one every five minutes.
 func describeRotatedCredential() {
 	It("has the agent take up its new credential without a restart", func(ctx context.Context) {
-		before := agentPod(ctx)
+		pod := agentPod(ctx)
 		refuseOthers(ctx, agentCertificate(ctx)())
 		expectAgentAsserts(ctx)
-		expectSame(ctx, before)
+		expectSame(ctx, pod)
 	})
 }
 
@@ -140,8 +139,8 @@ func readCertificates(secret *corev1.Secret) (certificates, error) {
 	return read, err
 }
 
-// rewriteAuthority issues the authority that signs anew, by itself and with other
-// dates: what is trusted stays trusted, and nobody has to wait for years.
+// rewriteAuthority issues the signing authority anew, signed by itself and with other dates. Trusted certificates
+// stay trusted, and the spec does not have to wait for years.
 func (c certificates) rewriteAuthority(ctx context.Context, change func(*x509.Certificate)) {
 	GinkgoHelper()
 	authority, err := tls.X509KeyPair(encodePEM(c.bundle[0]), c.secret.Data["ca.key"])
@@ -151,33 +150,32 @@ func (c certificates) rewriteAuthority(ctx context.Context, change func(*x509.Ce
 	change(&rewritten)
 	raw, err := x509.CreateCertificate(rand.Reader, &rewritten, &rewritten, c.bundle[0].PublicKey, authority.PrivateKey)
 	Expect(err).NotTo(HaveOccurred())
-	before := c.secret.DeepCopy()
+	original := c.secret.DeepCopy()
 	c.secret.Data[corev1.ServiceAccountRootCAKey] = slices.Concat(
 		pem.EncodeToMemory(&pem.Block{Type: certutil.CertificateBlockType, Bytes: raw}), encodePEM(c.bundle[1:]...))
-	Expect(hub.Patch(ctx, c.secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))).To(Succeed())
+	Expect(hub.Patch(ctx, c.secret, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}))).To(Succeed())
 }
 
-func encodePEM(of ...*x509.Certificate) []byte {
+func encodePEM(chain ...*x509.Certificate) []byte {
 	GinkgoHelper()
-	content, err := certutil.EncodeCertificates(of...)
+	content, err := certutil.EncodeCertificates(chain...)
 	Expect(err).NotTo(HaveOccurred())
 	return content
 }
 
 func sameKey(a, b *x509.Certificate) bool { return slices.Equal(a.SubjectKeyId, b.SubjectKeyId) }
 
-// awaitCertificates waits until the Secret has the expected content, and the API
-// server is configured to trust it.
-func awaitCertificates(ctx context.Context, is func(certificates) bool) certificates {
+// awaitCertificates waits until the Secret has the expected content, and the API server is configured to trust it.
+func awaitCertificates(ctx context.Context, matches func(certificates) bool) certificates {
 	GinkgoHelper()
-	var found certificates
+	var current certificates
 	Eventually(func(g Gomega) {
 		secret := &corev1.Secret{}
 		g.Expect(hub.Get(ctx, webhookSecret, secret)).To(Succeed())
 		var err error
-		found, err = readCertificates(secret)
+		current, err = readCertificates(secret)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(is(found)).To(BeTrue())
+		g.Expect(matches(current)).To(BeTrue())
 		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 		g.Expect(hub.Get(ctx, client.ObjectKey{Name: webhook}, configuration)).To(Succeed())
 		g.Expect(configuration.Webhooks).To(HaveEach(HaveField("ClientConfig.CABundle", Equal(secret.Data[corev1.ServiceAccountRootCAKey]))))
@@ -185,12 +183,12 @@ func awaitCertificates(ctx context.Context, is func(certificates) bool) certific
 		g.Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
 		trusted, err := certutil.ParseCertsPEM(crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(trusted).To(ContainElement(Satisfy(found.bundle[0].Equal)))
+		g.Expect(trusted).To(ContainElement(Satisfy(current.bundle[0].Equal)))
 	}).Should(Succeed())
-	return found
+	return current
 }
 
-// agentCertificate is that of addon-agent for the hub; nil while it has none.
+// agentCertificate returns addon-agent's certificate for the hub. It is nil while the agent has no certificate.
 func agentCertificate(ctx context.Context) func() *x509.Certificate {
 	return func() *x509.Certificate {
 		secret := &corev1.Secret{}
@@ -203,19 +201,18 @@ func agentCertificate(ctx context.Context) func() *x509.Certificate {
 	}
 }
 
-// expectAgentAsserts: the agent observes what happens on the hub, and writes there. The
-// registration agent writes the same, so it is kept from doing so meanwhile.
+// expectAgentAsserts expects the agent to observe changes on the hub, and to write there. The registration agent
+// would write the same, so its writes are refused meanwhile.
 func expectAgentAsserts(ctx context.Context) {
 	GinkgoHelper()
 	const name = "not-the-registration-agent"
 	refuse(ctx, name, fmt.Sprintf("request.userInfo.username.startsWith(%q)", registrationAgents), "false")
-	awaitRefusal(ctx, name, as(registrationAgents+"e2e", []string{"system:masters"}))
+	awaitRefusal(ctx, name, hubAs(registrationAgents+"e2e", []string{"system:masters"}))
 	setCondition(ctx, onCluster1(report), metav1.Condition{Type: available, Status: metav1.ConditionUnknown, Reason: "Requested"})
 	Eventually(conditionOf(ctx, onCluster1(report), available)).WithTimeout(repair).Should(be(metav1.ConditionTrue, renewed))
 }
 
-// refuseOthers has the hub refuse what the agent writes with any credential but
-// that one, for the rest of the spec.
+// refuseOthers makes the hub refuse the agent's writes with any other credential, for the rest of the spec.
 func refuseOthers(ctx context.Context, credential *x509.Certificate) {
 	GinkgoHelper()
 	const name = "only-the-new-credential"
@@ -223,11 +220,11 @@ func refuseOthers(ctx context.Context, credential *x509.Certificate) {
 	user := credential.Subject.CommonName
 	refuse(ctx, name, fmt.Sprintf("request.userInfo.username == %q", user), fmt.Sprintf(
 		"has(%s) && %s in %s && %s[%s].exists(id, id == 'X509SHA256=%x')", extra, key, extra, extra, key, sha256.Sum256(credential.Raw)))
-	awaitRefusal(ctx, name, as(user, credential.Subject.Organization))
+	awaitRefusal(ctx, name, hubAs(user, credential.Subject.Organization))
 }
 
-// refuse makes a policy that, for the rest of the spec, lets the users that match
-// only write conditions of add-ons when the expression allows it.
+// refuse makes a policy for the rest of the spec. The matching users may write conditions of add-ons only if the
+// expression allows it.
 func refuse(ctx context.Context, name, users, allowed string) {
 	GinkgoHelper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -250,7 +247,7 @@ func refuse(ctx context.Context, name, users, allowed string) {
 	}
 }
 
-// awaitRefusal waits until the API server applies the policy to what the user writes.
+// awaitRefusal waits until the API server applies the policy to the user's writes.
 func awaitRefusal(ctx context.Context, policy string, user client.Client) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -259,12 +256,12 @@ func awaitRefusal(ctx context.Context, policy string, user client.Client) {
 	}).Should(MatchError(ContainSubstring(policy)))
 }
 
-// as is the hub for a user of that name and those groups.
-func as(user string, groups []string) client.Client {
+// hubAs returns a client of the hub for a user with that name and those groups.
+func hubAs(user string, groups []string) client.Client {
 	GinkgoHelper()
 	config := rest.CopyConfig(hubConfig)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
-	acting, err := client.New(config, client.Options{Scheme: hub.Scheme()})
+	userClient, err := client.New(config, client.Options{Scheme: hub.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }

@@ -35,19 +35,19 @@ const (
 
 	images       = "interlock.test/"
 	firstVersion = "e2e"
-	// nextVersion differs in what it says of itself only.
+	// nextVersion differs only in the version that it reports.
 	nextVersion = "e2e-next"
 )
 
-// publishedImage is an image of Interlock as deploy/ names it.
+// publishedImage is an image of Interlock in the form that deploy/ names it.
 var publishedImage = regexp.MustCompile(`quay\.io/open-cluster-management/interlock-([a-z-]+):[\w.]+`)
 
 func isInstalled(ctx context.Context) bool {
 	return hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addonManager}, &appsv1.Deployment{}) == nil
 }
 
-// deploy installs Interlock in that version on the hub, with agent and graft, or
-// upgrades it to that version, by the command of INTERLOCK_DEPLOY_COMMAND.
+// deploy installs Interlock in that version on the hub, with agent and graft, or upgrades it to that version, by the
+// command of INTERLOCK_DEPLOY_COMMAND.
 func deploy(ctx context.Context, version string) {
 	GinkgoHelper()
 	const variable = "INTERLOCK_DEPLOY_COMMAND"
@@ -56,12 +56,12 @@ func deploy(ctx context.Context, version string) {
 	environment := []string{"VERSION=" + version, "WEBHOOK_ADDRESS=" + webhookAddress(ctx)}
 	execute(ctx, command, environment...)
 	if address := webhookAddress(ctx); !slices.Contains(environment, "WEBHOOK_ADDRESS="+address) {
-		execute(ctx, command, "VERSION="+version, "WEBHOOK_ADDRESS="+address) // the Service has its address only now
+		execute(ctx, command, "VERSION="+version, "WEBHOOK_ADDRESS="+address) // the Service got its address only now
 	}
 }
 
-// webhookAddress is where addon-manager reaches its webhook on a hub without DNS;
-// empty on a hub with DNS, and as long as there is no Service.
+// webhookAddress returns the address at which addon-manager reaches its webhook on a hub without DNS. It is empty on
+// a hub with DNS, and while there is no Service.
 func webhookAddress(ctx context.Context) string {
 	GinkgoHelper()
 	if os.Getenv("HUB_HAS_DNS") != "" {
@@ -75,7 +75,7 @@ func webhookAddress(ctx context.Context) string {
 	return service.Spec.ClusterIP + ":443"
 }
 
-// execute runs a command line of the program that made the clusters.
+// execute runs a command line in the environment of the program that made the clusters.
 func execute(ctx context.Context, line string, environment ...string) {
 	GinkgoHelper()
 	command := exec.CommandContext(ctx, "bash", "-c", line)
@@ -84,21 +84,20 @@ func execute(ctx context.Context, line string, environment ...string) {
 	Expect(command.Run()).To(Succeed(), line)
 }
 
-// kustomized are the objects of a folder with a kustomization, with the images
-// of a version.
+// kustomized returns the objects of a folder with a kustomization, with the images of a version.
 func kustomized(folder, version string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	objects, err := kustomization.Build(folder)
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range objects {
-		published, err := object.MarshalJSON()
+		original, err := object.MarshalJSON()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(object.UnmarshalJSON(publishedImage.ReplaceAll(published, []byte(images+"$1:"+version)))).To(Succeed())
+		Expect(object.UnmarshalJSON(publishedImage.ReplaceAll(original, []byte(images+"$1:"+version)))).To(Succeed())
 	}
 	return objects
 }
 
-// manifests are the objects of a file, after replacements in its text.
+// manifests returns the objects of a file, after replacements in its text.
 func manifests(path string, replacements ...string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	content, err := os.ReadFile(path)
@@ -106,10 +105,10 @@ func manifests(path string, replacements ...string) []*unstructured.Unstructured
 	return decode(strings.NewReader(strings.NewReplacer(replacements...).Replace(string(content))))
 }
 
-func decode(from io.Reader) []*unstructured.Unstructured {
+func decode(source io.Reader) []*unstructured.Unstructured {
 	GinkgoHelper()
 	var objects []*unstructured.Unstructured
-	decoder := k8syaml.NewYAMLOrJSONDecoder(from, 4096)
+	decoder := k8syaml.NewYAMLOrJSONDecoder(source, 4096)
 	for {
 		object := &unstructured.Unstructured{}
 		err := decoder.Decode(object)
@@ -123,30 +122,31 @@ func decode(from io.Reader) []*unstructured.Unstructured {
 	}
 }
 
-// apply applies as `kubectl apply --server-side` does.
-func apply(ctx context.Context, to client.Client, objects []*unstructured.Unstructured) {
+// apply applies objects like `kubectl apply --server-side`.
+func apply(ctx context.Context, cluster client.Client, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, object := range objects {
 		Eventually(func() error {
-			return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership)
+			configuration := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
+			return cluster.Apply(ctx, configuration, client.FieldOwner("kubectl"), client.ForceOwnership)
 		}).Should(Succeed(), "%s %s", object.GetKind(), object.GetName())
 	}
 }
 
-// remove deletes objects as `kubectl delete` does, and waits until they are gone.
-func remove[T client.Object](ctx context.Context, from client.Client, objects []T) {
+// remove deletes objects like `kubectl delete`, and waits until they are gone.
+func remove[T client.Object](ctx context.Context, cluster client.Client, objects []T) {
 	GinkgoHelper()
 	for _, object := range objects {
 		Eventually(func() error {
-			err := from.Delete(ctx, object.DeepCopyObject().(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground))
+			err := cluster.Delete(ctx, object.DeepCopyObject().(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground))
 			if meta.IsNoMatchError(err) {
-				return nil // its CRD went before it
+				return nil // its CRD was deleted before it
 			}
 			return client.IgnoreNotFound(err)
 		}).Should(Succeed(), "delete %s %s", kindOf(object), object.GetName())
 	}
 	for _, object := range objects {
-		Eventually(gone(ctx, from, object)).Should(BeTrue(), "%s %s is still there", kindOf(object), object.GetName())
+		Eventually(deleted(ctx, cluster, object)).Should(BeTrue(), "%s %s is still there", kindOf(object), object.GetName())
 	}
 }
 
@@ -154,9 +154,9 @@ func kindOf(object client.Object) string {
 	return cmp.Or(object.GetObjectKind().GroupVersionKind().Kind, fmt.Sprintf("%T", object))
 }
 
-func gone(ctx context.Context, from client.Client, object client.Object) func() (bool, error) {
+func deleted(ctx context.Context, cluster client.Client, object client.Object) func() (bool, error) {
 	return func() (bool, error) {
-		err := from.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopyObject().(client.Object))
+		err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopyObject().(client.Object))
 		if meta.IsNoMatchError(err) {
 			return true, nil
 		}
@@ -164,14 +164,13 @@ func gone(ctx context.Context, from client.Client, object client.Object) func() 
 	}
 }
 
-// rolledOut: the Deployment runs as many ready pods as it is to, all of them of
-// its present template.
-func rolledOut(ctx context.Context, on client.Client, namespace, name string) func(Gomega) {
+// rolledOut expects the Deployment to run the desired number of ready pods, all of its present template.
+func rolledOut(ctx context.Context, cluster client.Client, namespace, name string) func(Gomega) {
 	return func(g Gomega) {
 		deployment := &appsv1.Deployment{}
-		g.Expect(on.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment)).To(Succeed())
-		status, wanted := deployment.Status, *deployment.Spec.Replicas
+		g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment)).To(Succeed())
+		status, replicas := deployment.Status, *deployment.Spec.Replicas
 		g.Expect(status.ObservedGeneration).To(Equal(deployment.Generation))
-		g.Expect([]int32{status.Replicas, status.UpdatedReplicas, status.ReadyReplicas}).To(Equal([]int32{wanted, wanted, wanted}), name)
+		g.Expect([]int32{status.Replicas, status.UpdatedReplicas, status.ReadyReplicas}).To(Equal([]int32{replicas, replicas, replicas}), name)
 	}
 }

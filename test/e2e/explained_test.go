@@ -17,9 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// expectExplained fails for all that was seen and should not have been: of a
-// flipping fleet a change of leaf that no change of base explains, of all else
-// any change; and a write that says nothing new.
+// expectExplained fails for every unexpected change. On clusters of a flipping fleet, a change of leaf without a
+// change of base is unexpected. Elsewhere any change is. A write without a change is always unexpected.
 func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
 	GinkgoHelper()
 	Expect(w.lost).To(BeEmpty())
@@ -27,7 +26,7 @@ func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
 	unexplained := map[types.NamespacedName][]write{}
 	answers := 0
 	for key, writes := range w.writes {
-		writes = slices.DeleteFunc(slices.Clone(writes), func(one write) bool { return len(one.conditions) == 0 })
+		writes = slices.DeleteFunc(slices.Clone(writes), func(change write) bool { return len(change.conditions) == 0 })
 		switch {
 		case !slices.Contains(flipping.clusters, key.Namespace):
 			unexplained[key] = writes
@@ -38,36 +37,35 @@ func (w *witness) expectExplained(ctx context.Context, flipping *fleet) {
 	}
 	maps.DeleteFunc(unexplained, func(_ types.NamespacedName, writes []write) bool { return len(writes) == 0 })
 	Expect(unexplained).To(BeEmpty(), "changes of conditions without a reason")
-	// A server-side apply that changes nothing is an event for nobody, but the API server has counted it.
+	// A server-side apply without a change triggers no event, but the API server has counted it.
 	Expect(applies(ctx)-w.applied).To(BeNumerically("<=", answers),
 		"server-side applies of conditions, of which %d were seen to change leaf", answers)
 }
 
-// unexplainedBy are the changes of leaf that do not each follow a change of
-// base of their own, in the order in which base changed: an older state of base
-// that comes back is not explained by anything.
+// unexplainedBy returns the changes of leaf that do not follow their own change of base, in the order of the changes
+// of base. Nothing explains the return to an older state of base.
 func unexplainedBy(bases, leaves []write) []write {
 	var unexplained []write
 	next := 0
 	for _, change := range leaves {
-		wanted := metav1.ConditionFalse // of base's Available
+		status := metav1.ConditionFalse // of base's Available
 		if change.conditions[degraded] == metav1.ConditionFalse {
-			wanted = metav1.ConditionTrue
+			status = metav1.ConditionTrue
 		}
-		found := slices.IndexFunc(bases[next:], func(cause write) bool {
-			return cause.number < change.number && cause.conditions[available] == wanted
+		index := slices.IndexFunc(bases[next:], func(cause write) bool {
+			return cause.number < change.number && cause.conditions[available] == status
 		})
-		if _, other := change.conditions[available]; found < 0 || other {
+		if _, changesAvailable := change.conditions[available]; index < 0 || changesAvailable {
 			unexplained = append(unexplained, change)
 			continue
 		}
-		next += found + 1
+		next += index + 1
 	}
 	return unexplained
 }
 
-// applies is how many server-side applies of an add-on's status the API server
-// has taken so far. Nobody but Interlock writes so.
+// applies returns the number of server-side applies of an add-on's status that the API server has accepted so far.
+// Only Interlock writes this way.
 func applies(ctx context.Context) float64 {
 	GinkgoHelper()
 	cluster, err := kubernetes.NewForConfig(hubConfig)
@@ -79,12 +77,12 @@ func applies(ctx context.Context) float64 {
 	Expect(err).NotTo(HaveOccurred())
 	total := 0.0
 	for _, metric := range families["apiserver_request_total"].GetMetric() {
-		has := map[string]string{}
+		labels := map[string]string{}
 		for _, pair := range metric.GetLabel() {
-			has[pair.GetName()] = pair.GetValue()
+			labels[pair.GetName()] = pair.GetValue()
 		}
-		applied := has["resource"] == "managedclusteraddons" && has["subresource"] == "status" && has["verb"] == "APPLY"
-		if applied && has["code"] == "200" && has["dry_run"] == "" {
+		applied := labels["resource"] == "managedclusteraddons" && labels["subresource"] == "status" && labels["verb"] == "APPLY"
+		if applied && labels["code"] == "200" && labels["dry_run"] == "" {
 			total += metric.GetCounter().GetValue()
 		}
 	}

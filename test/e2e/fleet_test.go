@@ -28,12 +28,12 @@ const (
 	leaf = "fleet-leaf" // requires base
 )
 
-// fleet is clusters of which there is nothing but a namespace with base and
-// leaf: nobody reports on base but the suite, nobody on leaf but addon-manager.
+// fleet is a set of clusters that exist only as namespaces with base and leaf. Only the suite reports on base, and
+// only addon-manager reports on leaf.
 type fleet struct {
 	clusters []string
-	// well is where base was last said to be available.
-	well map[string]bool
+	// healthy has the clusters on which base was last reported as available.
+	healthy map[string]bool
 }
 
 // newFleet makes n clusters, on which base and leaf are available.
@@ -42,7 +42,7 @@ func newFleet(ctx context.Context, prefix string, n int) *fleet {
 	Eventually(expectGrafted(ctx)).Should(Succeed())
 	register(ctx, base)
 	register(ctx, leaf, base)
-	f := &fleet{well: map[string]bool{}}
+	f := &fleet{healthy: map[string]bool{}}
 	for i := range n {
 		f.clusters = append(f.clusters, fmt.Sprintf("%s-%d", prefix, i))
 		for _, name := range []string{base, leaf} {
@@ -57,31 +57,31 @@ func newFleet(ctx context.Context, prefix string, n int) *fleet {
 	return f
 }
 
-// flip says whether base is available on the cluster.
-func (f *fleet) flip(ctx context.Context, cluster string, well bool) error {
+// flip sets whether base is available on the cluster.
+func (f *fleet) flip(ctx context.Context, cluster string, healthy bool) error {
 	condition := metav1.Condition{Type: available, Status: metav1.ConditionFalse, Reason: "Broken"}
-	if well {
+	if healthy {
 		condition.Status, condition.Reason = metav1.ConditionTrue, "Working"
 	}
-	f.well[cluster] = well
+	f.healthy[cluster] = healthy
 	return patchCondition(ctx, types.NamespacedName{Namespace: cluster, Name: base}, condition)
 }
 
-func (f *fleet) flipAll(ctx context.Context, well bool) {
+func (f *fleet) flipAll(ctx context.Context, healthy bool) {
 	GinkgoHelper()
 	for _, cluster := range f.clusters {
-		Expect(f.flip(ctx, cluster, well)).To(Succeed())
+		Expect(f.flip(ctx, cluster, healthy)).To(Succeed())
 	}
 }
 
-// keepFlipping turns base on one cluster after the other, at that pace and
-// without waiting for leaf to follow, until it is stopped.
-func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) (stop func() (flips int)) {
+// keepFlipping flips base on one cluster after the other, at that pace and without waiting for leaf to follow. It
+// ends when the result is called, which returns the number of flips.
+func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) func() int {
 	var failures []error
 	flips := 0
 	end := inBackground(ctx, pace, func(ctx context.Context) {
 		cluster := f.clusters[flips%len(f.clusters)]
-		failures = append(failures, f.flip(ctx, cluster, !f.well[cluster]))
+		failures = append(failures, f.flip(ctx, cluster, !f.healthy[cluster]))
 		flips++
 	})
 	DeferCleanup(end)
@@ -93,11 +93,11 @@ func (f *fleet) keepFlipping(ctx context.Context, pace time.Duration) (stop func
 	}
 }
 
-// settle waits until leaf is everywhere what base has it be.
+// settle waits until leaf follows base on all clusters.
 func (f *fleet) settle(ctx context.Context) {
 	GinkgoHelper()
 	for _, cluster := range f.clusters {
-		expectLeaf(ctx, cluster, f.well[cluster])
+		expectLeaf(ctx, cluster, f.healthy[cluster])
 	}
 }
 
@@ -113,29 +113,28 @@ func (f *fleet) dissolve(ctx context.Context) {
 	remove(ctx, hub, objects)
 }
 
-func expectLeaf(ctx context.Context, cluster string, well bool) {
+func expectLeaf(ctx context.Context, cluster string, healthy bool) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: leaf}
-	if well {
+	if healthy {
 		Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionFalse, satisfied), cluster)
 		return
 	}
 	Eventually(conditionOf(ctx, key, degraded)).Should(be(metav1.ConditionTrue, required), cluster)
 }
 
-// inBackground does something again and again until it is ended; the last
-// time is finished then, and not cut off.
-func inBackground(ctx context.Context, pace time.Duration, do func(context.Context)) (end func()) {
-	lasting := context.WithoutCancel(ctx)
-	looping, cancel := context.WithCancel(ctx)
+// inBackground calls act again and again until its result is called. The last call is completed, and not cut off.
+func inBackground(ctx context.Context, pace time.Duration, act func(context.Context)) func() {
+	callCtx := context.WithoutCancel(ctx)
+	loopCtx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		wait.UntilWithContext(looping, func(context.Context) { do(lasting) }, pace)
+		wait.UntilWithContext(loopCtx, func(context.Context) { act(callCtx) }, pace)
 	})
 	return func() { cancel(); running.Wait() }
 }
 
-// inNamespace makes the namespace, if it is not there yet.
+// inNamespace creates the namespace, if it does not exist yet.
 func inNamespace(ctx context.Context, namespace, name string) types.NamespacedName {
 	GinkgoHelper()
 	Expect(client.IgnoreAlreadyExists(hub.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))).To(Succeed())
@@ -147,8 +146,8 @@ func setCondition(ctx context.Context, key types.NamespacedName, condition metav
 	Eventually(func() error { return patchCondition(ctx, key, condition) }).Should(Succeed())
 }
 
-// patchCondition writes a condition as stock controllers do: the whole list in a merge
-// patch, with the version that it was read in.
+// patchCondition writes a condition like stock controllers: the whole list in a merge patch, with the version that
+// was read.
 func patchCondition(ctx context.Context, key types.NamespacedName, condition metav1.Condition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}

@@ -20,20 +20,20 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// When a spec fails, what pods say and how add-ons are goes to the folder that
-// E2E_LOGS names: with the clusters it would vanish.
-var _ = ReportAfterEach(keepWhatFailed)
+// When a spec fails, the logs of pods and the add-ons are written to the folder that E2E_LOGS names. They would be
+// lost with the clusters.
+var _ = ReportAfterEach(keepEvidence)
 
-// The clusters are still there after BeforeSuite has failed, too.
+// The clusters still exist after BeforeSuite has failed.
 var _ = ReportAfterSuite("logs of what BeforeSuite did", func(ctx SpecContext, report Report) {
-	for _, each := range report.SpecReports {
-		if each.LeafNodeType == types.NodeTypeBeforeSuite {
-			keepWhatFailed(ctx, each)
+	for _, spec := range report.SpecReports {
+		if spec.LeafNodeType == types.NodeTypeBeforeSuite {
+			keepEvidence(ctx, spec)
 		}
 	}
 })
 
-func keepWhatFailed(ctx SpecContext, report SpecReport) {
+func keepEvidence(ctx SpecContext, report SpecReport) {
 	if !report.Failed() || hub == nil {
 		return
 	}
@@ -77,7 +77,7 @@ func keepLogs(ctx context.Context, config *rest.Config, folder string) error {
 		}
 		log, err := cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
 		if err != nil {
-			log = []byte(err.Error()) // of one that has not started
+			log = []byte(err.Error()) // the pod has not started
 		}
 		file := filepath.Join(folder, pod.Namespace+"_"+pod.Name)
 		if err := os.WriteFile(file+".log", append(log, "\n---\n"+string(status)...), 0o600); err != nil {

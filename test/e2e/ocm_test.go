@@ -21,16 +21,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registrationAgents is how the names of the registration agent's users begin.
+// registrationAgents is the prefix of the names of the registration agent's users.
 const registrationAgents = "system:open-cluster-management:" + cluster1 + ":"
 
 // clusterLease is the interval at which the registration agent renews the
 // cluster's lease. The hub waits for five intervals before the cluster is lost.
 const clusterLease = 10
 
-// ensureOCM checks that OCM is on the hub and that the managed clusters have
-// joined, shortens the time after which the hub notices a lost cluster, and makes
-// the Placement that add-ons are installed by.
+// ensureOCM checks that OCM is on the hub and that the managed clusters have joined. It shortens the time until the
+// hub notices a lost cluster, and makes the Placement by which add-ons are installed.
 func ensureOCM(ctx context.Context) {
 	GinkgoHelper()
 	for name := range managedClusters {
@@ -66,11 +65,11 @@ func clusterAvailable(ctx context.Context, name string) func() (metav1.Condition
 	}
 }
 
-// moduleFolder is where a module of a go.mod is.
-func moduleFolder(in, module string) string {
+// moduleFolder returns the folder of a module in a go.mod.
+func moduleFolder(folder, module string) string {
 	GinkgoHelper()
 	command := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
-	command.Dir = in
+	command.Dir = folder
 	out, err := command.Output()
 	Expect(err).NotTo(HaveOccurred(), "find the module %s", module)
 	return strings.TrimSpace(string(out))

@@ -30,8 +30,8 @@ var operator = client.ObjectKey{Namespace: "open-cluster-management", Name: "clu
 const declarations = 20
 
 func describeOperatorUpgrade() {
-	// Some 100 ms pass between the operator's write of the CRD and the next graft. A write
-	// through v1beta1 in that time deletes the field. It is restored from its record.
+	// Some 100 ms pass between the operator's write of the CRD and the next graft. A write through v1beta1 in that
+	// time deletes the field. addon-manager restores the field from its record.
 	It("keeps the graft and all declarations when OCM's operator is upgraded while others write through v1beta1", func(ctx context.Context) {
 		names := declare(ctx)
 		writes := keepRequesting(ctx, func(ctx context.Context) error { return touchAll(ctx, names) })
@@ -80,7 +80,7 @@ func declare(ctx context.Context) []string {
 	return names
 }
 
-// touchAll writes each registration through v1beta1, as OCM's own controllers do.
+// touchAll writes each registration through v1beta1, like OCM's own controllers.
 func touchAll(ctx context.Context, names []string) error {
 	for _, name := range names {
 		registration := &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -92,35 +92,35 @@ func touchAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// lost are the names of those whose dependency is no longer declared.
+// lost returns the names of registrations whose dependency is no longer declared.
 func lost(ctx context.Context, names []string) []string {
 	GinkgoHelper()
-	var without []string
+	var undeclared []string
 	for _, name := range names {
 		registration := &addonv1alpha1.ClusterManagementAddOn{}
 		Expect(hub.Get(ctx, client.ObjectKey{Name: name}, registration)).To(Succeed())
 		if len(registration.Spec.Dependencies) != 1 {
-			without = append(without, name)
+			undeclared = append(undeclared, name)
 		}
 	}
-	return without
+	return undeclared
 }
 
-// versionOf is the version that a CRD is marked with.
+// versionOf returns the version in the annotation of a CRD.
 func versionOf(ctx context.Context, crd string) string {
 	GinkgoHelper()
-	found := &apiextensionsv1.CustomResourceDefinition{}
-	Expect(hub.Get(ctx, client.ObjectKey{Name: crd}, found)).To(Succeed())
-	return found.Annotations[names.OCMVersion]
+	object := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(hub.Get(ctx, client.ObjectKey{Name: crd}, object)).To(Succeed())
+	return object.Annotations[names.OCMVersion]
 }
 
 func setOperatorImage(ctx context.Context, image string) {
 	GinkgoHelper()
 	deployment := &appsv1.Deployment{}
 	Expect(hub.Get(ctx, operator, deployment)).To(Succeed())
-	before := deployment.DeepCopy()
+	original := deployment.DeepCopy()
 	deployment.Spec.Template.Spec.Containers[0].Image = image
-	Expect(hub.Patch(ctx, deployment, client.MergeFrom(before))).To(Succeed())
+	Expect(hub.Patch(ctx, deployment, client.MergeFrom(original))).To(Succeed())
 }
 
 // isOperator reports whether an object is part of the operator's Deployment.
@@ -128,7 +128,7 @@ func isOperator(object *unstructured.Unstructured) bool {
 	return object.GetNamespace() == operator.Namespace && object.GetLabels()["app"] == operator.Name
 }
 
-// withoutStamp takes from a CRD the version of either operator, and no other one.
+// withoutStamp removes the version of either operator from a CRD, and no other version.
 func withoutStamp(crd *unstructured.Unstructured) {
 	annotations := crd.GetAnnotations()
 	for _, variable := range []string{"OCM_VERSION", "OCM_NEXT_VERSION"} {

@@ -4,8 +4,8 @@ package e2e
 
 import . "github.com/onsi/ginkgo/v2"
 
-// One after the other: what a spec leaves, the next finds. A spec that fails does
-// not keep the others from being tried.
+// The specs run in order, because each depends on the result of the previous ones. A failed spec does not keep the
+// others from running.
 var _ = Describe("Interlock", Ordered, ContinueOnFailure, func() {
 	describeInstallation()
 	describeWebhooks()

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// outage is long enough for every client to notice that its connections are
-	// dead: Kubernetes' take up to 45 seconds.
+	// outage is long enough for every client to notice that its connections are dead. Kubernetes' clients take up to
+	// 45 seconds.
 	outage = time.Minute
-	// repair is how long OCM may take until what was on a managed cluster is
-	// there again: its work agent looks every four to six minutes.
+	// repair is how long OCM may take to restore the objects of a managed cluster. Its work agent looks every four to
+	// six minutes.
 	repair = 8 * time.Minute
-	// discovery is how long OCM may take to notice that the cluster is away, or back.
+	// discovery is how long OCM may take to notice that the cluster is lost, or back.
 	discovery = 4 * time.Minute
 )
 
@@ -40,8 +40,7 @@ func describeOutages() {
 		Expect(conditionOf(ctx, onCluster1(report), available)()).To(be(metav1.ConditionTrue, renewed))
 	})
 
-	// The lease has five minutes, which no setting of the add-on changes. They are
-	// waited for, and not wasted.
+	// The lease has five minutes, which no setting of the add-on changes. Other specs use that time.
 	describeCertificates()
 
 	It("degrades the dependent when it has expired, and has it recover with the dependency", func(ctx context.Context) {
@@ -59,14 +58,14 @@ func describeOutages() {
 	})
 
 	It("holds its verdicts while the managed cluster is cut off, and goes on when the cluster is back", func(ctx context.Context) {
-		before := agentPod(ctx)
+		pod := agentPod(ctx)
 		restore := cut(ctx)
 		DeferCleanup(restore)
-		reaching, cancel := context.WithTimeout(ctx, 3*time.Second)
+		shortCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
-		Expect(managed.Get(reaching, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
+		Expect(managed.Get(shortCtx, client.ObjectKey{Name: agentNamespace}, &corev1.Namespace{})).
 			To(MatchError(context.DeadlineExceeded), "the managed cluster can still be reached")
-		recorded := recordDegraded(ctx, onCluster1(report))
+		recordedConditions := recordDegraded(ctx, onCluster1(report))
 
 		By("waiting until OCM reports the cluster and its add-ons as lost")
 		expectLost(ctx, cluster1)
@@ -77,8 +76,8 @@ func describeOutages() {
 		Eventually(conditionOf(ctx, onCluster1(account), available)).Should(be(metav1.ConditionTrue, renewed))
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		expectWorking(ctx)
-		Expect(recorded()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
-		expectSame(ctx, before)
+		Expect(recordedConditions()).To(HaveEach(be(metav1.ConditionFalse, satisfied)))
+		expectSame(ctx, pod)
 	})
 
 	describeStoppedCluster()
@@ -86,14 +85,14 @@ func describeOutages() {
 	describeRotatedCredential()
 
 	It("degrades the dependent when the dependency is deleted, and has it work again when that is back", func(ctx context.Context) {
-		// The manifests of managed-serviceaccount contain the namespace that all
-		// add-ons share: it goes along, and with it the agents of the others.
+		// The manifests of managed-serviceaccount contain the namespace that all add-ons share. It is deleted with
+		// them, and with it the agents of the other add-ons.
 		uninstall(ctx, onCluster1(account))
 		expectDegraded(ctx, "(not installed")
 		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cluster1, Name: report}}
 		Expect(hub.Delete(ctx, written)).To(Succeed())
 		workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: "managed-serviceaccount-addon-agent"}}
-		Eventually(gone(ctx, managed, workload)).Should(BeTrue())
+		Eventually(deleted(ctx, managed, workload)).Should(BeTrue())
 		Eventually(func() (corev1.NamespacePhase, error) {
 			shared := &corev1.Namespace{}
 			err := managed.Get(ctx, client.ObjectKey{Name: agentNamespace}, shared)
@@ -114,13 +113,12 @@ func describeOutages() {
 	})
 }
 
-// expectDegraded: so is the report, by its dependency, for which the message has
-// that reason.
-func expectDegraded(ctx context.Context, why string) {
+// expectDegraded expects the report to be degraded by its dependency, with that reason in the message.
+func expectDegraded(ctx context.Context, reason string) {
 	GinkgoHelper()
 	Eventually(conditionOf(ctx, onCluster1(report), degraded)).Should(And(
 		be(metav1.ConditionTrue, required),
-		HaveField("Message", And(ContainSubstring("Required addon 'managed-serviceaccount' is not"), ContainSubstring(why)))))
+		HaveField("Message", And(ContainSubstring("Required addon 'managed-serviceaccount' is not"), ContainSubstring(reason)))))
 	Eventually(conditionOf(ctx, onCluster1(report), available)).Should(be(metav1.ConditionFalse, required))
 }
 
@@ -139,15 +137,15 @@ func killAccountAgent(ctx context.Context) {
 	}).Should(And(HaveLen(1), HaveEach(HaveField("Status.Phase", corev1.PodPending))))
 }
 
-// cordon says whether the nodes of the managed cluster take no new pods.
+// cordon sets whether the nodes of the managed cluster take no new pods.
 func cordon(ctx context.Context, unschedulable bool) {
 	GinkgoHelper()
 	var nodes corev1.NodeList
 	Expect(managed.List(ctx, &nodes)).To(Succeed())
 	for i := range nodes.Items {
-		before := nodes.Items[i].DeepCopy()
+		original := nodes.Items[i].DeepCopy()
 		nodes.Items[i].Spec.Unschedulable = unschedulable
-		Expect(managed.Patch(ctx, &nodes.Items[i], client.MergeFrom(before))).To(Succeed())
+		Expect(managed.Patch(ctx, &nodes.Items[i], client.MergeFrom(original))).To(Succeed())
 	}
 }
 
@@ -158,37 +156,36 @@ func leaseOf(ctx context.Context, addOn string) *coordinationv1.Lease {
 	return lease
 }
 
-// agentPod is the pod of addon-agent.
+// agentPod returns the pod of addon-agent.
 func agentPod(ctx context.Context) corev1.Pod {
 	GinkgoHelper()
 	var pods corev1.PodList
-	ofAgent := client.MatchingLabels{"app.kubernetes.io/name": "interlock-addon-agent"}
-	Expect(managed.List(ctx, &pods, client.InNamespace(agentNamespace), ofAgent)).To(Succeed())
+	labels := client.MatchingLabels{"app.kubernetes.io/name": "interlock-addon-agent"}
+	Expect(managed.List(ctx, &pods, client.InNamespace(agentNamespace), labels)).To(Succeed())
 	Expect(pods.Items).To(HaveLen(1))
 	return pods.Items[0]
 }
 
-// expectSame: addon-agent still runs in that pod, and has not been restarted.
-func expectSame(ctx context.Context, before corev1.Pod) {
+// expectSame expects addon-agent to run in the same pod, without a restart.
+func expectSame(ctx context.Context, pod corev1.Pod) {
 	GinkgoHelper()
-	after := agentPod(ctx)
-	Expect(after.UID).To(Equal(before.UID))
-	Expect(after.Status.ContainerStatuses[0].RestartCount).To(Equal(before.Status.ContainerStatuses[0].RestartCount))
+	current := agentPod(ctx)
+	Expect(current.UID).To(Equal(pod.UID))
+	Expect(current.Status.ContainerStatuses[0].RestartCount).To(Equal(pod.Status.ContainerStatuses[0].RestartCount))
 }
 
-// cut takes the managed cluster's network away, and returns what gives it back,
-// once.
-func cut(ctx context.Context) (restore func(context.Context)) {
+// cut cuts the managed cluster's network off. The function that it returns restores the network, once.
+func cut(ctx context.Context) func(context.Context) {
 	GinkgoHelper()
-	cutting, restoring := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_RESTORE_COMMAND")
-	if cutting == "" || restoring == "" {
+	cutCommand, restoreCommand := os.Getenv("MANAGED_CUT_COMMAND"), os.Getenv("MANAGED_RESTORE_COMMAND")
+	if cutCommand == "" || restoreCommand == "" {
 		Skip("MANAGED_CUT_COMMAND and MANAGED_RESTORE_COMMAND are not set: these clusters have no way to cut the network of one")
 	}
-	shell(ctx, cutting)
+	shell(ctx, cutCommand)
 	isCut := true
 	return func(ctx context.Context) {
 		if isCut {
-			shell(ctx, restoring)
+			shell(ctx, restoreCommand)
 		}
 		isCut = false
 	}
@@ -200,12 +197,12 @@ func shell(ctx context.Context, line string) {
 	Expect(err).NotTo(HaveOccurred(), "%s: %s", line, out)
 }
 
-// expectLost: OCM reports the cluster and its add-ons as lost, and from then on
-// no component writes to add-ons there.
+// expectLost expects OCM to report the cluster and its add-ons as lost. From then on no component writes to add-ons
+// there.
 func expectLost(ctx context.Context, cluster string) {
 	GinkgoHelper()
 	Eventually(clusterAvailable(ctx, cluster)).WithTimeout(discovery).Should(Equal(metav1.ConditionUnknown))
-	for _, addOn := range addOnsOn(ctx, cluster) { // OCM writes to one after another
+	for _, addOn := range addOnsOn(ctx, cluster) { // OCM writes to the add-ons one after the other
 		Eventually(conditionOf(ctx, client.ObjectKeyFromObject(&addOn), available)).Should(be(metav1.ConditionUnknown, clusterLost))
 	}
 	written := versionsOn(ctx, cluster)
@@ -214,8 +211,7 @@ func expectLost(ctx context.Context, cluster string) {
 		"add-ons on a lost cluster were written to")
 }
 
-// versionsOn are the versions of the add-ons of a managed cluster. Every write changes
-// one.
+// versionsOn returns the versions of the add-ons of a managed cluster. Every write changes a version.
 func versionsOn(ctx context.Context, cluster string) map[string]string {
 	GinkgoHelper()
 	versions := map[string]string{}
@@ -225,16 +221,16 @@ func versionsOn(ctx context.Context, cluster string) map[string]string {
 	return versions
 }
 
-// recordDegraded watches an add-on, and returns what stops that and tells every
-// Degraded that it has had meanwhile.
-func recordDegraded(ctx context.Context, key types.NamespacedName) (reported func() []*metav1.Condition) {
+// recordDegraded watches an add-on. The function that it returns stops the watch, and returns every value of Degraded
+// that the add-on has had.
+func recordDegraded(ctx context.Context, key types.NamespacedName) func() []*metav1.Condition {
 	GinkgoHelper()
-	watching, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
+	watcher, err := hub.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace(key.Namespace))
 	Expect(err).NotTo(HaveOccurred())
 	recorded := make(chan []*metav1.Condition)
 	go func() {
 		var conditions []*metav1.Condition
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			if addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn); ok && addOn.Name == key.Name {
 				conditions = append(conditions, meta.FindStatusCondition(addOn.Status.Conditions, degraded))
 			}
@@ -242,7 +238,7 @@ func recordDegraded(ctx context.Context, key types.NamespacedName) (reported fun
 		recorded <- conditions
 	}()
 	return func() []*metav1.Condition {
-		watching.Stop()
+		watcher.Stop()
 		return <-recorded
 	}
 }

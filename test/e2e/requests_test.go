@@ -27,8 +27,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// denied asks for what the webhook denies. The API server passes it where it does
-// not reach the webhook, or does not trust it.
+// denied sends a request that the webhook denies. The API server lets it pass if it does not reach the webhook, or
+// does not trust it.
 func denied(ctx context.Context) error {
 	narcissus := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 		Name:        "narcissus",
@@ -45,8 +45,8 @@ func denied(ctx context.Context) error {
 	}
 }
 
-// converted writes the registration "dependent", which has one dependency, in the
-// version that is not stored: only the webhook's conversion keeps that.
+// converted writes the registration "dependent", which has a single dependency, in the version that is not stored. Only
+// the webhook's conversion keeps the dependency.
 func converted(ctx context.Context) error {
 	newer := &ocmv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "dependent"}}
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"written":%q}}}`, time.Now())
@@ -63,9 +63,9 @@ func converted(ctx context.Context) error {
 	return nil
 }
 
-// trusted connects to every pod of the webhook, with the authority that the API
-// server is configured to trust. The API server itself keeps its connections: it
-// would meet an untrusted certificate only after one of them has ended.
+// trusted connects to every pod of the webhook, with the authority that the API server is configured to trust. The
+// API server itself keeps its connections, so it would notice an untrusted certificate only after one of them has
+// ended.
 func trusted(ctx context.Context) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := hub.Get(ctx, client.ObjectKey{Name: webhook}, configuration); err != nil {
@@ -91,8 +91,8 @@ func trusted(ctx context.Context) error {
 	return nil
 }
 
-// expectGuarded: whoever writes Available, on a cluster without an agent, so that
-// nobody but the guard keeps it False.
+// expectGuarded expects that Available stays False after any write, on a cluster without an agent. So only the guard
+// keeps it False.
 func expectGuarded(ctx context.Context) {
 	GinkgoHelper()
 	key := inNamespace(ctx, "unattended", "dependent")
@@ -105,9 +105,9 @@ func expectGuarded(ctx context.Context) {
 	uninstall(ctx, key)
 }
 
-// requests that are to succeed each time, a few every second.
+// requests are repeated a few times every second. Each is expected to succeed.
 type requests struct {
-	// failures may be read once they have stopped.
+	// failures may be read after stop.
 	failures []error
 
 	rounds  atomic.Int64
@@ -122,8 +122,8 @@ func keepRequesting(ctx context.Context, calls ...func(context.Context) error) *
 		pace := time.NewTicker(100 * time.Millisecond)
 		defer pace.Stop()
 		for {
-			for _, one := range calls {
-				if err := one(ctx); err != nil && ctx.Err() == nil {
+			for _, call := range calls {
+				if err := call(ctx); err != nil && ctx.Err() == nil {
 					r.failures = append(r.failures, fmt.Errorf("%s: %w", time.Now().Format(time.TimeOnly), err))
 				}
 			}

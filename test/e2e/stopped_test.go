@@ -16,9 +16,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// watcher depends on addon-agent, so that there is a satisfied verdict on cluster2. At
-// first it also depends on what is missing, because addon-manager writes no condition
-// where all was satisfied from the start.
+// watcher depends on addon-agent, so that there is a satisfied verdict on cluster2. At first it also depends on a
+// missing add-on, because addon-manager writes no condition if all dependencies were satisfied from the start.
 const watcher = "watcher"
 
 func describeStoppedCluster() {

@@ -23,27 +23,27 @@ func describeStorm() {
 		storm := newFleet(ctx, "storm", stormClusters)
 		DeferCleanup(storm.dissolve)
 		first := leader(ctx)
-		watching := startWitness(ctx)
+		w := startWitness(ctx)
 
 		By("a dependency going up and down on all clusters")
 		calm := storm.keepFlipping(ctx, time.Millisecond)
-		Eventually(watching.answers).Should(BeNumerically(">=", 2*stormClusters))
+		Eventually(w.answers).Should(BeNumerically(">=", 2*stormClusters))
 		By("deleting the leading pod " + first)
 		Expect(hub.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: first}})).To(Succeed())
 		Eventually(leader).WithContext(ctx).ShouldNot(Equal(first))
-		until := watching.answers() + 2*stormClusters
-		Eventually(watching.answers).Should(BeNumerically(">=", until), "the next one goes on")
+		until := w.answers() + 2*stormClusters
+		Eventually(w.answers).Should(BeNumerically(">=", until), "the next one goes on")
 		flips := calm()
 
 		By("looking at where it ended")
 		storm.settle(ctx)
-		for _, well := range []bool{false, true} {
-			storm.flipAll(ctx, well)
+		for _, healthy := range []bool{false, true} {
+			storm.flipAll(ctx, healthy)
 			storm.settle(ctx)
 		}
-		watching.stop(ctx)
-		AddReportEntry("storm", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
-		watching.expectExplained(ctx, storm)
+		w.stop(ctx)
+		AddReportEntry("storm", ReportEntryVisibilityAlways, stormReport{flips, w.answers()})
+		w.expectExplained(ctx, storm)
 		Expect(leader(ctx)).NotTo(Equal(first))
 		Eventually(rolledOut(ctx, hub, namespace, addonManager)).Should(Succeed())
 	})
@@ -52,7 +52,7 @@ func describeStorm() {
 // stormReport is printed with the spec.
 type stormReport struct{ FlipsOfBase, WritesOfLeaf int }
 
-// leader is the pod that leads.
+// leader returns the name of the leading pod.
 func leader(ctx context.Context) string {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{}

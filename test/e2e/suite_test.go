@@ -1,10 +1,9 @@
 //go:build e2e
 
-// Package e2e runs Interlock as users install it: by its Helm chart, on a hub and a
-// managed cluster that clusteradm made, with real add-ons. It gets kubeconfigs
-// only: `make e2e` sets those of two real nodes on one machine, `make e2e-kind`
-// those of three kind clusters. What only one of them can do, the specs skip on the
-// other, and say so.
+// Package e2e runs Interlock like users install it: by its Helm chart, on a hub and a managed cluster that clusteradm
+// made, with real add-ons. It gets only kubeconfigs. `make e2e` sets the kubeconfigs of two real nodes on one machine,
+// and `make e2e-kind` sets the kubeconfigs of three kind clusters. If only one of these setups supports a spec, the
+// other one skips it with a message.
 package e2e
 
 import (
@@ -40,7 +39,7 @@ const (
 var (
 	hub, managed             client.WithWatch
 	hubConfig, managedConfig *rest.Config
-	// managedClusters are all of them, by their names.
+	// managedClusters are all managed clusters, by their names.
 	managedClusters = map[string]managedCluster{}
 )
 
@@ -52,12 +51,12 @@ type managedCluster struct {
 
 func TestInterlock(t *testing.T) {
 	RegisterFailHandler(Fail)
-	format.MaxLength = 0 // what differs is at the end as well
+	format.MaxLength = 0 // differences may be at the end of a message
 	RunSpecs(t, "Interlock on clusters")
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	// A pod may have to be scheduled, started, and seen by others, on a busy machine.
+	// On a busy machine, a pod may have to be scheduled, started, and noticed by others.
 	SetDefaultEventuallyTimeout(2 * time.Minute)
 	SetDefaultEventuallyPollingInterval(250 * time.Millisecond)
 	hub, hubConfig = connect("HUB_KUBECONFIG")
@@ -75,19 +74,18 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	deploy(ctx, firstVersion)
 }, NodeTimeout(15*time.Minute))
 
-// connect returns a client for the cluster of the kubeconfig that a variable
-// names, and its configuration.
+// connect returns a client for the cluster of the kubeconfig that a variable names, and its configuration.
 func connect(variable string) (client.WithWatch, *rest.Config) {
 	GinkgoHelper()
 	Expect(os.Getenv(variable)).NotTo(BeEmpty(), "%s must name a kubeconfig: `make e2e` sets it", variable)
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(variable))
 	Expect(err).NotTo(HaveOccurred())
 	config.QPS = -1
-	config.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
+	config.WarningHandler = rest.NoWarnings{} // warnings of old versions, when everything is listed
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientgoscheme.AddToScheme(scheme), addonv1alpha1.AddToScheme(scheme), ocmv1beta1.Install(scheme),
 		clusterv1.Install(scheme), clusterv1beta1.Install(scheme), workv1.Install(scheme), apiextensionsv1.AddToScheme(scheme))).To(Succeed())
-	connected, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	cluster, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	return connected, config
+	return cluster, config
 }

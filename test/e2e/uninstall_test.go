@@ -30,14 +30,14 @@ import (
 	"open-cluster-management.io/interlock/test/snapshot"
 )
 
-// elder is an add-on that was there before Interlock, on a cluster without an
-// agent of Interlock's. What it depends on is never installed.
+// elder is an add-on that was installed before Interlock, on a cluster without addon-agent. Its dependency is never
+// installed.
 var elder = types.NamespacedName{Namespace: "elder", Name: "elder"}
 
 func describeUninstallation() {
 	It("leaves nothing behind when it is uninstalled", func(ctx context.Context) {
 		Eventually(conditionOf(ctx, elder, degraded)).Should(be(metav1.ConditionTrue, required))
-		Eventually(func(g Gomega) { // once the guard is there, the next write of anybody is held to what Degraded says
+		Eventually(func(g Gomega) { // with the guard, the next write of any writer follows Degraded
 			setElderAvailable(ctx)
 			g.Expect(conditionOf(ctx, elder, available)()).To(be(metav1.ConditionFalse, required))
 		}).Should(Succeed())
@@ -61,8 +61,8 @@ func describeUninstallation() {
 	})
 }
 
-// runJob applies a Job with its rights, waits until it has done its work, and
-// deletes all of it. It returns the log of the Job.
+// runJob applies a Job with its rights, waits until it has succeeded, and deletes all of these objects. It returns
+// the log of the Job.
 func runJob(ctx context.Context, objects []*unstructured.Unstructured) string {
 	GinkgoHelper()
 	isJob := func(object *unstructured.Unstructured) bool { return object.GetKind() == "Job" }
@@ -84,25 +84,25 @@ func runJob(ctx context.Context, objects []*unstructured.Unstructured) string {
 	return log
 }
 
-// logOf is what the pods of a Job have written.
+// logOf returns the logs of a Job's pods.
 func logOf(ctx context.Context, job *batchv1.Job) string {
 	GinkgoHelper()
 	var pods corev1.PodList
-	ofJob := client.MatchingLabels{batchv1.ControllerUidLabel: string(job.UID)}
-	Expect(hub.List(ctx, &pods, client.InNamespace(job.Namespace), ofJob)).To(Succeed())
+	labels := client.MatchingLabels{batchv1.ControllerUidLabel: string(job.UID)}
+	Expect(hub.List(ctx, &pods, client.InNamespace(job.Namespace), labels)).To(Succeed())
 	cluster, err := kubernetes.NewForConfig(hubConfig)
 	Expect(err).NotTo(HaveOccurred())
-	var all strings.Builder
+	var logs strings.Builder
 	for _, pod := range pods.Items {
 		log, err := cluster.CoreV1().Pods(job.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		all.Write(log)
+		logs.Write(log)
 	}
-	return all.String()
+	return logs.String()
 }
 
-// expectTakenBack: Interlock's conditions, guard, graft and agents are gone,
-// whether what was deployed is still there or not.
+// expectTakenBack expects that Interlock's conditions, guard, graft and agents are gone. The deployed objects may
+// still exist.
 func expectTakenBack(ctx context.Context) {
 	GinkgoHelper()
 	var addOns addonv1alpha1.ManagedClusterAddOnList
@@ -117,7 +117,7 @@ func expectTakenBack(ctx context.Context) {
 		object.SetAPIVersion(rule.Group + "/" + version)
 		object.SetKind(kind)
 		object.SetName(guard.Name)
-		Expect(gone(ctx, hub, object)()).To(BeTrue(), kind)
+		Expect(deleted(ctx, hub, object)()).To(BeTrue(), kind)
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	Expect(hub.Get(ctx, client.ObjectKey{Name: registrationsCRD}, crd)).To(Succeed())
@@ -135,7 +135,7 @@ func expectTakenBack(ctx context.Context) {
 	}
 }
 
-// installElder makes the add-on that was there before Interlock.
+// installElder makes the add-on that was installed before Interlock.
 func installElder(ctx context.Context) {
 	GinkgoHelper()
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -147,7 +147,7 @@ func installElder(ctx context.Context) {
 	setElderAvailable(ctx)
 }
 
-// setElderAvailable is what OCM's agent says of it every 30 seconds.
+// setElderAvailable sets the condition that OCM's agent sets every 30 seconds.
 func setElderAvailable(ctx context.Context) {
 	GinkgoHelper()
 	setCondition(ctx, elder, metav1.Condition{
@@ -155,10 +155,10 @@ func setElderAvailable(ctx context.Context) {
 	})
 }
 
-// removeAddOns takes away what the specs brought to the hub beside Interlock.
+// removeAddOns removes the other objects that the specs created on the hub.
 func removeAddOns(ctx context.Context) {
 	GinkgoHelper()
-	for _, name := range []string{report, account, "dependent"} { // what OCM installs by them would otherwise come back
+	for _, name := range []string{report, account, "dependent"} { // otherwise OCM would install them again
 		remove(ctx, hub, []client.Object{&addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}})
 	}
 	for cluster := range managedClusters {
@@ -181,30 +181,30 @@ func removeAddOns(ctx context.Context) {
 	})
 }
 
-// before is what the hub had before Interlock.
-var before snapshot.Snapshot
+// baseline is the content of the hub before Interlock.
+var baseline snapshot.Snapshot
 
-// takeFirstSnapshot waits until nothing comes to the hub any more by itself.
+// takeFirstSnapshot waits until the hub does not change by itself any more.
 func takeFirstSnapshot(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) bool {
-		was := before
-		before = takeSnapshot(ctx, g)
-		return cmp.Equal(was, before)
+		previous := baseline
+		baseline = takeSnapshot(ctx, g)
+		return cmp.Equal(previous, baseline)
 	}).WithPolling(2 * time.Second).Should(BeTrue())
 }
 
-// changes is how the hub differs from what it was before Interlock.
-func changes(ctx context.Context, g Gomega) string { return cmp.Diff(before, takeSnapshot(ctx, g)) }
+// changes returns the difference between the hub and its content before Interlock.
+func changes(ctx context.Context, g Gomega) string { return cmp.Diff(baseline, takeSnapshot(ctx, g)) }
 
 func takeSnapshot(ctx context.Context, g Gomega) snapshot.Snapshot {
-	taken, err := snapshot.Take(ctx, hubConfig, neutral)
+	current, err := snapshot.Take(ctx, hubConfig, neutral)
 	g.Expect(err).NotTo(HaveOccurred())
-	return taken
+	return current
 }
 
-// neutral leaves out what a running cluster changes by itself, and of managedFields
-// all but Interlock's entries. Those on conditions that stay are left out too.
+// neutral leaves out the fields that a running cluster changes by itself. Of managedFields it keeps only Interlock's
+// entries, without those on add-ons, whose conditions may stay.
 func neutral(object *unstructured.Unstructured) bool {
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	delete(metadata, "generation")
@@ -233,8 +233,8 @@ func neutral(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// ofAgent leaves out all that is not addon-agent's. Its lease stays where it was, as that
-// of any add-on, and kind's nodes have names that begin in the same way.
+// ofAgent selects the objects of addon-agent. Its lease stays, like the lease of any add-on. The names of
+// kind's nodes have the same prefix.
 func ofAgent(object *unstructured.Unstructured) bool {
 	others := []string{"Event", "Lease", "Node", "CSINode"}
 	return strings.HasPrefix(object.GetName(), "interlock") && !slices.Contains(others, object.GetKind())

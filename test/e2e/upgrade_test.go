@@ -25,7 +25,7 @@ func describeUpgrade() {
 		Eventually(conditionOf(ctx, onCluster1(agent), available)).Should(be(metav1.ConditionTrue, probed))
 		quiet := newFleet(ctx, "quiet", 10)
 		DeferCleanup(quiet.dissolve)
-		for i, cluster := range quiet.clusters { // half of them broken, and so left
+		for i, cluster := range quiet.clusters { // half of them are broken, and stay so
 			Expect(quiet.flip(ctx, cluster, i%2 == 0)).To(Succeed())
 		}
 		quiet.settle(ctx)
@@ -33,7 +33,7 @@ func describeUpgrade() {
 		DeferCleanup(loaded.dissolve)
 		register(ctx, "dependent", "dependency")
 		first := leader(ctx)
-		watching := startWitness(ctx)
+		w := startWitness(ctx)
 		stopLoad := loaded.keepFlipping(ctx, paceOfLoad)
 		requests := keepRequesting(ctx, denied, converted, agentServes)
 		DeferCleanup(requests.stop)
@@ -48,28 +48,27 @@ func describeUpgrade() {
 		Eventually(leader).WithContext(ctx).ShouldNot(Equal(first))
 		Eventually(imagesOf(ctx, managed, agentNamespace, agentWorkload)).Should(And(HaveLen(1), HaveEach(HaveSuffix(":"+nextVersion))))
 		Eventually(rolledOut(ctx, managed, agentNamespace, agentWorkload)).Should(Succeed())
-		until := watching.answers() + len(loaded.clusters)
-		Eventually(watching.answers).Should(BeNumerically(">=", until), "the new leader goes on")
+		until := w.answers() + len(loaded.clusters)
+		Eventually(w.answers).Should(BeNumerically(">=", until), "the new leader goes on")
 
 		By("looking at what was written and answered")
 		flips := stopLoad()
 		loaded.settle(ctx)
-		watching.stop(ctx)
-		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, watching.answers()})
+		w.stop(ctx)
+		AddReportEntry("load", ReportEntryVisibilityAlways, stormReport{flips, w.answers()})
 		requests.awaitMore()
 		requests.stop()
 		AddReportEntry("rounds of requests", ReportEntryVisibilityAlways, requests.rounds.Load())
 		Expect(requests.failures).To(BeEmpty())
-		watching.expectExplained(ctx, loaded)
+		w.expectExplained(ctx, loaded)
 	})
 }
 
-// imagesOf are those of all pods of a Deployment, also of those that are
-// stopping.
-func imagesOf(ctx context.Context, on client.Client, namespace, name string) func() ([]string, error) {
+// imagesOf returns the images of all pods of a Deployment, including stopping pods.
+func imagesOf(ctx context.Context, cluster client.Client, namespace, name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		var pods corev1.PodList
-		err := on.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": name})
+		err := cluster.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": name})
 		var images []string
 		for _, pod := range pods.Items {
 			images = append(images, pod.Spec.Containers[0].Image)
@@ -78,7 +77,7 @@ func imagesOf(ctx context.Context, on client.Client, namespace, name string) fun
 	}
 }
 
-// agentServes: it has a pod that is ready on the managed cluster.
+// agentServes reports an error unless addon-agent has an available pod on the managed cluster.
 func agentServes(ctx context.Context) error {
 	deployment := &appsv1.Deployment{}
 	if err := managed.Get(ctx, client.ObjectKey{Namespace: agentNamespace, Name: agentWorkload}, deployment); err != nil {

@@ -16,7 +16,7 @@ import (
 
 const registrationsCRD = "clustermanagementaddons.addon.open-cluster-management.io"
 
-// expectGrafted: the CRD has Interlock's conversion, and so its fields.
+// expectGrafted expects the CRD to have Interlock's conversion, and therefore its fields.
 func expectGrafted(ctx context.Context) func(Gomega) {
 	return func(g Gomega) {
 		crd := &apiextensionsv1.CustomResourceDefinition{}

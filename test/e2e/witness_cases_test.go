@@ -11,8 +11,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// What a witness would say of writes that no working addon-manager makes.
-func TestWitnessTellsFlapsFromAnswers(t *testing.T) {
+// Reports of a witness on writes that no working addon-manager makes.
+func TestWitnessDistinguishesFlaps(t *testing.T) {
 	up := func(number int) write {
 		return write{number: number, conditions: map[string]metav1.ConditionStatus{available: metav1.ConditionTrue}}
 	}
@@ -46,14 +46,14 @@ func TestWitnessTellsFlapsFromAnswers(t *testing.T) {
 	}
 }
 
-func TestWitnessTellsWritesThatSayNothing(t *testing.T) {
+func TestWitnessReportsEmptyWrites(t *testing.T) {
 	written := func(message string, seconds int64, managers ...string) *addonv1alpha1.ManagedClusterAddOn {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
-		at := metav1.Unix(seconds, 0)
-		addOn.ResourceVersion = at.String()
-		addOn.Status.Conditions = []metav1.Condition{{Type: degraded, Status: metav1.ConditionTrue, Message: message, LastTransitionTime: at}}
+		moment := metav1.Unix(seconds, 0)
+		addOn.ResourceVersion = moment.String()
+		addOn.Status.Conditions = []metav1.Condition{{Type: degraded, Status: metav1.ConditionTrue, Message: message, LastTransitionTime: moment}}
 		for _, manager := range managers {
-			addOn.ManagedFields = append(addOn.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Time: &at})
+			addOn.ManagedFields = append(addOn.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Time: &moment})
 		}
 		return addOn
 	}

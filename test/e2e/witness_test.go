@@ -27,47 +27,45 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// witness sees every write of the add-ons of a hub and of their registrations,
-// in the order of the writes.
+// witness records every write of the add-ons of a hub and of their registrations, in the order of the writes.
 type witness struct {
 	mu sync.Mutex
-	// writes of each add-on, and what they changed.
+	// writes are the writes of each add-on, and their changes.
 	writes map[types.NamespacedName][]write
 	seen   int
 	// empty are writes of Interlock that change nothing.
 	empty []string
-	// lost is what became of an add-on beside writes.
+	// lost has the changes of add-ons that are not writes, such as deletions.
 	lost []string
 
-	before map[string]client.Object
-	marked map[string]chan struct{}
-	mark   string
-	end    context.CancelFunc
-	// applied is what the API server had counted when it began.
+	objects map[string]client.Object
+	marked  map[string]chan struct{}
+	mark    string
+	end     context.CancelFunc
+	// applied is the API server's count of applies at the start.
 	applied float64
 }
 
-// write is one write of an add-on.
+// write is a write of an add-on.
 type write struct {
-	number int // in the order of all
-	// conditions has, of Available and Degraded, those whose status it changed,
-	// with the new status, empty for none.
+	number int // in the order of all writes
+	// conditions has Available and Degraded if the write changed their status. The value is the new status, or empty
+	// if the condition was removed.
 	conditions map[string]metav1.ConditionStatus
-	// answer: it changed what Degraded says, which nobody but addon-manager does.
-	answer bool
-	by     []string
+	// answer is true if the write changed the content of Degraded. Only addon-manager does that.
+	answer   bool
+	managers []string
 }
 
-// markAnnotation is written last of all that a witness is to see.
+// markAnnotation marks the last write that a witness records.
 const markAnnotation = "interlock.test/seen-until"
 
-// markName is the registration that is marked, and the add-on, in a namespace
-// of that name.
+// markName is the name of the registration and of the add-on that are marked, and of the add-on's namespace.
 const markName = "witness"
 
 func newWitness(applied float64) *witness {
 	return &witness{
-		writes: map[types.NamespacedName][]write{}, before: map[string]client.Object{}, marked: map[string]chan struct{}{},
+		writes: map[types.NamespacedName][]write{}, objects: map[string]client.Object{}, marked: map[string]chan struct{}{},
 		mark: time.Now().String(), applied: applied,
 	}
 }
@@ -78,7 +76,7 @@ func startWitness(ctx context.Context) *witness {
 	register(ctx, markName)
 	key := inNamespace(ctx, markName, markName)
 	install(ctx, key)
-	watching, end := context.WithCancel(context.WithoutCancel(ctx))
+	watchCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	w := newWitness(applies(ctx))
 	w.end = end
 	DeferCleanup(func(ctx context.Context) {
@@ -89,13 +87,13 @@ func startWitness(ctx context.Context) *witness {
 		})
 	})
 	for _, list := range []client.ObjectList{&addonv1alpha1.ManagedClusterAddOnList{}, &addonv1alpha1.ClusterManagementAddOnList{}} {
-		w.follow(watching, list)
+		w.follow(watchCtx, list)
 	}
 	return w
 }
 
-// follow records the writes of a kind of objects. It goes on where the API server
-// ends the watch, for example when another conversion is configured.
+// follow records the writes of a kind of objects. It continues when the API server ends the watch, for example
+// because another conversion is configured.
 func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 	GinkgoHelper()
 	Expect(hub.List(ctx, list)).To(Succeed())
@@ -103,7 +101,7 @@ func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 	Expect(err).NotTo(HaveOccurred())
 	w.mu.Lock()
 	for _, item := range items {
-		w.before[keyOf(item)] = item.(client.Object)
+		w.objects[keyOf(item)] = item.(client.Object)
 	}
 	w.mu.Unlock()
 	marked := make(chan struct{})
@@ -125,7 +123,7 @@ func (w *witness) follow(ctx context.Context, list client.ObjectList) {
 }
 
 // record stores an event, and reports whether it is the last one.
-func (w *witness) record(event watch.Event) (last bool) {
+func (w *witness) record(event watch.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	object, ok := event.Object.(client.Object)
@@ -137,44 +135,44 @@ func (w *witness) record(event watch.Event) (last bool) {
 		return true
 	}
 	key := keyOf(object)
-	before, known := w.before[key]
-	w.before[key] = object
+	previous, ok := w.objects[key]
+	w.objects[key] = object
 	switch {
 	case event.Type == watch.Deleted || !object.GetDeletionTimestamp().IsZero():
 		w.lost = append(w.lost, key+" was deleted")
-	case event.Type == watch.Modified && known:
-		w.compare(key, before, object)
+	case event.Type == watch.Modified && ok:
+		w.compare(key, previous, object)
 	}
 	return false
 }
 
-func (w *witness) compare(key string, before, after client.Object) {
-	by := writers(before, after)
-	if equality.Semantic.DeepEqual(content(before), content(after)) && slices.ContainsFunc(by, isInterlock) {
-		w.empty = append(w.empty, fmt.Sprintf("%s at version %s, by %s", key, after.GetResourceVersion(), by))
+func (w *witness) compare(key string, previous, current client.Object) {
+	managers := writers(previous, current)
+	if equality.Semantic.DeepEqual(content(previous), content(current)) && slices.ContainsFunc(managers, isInterlock) {
+		w.empty = append(w.empty, fmt.Sprintf("%s at version %s, by %s", key, current.GetResourceVersion(), managers))
 	}
-	was, ok := before.(*addonv1alpha1.ManagedClusterAddOn)
+	oldAddOn, ok := previous.(*addonv1alpha1.ManagedClusterAddOn)
 	if !ok {
 		return
 	}
-	is := after.(*addonv1alpha1.ManagedClusterAddOn)
+	newAddOn := current.(*addonv1alpha1.ManagedClusterAddOn)
 	w.seen++
-	seen := write{number: w.seen, conditions: map[string]metav1.ConditionStatus{}, by: by}
-	seen.answer = !equality.Semantic.DeepEqual(degradedOf(content(was)), degradedOf(content(is)))
+	seen := write{number: w.seen, conditions: map[string]metav1.ConditionStatus{}, managers: managers}
+	seen.answer = !equality.Semantic.DeepEqual(degradedOf(content(oldAddOn)), degradedOf(content(newAddOn)))
 	for _, kind := range []string{available, degraded} {
-		old, now := statusOf(was, kind), statusOf(is, kind)
-		if old != now {
-			seen.conditions[kind] = now
+		oldStatus, newStatus := statusOf(oldAddOn, kind), statusOf(newAddOn, kind)
+		if oldStatus != newStatus {
+			seen.conditions[kind] = newStatus
 		}
 	}
-	w.writes[client.ObjectKeyFromObject(is)] = append(w.writes[client.ObjectKeyFromObject(is)], seen)
+	w.writes[client.ObjectKeyFromObject(newAddOn)] = append(w.writes[client.ObjectKeyFromObject(newAddOn)], seen)
 }
 
 func statusOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) metav1.ConditionStatus {
 	return ptr.Deref(meta.FindStatusCondition(addOn.Status.Conditions, kind), metav1.Condition{}).Status
 }
 
-// answers counts, so far, what addon-manager wrote of leaf on all clusters.
+// answers returns how often addon-manager has written to leaf so far, on all clusters.
 func (w *witness) answers() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,8 +187,8 @@ func (w *witness) answers() int {
 
 func answersAmong(writes []write) int {
 	count := 0
-	for _, one := range writes {
-		if one.answer {
+	for _, write := range writes {
+		if write.answer {
 			count++
 		}
 	}
@@ -201,7 +199,7 @@ func degradedOf(addOn client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(addOn.(*addonv1alpha1.ManagedClusterAddOn).Status.Conditions, degraded)
 }
 
-// stop waits until all has been seen that was written before.
+// stop waits until all earlier writes have been recorded.
 func (w *witness) stop(ctx context.Context) {
 	GinkgoHelper()
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, markAnnotation, w.mark))
@@ -217,7 +215,7 @@ func (w *witness) stop(ctx context.Context) {
 	w.end()
 }
 
-// content is what an object says, without what every write changes.
+// content returns an object without the fields that every write changes.
 func content(object client.Object) client.Object {
 	stripped := object.DeepCopyObject().(client.Object)
 	stripped.SetResourceVersion("")
@@ -230,8 +228,8 @@ func content(object client.Object) client.Object {
 	return stripped
 }
 
-// writers are the field managers whose entries a write changed; where two
-// writes in the same second leave the same entries, those with the newest.
+// writers returns the field managers whose entries a write changed. If two writes in the same second leave the same
+// entries, it returns the managers of the newest entries.
 func writers(before, after client.Object) []string {
 	var changed, newest []string
 	var last time.Time

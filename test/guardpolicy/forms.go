@@ -15,9 +15,9 @@ import (
 )
 
 // SameRule fails the test unless both forms of a rule have the same rule, name and label, and are served in all versions.
-func SameRule(t *testing.T, of *rule.Rule) {
+func SameRule(t *testing.T, r *rule.Rule) {
 	t.Helper()
-	policies, err := of.Policy("v1beta1")
+	policies, err := r.Policy("v1beta1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +26,14 @@ func SameRule(t *testing.T, of *rule.Rule) {
 	decode(t, policies[0].Object, &policy)
 	decode(t, policies[1].Object, &binding)
 	place := admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9443/x"), CABundle: []byte("bundle")}
-	object, err := of.Webhook(place)
+	object, err := r.Webhook(place)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var configuration admissionregistrationv1.MutatingWebhookConfiguration
 	decode(t, object.Object, &configuration)
 
-	if policy.Name != of.Name || binding.Name != of.Name || binding.Spec.PolicyName != of.Name || configuration.Name != of.Name {
+	if policy.Name != r.Name || binding.Name != r.Name || binding.Spec.PolicyName != r.Name || configuration.Name != r.Name {
 		t.Errorf("names: %s, %s of %s, %s", policy.Name, binding.Name, binding.Spec.PolicyName, configuration.Name)
 	}
 	for _, labels := range []map[string]string{policy.Labels, binding.Labels, configuration.Labels} {
@@ -42,13 +42,13 @@ func SameRule(t *testing.T, of *rule.Rule) {
 		}
 	}
 	webhook := configuration.Webhooks[0]
-	want := wanted(webhook.Name, place)
+	want := expectedWebhook(webhook.Name, place)
 	rules := []admissionregistrationv1beta1.NamedRuleWithOperations{{RuleWithOperations: webhook.Rules[0]}}
 	if diff := cmp.Diff(rules, policy.Spec.MatchConstraints.ResourceRules); diff != "" {
 		t.Error(diff)
 	}
 	for _, condition := range policy.Spec.MatchConditions {
-		// Each form leaves the other's probe alone.
+		// Each form ignores the probe of the other form.
 		condition.Expression = strings.Replace(condition.Expression, probes(rule.FormWebhook), probes(rule.FormPolicy), 1)
 		want.MatchConditions = append(want.MatchConditions, admissionregistrationv1.MatchCondition(condition))
 	}
@@ -65,16 +65,16 @@ func SameRule(t *testing.T, of *rule.Rule) {
 	if len(want.MatchConditions) == 0 || *policy.Spec.FailurePolicy != admissionregistrationv1beta1.Ignore {
 		t.Errorf("policy %+v", policy.Spec)
 	}
-	hasTheVersionThatIsServed(t, of)
+	expectServedVersions(t, r)
 }
 
-// probes is the end of a match condition that leaves probes of a form alone.
+// probes returns the end of a match condition that ignores the probes of a form.
 func probes(form rule.Form) string {
 	return "object.status.conditions.exists(c, c.type == '" + rule.TypeProbe + "' && c.reason == '" + string(form) + "'))"
 }
 
-// wanted is a webhook on the status of add-ons that fails open, without match conditions.
-func wanted(name string, place admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.MutatingWebhook {
+// expectedWebhook returns a webhook on the status of add-ons that fails open, without match conditions.
+func expectedWebhook(name string, place admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.MutatingWebhook {
 	return admissionregistrationv1.MutatingWebhook{
 		Name: name, ClientConfig: place,
 		FailurePolicy:           ptr.To(admissionregistrationv1.Ignore),
@@ -93,10 +93,10 @@ func wanted(name string, place admissionregistrationv1.WebhookClientConfig) admi
 	}
 }
 
-func hasTheVersionThatIsServed(t *testing.T, of *rule.Rule) {
+func expectServedVersions(t *testing.T, r *rule.Rule) {
 	t.Helper()
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		objects, err := of.Policy(version)
+		objects, err := r.Policy(version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func hasTheVersionThatIsServed(t *testing.T, of *rule.Rule) {
 	}
 }
 
-func decode(t *testing.T, object map[string]any, into any) {
+func decode(t *testing.T, object map[string]any, target any) {
 	t.Helper()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, into, true); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, target, true); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package guardpolicy evaluates the policies of the guard and of the gate rule in the test's own process,
-// by the API server's own code: the CEL expressions of manifests/guard/policy.yaml and manifests/gate/policy.yaml
-// themselves. Tests compare it with the webhook's function, and enumerate with it.
+// Package guardpolicy evaluates the policies of the guard and of the gate rule in the test's own process, with the
+// API server's own code: the CEL expressions in manifests/guard/policy.yaml and manifests/gate/policy.yaml. Tests
+// compare them with the webhook's function, and use them in enumerations.
 package guardpolicy
 
 import (
@@ -30,13 +30,13 @@ type Policy struct {
 	environment *plugincel.CompositionEnv
 	matcher     matchconditions.Matcher
 	patcher     patch.Patcher
-	// DryRun is set where writes are dry runs.
+	// DryRun is true if writes are dry runs.
 	DryRun bool
 }
 
 // New compiles the MutatingAdmissionPolicy of a rule.
-func New(of *rule.Rule) (*Policy, error) {
-	objects, err := of.Policy("v1beta1")
+func New(r *rule.Rule) (*Policy, error) {
+	objects, err := r.Policy("v1beta1")
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func New(of *rule.Rule) (*Policy, error) {
 	for _, condition := range policy.Spec.MatchConditions {
 		conditions = append(conditions, &matchconditions.MatchCondition{Name: condition.Name, Expression: condition.Expression})
 	}
-	// An error has to show here, though the guard lets such a write pass.
+	// An error has to be visible here, although the guard lets such a write pass.
 	fail := admissionregistrationv1.Fail
 	matcher := matchconditions.NewMatcher(compiler.CompileCondition(conditions, options, environment.StoredExpressions),
 		&fail, "policy", "validate", policy.Name)
@@ -72,8 +72,8 @@ func New(of *rule.Rule) (*Policy, error) {
 	return &Policy{environment: compiler.CompositionEnv, matcher: matcher, patcher: patch.NewJSONPatcher(mutation)}, nil
 }
 
-// Mutate returns what the API server stores where written takes the place of
-// stored, and whether the policy matched. Neither is changed.
+// Mutate returns the object that the API server stores when written replaces stored, and whether the policy matched.
+// It changes neither object.
 func (p *Policy) Mutate(ctx context.Context, stored, written *unstructured.Unstructured) (*unstructured.Unstructured, bool, error) {
 	ctx = p.environment.CreateContext(ctx)
 	kind := addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOn")
@@ -102,7 +102,7 @@ func (v *variable) GetName() string            { return v.name }
 func (v *variable) GetExpression() string      { return v.expression }
 func (v *variable) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.AnyType, celgo.DynType} }
 
-// untyped are the interfaces that the API server has for custom resources.
+// untyped implements the interfaces that the API server uses for custom resources.
 type untyped struct{ admission.ObjectInterfaces }
 
 func (untyped) GetObjectCreater() runtime.ObjectCreater {

@@ -1,3 +1,3 @@
-// Package kind is a Go module of its own: it builds kind, and of kind's node image
-// what does not come from Debian's packages or from Kubernetes.
+// Package kind is a separate Go module that builds kind. Of kind's node image, it builds the parts that do not come
+// from Debian's packages or from Kubernetes.
 package kind

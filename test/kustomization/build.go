@@ -1,5 +1,4 @@
-// Package kustomization builds kustomizations as `kubectl apply -k` does, with
-// the same library.
+// Package kustomization builds kustomizations like `kubectl apply -k`, with the same library.
 package kustomization
 
 import (

@@ -1,4 +1,4 @@
-// Package picture draws what a command prints on a terminal, as a picture for documents.
+// Package picture draws the output of a command on a terminal, as a picture for documents.
 package picture
 
 import (
@@ -16,7 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
-// Sizes in pixels: of a character, a line, and what is around them.
+// Sizes in pixels: of a character, of a line, and of the window around the lines.
 const (
 	character = 8.4
 	fontSize  = 14
@@ -25,7 +25,7 @@ const (
 	bar       = 34
 )
 
-// fills are what the colors of a terminal are on a light ground.
+// fills maps the colors of a terminal to colors on a light background.
 var fills = map[string]string{
 	string(terminal.Red): "#b3261e", string(terminal.Green): "#1a7f37", string(terminal.Yellow): "#8a5a00",
 }
@@ -34,16 +34,16 @@ const ink = "#1f2328"
 
 var (
 	escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
-	// words are separated by two spaces or more: each has its place, with any font.
+	// words are separated by two spaces or more, so that each has its place with any font.
 	words = regexp.MustCompile(`\S+(?: \S+)*`)
 )
 
-// SVG draws a window with a command, and what it prints on a screen of so many columns. It
-// needs nothing outside of itself, and the same output gives the same bytes.
+// SVG draws a window with a command, and its output on a screen with that number of columns. It refers to no other
+// file, and the same output gives the same bytes.
 func SVG(command, printed string, columns int) string {
 	lines := folded("$ "+command, columns)
-	for one := range strings.SplitSeq(strings.TrimRight(printed, "\n"), "\n") {
-		lines = append(lines, folded(one, columns)...)
+	for text := range strings.SplitSeq(strings.TrimRight(printed, "\n"), "\n") {
+		lines = append(lines, folded(text, columns)...)
 	}
 	width, height := float64(columns)*character+2*margin, bar+len(lines)*line+margin
 	var out bytes.Buffer
@@ -54,16 +54,17 @@ func SVG(command, printed string, columns int) string {
 	fmt.Fprintf(&out, `<rect x="0.5" y="0.5" width="%.0f" height="%d" rx="8" fill="#ffffff" stroke="#c4c9d0"/>`+"\n", width-1, height-1)
 	fmt.Fprintf(&out, `<path d="M0.5,%d V8.5 a8,8 0 0 1 8,-8 H%.1f a8,8 0 0 1 8,8 V%d z" fill="#eef0f3" stroke="#c4c9d0"/>`+"\n", bar-8, width-8.5, bar-8)
 	fmt.Fprintf(&out, `<text x="%.1f" y="18" text-anchor="middle" font-size="12" fill="#57606a">%d columns</text>`+"\n", width/2, columns)
-	fill := ink // a color goes on over the end of a line
-	for i, one := range lines {
-		fill = draw(&out, one, bar+line*i+line/2+6, fill)
+	fill := ink // a color continues on the next line
+	for i, content := range lines {
+		fill = draw(&out, content, bar+line*i+line/2+6, fill)
 	}
 	out.WriteString("</svg>\n")
 	return out.String()
 }
 
-// folded is a line as a terminal shows it: what is too long continues on the next one.
-func folded(content string, columns int) (lines []string) {
+// folded returns a line in the form that a terminal shows: a long line continues on the next one.
+func folded(content string, columns int) []string {
+	var lines []string
 	if strings.Contains(content, "\x1b") {
 		return []string{content}
 	}
@@ -74,7 +75,7 @@ func folded(content string, columns int) (lines []string) {
 	return append(lines, content)
 }
 
-// draw writes the words of a line at their places, in their colors, and returns the last one.
+// draw writes the words of a line at their places, in their colors, and returns the last color.
 func draw(out *bytes.Buffer, content string, y int, fill string) string {
 	column := 0
 	for len(content) > 0 {
@@ -91,8 +92,8 @@ func draw(out *bytes.Buffer, content string, y int, fill string) string {
 		column += utf8.RuneCountInString(plain)
 		if color := content[next[0]:next[1]]; color != "" {
 			fill = ink
-			if known, ok := fills[color]; ok {
-				fill = known
+			if mapped, ok := fills[color]; ok {
+				fill = mapped
 			}
 		}
 		content = content[next[1]:]
@@ -102,24 +103,23 @@ func draw(out *bytes.Buffer, content string, y int, fill string) string {
 
 func escaped(text string) string {
 	var out bytes.Buffer
-	_ = xml.EscapeText(&out, []byte(text)) // a buffer takes all
+	_ = xml.EscapeText(&out, []byte(text)) // writing to a buffer cannot fail
 	return out.String()
 }
 
 // Screen is a terminal for tests.
 type Screen struct {
 	bytes.Buffer
-	On terminal.Screen
+	Terminal terminal.Screen
 }
 
 // Screen implements terminal.Output.
-func (s *Screen) Screen() terminal.Screen { return s.On }
+func (s *Screen) Screen() terminal.Screen { return s.Terminal }
 
-// Compare compares a file with what it should have, or writes it where the flag update of
-// the tests is given.
+// Compare compares a file with its expected content. With the flag -update of the tests, it writes the file instead.
 func Compare(t *testing.T, path, want string) {
 	t.Helper()
-	if given := flag.Lookup("update"); given != nil && given.Value.String() == "true" {
+	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,8 @@ package process
 
 import "syscall"
 
-// boundToParent: a process group of its own, as Ctrl-C is to reach whoever
-// started it first, and an end with that one at the latest.
+// boundToParent returns attributes of a process with its own process group, so that Ctrl-C reaches its parent first.
+// The process ends with its parent at the latest.
 func boundToParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// boundToParent: a process group of its own, as Ctrl-C is to reach whoever
-// started it first. Only Linux ends a process with the one that started it.
+// boundToParent returns attributes of a process with its own process group, so that Ctrl-C reaches its parent first.
+// Only Linux ends a process with its parent.
 func boundToParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

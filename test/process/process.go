@@ -1,5 +1,4 @@
-// Package process runs Interlock's binaries as processes of their own, for
-// tests that want what a user would run.
+// Package process runs Interlock's binaries as separate processes, for tests that run the same programs as a user.
 package process
 
 import (
@@ -20,19 +19,18 @@ type Process struct {
 	name    string
 	log     string
 	command *exec.Cmd
-	done    chan struct{}
+	exited  chan struct{}
 	err     error
 }
 
-// Command is what to run. Env replaces the environment of this process, unless it
-// is nil.
+// Command is a command to run. Env replaces the environment of this process, unless it is nil.
 type Command struct {
 	Path, Log string
 	Args, Env []string
 }
 
-// Start runs the binary at path with its output at the end of the file log. On
-// Linux it is killed should the process that started it die.
+// Start runs the binary at path with its output at the end of the file log. On Linux, the process is killed if its
+// parent dies.
 func Start(path, log string, args ...string) (*Process, error) {
 	return Command{Path: path, Log: log, Args: args}.Start()
 }
@@ -49,39 +47,38 @@ func (c Command) Start() (*Process, error) {
 	if err := command.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", c.Path, err), out.Close())
 	}
-	p := &Process{name: c.Path, log: c.Log, command: command, done: make(chan struct{})}
+	p := &Process{name: c.Path, log: c.Log, command: command, exited: make(chan struct{})}
 	go func() {
 		p.err = command.Wait()
-		_ = out.Close() // the process has ended; nothing more can be written
-		close(p.done)
+		_ = out.Close() // the process has ended, so nothing more can be written
+		close(p.exited)
 	}()
 	return p, nil
 }
 
-// PID is the process's number.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Kill ends the process at once, as a crash does.
+// Kill ends the process at once, like a crash.
 func (p *Process) Kill() error {
 	if err := p.command.Process.Kill(); err != nil {
 		return fmt.Errorf("kill %s: %w", p.name, err)
 	}
-	<-p.done
+	<-p.exited
 	return nil
 }
 
 // Done is closed when the process has ended, by itself or not.
-func (p *Process) Done() <-chan struct{} { return p.done }
+func (p *Process) Done() <-chan struct{} { return p.exited }
 
-// Err is how the process ended: nil if it exited with 0. It is for a process that
-// is done.
+// Err returns how the process ended. It is nil if the process exited with 0. Call it only after Done is closed.
 func (p *Process) Err() error { return p.err }
 
-// Stop asks the process to end and waits until it has. It fails when the
-// process had ended before, had to be killed, or did not exit with 0.
+// Stop makes the process end and waits until it has. It fails if the process had ended before, had to be killed, or
+// did not exit with 0.
 func (p *Process) Stop(ctx context.Context) error {
 	select {
-	case <-p.done:
+	case <-p.exited:
 		return errors.Join(fmt.Errorf("%s ended by itself; its output is in %s", p.name, p.log), p.err)
 	default:
 	}
@@ -91,7 +88,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case <-p.done:
+	case <-p.exited:
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("%s does not stop; killed; its output is in %s", p.name, p.log), p.command.Process.Kill())
 	}

@@ -25,21 +25,21 @@ var (
 	kinds   = []string{"Served", "Near", "Far"}
 )
 
-// shape is what random catalogs are made of.
+// shape describes the size of random catalogs.
 type shape struct {
 	addOns, releases, edges int
-	// ordered: edges lead to later add-ons only, so there are no cycles, and each is on add-ons.
+	// ordered is true if edges lead only to later add-ons. Then there are no cycles, and each edge is on an add-on.
 	ordered bool
 }
 
-// catalog makes releases. Those of one add-on differ in what they declare.
+// catalog makes releases. The releases of one add-on differ in their declarations.
 func (s shape) catalog(random *rand.Rand) []resolution.Release {
 	var releases []resolution.Release
 	for i := range s.addOns {
-		for _, at := range random.Perm(len(numbers))[:1+random.IntN(s.releases)] {
-			addOn := fixture.Versioned(fixture.Registration(nameOf(i)), numbers[at])
+		for _, index := range random.Perm(len(numbers))[:1+random.IntN(s.releases)] {
+			addOn := fixture.Versioned(fixture.Registration(nameOf(i)), numbers[index])
 			for e := range random.IntN(s.edges + 1) {
-				if edge, made := s.edge(random, i, e); made {
+				if edge, ok := s.edge(random, i, e); ok {
 					addOn.Spec.Dependencies = append(addOn.Spec.Dependencies, edge)
 				}
 			}
@@ -49,7 +49,7 @@ func (s shape) catalog(random *rand.Rand) []resolution.Release {
 			if !s.ordered && random.IntN(4) == 0 {
 				addOn.Spec.Provides = []addonv1alpha1.AddonAPI{api(random)}
 			}
-			releases = append(releases, resolution.Release{AddOn: addOn.Name, Version: numbers[at], Registration: addOn})
+			releases = append(releases, resolution.Release{AddOn: addOn.Name, Version: numbers[index], Registration: addOn})
 		}
 	}
 	return releases
@@ -57,35 +57,36 @@ func (s shape) catalog(random *rand.Rand) []resolution.Release {
 
 func nameOf(i int) string { return fmt.Sprintf("addon-%02d", i) }
 
-// edge makes an edge of the add-on with that number; made is false where there is nothing to be on.
-func (s shape) edge(random *rand.Rand, from, number int) (edge addonv1alpha1.AddonDependency, made bool) {
-	on := func() string { return nameOf(random.IntN(s.addOns)) }
+// edge makes an edge of the add-on with the number source. It returns false if there is no add-on to depend on.
+func (s shape) edge(random *rand.Rand, source, number int) (addonv1alpha1.AddonDependency, bool) {
+	edge := addonv1alpha1.AddonDependency{}
+	target := func() string { return nameOf(random.IntN(s.addOns)) }
 	if s.ordered {
-		if from == s.addOns-1 {
+		if source == s.addOns-1 {
 			return edge, false
 		}
-		on = func() string { return nameOf(from + 1 + random.IntN(s.addOns-from-1)) }
+		target = func() string { return nameOf(source + 1 + random.IntN(s.addOns-source-1)) }
 	}
 	edge = addonv1alpha1.AddonDependency{Name: fmt.Sprintf("edge-%d", number), Type: addonv1alpha1.DependencyTypeRequired}
 	switch chance := random.IntN(12); {
 	case chance < 5:
-		edge.AddOn, edge.Version = on(), anyRange(random)
+		edge.AddOn, edge.Version = target(), anyRange(random)
 	case chance < 7:
-		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeConflicts, on(), anyRange(random)
+		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeConflicts, target(), anyRange(random)
 	case chance < 8:
-		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeIfInstalled, on(), ranges[1+random.IntN(len(ranges)-1)]
+		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeIfInstalled, target(), ranges[1+random.IntN(len(ranges)-1)]
 	case chance < 9:
-		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeOptional, on(), anyRange(random)
+		edge.Type, edge.AddOn, edge.Version = addonv1alpha1.DependencyTypeOptional, target(), anyRange(random)
 	case chance < 11 || s.ordered:
 		for range 2 + random.IntN(2) {
-			one := addonv1alpha1.DependencyAlternative{AddOn: on(), Version: anyRange(random)}
+			alternative := addonv1alpha1.DependencyAlternative{AddOn: target(), Version: anyRange(random)}
 			if !s.ordered && random.IntN(5) == 0 {
-				one = addonv1alpha1.DependencyAlternative{API: &addonv1alpha1.DependencyAPI{AddonAPI: api(random)}}
+				alternative = addonv1alpha1.DependencyAlternative{API: &addonv1alpha1.DependencyAPI{AddonAPI: api(random)}}
 			}
-			if !slices.ContainsFunc(edge.AnyOf, func(other addonv1alpha1.DependencyAlternative) bool {
-				return equality.Semantic.DeepEqual(one, other)
+			if !slices.ContainsFunc(edge.AnyOf, func(existing addonv1alpha1.DependencyAlternative) bool {
+				return equality.Semantic.DeepEqual(alternative, existing)
 			}) {
-				edge.AnyOf = append(edge.AnyOf, one)
+				edge.AnyOf = append(edge.AnyOf, alternative)
 			}
 		}
 		if len(edge.AnyOf) < 2 {
@@ -127,28 +128,28 @@ func condition(random *rand.Rand) *addonv1alpha1.DependencyWhen {
 func (s shape) wishes(random *rand.Rand) []resolution.Wish {
 	var wishes []resolution.Wish
 	for _, i := range random.Perm(s.addOns)[:1+random.IntN(3)] {
-		one := resolution.Wish{AddOn: nameOf(i), Version: anyRange(random), OnlyIfNeeded: len(wishes) > 0 && random.IntN(4) == 0}
-		if random.IntN(4) == 0 && one.Version != "" {
-			one.Prereleases = &addonv1alpha1.DependencyPrereleases{}
+		wish := resolution.Wish{AddOn: nameOf(i), Version: anyRange(random), OnlyIfNeeded: len(wishes) > 0 && random.IntN(4) == 0}
+		if random.IntN(4) == 0 && wish.Version != "" {
+			wish.Prereleases = &addonv1alpha1.DependencyPrereleases{}
 		}
-		wishes = append(wishes, one)
+		wishes = append(wishes, wish)
 	}
 	return wishes
 }
 
-// choice is a version of each add-on, by its name; one without is not installed.
+// choice has the version of each add-on, by its name. An add-on without a version is not installed.
 type choice map[string]string
 
-// every calls a function with each choice of the releases, and stops where it returns false.
-func every(releases []resolution.Release, call func(choice) bool) {
-	by := map[string][]string{}
+// forEachChoice calls a function with each choice of the releases, until it returns false.
+func forEachChoice(releases []resolution.Release, call func(choice) bool) {
+	versions := map[string][]string{}
 	var names []string
 	for i := range releases {
-		one := &releases[i]
-		if by[one.AddOn] == nil {
-			names = append(names, one.AddOn)
+		release := &releases[i]
+		if versions[release.AddOn] == nil {
+			names = append(names, release.AddOn)
 		}
-		by[one.AddOn] = append(by[one.AddOn], one.Version)
+		versions[release.AddOn] = append(versions[release.AddOn], release.Version)
 	}
 	slices.Sort(names)
 	chosen := choice{}
@@ -161,7 +162,7 @@ func every(releases []resolution.Release, call func(choice) bool) {
 		if !next(i + 1) {
 			return false
 		}
-		for _, version := range by[names[i]] {
+		for _, version := range versions[names[i]] {
 			chosen[names[i]] = version
 			if !next(i + 1) {
 				return false

@@ -1,3 +1,3 @@
-// Package resolution compares what pkg/dependency/resolution chooses with all choices that there are, as the rules of
-// addon-manager find them, and with a SAT solver.
+// Package resolution compares the choices of pkg/dependency/resolution with all possible choices, judged by the rules
+// of addon-manager, and with a SAT solver.
 package resolution

@@ -20,19 +20,20 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// world is what choices are compared in.
+// world is the input in which choices are compared.
 type world struct {
 	releases []resolution.Release
 	wishes   []resolution.Wish
-	// allowed are the releases without prereleases that no wish asks for.
+	// allowed are the releases without the prereleases that no wish requests.
 	allowed []resolution.Release
 }
 
 func newWorld(s shape, random *rand.Rand) world {
 	w := world{releases: s.catalog(random), wishes: s.wishes(random)}
-	w.allowed = slices.DeleteFunc(slices.Clone(w.releases), func(one resolution.Release) bool {
-		return semver.MustParse(one.Version).Prerelease() != "" && !slices.ContainsFunc(w.wishes, func(wish resolution.Wish) bool {
-			return wish.AddOn == one.AddOn && wish.Version != "" && (wish.Version != "*" || wish.Prereleases != nil) && accepts(wish, one.Version)
+	w.allowed = slices.DeleteFunc(slices.Clone(w.releases), func(release resolution.Release) bool {
+		return semver.MustParse(release.Version).Prerelease() != "" && !slices.ContainsFunc(w.wishes, func(wish resolution.Wish) bool {
+			return wish.AddOn == release.AddOn && wish.Version != "" &&
+				(wish.Version != "*" || wish.Prereleases != nil) && accepts(wish, release.Version)
 		})
 	})
 	return w
@@ -46,25 +47,25 @@ func accepts(wish resolution.Wish, version string) bool {
 	return err == nil && accepted.Mismatch(semver.MustParse(version)) == ""
 }
 
-// wrong returns what a choice does not satisfy: a wish, or by the rules of evaluation an edge.
+// wrong returns a wish, or by the rules of evaluation an edge, that a choice does not satisfy.
 func (w world) wrong(chosen choice) string {
 	for _, wish := range w.wishes {
-		version, is := chosen[wish.AddOn]
-		if !is && !wish.OnlyIfNeeded || is && !accepts(wish, version) {
+		version, ok := chosen[wish.AddOn]
+		if !ok && !wish.OnlyIfNeeded || ok && !accepts(wish, version) {
 			return "wish for " + wish.AddOn
 		}
 	}
-	on := declarationtest.Cluster{Name: kind.Name, Kubernetes: kind.Kubernetes, Labels: kind.Labels, APIs: w.served(chosen)}
+	cluster := declarationtest.Cluster{Name: kind.Name, Kubernetes: kind.Kubernetes, Labels: kind.Labels, APIs: w.served(chosen)}
 	var registrations []addonv1alpha1.ClusterManagementAddOn
 	for i := range w.releases {
-		if one := &w.releases[i]; chosen[one.AddOn] == one.Version {
-			registrations = append(registrations, one.Registration)
-			on.AddOns = append(on.AddOns, declarationtest.AddOn{Name: one.AddOn})
+		if release := &w.releases[i]; chosen[release.AddOn] == release.Version {
+			registrations = append(registrations, release.Registration)
+			cluster.AddOns = append(cluster.AddOns, declarationtest.AddOn{Name: release.AddOn})
 		}
 	}
 	hub := declarationtest.New(registrations)
 	for _, addOn := range slices.Sorted(maps.Keys(chosen)) {
-		findings, err := hub.Findings(addOn, on)
+		findings, err := hub.Findings(addOn, cluster)
 		if err != nil {
 			return err.Error()
 		}
@@ -77,27 +78,29 @@ func (w world) wrong(chosen choice) string {
 	return ""
 }
 
-// absent reports whether an Optional edge is unsatisfied because nothing of it is installed: it pulls nothing in.
+// absent reports whether an Optional edge is unsatisfied because none of its targets is installed. Such an edge does
+// not install anything.
 func absent(finding *evaluation.Finding, chosen choice) bool {
 	if finding.Type() != addonv1alpha1.DependencyTypeOptional {
 		return false
 	}
 	targets := []string{declaration.Target(finding.Dependency)}
-	for _, one := range finding.Dependency.AnyOf {
-		targets = append(targets, one.AddOn)
+	for _, alternative := range finding.Dependency.AnyOf {
+		targets = append(targets, alternative.AddOn)
 	}
 	return !slices.ContainsFunc(targets, func(name string) bool { return chosen[name] != "" })
 }
 
-// served are the APIs of the kind of clusters, those that chosen releases provide, and those that none does.
+// served returns the APIs of the kind of clusters, those that chosen releases provide, and those that no release
+// provides.
 func (w world) served(chosen choice) []addonv1alpha1.AddonAPI {
 	served := slices.Clone(kind.APIs)
-	provided := func(api addonv1alpha1.AddonAPI, releases []resolution.Release, all bool) bool {
-		return slices.ContainsFunc(releases, func(one resolution.Release) bool {
-			if !all && chosen[one.AddOn] != one.Version {
+	provided := func(api addonv1alpha1.AddonAPI, releases []resolution.Release, unchosen bool) bool {
+		return slices.ContainsFunc(releases, func(release resolution.Release) bool {
+			if !unchosen && chosen[release.AddOn] != release.Version {
 				return false
 			}
-			return slices.ContainsFunc(one.Registration.Spec.Provides, func(p addonv1alpha1.AddonAPI) bool {
+			return slices.ContainsFunc(release.Registration.Spec.Provides, func(p addonv1alpha1.AddonAPI) bool {
 				return p.Kind == api.Kind && (p.Version == "" || api.Version == "" || p.Version == api.Version)
 			})
 		})
@@ -114,15 +117,15 @@ func (w world) served(chosen choice) []addonv1alpha1.AddonAPI {
 	return served
 }
 
-func chosenBy(found *resolution.Resolution) choice {
-	chosen := choice{}
-	for _, one := range found.Choices {
-		chosen[one.AddOn] = one.Version
+func chosenBy(result *resolution.Resolution) choice {
+	versions := choice{}
+	for _, chosen := range result.Choices {
+		versions[chosen.AddOn] = chosen.Version
 	}
-	return chosen
+	return versions
 }
 
-// What is resolved, evaluation finds satisfied, and no choice gives a wish a higher version. Where nothing is resolved,
+// Evaluation finds each resolution satisfied, and no choice gives a wish a higher version. Without a resolution,
 // evaluation finds no choice satisfied.
 func TestResolutionAgreesWithEvaluation(t *testing.T) {
 	rounds := 4000
@@ -139,8 +142,8 @@ func TestResolutionAgreesWithEvaluation(t *testing.T) {
 					resolved++
 				}
 			}
-			if all := rounds / parts; resolved < all/5 || resolved > all*4/5 {
-				t.Errorf("%d of %d resolved: the catalogs are too much alike", resolved, all)
+			if total := rounds / parts; resolved < total/5 || resolved > total*4/5 {
+				t.Errorf("%d of %d resolved: the catalogs are too much alike", resolved, total)
 			}
 		})
 	}
@@ -151,12 +154,12 @@ func agreesWithEvaluation(t *testing.T, seed int) bool {
 	t.Helper()
 	random := fixture.Random(uint64(seed))
 	w := newWorld(shape{addOns: 3 + random.IntN(2), releases: 3, edges: 3}, random)
-	found, err := resolution.Resolve(w.releases, w.wishes, kind)
+	result, err := resolution.Resolve(w.releases, w.wishes, kind)
 	if conflict := (*resolution.Conflict)(nil); err != nil && !errors.As(err, &conflict) {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
 	if err != nil {
-		every(w.allowed, func(chosen choice) bool {
+		forEachChoice(w.allowed, func(chosen choice) bool {
 			wrong := w.wrong(chosen)
 			if wrong == "" {
 				t.Errorf("seed %d: %v satisfies all, and is not found: %v", seed, chosen, err)
@@ -165,39 +168,39 @@ func agreesWithEvaluation(t *testing.T, seed int) bool {
 		})
 		return false
 	}
-	if wrong := w.wrong(chosenBy(found)); wrong != "" {
-		t.Errorf("seed %d: %v does not satisfy %s", seed, chosenBy(found), wrong)
+	if wrong := w.wrong(chosenBy(result)); wrong != "" {
+		t.Errorf("seed %d: %v does not satisfy %s", seed, chosenBy(result), wrong)
 	}
-	w.expectHighest(t, seed, chosenBy(found))
+	w.expectHighest(t, seed, chosenBy(result))
 	return true
 }
 
 // expectHighest compares the versions of wished add-ons, by their names, with all choices.
-func (w world) expectHighest(t *testing.T, seed int, found choice) {
+func (w world) expectHighest(t *testing.T, seed int, resolved choice) {
 	t.Helper()
-	var wished []string
-	for _, one := range w.wishes {
-		if !one.OnlyIfNeeded {
-			wished = append(wished, one.AddOn)
+	var names []string
+	for _, wish := range w.wishes {
+		if !wish.OnlyIfNeeded {
+			names = append(names, wish.AddOn)
 		}
 	}
-	slices.Sort(wished)
-	every(w.allowed, func(chosen choice) bool {
-		order := slices.CompareFunc(wished, wished, func(a, _ string) int {
+	slices.Sort(names)
+	forEachChoice(w.allowed, func(chosen choice) bool {
+		order := slices.CompareFunc(names, names, func(a, _ string) int {
 			if chosen[a] == "" {
 				return -1
 			}
-			return semver.MustParse(chosen[a]).Compare(semver.MustParse(found[a]))
+			return semver.MustParse(chosen[a]).Compare(semver.MustParse(resolved[a]))
 		})
 		if order > 0 && w.wrong(chosen) == "" {
-			t.Errorf("seed %d: %v has higher versions than %v", seed, chosen, found)
+			t.Errorf("seed %d: %v has higher versions than %v", seed, chosen, resolved)
 			return false
 		}
 		return true
 	})
 }
 
-// Wishes of a conflict exclude each other, and without any of them the others do not.
+// The wishes of a conflict exclude each other. Without any one of them, the others do not.
 func TestConflictsHaveNoWishTooMany(t *testing.T) {
 	several := 0
 	for seed := range 1500 {
@@ -212,16 +215,16 @@ func TestConflictsHaveNoWishTooMany(t *testing.T) {
 		if !strings.HasPrefix(err.Error(), "on clusters of kind edge, ") || len(conflict.Wishes) == 0 {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		if slices.ContainsFunc(wishes, asksForPrereleases) { // without the wish, nothing asks for them
+		if slices.ContainsFunc(wishes, requestsPrereleases) { // without the wish, no wish requests them
 			continue
 		}
 		if _, err := resolution.Resolve(releases, conflict.Wishes, kind); err == nil {
 			t.Errorf("seed %d: %v do not exclude each other", seed, conflict.Wishes)
 		}
 		for i := range conflict.Wishes {
-			others := slices.Delete(slices.Clone(conflict.Wishes), i, i+1)
-			if _, err := resolution.Resolve(releases, others, kind); err != nil {
-				t.Errorf("seed %d: %v exclude each other without %v", seed, others, conflict.Wishes[i])
+			rest := slices.Delete(slices.Clone(conflict.Wishes), i, i+1)
+			if _, err := resolution.Resolve(releases, rest, kind); err != nil {
+				t.Errorf("seed %d: %v exclude each other without %v", seed, rest, conflict.Wishes[i])
 			}
 		}
 		if len(conflict.Wishes) > 1 {
@@ -233,6 +236,6 @@ func TestConflictsHaveNoWishTooMany(t *testing.T) {
 	}
 }
 
-func asksForPrereleases(wish resolution.Wish) bool {
+func requestsPrereleases(wish resolution.Wish) bool {
 	return wish.Prereleases != nil || strings.Contains(wish.Version, "-")
 }

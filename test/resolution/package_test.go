@@ -8,7 +8,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// A package has the chosen releases, and is refused unless these satisfy the wishes by themselves.
+// A package has the chosen releases, and is refused unless these releases alone satisfy the wishes.
 func TestTheChosenReleasesSatisfyTheWishesAlone(t *testing.T) {
 	rounds := 1000
 	if testing.Short() {
@@ -19,13 +19,15 @@ func TestTheChosenReleasesSatisfyTheWishesAlone(t *testing.T) {
 		random := fixture.Random(uint64(seed))
 		s := shape{addOns: 3 + random.IntN(3), releases: 4, edges: 3}
 		w := newWorld(s, random)
-		found, err := resolution.Resolve(w.releases, w.wishes, kind)
+		result, err := resolution.Resolve(w.releases, w.wishes, kind)
 		if err != nil {
 			continue
 		}
 		resolved++
-		chosen := chosenBy(found)
-		packed := slices.DeleteFunc(slices.Clone(w.releases), func(one resolution.Release) bool { return chosen[one.AddOn] != one.Version })
+		chosen := chosenBy(result)
+		packed := slices.DeleteFunc(slices.Clone(w.releases), func(release resolution.Release) bool {
+			return chosen[release.AddOn] != release.Version
+		})
 		if _, err := resolution.Resolve(packed, w.wishes, kind); err != nil {
 			t.Errorf("seed %d: %v was chosen: %v", seed, chosen, err)
 		}

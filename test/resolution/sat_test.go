@@ -14,22 +14,22 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// formula has a variable for each release, which is true where it is chosen.
+// formula has a variable for each release. It is true if the release is chosen.
 type formula struct {
 	releases  []resolution.Release
 	variables map[string][]int // by add-on
 	clauses   [][]int
 }
 
-// formulaOf says what the releases declare, and what is wished, as clauses.
+// formulaOf returns the declarations of the releases, and the wishes, as clauses.
 func formulaOf(w world) *formula {
 	f := &formula{releases: w.allowed, variables: map[string][]int{}}
 	for i := range f.releases {
 		f.variables[f.releases[i].AddOn] = append(f.variables[f.releases[i].AddOn], i+1)
 	}
-	for _, of := range f.variables {
-		for i, a := range of {
-			for _, b := range of[:i] {
+	for _, versions := range f.variables {
+		for i, a := range versions {
+			for _, b := range versions[:i] {
 				f.clauses = append(f.clauses, []int{-a, -b})
 			}
 		}
@@ -44,8 +44,8 @@ func formulaOf(w world) *formula {
 		if !wish.OnlyIfNeeded {
 			f.clauses = append(f.clauses, within)
 		}
-		for _, other := range others {
-			f.clauses = append(f.clauses, []int{-other})
+		for _, variable := range others {
+			f.clauses = append(f.clauses, []int{-variable})
 		}
 	}
 	return f
@@ -68,15 +68,15 @@ func (f *formula) split(addOn, accepted string, prereleases *addonv1alpha1.Depen
 	return within, others
 }
 
-// addEdge adds what an edge of a release says.
+// addEdge adds the clauses of an edge of a release.
 func (f *formula) addEdge(release int, edge addonv1alpha1.AddonDependency) {
 	if len(edge.AnyOf) > 0 {
-		either := []int{-release}
-		for _, one := range edge.AnyOf {
-			within, _ := f.split(one.AddOn, one.Version, nil)
-			either = append(either, within...)
+		clause := []int{-release}
+		for _, alternative := range edge.AnyOf {
+			within, _ := f.split(alternative.AddOn, alternative.Version, nil)
+			clause = append(clause, within...)
 		}
-		f.clauses = append(f.clauses, either)
+		f.clauses = append(f.clauses, clause)
 		return
 	}
 	within, others := f.split(edge.AddOn, edge.Version, nil)
@@ -88,16 +88,16 @@ func (f *formula) addEdge(release int, edge addonv1alpha1.AddonDependency) {
 		excluded = within
 	default:
 	}
-	for _, other := range excluded {
-		f.clauses = append(f.clauses, []int{-release, -other})
+	for _, variable := range excluded {
+		f.clauses = append(f.clauses, []int{-release, -variable})
 	}
 }
 
-// satisfiable reports whether there is a choice with these variables too.
-func (f *formula) satisfiable(with ...int) bool {
+// satisfiable reports whether there is a choice with these variables, too.
+func (f *formula) satisfiable(chosen ...int) bool {
 	clauses := slices.Clone(f.clauses)
-	for _, one := range with {
-		clauses = append(clauses, []int{one})
+	for _, variable := range chosen {
+		clauses = append(clauses, []int{variable})
 	}
 	for _, clause := range clauses {
 		if len(clause) == 0 {
@@ -110,8 +110,8 @@ func (f *formula) satisfiable(with ...int) bool {
 	return solver.New(solver.ParseSlice(clauses)).Solve() == solver.Sat
 }
 
-// A SAT solver finds a choice where, and only where, there is a resolution. The wished add-ons have the highest versions
-// that it finds, one after the other.
+// A SAT solver finds a choice exactly if there is a resolution. The wished add-ons have the highest versions that it
+// finds, one after the other.
 func TestResolutionAgreesWithSAT(t *testing.T) {
 	rounds := 1000
 	if testing.Short() {
@@ -122,16 +122,16 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 		random := fixture.Random(uint64(seed))
 		w := newWorld(shape{addOns: 6 + random.IntN(20), releases: len(numbers), edges: 2 + random.IntN(4), ordered: true}, random)
 		f := formulaOf(w)
-		found, err := resolution.Resolve(w.releases, w.wishes, kind)
-		if is := f.satisfiable(); is != (err == nil) {
-			t.Fatalf("seed %d: the SAT solver finds a choice: %t; resolution: %v", seed, is, err)
+		result, err := resolution.Resolve(w.releases, w.wishes, kind)
+		if ok := f.satisfiable(); ok != (err == nil) {
+			t.Fatalf("seed %d: the SAT solver finds a choice: %t; resolution: %v", seed, ok, err)
 		}
 		if err != nil {
 			refused++
 			continue
 		}
 		resolved++
-		expectHighest(t, f, w, chosenBy(found), seed)
+		expectHighest(t, f, w, chosenBy(result), seed)
 	}
 	if resolved < rounds/5 || refused < rounds/10 {
 		t.Errorf("%d resolved, %d refused: the catalogs are too much alike", resolved, refused)
@@ -141,13 +141,13 @@ func TestResolutionAgreesWithSAT(t *testing.T) {
 func expectHighest(t *testing.T, f *formula, w world, chosen choice, seed int) {
 	t.Helper()
 	var fixed []int
-	wished := map[string]bool{}
+	names := map[string]bool{}
 	for _, wish := range w.wishes {
 		if !wish.OnlyIfNeeded {
-			wished[wish.AddOn] = true
+			names[wish.AddOn] = true
 		}
 	}
-	for _, addOn := range slices.Sorted(maps.Keys(wished)) {
+	for _, addOn := range slices.Sorted(maps.Keys(names)) {
 		own := 0
 		for _, variable := range f.variables[addOn] {
 			version := f.releases[variable-1].Version

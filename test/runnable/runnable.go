@@ -1,4 +1,4 @@
-// Package runnable runs in tests what a manager runs.
+// Package runnable runs runnables of a manager in tests.
 package runnable
 
 import (
@@ -10,8 +10,7 @@ import (
 // patience is how long a runnable may take to end.
 const patience = time.Minute
 
-// Start runs it until the test ends, and fails the test if it does not end with its
-// context, or ends with an error.
+// Start calls run until the test ends. It fails the test if run does not end with its context, or returns an error.
 func Start(t *testing.T, run func(context.Context) error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

@@ -15,15 +15,15 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// folder is deploy, from the folder of a suite.
+// folder is the path of deploy, from the folder of a suite.
 const folder = "../../../deploy"
 
 // Read reads an object of deploy.
-func Read(file string, into any) {
+func Read(file string, target any) {
 	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join(folder, file))
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
 // Rights are roles of deploy/hub.
@@ -32,16 +32,16 @@ type Rights struct {
 	clusterRoles []string
 }
 
-// Manager are the rights of addon-manager, and Webhook those of addon-manager webhook.
+// Manager are the rights of addon-manager, and Webhook are the rights of addon-manager webhook.
 var (
 	Manager = Rights{"role.yaml", testenv.ManagerRoles}
 	Webhook = Rights{"webhook-role.yaml", []string{"webhook-clusterrole.yaml"}}
 )
 
-// User is a new user of a cluster with these rights, and no other.
-func (r Rights) User(ctx context.Context, of *testenv.Cluster, administrator client.Client, namespace, name string) *testenv.User {
+// User returns a new user of a cluster with only these rights.
+func (r Rights) User(ctx context.Context, cluster *testenv.Cluster, administrator client.Client, namespace, name string) *testenv.User {
 	GinkgoHelper()
-	user, err := of.AddUser(name)
+	user, err := cluster.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	r.Grant(ctx, administrator, namespace, name)
 	return user

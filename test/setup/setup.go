@@ -1,5 +1,5 @@
-// Package setup prepares what suites on API servers have in common. It fails the spec, or
-// the suite, and cleans up after it.
+// Package setup has the common setup of suites on API servers. It fails the spec, or the suite, and cleans up after
+// it.
 package setup
 
 import (
@@ -18,11 +18,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// builtVariable names a folder that has the programs of cmd, as `make build` has built them.
+// builtVariable names a folder with the programs of cmd, built by `make build`.
 const builtVariable = "INTERLOCK_BIN"
 
-// Program returns the path of a program of cmd. It builds it, unless the environment names a folder that has it. The program is there until
-// the specs have run that the caller prepares: gexec.CleanupBuildArtifacts would also remove what other specs have built.
+// Program returns the path of a program of cmd. It builds the program, unless the environment names a folder that
+// contains it. The program exists until the caller's specs have run. gexec.CleanupBuildArtifacts would also remove
+// programs of other specs.
 func Program(name string) string {
 	GinkgoHelper()
 	if folder := os.Getenv(builtVariable); folder != "" {
@@ -54,20 +55,20 @@ func Hub(ctx context.Context, flags map[string][]string) *testenv.Cluster {
 	return hub
 }
 
-// Administrator returns a client of an administrator that also knows these types.
-func Administrator(of *testenv.Cluster, types ...func(*runtime.Scheme) error) client.WithWatch {
+// Administrator returns a client of an administrator, with these types in its scheme.
+func Administrator(cluster *testenv.Cluster, types ...func(*runtime.Scheme) error) client.WithWatch {
 	GinkgoHelper()
-	administrator, err := of.Client(types...)
+	administrator, err := cluster.Client(types...)
 	Expect(err).NotTo(HaveOccurred())
 	return administrator
 }
 
-// As returns a client of a user that knows what the administrator knows.
-func As(user *rest.Config, administrator client.Client) client.Client {
+// ClientAs returns a client of a user, with the types and the mapper of the administrator.
+func ClientAs(user *rest.Config, administrator client.Client) client.Client {
 	GinkgoHelper()
-	acting, err := client.New(user, client.Options{Scheme: administrator.Scheme(), Mapper: administrator.RESTMapper()})
+	userClient, err := client.New(user, client.Options{Scheme: administrator.Scheme(), Mapper: administrator.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }
 
 // Policies installs all admission policies of deploy/hub.

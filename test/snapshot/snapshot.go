@@ -1,5 +1,5 @@
-// Package snapshot compares what a cluster has at two moments, object by object:
-// before something was installed and after it was uninstalled.
+// Package snapshot compares the objects of a cluster at two moments: before an installation and after the
+// uninstallation.
 package snapshot
 
 import (
@@ -16,18 +16,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Snapshot is everything that an API server lists, by version, kind, namespace
-// and name, less what Kubernetes itself changes with every write.
+// Snapshot has everything that an API server lists, by version, kind, namespace and name, without the fields that
+// Kubernetes itself changes with every write.
 type Snapshot map[string]map[string]any
 
-// Neutral takes off an object what is not to be compared, and reports whether
-// anything of it is.
+// Neutral removes the fields of an object that are not compared, and reports whether to compare the object at all.
 type Neutral func(object *unstructured.Unstructured) bool
 
 // Take lists every object of a cluster.
 func Take(ctx context.Context, config *rest.Config, neutral Neutral) (Snapshot, error) {
 	config = rest.CopyConfig(config)
-	config.QPS, config.WarningHandler = -1, rest.NoWarnings{} // of old versions
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{} // warnings of old versions
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("create discovery client: %w", err)
@@ -40,7 +39,7 @@ func Take(ctx context.Context, config *rest.Config, neutral Neutral) (Snapshot, 
 	if err != nil {
 		return nil, fmt.Errorf("discover what is served: %w", err)
 	}
-	taken := Snapshot{}
+	objectsByKey := Snapshot{}
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
@@ -50,31 +49,31 @@ func Take(ctx context.Context, config *rest.Config, neutral Neutral) (Snapshot, 
 			if !slices.Contains(resource.Verbs, "list") || resource.Kind == "ComponentStatus" {
 				continue
 			}
-			found := &unstructured.UnstructuredList{}
-			found.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
-			if err := reader.List(ctx, found); err != nil {
+			objects := &unstructured.UnstructuredList{}
+			objects.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
+			if err := reader.List(ctx, objects); err != nil {
 				return nil, fmt.Errorf("list %s %s: %w", version, resource.Kind, err)
 			}
-			for i := range found.Items {
-				taken.add(&found.Items[i], neutral)
+			for i := range objects.Items {
+				objectsByKey.add(&objects.Items[i], neutral)
 			}
 		}
 	}
-	return taken, nil
+	return objectsByKey, nil
 }
 
-// Traces are the objects of which managers own fields whose names begin so.
+// Traces returns the objects with fields whose managers' names have a prefix.
 func (s Snapshot) Traces(managers string) []string {
-	var found []string
+	var keys []string
 	for key, content := range s {
 		entries, _, _ := unstructured.NestedSlice(content, "metadata", "managedFields")
 		for _, entry := range entries {
 			if manager, _ := entry.(map[string]any)["manager"].(string); strings.HasPrefix(manager, managers) {
-				found = append(found, key)
+				keys = append(keys, key)
 			}
 		}
 	}
-	return found
+	return keys
 }
 
 func (s Snapshot) add(object *unstructured.Unstructured, neutral Neutral) {
@@ -85,20 +84,20 @@ func (s Snapshot) add(object *unstructured.Unstructured, neutral Neutral) {
 	}
 	content := object.Object
 	metadata, _ := content["metadata"].(map[string]any)
-	// Every write moves it, and what was written and taken back were writes.
+	// Every write changes the version, including a write and its reversal.
 	delete(metadata, "resourceVersion")
 	entries, _ := metadata["managedFields"].([]any)
 	for _, entry := range entries {
 		delete(entry.(map[string]any), "time")
 	}
-	if conditions, found, _ := unstructured.NestedSlice(content, "status", "conditions"); found {
+	if conditions, ok, _ := unstructured.NestedSlice(content, "status", "conditions"); ok {
 		_ = unstructured.SetNestedSlice(content, neutralConditions(conditions), "status", "conditions")
 	}
 	s[key] = content
 }
 
-// isOfAPIServer: a lease that the API server renews, or an event by which it
-// tells at times of the address that it gave to a Service.
+// isOfAPIServer reports whether the object is a lease that the API server renews, or an event that reports the
+// address of a Service.
 func isOfAPIServer(object *unstructured.Unstructured) bool {
 	for _, field := range []string{"reportingController", "reportingComponent"} {
 		if object.Object[field] == "ipallocator-repair-controller" {
@@ -108,8 +107,8 @@ func isOfAPIServer(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Lease" && strings.HasPrefix(object.GetName(), "apiserver-")
 }
 
-// neutralConditions are sorted, and without the time of a condition that
-// another writer has set anew, to what it was.
+// neutralConditions sorts the conditions, and removes their times. Another writer may have set a condition again, to
+// its former status.
 func neutralConditions(conditions []any) []any {
 	for _, condition := range conditions {
 		delete(condition.(map[string]any), "lastTransitionTime")

@@ -11,11 +11,11 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// result is what the exploration of one world found.
+// result is the outcome of exploring one world.
 type result struct {
 	states, edges int
-	// answered counts the livelocks in which addon-agent only replaces a stock True.
-	answered int
+	// corrections counts the livelocks in which addon-agent only replaces a stock True.
+	corrections int
 	// stock counts the livelocks in which only stock components write.
 	stock    int
 	problems []string
@@ -25,33 +25,33 @@ type result struct {
 // the invariants have to hold. A problem comes with the shortest schedule.
 func (m *model) check() result {
 	g := explore(m.starts(), m.steps)
-	found := result{states: len(g.states), edges: len(g.edges)}
+	exploration := result{states: len(g.states), edges: len(g.edges)}
 	for _, component := range g.livelocks(m.steps) {
 		switch members := memberSet(component); {
 		case m.stockFight() && m.onlyStock(g, component, members):
-			found.stock++
-		case m.onlyAnswers(g, component, members):
-			found.answered++
+			exploration.stock++
+		case m.onlyCorrections(g, component, members):
+			exploration.corrections++
 		default:
-			found.report("never ends:\n%s", m.livelock(g, component))
+			exploration.report("never ends:\n%s", m.livelock(g, component))
 		}
 	}
 	for _, e := range g.edges {
-		if after := g.states[e.to]; m.Guard && m.writes(g, e) && !guarded(after) {
-			found.report("the guard lets pass %s:\n%s", after.Available, m.schedule(g, append(g.path(e.from), e)))
+		if after := g.states[e.target]; m.Guard && m.writes(g, e) && !guarded(after) {
+			exploration.report("the guard lets pass %s:\n%s", after.Available, m.schedule(g, append(g.path(e.source), e)))
 		}
 	}
 	for i := range g.states {
-		if edges := g.of(int32(i)); len(edges) == 0 {
+		if edges := g.edgesFrom(int32(i)); len(edges) == 0 {
 			if broken := m.broken(g.states[i]); broken != "" {
-				found.report("ends where %s:\n%s", broken, m.schedule(g, g.path(int32(i))))
+				exploration.report("ends where %s:\n%s", broken, m.schedule(g, g.path(int32(i))))
 			}
 		}
 	}
-	return found
+	return exploration
 }
 
-// report keeps the first of the problems; one is enough to fix.
+// report keeps the first three problems. One is enough to find a defect.
 func (r *result) report(format string, arguments ...any) {
 	if len(r.problems) < 3 {
 		r.problems = append(r.problems, fmt.Sprintf(format, arguments...))
@@ -60,7 +60,7 @@ func (r *result) report(format string, arguments ...any) {
 
 // writes reports whether the step changes the add-on's conditions.
 func (m *model) writes(g *graph[State], e edge) bool {
-	before, after := g.states[e.from], g.states[e.to]
+	before, after := g.states[e.source], g.states[e.target]
 	return before.Available != after.Available || before.Degraded != after.Degraded
 }
 
@@ -71,17 +71,16 @@ func (w World) stockFight() bool {
 	return w.Prober == stock.WorkProberWithoutFields && !w.RegistrationAgent
 }
 
-// onlyStock reports whether none of the writes in the component is Interlock's.
+// onlyStock reports whether Interlock writes nothing in the component.
 func (m *model) onlyStock(g *graph[State], component []int32, members map[int32]bool) bool {
-	return every(g, component, members, func(e edge) bool { return !m.steps[e.step].interlock || !m.writes(g, e) })
+	return everyEdge(g, component, members, func(e edge) bool { return !m.steps[e.step].interlock || !m.writes(g, e) })
 }
 
-// onlyAnswers reports whether Interlock's only writes in the component are those that
-// may never end: without a guard, each replaces a True beside a failing Required
-// dependency.
-func (m *model) onlyAnswers(g *graph[State], component []int32, members map[int32]bool) bool {
-	return !m.Guard && every(g, component, members, func(e edge) bool {
-		before, after := g.states[e.from], g.states[e.to]
+// onlyCorrections reports whether Interlock's only writes in the component are those that may never end: without a
+// guard, each replaces a True beside a failing Required dependency.
+func (m *model) onlyCorrections(g *graph[State], component []int32, members map[int32]bool) bool {
+	return !m.Guard && everyEdge(g, component, members, func(e edge) bool {
+		before, after := g.states[e.source], g.states[e.target]
 		if !m.steps[e.step].interlock || !m.writes(g, e) {
 			return true
 		}
@@ -90,10 +89,10 @@ func (m *model) onlyAnswers(g *graph[State], component []int32, members map[int3
 	})
 }
 
-func every(g *graph[State], component []int32, members map[int32]bool, holds func(edge) bool) bool {
+func everyEdge(g *graph[State], component []int32, members map[int32]bool, holds func(edge) bool) bool {
 	for _, v := range component {
-		for _, e := range g.of(v) {
-			if members[e.to] && !holds(e) {
+		for _, e := range g.edgesFrom(v) {
+			if members[e.target] && !holds(e) {
 				return false
 			}
 		}
@@ -104,20 +103,20 @@ func every(g *graph[State], component []int32, members map[int32]bool, holds fun
 // guarded reports whether the guard's invariant holds.
 func guarded(s State) bool {
 	available, degraded := s.Available.condition(), s.Degraded.condition()
-	if available == nil || !requiredFails(degraded) || saysLost(available) {
+	if available == nil || !requiredFails(degraded) || reportsLost(available) {
 		return true
 	}
 	return available.Status == metav1.ConditionFalse && available.Reason == required && available.Message == degraded.Message
 }
 
-func saysLost(available *metav1.Condition) bool {
+func reportsLost(available *metav1.Condition) bool {
 	return available.Status == metav1.ConditionUnknown && available.Reason == stock.ClusterLostReason
 }
 
-// broken names the invariant that does not hold in a state that nothing leaves.
+// broken names the invariant that does not hold in a state that no step leaves.
 func (m *model) broken(s State) string {
 	available, fails := s.Available.condition(), requiredFails(s.Degraded.condition())
-	status := metav1.ConditionUnknown // what the label shows where there is none
+	status := metav1.ConditionUnknown // the label's value without a condition
 	if available != nil {
 		status = available.Status
 	}
@@ -133,7 +132,7 @@ func (m *model) broken(s State) string {
 		return "Available is True beside a failing Required dependency"
 	case fails && m.AddOnAgent && available == nil:
 		return "Available is not set beside a failing Required dependency"
-	case !m.Without && m.RegistrationAgent && fails != (m.Dependency == RequiredMissing):
+	case !m.NoInterlock && m.RegistrationAgent && fails != (m.Dependency == RequiredMissing):
 		return "Degraded does not follow the dependency"
 	case !fails && m.AddOnAgent && available != nil && available.Reason == required:
 		return "the reason lingers"
@@ -145,10 +144,9 @@ func (m *model) broken(s State) string {
 	return ""
 }
 
-// expected is what Available becomes in the end while no Required dependency
-// fails: the condition of the component that decides on the add-on's health, nil
-// where that is not running or has nothing to report. The manager of an add-on is
-// not triggered by the cluster that returns, so without resync it may not probe.
+// expected returns the final Available while no Required dependency fails: the condition of the component that
+// decides on the add-on's health. It is nil if that component does not run or has nothing to report. The manager of
+// an add-on is not triggered by the cluster that returns, so without resync it may not probe.
 func (m *model) expected(s State) *metav1.Condition {
 	rule := stock.AddOnLease
 	switch {
@@ -160,8 +158,7 @@ func (m *model) expected(s State) *metav1.Condition {
 	return rule.Decide(m.situation(s, false)).Available
 }
 
-// livelock returns the schedule that leads into the component, and the shortest
-// one that goes round in it.
+// livelock returns the schedule that leads into the component, and the shortest schedule that goes round in it.
 func (m *model) livelock(g *graph[State], component []int32) string {
 	first := component[0]
 	for _, v := range component {
@@ -169,64 +166,64 @@ func (m *model) livelock(g *graph[State], component []int32) string {
 			first = v
 		}
 	}
-	var round []edge
+	var cycle []edge
 	for _, byInterlock := range []bool{true, false} {
-		if round == nil {
-			round = m.round(g, component, byInterlock)
+		if cycle == nil {
+			cycle = m.shortestCycle(g, component, byInterlock)
 		}
 	}
-	return m.schedule(g, g.path(first)) + "  … and round and round:\n" + m.schedule(g, round)
+	return m.schedule(g, g.path(first)) + "  … and round and round:\n" + m.schedule(g, cycle)
 }
 
-// round returns the shortest schedule that goes round in the component through a
-// write, of Interlock where there is one. In a large component it is just short.
-func (m *model) round(g *graph[State], component []int32, byInterlock bool) []edge {
+// shortestCycle returns the shortest schedule that goes round in the component through a write, by Interlock if
+// byInterlock is set. In a large component the schedule is short, but not always the shortest.
+func (m *model) shortestCycle(g *graph[State], component []int32, byInterlock bool) []edge {
 	const enough = 50
 	members := memberSet(component)
-	var round []edge
+	var cycle []edge
 	tried := 0
 	for _, v := range component {
-		for _, e := range g.of(v) {
-			if tried == enough || !members[e.to] || !m.writes(g, e) || byInterlock && !m.steps[e.step].interlock {
+		for _, e := range g.edgesFrom(v) {
+			if tried == enough || !members[e.target] || !m.writes(g, e) || byInterlock && !m.steps[e.step].interlock {
 				continue
 			}
 			tried++
-			if candidate := g.cycle(component, e); round == nil || len(candidate) < len(round) {
-				round = candidate
+			if candidate := g.cycle(component, e); cycle == nil || len(candidate) < len(cycle) {
+				cycle = candidate
 			}
 		}
 	}
-	return round
+	return cycle
 }
 
 // schedule returns the steps as lines to read.
 func (m *model) schedule(g *graph[State], path []edge) string {
 	lines := []string{"  in " + m.String()}
 	if len(path) > 0 {
-		s := g.states[path[0].from]
+		s := g.states[path[0].source]
 		lines = append(lines, fmt.Sprintf("  from Available %s, Degraded %s, cluster lost: %t, lease seen: %s, addon-agent: %s",
-			s.Available, s.Degraded, s.Lost, s.AddOnLeaseSeen, s.Memory.remembered()))
+			s.Available, s.Degraded, s.Lost, s.AddOnLeaseSeen, s.Memory.recollection()))
 	}
 	for number, e := range path {
-		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, changes(g.states[e.from], g.states[e.to])))
+		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, changes(g.states[e.source], g.states[e.target])))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
 func changes(before, after State) string {
-	var found []string
+	var differences []string
 	add := func(name string, b, a any) {
 		if b != a {
-			found = append(found, fmt.Sprintf("%s %v → %v", name, b, a))
+			differences = append(differences, fmt.Sprintf("%s %v → %v", name, b, a))
 		}
 	}
 	add("Available", before.Available, after.Available)
 	add("Degraded", before.Degraded, after.Degraded)
 	add("cluster lost", before.Lost, after.Lost)
 	add("label", labels[before.Label], labels[after.Label])
-	add("addon-agent", before.Memory.remembered(), after.Memory.remembered())
-	if len(found) == 0 {
+	add("addon-agent", before.Memory.recollection(), after.Memory.recollection())
+	if len(differences) == 0 {
 		return ""
 	}
-	return ": " + strings.Join(slices.Compact(found), ", ")
+	return ": " + strings.Join(slices.Compact(differences), ", ")
 }

@@ -12,37 +12,37 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// The rules that Interlock had before. On real OCM they made writers overwrite
-// each other for ever; the enumeration has to find the same.
+// The rules that Interlock had before. On real OCM they made writers overwrite each other for ever. The enumeration
+// has to find the same fights.
 
-// alwaysAsserts is the agent that set its condition again whatever stood there.
-func alwaysAsserts(in availability.Input) availability.Decision {
-	in.Memory = availability.Memory{}
-	decision := availability.Decide(in)
+// alwaysAsserts is the agent that set its condition again whatever was stored.
+func alwaysAsserts(input availability.Input) availability.Decision {
+	input.Memory = availability.Memory{}
+	decision := availability.Decide(input)
 	decision.Memory = availability.Memory{}
 	return decision
 }
 
 // deniesLoss is the agent that replaced the hub's report that the cluster is lost.
-func deniesLoss(in availability.Input) availability.Decision {
-	if in.Available != nil && in.Available.Reason == availability.ReasonClusterLost {
-		replaced := *in.Available
+func deniesLoss(input availability.Input) availability.Decision {
+	if input.Available != nil && input.Available.Reason == availability.ReasonClusterLost {
+		replaced := *input.Available
 		replaced.Reason = "Other"
-		in.Available = &replaced
+		input.Available = &replaced
 	}
-	return availability.Decide(in)
+	return availability.Decide(input)
 }
 
 // keepsReason is an agent that does not hand Available back.
-func keepsReason(in availability.Input) availability.Decision {
-	decision := availability.Decide(in)
+func keepsReason(input availability.Input) availability.Decision {
+	decision := availability.Decide(input)
 	if decision.Condition.Reason == availability.ReasonAwaitingHealthCheck {
 		return availability.Decision{}
 	}
 	return decision
 }
 
-// guardsTrueOnly is the guard that replaced nothing but True.
+// guardsTrueOnly is the guard that replaced only True.
 func guardsTrueOnly(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if available := conditionsOf(after).available.condition(); available != nil && available.Status != metav1.ConditionTrue {
 		return after, nil
@@ -50,7 +50,7 @@ func guardsTrueOnly(before, after *unstructured.Unstructured) (*unstructured.Uns
 	return mutate(before, after)
 }
 
-// movesTime is a guard that does not put back what is stored, but builds it anew.
+// movesTime is a guard that builds a new condition instead of restoring the stored one.
 func movesTime(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	written, err := mutate(before, after)
 	if err != nil || conditionsOf(after) == conditionsOf(written) {
@@ -87,7 +87,7 @@ func TestDefectsAreFound(t *testing.T) {
 		name  string
 		world World
 		rules *interlock
-		// want are parts of the schedule that is reported, in their order.
+		// want are parts of the reported schedule, in their order.
 		want []string
 	}{
 		{
@@ -149,8 +149,8 @@ func TestDefectsAreFound(t *testing.T) {
 			t.Log(report)
 			rest := report
 			for _, part := range test.want {
-				_, after, there := strings.Cut(rest, part)
-				if !there {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
 					t.Fatalf("%q is not reported, or not in this order", part)
 				}
 				rest = after

@@ -22,26 +22,26 @@ type degradeKey struct {
 	stored     entry
 }
 
-// evaluate returns Degraded as addon-manager leaves it.
+// evaluate returns the Degraded that addon-manager stores.
 func (i *interlock) evaluate(state Dependency, lost bool, stored entry) entry {
 	key := degradeKey{state, lost, stored}
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	if known, ok := i.degrade[key]; ok {
-		return known
+	if cached, ok := i.degradations[key]; ok {
+		return cached
 	}
 	result := stored
-	now := times[0] // Degraded has one time only: the agent and the guard ask for no more
+	now := times[0] // a single time of Degraded is enough for the agent and the guard
 	if desired := decideDegraded(stored.condition(), state, clusterStatus(lost), now); desired != nil {
 		desired.LastTransitionTime = now
 		result = entryOf(desired)
 	}
-	i.degrade[key] = result
+	i.degradations[key] = result
 	return result
 }
 
-// decideDegraded returns Degraded as addon-manager writes it on an add-on without a gate, or nil where it writes nothing. It writes nothing
-// else on such an add-on.
+// decideDegraded returns the Degraded that addon-manager writes on an add-on without a gate, or nil if it writes
+// nothing. On such an add-on it writes no other field.
 func decideDegraded(stored *metav1.Condition, state Dependency, cluster metav1.ConditionStatus, now metav1.Time) *metav1.Condition {
 	decision := outcome.Decide(
 		outcome.Assessment{Acts: true, Findings: findings(state, cluster, now.Time)}, outcome.Stored{Degraded: stored}, now)
@@ -76,17 +76,15 @@ func findings(state Dependency, cluster metav1.ConditionStatus, now time.Time) [
 	}))
 }
 
-// failing returns Degraded with the Required dependency missing: as addon-manager
-// finds it here, and as it was found before.
+// failing returns Degraded with the Required dependency missing, in today's wording and in a former one.
 func failing() []entry {
-	found := decideDegraded(nil, RequiredMissing, metav1.ConditionTrue, times[0])
-	before := *found
+	degraded := decideDegraded(nil, RequiredMissing, metav1.ConditionTrue, times[0])
+	before := *degraded
 	before.Message = "Required addon 'base' is not installed or not available. (Available=False)"
-	return []entry{entryOf(found), entryOf(&before)}
+	return []entry{entryOf(degraded), entryOf(&before)}
 }
 
-// otherDegraded returns Degraded as it may be besides: none, satisfied, with an
-// Optional dependency missing, and from another writer.
+// otherDegraded returns all other values of Degraded: none, satisfied, and with an Optional dependency missing.
 func otherDegraded() []entry {
 	optional := decideDegraded(nil, OptionalMissing, metav1.ConditionTrue, times[0])
 	satisfied := decideDegraded(failing()[0].condition(), Satisfied, metav1.ConditionTrue, times[0])

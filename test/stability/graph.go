@@ -8,29 +8,28 @@ type graph[S comparable] struct {
 	// edges of state i are edges[first[i]:first[i+1]].
 	first []int32
 	edges []edge
-	// reached is the edge by which a state was reached first, the shortest
-	// way; -1 for a start.
+	// reached is the edge by which the shortest path enters each state. It is -1 for a start.
 	reached []int32
 	starts  int
 }
 
 // edge is a step that changes the state.
 type edge struct {
-	from, to int32
-	step     uint8
+	source, target int32
+	step           uint8
 }
 
 // explore follows all steps from all starts, breadth first.
 func explore[S comparable](starts []S, steps []step[S]) *graph[S] {
 	g := &graph[S]{starts: len(starts)}
 	index := make(map[S]int32, 4*len(starts))
-	add := func(s S, by int32) int32 {
-		if i, known := index[s]; known {
+	add := func(s S, incoming int32) int32 {
+		if i, ok := index[s]; ok {
 			return i
 		}
 		i := int32(len(g.states))
 		index[s] = i
-		g.states, g.reached = append(g.states, s), append(g.reached, by)
+		g.states, g.reached = append(g.states, s), append(g.reached, incoming)
 		return i
 	}
 	for _, s := range starts {
@@ -38,28 +37,28 @@ func explore[S comparable](starts []S, steps []step[S]) *graph[S] {
 	}
 	for i := int32(0); int(i) < len(g.states); i++ {
 		g.first = append(g.first, int32(len(g.edges)))
-		now := g.states[i]
+		current := g.states[i]
 		for number := range steps {
-			next := steps[number].next(now)
-			if next == now {
+			next := steps[number].next(current)
+			if next == current {
 				continue
 			}
-			by := int32(len(g.edges))
-			g.edges = append(g.edges, edge{from: i, step: uint8(number)})
-			g.edges[by].to = add(next, by)
+			id := int32(len(g.edges))
+			g.edges = append(g.edges, edge{source: i, step: uint8(number)})
+			g.edges[id].target = add(next, id)
 		}
 	}
 	g.first = append(g.first, int32(len(g.edges)))
 	return g
 }
 
-func (g *graph[S]) of(i int32) []edge { return g.edges[g.first[i]:g.first[i+1]] }
+func (g *graph[S]) edgesFrom(i int32) []edge { return g.edges[g.first[i]:g.first[i+1]] }
 
-// path returns the shortest way from a start to the state.
-func (g *graph[S]) path(to int32) []edge {
+// path returns the shortest path from a start to the state.
+func (g *graph[S]) path(state int32) []edge {
 	var path []edge
-	for by := g.reached[to]; by >= 0; by = g.reached[g.edges[by].from] {
-		path = append(path, g.edges[by])
+	for incoming := g.reached[state]; incoming >= 0; incoming = g.reached[g.edges[incoming].source] {
+		path = append(path, g.edges[incoming])
 	}
 	slices.Reverse(path)
 	return path
@@ -72,7 +71,7 @@ func (g *graph[S]) components() [][]int32 {
 	const unseen = 0
 	order, low := make([]int32, len(g.states)), make([]int32, len(g.states))
 	onStack := make([]bool, len(g.states))
-	var found [][]int32
+	var components [][]int32
 	var stack []int32
 	type frame struct{ state, edge int32 }
 	var count int32
@@ -89,13 +88,13 @@ func (g *graph[S]) components() [][]int32 {
 				order[v], low[v], onStack[v] = count, count, true
 				stack = append(stack, v)
 			}
-			if edges := g.of(v); int(f.edge) < len(edges) {
-				to := edges[f.edge].to
+			if edges := g.edgesFrom(v); int(f.edge) < len(edges) {
+				next := edges[f.edge].target
 				f.edge++
-				if order[to] == unseen {
-					calls = append(calls, frame{state: to})
-				} else if onStack[to] {
-					low[v] = min(low[v], order[to])
+				if order[next] == unseen {
+					calls = append(calls, frame{state: next})
+				} else if onStack[next] {
+					low[v] = min(low[v], order[next])
 				}
 				continue
 			}
@@ -105,7 +104,7 @@ func (g *graph[S]) components() [][]int32 {
 					onStack[member] = false
 				}
 				if len(stack)-start > 1 {
-					found = append(found, slices.Clone(stack[start:]))
+					components = append(components, slices.Clone(stack[start:]))
 				}
 				stack = stack[:start]
 			}
@@ -116,23 +115,22 @@ func (g *graph[S]) components() [][]int32 {
 			}
 		}
 	}
-	return found
+	return components
 }
 
-// livelocks returns the components in which a fair schedule can stay for ever:
-// each step is either taken within the component, or has nothing to do in one of
-// its states. A step that always has something to do is taken some day, unless it
-// is one of the environment.
+// livelocks returns the components in which a fair schedule can stay for ever: each step is either taken within the
+// component, or has nothing to do in one of its states. A step that always has something to do is taken at some time,
+// unless it belongs to the environment.
 func (g *graph[S]) livelocks(steps []step[S]) [][]int32 {
-	var found [][]int32
+	var livelocks [][]int32
 	for _, component := range g.components() {
 		members := memberSet(component)
-		taken, idle := make([]bool, len(steps)), make([]bool, len(steps))
+		inside, idle := make([]bool, len(steps)), make([]bool, len(steps))
 		for _, v := range component {
 			enabled := make([]bool, len(steps))
-			for _, e := range g.of(v) {
+			for _, e := range g.edgesFrom(v) {
 				enabled[e.step] = true
-				taken[e.step] = taken[e.step] || members[e.to]
+				inside[e.step] = inside[e.step] || members[e.target]
 			}
 			for i := range enabled {
 				idle[i] = idle[i] || !enabled[i]
@@ -140,33 +138,33 @@ func (g *graph[S]) livelocks(steps []step[S]) [][]int32 {
 		}
 		fair := true
 		for i := range steps {
-			fair = fair && (taken[i] || idle[i] || steps[i].environment)
+			fair = fair && (inside[i] || idle[i] || steps[i].environment)
 		}
 		if fair {
-			found = append(found, component)
+			livelocks = append(livelocks, component)
 		}
 	}
-	return found
+	return livelocks
 }
 
-// cycle returns the shortest way round within the component through the edge.
+// cycle returns the shortest cycle within the component through the edge.
 func (g *graph[S]) cycle(component []int32, through edge) []edge {
 	members := memberSet(component)
-	by := map[int32]edge{}
-	queue := []int32{through.to}
-	for len(queue) > 0 && queue[0] != through.from {
+	incoming := map[int32]edge{}
+	queue := []int32{through.target}
+	for len(queue) > 0 && queue[0] != through.source {
 		v := queue[0]
 		queue = queue[1:]
-		for _, e := range g.of(v) {
-			if _, seen := by[e.to]; members[e.to] && !seen && e.to != through.to {
-				by[e.to] = e
-				queue = append(queue, e.to)
+		for _, e := range g.edgesFrom(v) {
+			if _, seen := incoming[e.target]; members[e.target] && !seen && e.target != through.target {
+				incoming[e.target] = e
+				queue = append(queue, e.target)
 			}
 		}
 	}
 	var back []edge
-	for v := through.from; v != through.to; v = by[v].from {
-		back = append(back, by[v])
+	for v := through.source; v != through.target; v = incoming[v].source {
+		back = append(back, incoming[v])
 	}
 	slices.Reverse(back)
 	return append([]edge{through}, back...)

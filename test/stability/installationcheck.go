@@ -8,24 +8,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 )
 
-// check explores the world: every fair schedule has to end, and no write may break a rule. Where only interventions change a state, it has to
-// be as it should. Of each problem, one of the shortest schedules is reported.
+// check explores the world. Every fair schedule has to end, and no write may break a rule. A state that only
+// interventions change has to be correct. Of each problem, check reports one of the shortest schedules.
 func (m *installationModel) check() result {
 	g := explore(m.starts(), m.steps)
-	explored := result{states: len(g.states), edges: len(g.edges)}
+	exploration := result{states: len(g.states), edges: len(g.edges)}
 	reported := map[string]bool{}
 	report := func(problem string, path func() []edge) {
 		if problem != "" && !reported[problem] {
 			reported[problem] = true
-			explored.problems = append(explored.problems, problem+":\n"+m.schedule(g, path()))
+			exploration.problems = append(exploration.problems, problem+":\n"+m.schedule(g, path()))
 		}
 	}
 	for _, component := range g.livelocks(m.steps) {
 		report("never ends", func() []edge { return g.path(component[0]) })
 	}
-	for _, taken := range g.edges {
-		if m.steps[taken.step].interlock {
-			report(m.brokenBy(&g.states[taken.from], &g.states[taken.to]), func() []edge { return append(g.path(taken.from), taken) })
+	for _, e := range g.edges {
+		if m.steps[e.step].interlock {
+			report(m.brokenBy(&g.states[e.source], &g.states[e.target]), func() []edge { return append(g.path(e.source), e) })
 		}
 	}
 	for i := range g.states {
@@ -33,12 +33,12 @@ func (m *installationModel) check() result {
 			report(m.broken(&g.states[i].Hub, g.states[i].HandedOver), func() []edge { return g.path(int32(i)) })
 		}
 	}
-	return explored
+	return exploration
 }
 
 // quiet reports whether only interventions change a state.
 func (m *installationModel) quiet(g *graph[InstallationState], state int32) bool {
-	for _, possible := range g.of(state) {
+	for _, possible := range g.edgesFrom(state) {
 		if !m.steps[possible.step].environment {
 			return false
 		}
@@ -46,9 +46,10 @@ func (m *installationModel) quiet(g *graph[InstallationState], state int32) bool
 	return true
 }
 
-// brokenBy returns the rule that a write of addon-manager breaks, by what the API server stored at its decision; empty: none.
+// brokenBy returns the rule that a write of addon-manager breaks, given the objects that the API server stored at its
+// decision. It is empty if the write breaks none.
 func (m *installationModel) brokenBy(before, after *InstallationState) string {
-	read := &before.Write.At
+	read := &before.Write.HubAtDecision
 	removes := before.Hub.Cluster.OwnLabel && !after.Hub.Cluster.OwnLabel || !before.Hub.AddOn.Deleting && after.Hub.AddOn.Deleting
 	installs := !before.Hub.Cluster.OwnLabel && after.Hub.Cluster.OwnLabel || before.Hub.AddOn.UID == 0 && after.Hub.AddOn.UID != 0
 	switch {
@@ -72,7 +73,7 @@ func (m *installationModel) brokenBy(before, after *InstallationState) string {
 	return ""
 }
 
-// broken returns the rule that a quiet state breaks; empty: none.
+// broken returns the rule that a quiet state breaks, or "".
 func (m *installationModel) broken(hub *installationObjects, handedOver bool) string {
 	acts := hub.Cluster.state() == installation.ClusterReady && hub.Owner == consenting
 	recorded := hub.Record != record{}
@@ -96,10 +97,10 @@ func (m *installationModel) broken(hub *installationObjects, handedOver bool) st
 func (m *installationModel) schedule(g *graph[InstallationState], path []edge) string {
 	lines := []string{"  in " + m.String()}
 	if len(path) > 0 {
-		lines = append(lines, "  from "+g.states[path[0].from].String())
+		lines = append(lines, "  from "+g.states[path[0].source].String())
 	}
-	for number, taken := range path {
-		lines = append(lines, fmt.Sprintf("  %d. %s: %s", number+1, m.steps[taken.step].name, g.states[taken.to]))
+	for number, e := range path {
+		lines = append(lines, fmt.Sprintf("  %d. %s: %s", number+1, m.steps[e.step].name, g.states[e.target]))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

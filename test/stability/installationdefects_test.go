@@ -8,7 +8,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 )
 
-// Each defect is found, so the rules are not empty.
+// Each defect is found, so each rule has an effect.
 func TestDefectsOfInstallationsAreFound(t *testing.T) {
 	labeled := func(interventions uint8) InstallationWorld {
 		return InstallationWorld{Labeled: true, Removable: true, Interventions: interventions}
@@ -83,9 +83,9 @@ func alternating(m *installationModel) {
 	m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
 		decision := installation.Decide(facts, now)
 		if facts.Stored != nil && decision.Desired != nil && facts.Stored.Phase == "Installed" && decision.Step == installation.Rest {
-			other := *decision.Desired
-			other.Phase = "Installing"
-			decision.Desired = &other
+			changed := *decision.Desired
+			changed.Phase = "Installing"
+			decision.Desired = &changed
 		}
 		return decision
 	}

@@ -1,6 +1,6 @@
 package stability
 
-// users adds what users and GitOps do on the managed cluster.
+// users adds the changes that users and GitOps make on the managed cluster.
 func (m *installationModel) users() {
 	m.intervene("a user installs the dependent", func(s *InstallationState) bool {
 		may := s.Hub.Dependent == absent && s.Hub.Cluster.UID != 0
@@ -54,7 +54,7 @@ func (m *installationModel) users() {
 	})
 }
 
-// owners adds how the owner of the add-on changes its registration.
+// owners adds the changes that the owner of the add-on makes to its registration.
 func (m *installationModel) owners() {
 	for owner, name := range map[ownership]string{
 		consenting: "the owner consents", paused: "the owner pauses", withdrawn: "the owner withdraws the Placements", unregistered: "the owner deletes the registration",
@@ -69,7 +69,7 @@ func (m *installationModel) owners() {
 	}
 }
 
-// clusters adds what becomes of the managed cluster.
+// clusters adds the changes of the managed cluster.
 func (m *installationModel) clusters() {
 	m.intervene("the cluster is lost, or returns", func(s *InstallationState) bool {
 		s.Hub.Cluster.Lost = !s.Hub.Cluster.Lost

@@ -11,23 +11,24 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 )
 
-// installationWrite is a decision of addon-manager that it is about to carry out, one write after the other.
+// installationWrite is a decision that addon-manager is about to carry out, one write after the other.
 type installationWrite struct {
 	// Next is the next write.
 	Next installationStage
 	// Read is the record that the decision was made on, and Desired the one to store.
 	Read, Desired record
 	Step          installation.Step
-	// AddOn and Cluster are the UIDs that were decided on. Unchanged is true while nobody has changed the ManagedClusterAddOn since.
+	// AddOn and Cluster are the UIDs of the objects that the decision is about. Unchanged is true until another
+	// writer changes the ManagedClusterAddOn.
 	AddOn, Cluster uint8
 	Unchanged      bool
-	// At is what the API server stored at the moment of the decision.
-	At installationObjects
+	// HubAtDecision are the objects that the API server stored at the moment of the decision.
+	HubAtDecision installationObjects
 }
 
 type installationStage uint8
 
-// The stages: a decision is stored, then carried out, and what was created is stored.
+// The stages: a decision is stored, then carried out, and then the created object is stored.
 const (
 	idle installationStage = iota
 	storing
@@ -68,7 +69,7 @@ func numberOf(uid types.UID) uint8 {
 	return uint8(number)
 }
 
-// stored is a record as decisions read it.
+// stored returns the record in the form that decisions read.
 func (r record) stored(removal addonv1alpha1.DependencyRemoval) *installation.Installation {
 	if r == (record{}) {
 		return nil
@@ -98,7 +99,7 @@ func requests(removal addonv1alpha1.DependencyRemoval) []dependencyv1alpha1.Inst
 	return []dependencyv1alpha1.InstallationRequest{{AddOn: "dependent", Removal: removal}}
 }
 
-// present is the add-on as decisions read it.
+// present returns the add-on in the form that decisions read.
 func (a addOnObject) present() *installation.Present {
 	if a.UID == 0 {
 		return nil
@@ -122,7 +123,8 @@ func (c clusterObject) state() installation.Cluster {
 	return installation.ClusterReady
 }
 
-// facts are those that addon-manager loads from its caches. The absence of an add-on that it has installed is read from the API server.
+// facts returns the inputs that addon-manager loads from its caches. It reads the absence of an add-on that it
+// installed from the API server.
 func (m *installationModel) facts(cached, hub installationObjects) installation.Facts {
 	facts := installation.Facts{
 		Stored: cached.Record.stored(m.removal), AddOn: cached.AddOn.present(), Cluster: cached.Cluster.state(), ClusterUID: uidOf(cached.Cluster.UID),
@@ -146,7 +148,7 @@ func used(objects installationObjects) installation.Use {
 	return installation.Unused
 }
 
-// confirm reads from the API server what a step depends on.
+// confirm reads the inputs of a step again from the API server.
 func (m *installationModel) confirm(facts *installation.Facts, step installation.Step, hub installationObjects) {
 	facts.AddOn, facts.Stored = hub.AddOn.present(), hub.Record.stored(m.removal)
 	facts.Consents = facts.Consents && hub.Owner == consenting
@@ -167,7 +169,7 @@ func (m *installationModel) confirmCluster(facts *installation.Facts, hub instal
 	facts.ByLabel = facts.ByLabel || m.Labeled && facts.Labeled
 }
 
-// decide decides as addon-manager does: by its caches first, and where it would act, by the API server.
+// decide decides like addon-manager: by its caches first, and before it acts, by the API server.
 func (m *installationModel) decide(s InstallationState) InstallationState {
 	facts := m.facts(s.Cache, s.Hub)
 	decision := m.rule(facts, noon)
@@ -188,7 +190,13 @@ func (m *installationModel) decide(s InstallationState) InstallationState {
 		return s
 	}
 	s.Write = installationWrite{
-		Next: storing, Read: read, Desired: desired, Step: decision.Step, Cluster: numberOf(facts.ClusterUID), Unchanged: true, At: s.Hub,
+		Next:          storing,
+		Read:          read,
+		Desired:       desired,
+		Step:          decision.Step,
+		Cluster:       numberOf(facts.ClusterUID),
+		Unchanged:     true,
+		HubAtDecision: s.Hub,
 	}
 	if facts.AddOn != nil {
 		s.Write.AddOn = numberOf(facts.AddOn.UID)
@@ -196,7 +204,7 @@ func (m *installationModel) decide(s InstallationState) InstallationState {
 	return s
 }
 
-// store stores the record. An update or a deletion of another state than the one that was read is a conflict.
+// store stores the record. An update or a deletion conflicts if the record changed since it was read.
 func (m *installationModel) store(s InstallationState) InstallationState {
 	switch {
 	case s.Write.Desired == s.Write.Read: // no write
@@ -235,8 +243,8 @@ func (m *installationModel) act(s InstallationState) InstallationState {
 	return s
 }
 
-// created goes on with the write of the record after a step.
+// created continues with the write of the record after a step.
 func created(s InstallationState, write installationWrite, desired installation.Installation) InstallationState {
-	s.Write = installationWrite{Next: storingCreated, Read: write.Desired, Desired: recordOf(&desired), At: write.At}
+	s.Write = installationWrite{Next: storingCreated, Read: write.Desired, Desired: recordOf(&desired), HubAtDecision: write.HubAtDecision}
 	return s
 }

@@ -32,7 +32,7 @@ func newInstallationModel(world InstallationWorld) *installationModel {
 }
 
 func (m *installationModel) starts() []InstallationState {
-	start := InstallationState{Left: m.Interventions}
+	start := InstallationState{Remaining: m.Interventions}
 	start.Hub.Cluster.UID = 1
 	start.Cache = start.Hub
 	needed := start
@@ -41,7 +41,7 @@ func (m *installationModel) starts() []InstallationState {
 	return []InstallationState{start, needed}
 }
 
-// addonManager adds the steps of addon-manager, which is also replaced by another process at any time.
+// addonManager adds the steps of addon-manager. Another process may replace it at any time.
 func (m *installationModel) addonManager() {
 	add := func(name string, stage installationStage, next func(InstallationState) InstallationState) {
 		m.steps = append(m.steps, step[InstallationState]{name: name, interlock: true, next: func(s InstallationState) InstallationState {
@@ -81,18 +81,19 @@ func (m *installationModel) add(name string, next func(*InstallationState) bool)
 func (m *installationModel) intervene(name string, next func(*InstallationState) bool) {
 	change := applied(next)
 	m.steps = append(m.steps, step[InstallationState]{name: name, environment: true, next: func(s InstallationState) InstallationState {
-		if s.Left == 0 {
+		if s.Remaining == 0 {
 			return s
 		}
 		after := change(s)
 		if after != s {
-			after.Left--
+			after.Remaining--
 		}
 		return after
 	}})
 }
 
-// applied returns the state after a step, or the same one if the step has nothing to do. A changed ManagedClusterAddOn has another version.
+// applied returns the state after a step, or the same state if the step has nothing to do. A changed
+// ManagedClusterAddOn has a new version.
 func applied(next func(*InstallationState) bool) func(InstallationState) InstallationState {
 	return func(s InstallationState) InstallationState {
 		after := s
@@ -106,7 +107,7 @@ func applied(next func(*InstallationState) bool) func(InstallationState) Install
 	}
 }
 
-// openClusterManagement adds what OCM and the garbage collector do, and time.
+// openClusterManagement adds the steps of OCM and the garbage collector, and time.
 func (m *installationModel) openClusterManagement() {
 	m.add("OCM installs the add-on", func(s *InstallationState) bool {
 		selected := m.Labeled && s.Hub.Owner == consenting && s.Hub.Cluster.UID != 0 && s.Hub.Cluster.labeled()
@@ -155,20 +156,20 @@ func (r *record) grow() {
 	}
 }
 
-// unusedUID is the UID of a new ManagedClusterAddOn.
+// unusedUID returns the UID of a new ManagedClusterAddOn.
 func unusedUID(s *InstallationState) uint8 {
-	known := func(uid uint8) bool {
-		for _, other := range []uint8{
+	isUsed := func(uid uint8) bool {
+		for _, existing := range []uint8{
 			s.Hub.AddOn.UID, s.Cache.AddOn.UID, s.Hub.Record.AddOn, s.Cache.Record.AddOn, s.Write.AddOn, s.Write.Read.AddOn, s.Write.Desired.AddOn,
 		} {
-			if other == uid {
+			if existing == uid {
 				return true
 			}
 		}
 		return false
 	}
 	uid := uint8(1)
-	for known(uid) {
+	for isUsed(uid) {
 		uid++
 	}
 	return uid

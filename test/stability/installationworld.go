@@ -7,7 +7,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// InstallationWorld is how an add-on may be installed on a managed cluster because another add-on there, its dependent, needs it.
+// InstallationWorld is a way to install an add-on on a managed cluster because another add-on there, its dependent,
+// needs it.
 type InstallationWorld struct {
 	// Labeled is true if Placements install it by a label, and false if addon-manager creates it (install strategy Manual).
 	Labeled bool
@@ -28,8 +29,9 @@ func (w InstallationWorld) String() string {
 	return strings.Join(append(parts, "kept"), ", ")
 }
 
-// installationWorlds returns all worlds, with so many interventions.
-func installationWorlds(interventions uint8) (worlds []InstallationWorld) {
+// installationWorlds returns all worlds with this number of interventions.
+func installationWorlds(interventions uint8) []InstallationWorld {
+	var worlds []InstallationWorld
 	for _, labeled := range []bool{false, true} {
 		for _, removable := range []bool{false, true} {
 			worlds = append(worlds, InstallationWorld{Labeled: labeled, Removable: removable, Interventions: interventions})
@@ -38,13 +40,14 @@ func installationWorlds(interventions uint8) (worlds []InstallationWorld) {
 	return worlds
 }
 
-// InstallationState is what is stored on a hub of one add-on on one managed cluster, and what addon-manager has cached and is about to write.
+// InstallationState is the stored state of one add-on on one managed cluster, and the state of addon-manager: its
+// cache and its next write.
 type InstallationState struct {
-	// Hub is what the API server stores, and Cache what addon-manager has received of it.
+	// Hub are the objects that the API server stores, and Cache is addon-manager's copy of them.
 	Hub, Cache installationObjects
 	Write      installationWrite
-	// Left is how many interventions are left.
-	Left uint8
+	// Remaining is how many interventions are left.
+	Remaining uint8
 	// HandedOver is true once a user has deleted the AddOnInstallation.
 	HandedOver bool
 }
@@ -85,10 +88,11 @@ const (
 	leaving
 )
 
-// ownership is what the registration of the add-on says.
+// ownership is the state of the add-on's registration.
 type ownership uint8
 
-// The registrations. A paused one has another strategy for a while, and a withdrawn one lists no Placements.
+// The registrations. A paused registration has another strategy for a while, and a withdrawn registration lists no
+// Placements.
 const (
 	consenting ownership = iota
 	paused
@@ -96,7 +100,7 @@ const (
 	unregistered
 )
 
-// record is the AddOnInstallation; the zero value: there is none.
+// record is the AddOnInstallation. The zero value means that there is none.
 type record struct {
 	Phase       dependencyv1alpha1.InstallationPhase
 	AddOn       uint8 // UID
@@ -108,7 +112,7 @@ type record struct {
 	UndoneUntil age
 }
 
-// age is how long ago a moment was, as far as decisions distinguish it.
+// age is how long ago a moment was, in the steps that decisions distinguish.
 type age uint8
 
 // The ages. A due moment was longer ago than any delay.

@@ -26,22 +26,22 @@ const (
 	grace    = availability.DefaultGracePeriod
 )
 
-// interlock is what Interlock's components decide. Each decision is made once.
+// interlock makes the decisions of Interlock's components. Each decision is made once.
 type interlock struct {
 	// agent is availability.Decide, or a defect.
 	agent func(availability.Input) availability.Decision
 	// webhook is guard.Mutate, or a defect.
 	webhook func(before, after *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// policy is the guard's other form, which has to do the same; nil for none.
+	// policy is the guard's other form, which has to give the same result. It is nil if there is none.
 	policy *guardpolicy.Policy
 
-	mutex   sync.Mutex
-	decided map[agentKey]agentDecision
-	guarded map[written]conditions
-	degrade map[degradeKey]entry
+	mutex        sync.Mutex
+	decisions    map[agentKey]agentDecision
+	guardResults map[guardKey]conditions
+	degradations map[degradeKey]entry
 }
 
-// newInterlock returns Interlock as it is.
+// newInterlock returns Interlock with its real rules.
 func newInterlock() (*interlock, error) {
 	policy, err := guardpolicy.New(&guard.Rule)
 	if err != nil {
@@ -57,12 +57,12 @@ func withRules(
 ) *interlock {
 	return &interlock{
 		agent: agent, webhook: webhook, policy: policy,
-		decided: map[agentKey]agentDecision{}, guarded: map[written]conditions{}, degrade: map[degradeKey]entry{},
+		decisions: map[agentKey]agentDecision{}, guardResults: map[guardKey]conditions{}, degradations: map[degradeKey]entry{},
 	}
 }
 
-// observed is what addon-agent knows of an add-on.
-type observed struct {
+// observation is addon-agent's copy of an add-on, and its memory of it.
+type observation struct {
 	available, degraded entry
 	memory              memory
 }
@@ -70,41 +70,41 @@ type observed struct {
 type agentKey struct {
 	mode        ocmv1alpha1.HealthCheckMode
 	lease, read leaseSeen
-	observed    observed
+	observation observation
 }
 
-// agentDecision is what addon-agent writes, and remembers.
+// agentDecision is the write of addon-agent, and its memory after that.
 type agentDecision struct {
 	write     bool
 	available entry
 	memory    memory
 }
 
-// decide returns what addon-agent does. As its controller does, it reads the lease
-// before it reports that the lease stopped.
-func (i *interlock) decide(mode ocmv1alpha1.HealthCheckMode, seen, actual leaseSeen, now observed) agentDecision {
-	key := agentKey{mode, seen, actual, now}
+// decide returns the decision of addon-agent. Like its controller, it reads the lease before it reports that the
+// lease stopped.
+func (i *interlock) decide(mode ocmv1alpha1.HealthCheckMode, cached, actual leaseSeen, observation observation) agentDecision {
+	key := agentKey{mode, cached, actual, observation}
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	if known, ok := i.decided[key]; ok {
-		return known
+	if decision, ok := i.decisions[key]; ok {
+		return decision
 	}
-	in := availability.Input{
-		AddOn: stock.AddOn, Mode: mode, Available: now.available.condition(), Degraded: now.degraded.condition(),
-		GracePeriod: grace, Now: now.available.now().Time,
+	input := availability.Input{
+		AddOn: stock.AddOn, Mode: mode, Available: observation.available.condition(), Degraded: observation.degraded.condition(),
+		GracePeriod: grace, Now: observation.available.nextTime().Time,
 	}
-	in.Memory = now.memory.at(in.Now)
-	in.Lease = leaseAt(seen, in.Now)
-	decision := i.agent(in)
+	input.Memory = observation.memory.inputAt(input.Now)
+	input.Lease = leaseAt(cached, input.Now)
+	decision := i.agent(input)
 	if decision.Write && decision.Condition.Reason == availability.ReasonLeaseStopped {
-		in.Lease = leaseAt(actual, in.Now)
-		decision = i.agent(in)
+		input.Lease = leaseAt(actual, input.Now)
+		decision = i.agent(input)
 	}
-	result := agentDecision{write: decision.Write, memory: memoryAt(in.Now, decision.Memory)}
+	result := agentDecision{write: decision.Write, memory: memoryAt(input.Now, decision.Memory)}
 	if decision.Write {
 		result.available = entryOf(&decision.Condition)
 	}
-	i.decided[key] = result
+	i.decisions[key] = result
 	return result
 }
 
@@ -123,25 +123,25 @@ func leaseAt(lease leaseSeen, now time.Time) availability.Lease {
 	}
 }
 
-// memories returns all that addon-agent may remember of the add-on.
+// memories returns every memory that addon-agent may have of the add-on.
 func (i *interlock) memories() []memory {
-	found := []memory{0}
+	memories := []memory{0}
 	for _, degraded := range failing() {
-		decision := i.decide(ocmv1alpha1.HealthCheckModeLease, unobserved, unobserved, observed{degraded: degraded})
+		decision := i.decide(ocmv1alpha1.HealthCheckModeLease, unobserved, unobserved, observation{degraded: degraded})
 		if decision.memory != 0 {
-			found = append(found, decision.memory)
+			memories = append(memories, decision.memory)
 		}
 	}
-	return found
+	return memories
 }
 
-// guard returns what is stored of a write in place of before.
+// guard returns the conditions that the API server stores when after replaces before.
 func (i *interlock) guard(before, after conditions) conditions {
-	key := written{before, after}
+	key := guardKey{before, after}
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	if known, ok := i.guarded[key]; ok {
-		return known
+	if result, ok := i.guardResults[key]; ok {
+		return result
 	}
 	stored, err := i.webhook(before.object(), after.object())
 	if err != nil {
@@ -157,7 +157,7 @@ func (i *interlock) guard(before, after conditions) conditions {
 		}
 	}
 	result := conditionsOf(stored)
-	i.guarded[key] = result
+	i.guardResults[key] = result
 	return result
 }
 
@@ -213,14 +213,14 @@ func conditionsOf(object *unstructured.Unstructured) conditions {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, addOn); err != nil {
 		panic(err)
 	}
-	var found conditions
+	var result conditions
 	for i := range addOn.Status.Conditions {
 		switch condition := &addOn.Status.Conditions[i]; condition.Type {
 		case availability.ConditionAvailable:
-			found.available = entryOf(condition)
+			result.available = entryOf(condition)
 		case availability.ConditionDegraded:
-			found.degraded = entryOf(condition)
+			result.degraded = entryOf(condition)
 		}
 	}
-	return found
+	return result
 }

@@ -8,12 +8,12 @@ func (m *model) addonManager() {
 	evaluate := func(s State, lost bool) State {
 		degraded := m.evaluate(lost, s.Degraded)
 		stored := conditions{s.Available, degraded}
-		if degraded == s.Degraded && m.Guard && once(m.missed, stored, stored.missGuard) {
-			return m.write(s, stored) // for a guard that came later
+		if degraded == s.Degraded && m.Guard && cachedResult(m.needGuard, stored, stored.needsGuard) {
+			return m.write(s, stored) // for a guard that is installed later
 		}
 		return m.store(s, conditions{s.Available, degraded})
 	}
-	m.add("addon-manager evaluates", m.on(toAddOnManager, func(s State) State { return evaluate(s, s.Lost) }))
+	m.add("addon-manager evaluates", m.onEvent(toAddOnManager, func(s State) State { return evaluate(s, s.Lost) }))
 	m.steps[len(m.steps)-1].interlock = true
 	if m.Resync {
 		return // with events that never end, an old copy would never end either
@@ -29,10 +29,10 @@ func (m *model) addonManager() {
 
 func (m *model) evaluate(lost bool, degraded entry) entry {
 	key := degradeKey{m.Dependency, lost, degraded}
-	result, known := m.evaluated[key]
-	if !known {
+	result, ok := m.degradations[key]
+	if !ok {
 		result = m.interlock.evaluate(m.Dependency, lost, degraded)
-		m.evaluated[key] = result
+		m.degradations[key] = result
 	}
 	return result
 }
@@ -49,7 +49,7 @@ func (m *model) addonAgent() {
 		return s
 	})
 	decides := func(s State) State {
-		d := m.decide(s.AddOnLeaseSeen, observed{s.Available, s.Degraded, s.Memory})
+		d := m.decide(s.AddOnLeaseSeen, observation{s.Available, s.Degraded, s.Memory})
 		s.DegradedSeen = s.Degraded
 		if d.write {
 			s = m.store(s, conditions{d.available, s.Degraded})
@@ -57,25 +57,25 @@ func (m *model) addonAgent() {
 		s.Memory = d.memory
 		return s
 	}
-	m.add("addon-agent decides", m.on(toAddOnAgent, decides))
+	m.add("addon-agent decides", m.onEvent(toAddOnAgent, decides))
 	m.steps[len(m.steps)-1].interlock = true
 	m.add("addon-agent decides after the grace period", func(s State) State {
-		if !s.Memory.remembered().awaiting {
+		if !s.Memory.recollection().awaiting {
 			return s
 		}
-		s.Memory = memoryOf(remembered{awaiting: true, overdue: true})
+		s.Memory = memoryOf(recollection{awaiting: true, overdue: true})
 		return decides(s)
 	})
 	m.steps[len(m.steps)-1].interlock = true
 	for i, available := range m.available() {
 		if i > 0 && available.condition().Reason != required {
-			continue // either stands for all that are not ours
+			continue // either condition stands for all that Interlock did not write
 		}
 		m.add("addon-agent reads an old copy of the add-on", func(s State) State {
-			if s.Pending&toAddOnAgent == 0 || m.Resync && s.Memory.remembered().awaiting {
+			if s.Pending&toAddOnAgent == 0 || m.Resync && s.Memory.recollection().awaiting {
 				return s // with events that never end, an old copy would interrupt the wait each time
 			}
-			if d := m.decide(s.AddOnLeaseSeen, observed{available, s.DegradedSeen, s.Memory}); !d.write {
+			if d := m.decide(s.AddOnLeaseSeen, observation{available, s.DegradedSeen, s.Memory}); !d.write {
 				s.Memory = d.memory
 			}
 			return s
@@ -83,17 +83,17 @@ func (m *model) addonAgent() {
 	}
 }
 
-func (m *model) decide(lease leaseSeen, now observed) agentDecision {
-	key := agentKey{mode: m.Mode, lease: lease, observed: now}
-	result, known := m.agent[key]
-	if !known {
-		result = m.interlock.decide(m.Mode, lease, seen(m.AddOnLease), now)
+func (m *model) decide(lease leaseSeen, observation observation) agentDecision {
+	key := agentKey{mode: m.Mode, lease: lease, observation: observation}
+	result, ok := m.agent[key]
+	if !ok {
+		result = m.interlock.decide(m.Mode, lease, seen(m.AddOnLease), observation)
 		m.agent[key] = result
 	}
 	return result
 }
 
-// missGuard reports whether the guard would correct Available with the next write.
-func (c conditions) missGuard() bool {
+// needsGuard reports whether the guard would correct Available with the next write.
+func (c conditions) needsGuard() bool {
 	return !availability.LeftByGuard(c.available.condition(), c.degraded.condition())
 }

@@ -21,12 +21,12 @@ func TestEveryLifecycleEnds(t *testing.T) {
 		for _, world := range lifecycles() {
 			t.Run(world.String(), func(t *testing.T) {
 				t.Parallel()
-				found := newLifecycleModel(world, rules).check()
-				for _, problem := range found.problems {
+				exploration := newLifecycleModel(world, rules).check()
+				for _, problem := range exploration.problems {
 					t.Error(problem)
 				}
-				states.Add(int64(found.states))
-				steps.Add(int64(found.edges))
+				states.Add(int64(exploration.states))
+				steps.Add(int64(exploration.edges))
 			})
 		}
 	})

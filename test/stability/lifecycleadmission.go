@@ -31,7 +31,7 @@ import (
 type admission struct {
 	// rule is gaterule.Mutate, or a defect.
 	rule func(before, after []byte) ([]byte, error)
-	// policy is the gate rule's other form, which has to do the same. It is nil for defects.
+	// policy is the gate rule's other form, which has to give the same result. It is nil for defects.
 	policy *guardpolicy.Policy
 }
 
@@ -60,17 +60,17 @@ func patched[T any](object []byte, operations []T) ([]byte, error) {
 	return patch.Apply(object)
 }
 
-// admissionKey is all that the admission of a write depends on.
+// admissionKey holds all inputs of the admission of a write.
 type admissionKey struct {
 	before, after                         object
 	seen                                  Inputs
 	rule, holder, guard, forContradiction bool
 }
 
-// admit returns the object that is stored of a write to the status.
+// admit returns the object that the API server stores after a write to the status.
 func (m *lifecycleModel) admit(s LifecycleState, after object) object {
 	key := admissionKey{s.object, after, m.inputs(s.SeenByWebhook), m.Rule, m.Holder, m.Guard, m.ForContradiction}
-	return once(m.admitted, key, func() object { return shared(m.rules, m.rules.admitted, key, m.rules.mutate) })
+	return cachedResult(m.admitted, key, func() object { return sharedResult(m.rules, m.rules.admitted, key, m.rules.mutate) })
 }
 
 func (m *lifecycleRules) mutate(key admissionKey) (object, error) {
@@ -87,7 +87,7 @@ func (m *lifecycleRules) mutate(key admissionKey) (object, error) {
 	guarded := m.interlock.guard(
 		conditions{key.before.Available, key.before.Degraded}, conditions{result.Available, result.Degraded})
 	if guarded.available != result.Available {
-		result.Available = key.before.Available.written(guarded.available.condition())
+		result.Available = key.before.Available.write(guarded.available.condition())
 	}
 	return result, nil
 }
@@ -121,7 +121,7 @@ func (m *lifecycleRules) mutateInstallation(key admissionKey) (object, error) {
 	return result.update(stored), nil
 }
 
-// apply returns the object that the gate rule leaves of a write.
+// apply returns the object after the gate rule.
 func (a *admission) apply(before, written []byte) ([]byte, error) {
 	result, err := a.rule(before, written)
 	if err != nil || a.policy == nil {
@@ -145,7 +145,7 @@ func (a *admission) apply(before, written []byte) ([]byte, error) {
 
 // hold calls the webhook that lets an AddOnTemplate wait.
 func (m *lifecycleRules) hold(key admissionKey, before, written []byte) ([]byte, error) {
-	seen := m.hub(key.seen).with(key.before.addOn(key.forContradiction))
+	seen := m.hub(key.seen).withAddOn(key.before.addOn(key.forContradiction))
 	holder := webhookgate.Holder{
 		Clock: clocktesting.NewFakePassiveClock(times[0].Time), Fleet: upgrades{seen}, Lifecycle: leads{},
 	}
@@ -160,7 +160,7 @@ func (m *lifecycleRules) hold(key admissionKey, before, written []byte) ([]byte,
 	return patched(written, response.Patches)
 }
 
-// leads is the lease of an addon-manager that leads.
+// leads is the lifecycle of a hub where an addon-manager leads.
 type leads struct{}
 
 // Require implements webhookgate.Lifecycle.
@@ -188,12 +188,12 @@ func (u upgrades) Upgraded(
 	if version == "" {
 		return nil, &gate.Upgrade{Template: name, Missing: true}, nil
 	}
-	declared := u.store.Current()
+	evaluator := u.store.Current()
 	u.addOn = fleet.WithTemplate(u.addOn, name)
 	loader := fleet.Loader{Reader: cache{fleet.Objects{Reader: u.hub}}, Offline: evaluation.OfflineHold}
-	state, err := loader.Load(ctx, declared, addOn, times[0].Time)
+	state, err := loader.Load(ctx, evaluator, addOn, times[0].Time)
 	if err != nil || state.Cluster.Lost() {
 		return nil, nil, err
 	}
-	return declared.Evaluate(addOn.Name, state), &gate.Upgrade{Template: name, Version: version}, nil
+	return evaluator.Evaluate(addOn.Name, state), &gate.Upgrade{Template: name, Version: version}, nil
 }

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// check explores the world: every fair schedule has to end, no step may break an invariant, and the invariants of quiet states have to hold
-// in every state that only its environment changes. Of each problem, one of the shortest schedules is reported.
+// check explores the world. Every fair schedule has to end, no step may break an invariant, and the invariants of
+// quiet states have to hold in every state that only its environment changes. Of each problem, check reports one of
+// the shortest schedules.
 func (m *lifecycleModel) check() result {
 	g := explore(m.starts(), m.steps)
-	found := result{states: len(g.states), edges: len(g.edges)}
+	exploration := result{states: len(g.states), edges: len(g.edges)}
 	reported := map[string]bool{}
 	report := func(problem string, schedule func() string) {
 		if problem != "" && !reported[problem] {
 			reported[problem] = true
-			found.problems = append(found.problems, problem+":\n"+schedule())
+			exploration.problems = append(exploration.problems, problem+":\n"+schedule())
 		}
 	}
 	for _, component := range g.livelocks(m.steps) {
 		report("never ends", func() string { return m.livelock(g, component) })
 	}
 	for _, e := range g.edges {
-		report(m.brokenBy(&g.states[e.from], &g.states[e.to], &m.steps[e.step]),
-			func() string { return m.schedule(g, append(g.path(e.from), e)) })
+		report(m.brokenBy(&g.states[e.source], &g.states[e.target], &m.steps[e.step]),
+			func() string { return m.schedule(g, append(g.path(e.source), e)) })
 	}
 	for i := range g.states {
 		if m.quiet(g, int32(i)) {
@@ -30,14 +31,14 @@ func (m *lifecycleModel) check() result {
 		}
 	}
 	if e, ok := m.differs(g); ok {
-		report("ends elsewhere", func() string { return m.schedule(g, append(g.path(e.from), e)) })
+		report("ends elsewhere", func() string { return m.schedule(g, append(g.path(e.source), e)) })
 	}
-	return found
+	return exploration
 }
 
 // quiet reports whether only the environment changes a state.
 func (m *lifecycleModel) quiet(g *graph[LifecycleState], state int32) bool {
-	for _, e := range g.of(state) {
+	for _, e := range g.edgesFrom(state) {
 		if !m.steps[e.step].environment {
 			return false
 		}
@@ -45,11 +46,12 @@ func (m *lifecycleModel) quiet(g *graph[LifecycleState], state int32) bool {
 	return true
 }
 
-// differs returns a step to another leader after which a schedule ends in an object in which none ends without it.
+// differs returns a step to another leader that leads to a new result: after it, a schedule ends in an object in
+// which no schedule ends without it.
 func (m *lifecycleModel) differs(g *graph[LifecycleState]) (edge, bool) {
-	into := make([][]edge, len(g.states))
+	incoming := make([][]edge, len(g.states))
 	for _, e := range g.edges {
-		into[e.to] = append(into[e.to], e)
+		incoming[e.target] = append(incoming[e.target], e)
 	}
 	ends := map[object][]int32{}
 	for i := range g.states {
@@ -59,9 +61,9 @@ func (m *lifecycleModel) differs(g *graph[LifecycleState]) (edge, bool) {
 		}
 	}
 	for _, states := range ends {
-		reaches := m.reaching(g, into, states)
+		reaches := m.statesBefore(g, incoming, states)
 		for _, e := range g.edges {
-			if m.steps[e.step].name == stepReplace && reaches[e.to] && !reaches[e.from] {
+			if m.steps[e.step].name == stepReplace && reaches[e.target] && !reaches[e.source] {
 				return e, true
 			}
 		}
@@ -69,13 +71,13 @@ func (m *lifecycleModel) differs(g *graph[LifecycleState]) (edge, bool) {
 	return edge{}, false
 }
 
-// final reports whether all that happens once beside a new leader has happened.
+// final reports whether the change of inputs and the action of the user have both happened.
 func (m *lifecycleModel) final(s *LifecycleState) bool {
 	return (s.Changed || m.Before == m.After) && (s.Acted || m.User == noAction)
 }
 
-// reaching returns the states from which a schedule without a new leader reaches one of the given ones.
-func (m *lifecycleModel) reaching(g *graph[LifecycleState], into [][]edge, states []int32) []bool {
+// statesBefore returns the states from which a schedule without a new leader reaches one of the states.
+func (m *lifecycleModel) statesBefore(g *graph[LifecycleState], incoming [][]edge, states []int32) []bool {
 	reaches := make([]bool, len(g.states))
 	for next := states; len(next) > 0; {
 		state := next[len(next)-1]
@@ -84,9 +86,9 @@ func (m *lifecycleModel) reaching(g *graph[LifecycleState], into [][]edge, state
 			continue
 		}
 		reaches[state] = true
-		for _, e := range into[state] {
+		for _, e := range incoming[state] {
 			if m.steps[e.step].name != stepReplace {
-				next = append(next, e.from)
+				next = append(next, e.source)
 			}
 		}
 	}
@@ -95,14 +97,14 @@ func (m *lifecycleModel) reaching(g *graph[LifecycleState], into [][]edge, state
 
 // timeless returns the object without times and owners.
 func (o object) timeless() object {
-	for _, one := range o.entries() {
-		*one &^= 1
+	for _, stored := range o.entries() {
+		*stored &^= 1
 	}
 	o.Owned = 0
 	return o
 }
 
-// livelock returns the schedule that leads into the component, and a short one that goes round in it.
+// livelock returns the schedule that leads into the component, and a short schedule that goes round in it.
 func (m *lifecycleModel) livelock(g *graph[LifecycleState], component []int32) string {
 	first, members := component[0], memberSet(component)
 	for _, v := range component {
@@ -110,8 +112,8 @@ func (m *lifecycleModel) livelock(g *graph[LifecycleState], component []int32) s
 			first = v
 		}
 	}
-	for _, e := range g.of(first) {
-		if members[e.to] {
+	for _, e := range g.edgesFrom(first) {
+		if members[e.target] {
 			return m.schedule(g, g.path(first)) + "  … and round and round:\n" + m.schedule(g, g.cycle(component, e))
 		}
 	}
@@ -122,10 +124,10 @@ func (m *lifecycleModel) livelock(g *graph[LifecycleState], component []int32) s
 func (m *lifecycleModel) schedule(g *graph[LifecycleState], path []edge) string {
 	lines := []string{"  in " + m.String()}
 	if len(path) > 0 {
-		lines = append(lines, "  from "+g.states[path[0].from].String())
+		lines = append(lines, "  from "+g.states[path[0].source].String())
 	}
 	for number, e := range path {
-		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, g.states[e.from].difference(&g.states[e.to])))
+		lines = append(lines, fmt.Sprintf("  %d. %s%s", number+1, m.steps[e.step].name, g.states[e.source].difference(&g.states[e.target])))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -139,9 +141,9 @@ func (s LifecycleState) difference(after *LifecycleState) string {
 		}
 	}
 	add("Gate", gateValues[s.Gate], gateValues[after.Gate])
-	now := after.entries()
-	for i, one := range s.entries() {
-		add(kinds[i], *one, *now[i])
+	entries := after.entries()
+	for i, stored := range s.entries() {
+		add(kinds[i], *stored, *entries[i])
 	}
 	add("Registered", s.Registered, after.Registered)
 	add("Desired", s.Desired, after.Desired)
@@ -151,7 +153,7 @@ func (s LifecycleState) difference(after *LifecycleState) string {
 	add("Deleted", s.Deleted, after.Deleted)
 	add("Opening", s.Opening, after.Opening)
 	add("Label", labels[s.Label], labels[after.Label])
-	add("addon-agent", s.Memory.remembered(), after.Memory.remembered())
+	add("addon-agent", s.Memory.recollection(), after.Memory.recollection())
 	if len(parts) == 0 {
 		return ""
 	}

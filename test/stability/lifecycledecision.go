@@ -28,7 +28,7 @@ type manager struct {
 	decide func(outcome.Assessment, outcome.Stored, metav1.Time) outcome.Decision
 	// conditions are the conditions of an apply, or a defect.
 	conditions func(outcome.Decision, outcome.Stored) []metav1.Condition
-	// confirm reports whether a decision rests on current declarations, or is a defect.
+	// confirm reports whether a decision rests on current declarations. Tests of defects replace it.
 	confirm func(outcome.Decision, outcome.Stored, *confirmation) (bool, error)
 	// opensFirst is a defect: the gate is opened in the first of the two writes.
 	opensFirst bool
@@ -38,16 +38,16 @@ func newManager() *manager {
 	return &manager{decide: outcome.Decide, conditions: outcome.Decision.Conditions, confirm: confirm}
 }
 
-// outcomeKey is all that a reconciliation depends on.
+// outcomeKey holds all inputs of a reconciliation.
 type outcomeKey struct {
 	object
 	live, seen              Inputs
 	guard, forContradiction bool
 }
 
-// reconciled is the result of a reconciliation.
-type reconciled struct {
-	// unconfirmed is true if the declarations have changed since, so nothing is written.
+// reconciliation is the result of a reconciliation.
+type reconciliation struct {
+	// unconfirmed is true if the declarations have changed since then. In that case nothing is written.
 	unconfirmed bool
 	// writes is true if conditions are applied, and opens is true if the gate is opened after that.
 	writes, opens bool
@@ -55,48 +55,48 @@ type reconciled struct {
 }
 
 // reconcile assesses the add-on and decides, as pkg/hub/status does.
-func (m *lifecycleModel) reconcile(s LifecycleState) reconciled {
+func (m *lifecycleModel) reconcile(s LifecycleState) reconciliation {
 	key := outcomeKey{s.object, m.inputs(s.Changed), m.inputs(s.Seen), m.Guard, m.ForContradiction}
-	return once(m.outcomes, key, func() reconciled { return shared(m.rules, m.rules.outcomes, key, m.rules.reconcile) })
+	return cachedResult(m.outcomes, key, func() reconciliation { return sharedResult(m.rules, m.rules.outcomes, key, m.rules.reconcile) })
 }
 
-func (m *lifecycleRules) reconcile(key outcomeKey) (reconciled, error) {
+func (m *lifecycleRules) reconcile(key outcomeKey) (reconciliation, error) {
 	ctx := context.Background()
 	stored := key.addOn(key.forContradiction)
 	live := m.hub(key.live)
 	live.addOn = stored
-	cached := m.hub(key.seen).with(stored)
-	declared := cached.store.Current()
+	cached := m.hub(key.seen).withAddOn(stored)
+	evaluator := cached.store.Current()
 	assessor := assess.Assessor{
 		Fleet:  hubcache.NewReader(cached),
 		Loader: fleet.Loader{Reader: cache{fleet.Objects{Reader: cached}}, Offline: evaluation.OfflineHold},
 		Live:   live, Acts: true,
 	}
-	assessment, _, err := assessor.Assess(ctx, declared, cached.addOn, times[0].Time)
+	assessment, _, err := assessor.Assess(ctx, evaluator, cached.addOn, times[0].Time)
 	if err != nil {
-		return reconciled{}, err
+		return reconciliation{}, err
 	}
 	if assessment.Installing != nil && assessment.Installing.Contradiction != nil {
 		assessment.Installing.Contradiction = contradictionOf(key.seen.Review)
 	}
-	known := fleet.Stored(cached.addOn)
-	decision := m.manager.decide(assessment, known, sentinel)
-	confirmed, err := m.manager.confirm(decision, known, &confirmation{ctx, live, declared, cached.addOn})
+	status := fleet.Stored(cached.addOn)
+	decision := m.manager.decide(assessment, status, sentinel)
+	confirmed, err := m.manager.confirm(decision, status, &confirmation{ctx, live, evaluator, cached.addOn})
 	if err != nil || !confirmed {
-		return reconciled{unconfirmed: true, after: key.object}, err
+		return reconciliation{unconfirmed: true, after: key.object}, err
 	}
-	result := reconciled{opens: decision.Open, writes: len(decision.Changed) > 0, after: key.object}
-	if decision.Empty() && key.guard && !availability.LeftByGuard(known.Available, known.Degraded) {
-		decision.Changed, result.writes = []metav1.Condition{*known.Degraded}, true // for a guard that came later
+	result := reconciliation{opens: decision.Open, writes: len(decision.Changed) > 0, after: key.object}
+	if decision.Empty() && key.guard && !availability.LeftByGuard(status.Available, status.Degraded) {
+		decision.Changed, result.writes = []metav1.Condition{*status.Degraded}, true // for a guard that is installed later
 	}
 	if result.writes {
-		result.after = key.apply(m.manager.conditions(decision, known), decision.HealthCheck)
+		result.after = key.apply(m.manager.conditions(decision, status), decision.HealthCheck)
 	}
 	return result, nil
 }
 
-func contradictionOf(found review) *outcome.Contradiction {
-	switch found {
+func contradictionOf(review review) *outcome.Contradiction {
+	switch review {
 	case contradicts:
 		return &outcome.Contradiction{Message: "It contradicts another one.", Reviewed: true}
 	case notReviewed:
@@ -106,31 +106,31 @@ func contradictionOf(found review) *outcome.Contradiction {
 	}
 }
 
-// confirmation is all that confirms a decision.
+// confirmation holds the objects that a decision is confirmed with.
 type confirmation struct {
 	context.Context
 
-	live     hub
-	declared *evaluation.Evaluator
-	addOn    *addonv1alpha1.ManagedClusterAddOn
+	live      hub
+	evaluator *evaluation.Evaluator
+	addOn     *addonv1alpha1.ManagedClusterAddOn
 }
 
 // confirm compares the catalog with the API server, as pkg/hub/status does before a write that cannot be reverted.
-func confirm(decision outcome.Decision, stored outcome.Stored, by *confirmation) (confirmed bool, err error) {
-	confirmed = true
+func confirm(decision outcome.Decision, stored outcome.Stored, c *confirmation) (bool, error) {
+	confirmed, err := true, error(nil)
 	if decision.Open {
-		if confirmed, err = declarations.Current(by, by.live, by.declared, by.addOn.Name); err == nil && confirmed {
-			confirmed, err = declarations.CurrentTemplate(by, by.live, by.declared, assess.Chosen(by.addOn))
+		if confirmed, err = declarations.Current(c, c.live, c.evaluator, c.addOn.Name); err == nil && confirmed {
+			confirmed, err = declarations.CurrentTemplate(c, c.live, c.evaluator, assess.Chosen(c.addOn))
 		}
 	}
 	available := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionAvailable)
-	if available != nil && availability.ClusterLost(stored.Available) && fleet.ClusterStatus(&by.live.cluster) == metav1.ConditionUnknown {
+	if available != nil && availability.ClusterLost(stored.Available) && fleet.ClusterStatus(&c.live.cluster) == metav1.ConditionUnknown {
 		return false, nil
 	}
 	upgradable := decision.Condition(addonv1alpha1.ManagedClusterAddOnConditionUpgradable)
 	if confirmed && err == nil && upgradable != nil && upgradable.Reason == gate.ReasonSatisfied {
-		if confirmed, err = declarations.TemplateExists(by, by.live, stored.Waiting); err == nil && confirmed {
-			confirmed, err = declarations.CurrentTemplate(by, by.live, by.declared, stored.Waiting)
+		if confirmed, err = declarations.TemplateExists(c, c.live, stored.Waiting); err == nil && confirmed {
+			confirmed, err = declarations.CurrentTemplate(c, c.live, c.evaluator, stored.Waiting)
 		}
 	}
 	return confirmed, err
@@ -146,7 +146,7 @@ type updateKey struct {
 // enqueues reports whether the change makes addon-manager reconcile the add-on.
 func (m *lifecycleModel) enqueues(before, after object, seen Inputs) bool {
 	key := updateKey{before, after, seen, m.ForContradiction}
-	return once(m.updates, key, func() bool { return shared(m.rules, m.rules.updates, key, m.rules.enqueues) })
+	return cachedResult(m.updates, key, func() bool { return sharedResult(m.rules, m.rules.updates, key, m.rules.enqueues) })
 }
 
 func (m *lifecycleRules) enqueues(key updateKey) (bool, error) {

@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
 )
 
-// deciding returns an addon-manager whose decisions are changed.
-func deciding(change func(outcome.Assessment, outcome.Stored, *outcome.Decision)) *manager {
+// withDecision returns an addon-manager whose decisions are changed.
+func withDecision(change func(outcome.Assessment, outcome.Stored, *outcome.Decision)) *manager {
 	defect := newManager()
 	defect.decide = func(assessment outcome.Assessment, stored outcome.Stored, now metav1.Time) outcome.Decision {
 		decision := outcome.Decide(assessment, stored, now)
@@ -34,24 +34,24 @@ func assessing(change func(*outcome.Assessment)) *manager {
 	return defect
 }
 
-func without(decision *outcome.Decision, kind string, status metav1.ConditionStatus) {
+func dropChange(decision *outcome.Decision, kind string, status metav1.ConditionStatus) {
 	decision.Changed = slices.DeleteFunc(decision.Changed, func(c metav1.Condition) bool { return c.Type == kind && c.Status == status })
 }
 
-// ignoring returns an admission without the gate rule.
-func ignoring() *admission {
+// withoutGateRule returns an admission without the gate rule.
+func withoutGateRule() *admission {
 	return &admission{rule: func(_, after []byte) ([]byte, error) { return after, nil }}
 }
 
-func unconfirmed(by *manager) *manager {
-	by.confirm = func(outcome.Decision, outcome.Stored, *confirmation) (bool, error) { return true, nil }
-	return by
+func unconfirmed(manager *manager) *manager {
+	manager.confirm = func(outcome.Decision, outcome.Stored, *confirmation) (bool, error) { return true, nil }
+	return manager
 }
 
 func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 	const installable = gate.ConditionInstallable
 	rule := func(w Lifecycle) Lifecycle { w.Rule = true; return w }
-	static := func(in Inputs) Lifecycle { return rule(Lifecycle{Before: in, After: in}) }
+	static := func(inputs Inputs) Lifecycle { return rule(Lifecycle{Before: inputs, After: inputs}) }
 	missing := Inputs{Ordering: addonv1alpha1.OrderingInstall}
 	satisfied, loose, lost := missing, missing, missing
 	satisfied.Available, loose.Ordering, lost.Lost = true, addonv1alpha1.OrderingNone, true
@@ -62,6 +62,7 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 	lostBundle.Lost = true
 	byUser := static(missing)
 	byUser.User = opensGate
+	opening := withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed })
 	correct := newManager()
 	onlyChanged := newManager()
 	onlyChanged.conditions = func(d outcome.Decision, _ outcome.Stored) []metav1.Condition { return d.Changed }
@@ -78,18 +79,18 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 	holds.Holder = true
 
 	for name, test := range map[string]struct {
-		world   Lifecycle
-		manager *manager
-		through *admission
+		world     Lifecycle
+		manager   *manager
+		admission *admission
 		// want are parts of a problem, in their order.
 		want []string
 	}{
-		"a gate that opens for a missing dependency": {
-			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+		"a gate that opens despite a missing dependency": {
+			static(missing), opening, nil,
 			[]string{"opens the gate although the assessment does not allow it"},
 		},
 		"a gate that opens on a lost cluster": {
-			static(lost), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) { d.Open = stored.GateClosed }), nil,
+			static(lost), opening, nil,
 			[]string{"opens the gate although the assessment does not allow it"},
 		},
 		"a gate that opens by an old registration": {
@@ -101,7 +102,7 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"a gate that opens only together with a change": {
 			static(satisfied),
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
 				d.Open = d.Open && len(d.Changed) > 0
 			}),
 			nil,
@@ -109,19 +110,19 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"conditions that are left out": {static(missing), onlyChanged, nil, []string{"removes a condition"}},
 		"an add-on that waits behind an open gate": {
-			byUser, deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
-				without(d, installable, metav1.ConditionTrue)
+			byUser, withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				dropChange(d, installable, metav1.ConditionTrue)
 			}), nil,
 			[]string{"ends where Installable says that the add-on waits, and its gate is not closed", "a user opens the gate"},
 		},
-		"an add-on that does not say that it waits": {
-			static(missing), deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
-				without(d, installable, metav1.ConditionFalse)
+		"an add-on without a waiting condition": {
+			static(missing), withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				dropChange(d, installable, metav1.ConditionFalse)
 			}), nil,
 			[]string{"ends where Installable does not say that the add-on waits"},
 		},
 		"a time that moves": {
-			static(missing), deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+			static(missing), withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
 				if current := stored.Installable; current != nil && stored.GateClosed && d.Condition(installable) == nil {
 					moved := *current
 					moved.LastTransitionTime = sentinel
@@ -130,15 +131,15 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 			}), nil,
 			[]string{"never ends", "round", "addon-manager reconciles"},
 		},
-		"no gate rule": {static(missing), correct, ignoring(), []string{"OCM begins to install an add-on whose gate is closed"}},
+		"no gate rule": {static(missing), correct, withoutGateRule(), []string{"OCM begins to install an add-on whose gate is closed"}},
 		"an AddOnTemplate that the rule lets pass": {
-			static(held), correct, ignoring(), []string{"an AddOnTemplate is rolled out that has to wait", "OCM sets the template"},
+			static(held), correct, withoutGateRule(), []string{"an AddOnTemplate is rolled out that has to wait", "OCM sets the template"},
 		},
 		"an AddOnTemplate that waits for ever": {
 			rule(Lifecycle{Before: held, After: released}),
-			deciding(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
+			withDecision(func(_ outcome.Assessment, stored outcome.Stored, d *outcome.Decision) {
 				if stored.Waiting != "" {
-					without(d, gate.ConditionUpgradable, metav1.ConditionTrue)
+					dropChange(d, gate.ConditionUpgradable, metav1.ConditionTrue)
 				}
 			}), nil,
 			[]string{"ends where an AddOnTemplate waits although nothing keeps it waiting"},
@@ -162,23 +163,23 @@ func TestDefectsOfLifecyclesAreFound(t *testing.T) {
 		},
 		"a bundle whose health OCM checks": {
 			Lifecycle{Before: bundled, After: bundled},
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) { d.HealthCheck = "" }), nil,
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) { d.HealthCheck = "" }), nil,
 			[]string{"never ends", "round", "registration-agent polls"},
 		},
 		"a bundle that does not follow": {
 			Lifecycle{Before: Inputs{Bundle: true}, After: bundled},
-			deciding(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
-				without(d, "Available", metav1.ConditionTrue)
+			withDecision(func(_ outcome.Assessment, _ outcome.Stored, d *outcome.Decision) {
+				dropChange(d, "Available", metav1.ConditionTrue)
 			}), nil,
 			[]string{"ends where Available of a bundle is not True"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			through := test.through
-			if through == nil {
-				through = &admission{rule: mutateGated}
+			a := test.admission
+			if a == nil {
+				a = &admission{rule: mutateGated}
 			}
-			problems := newLifecycleModel(test.world, rulesOf(newTestInterlock(t), test.manager, through)).check().problems
+			problems := newLifecycleModel(test.world, rulesOf(newTestInterlock(t), test.manager, a)).check().problems
 			rest := strings.Join(problems, "")
 			t.Log(rest)
 			for _, part := range test.want {

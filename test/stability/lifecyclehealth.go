@@ -14,10 +14,10 @@ func (m *lifecycleModel) healthWriters() {
 		}
 		return m.write(s, stock.AddOnLease)
 	})
-	m.add("hub checks the add-ons of the cluster", m.on(toClusterHealth, func(s LifecycleState) LifecycleState {
+	m.add("hub checks the add-ons of the cluster", m.onEvent(toClusterHealth, func(s LifecycleState) LifecycleState {
 		return m.write(s, stock.ClusterHealth)
 	}))
-	m.add("hub sets the label", m.on(toFeatureDiscovery, func(s LifecycleState) LifecycleState {
+	m.add("hub sets the label", m.onEvent(toFeatureDiscovery, func(s LifecycleState) LifecycleState {
 		value := label(slices.Index(labels, stock.FeatureDiscovery.Decide(m.situation(s)).Label))
 		if s.Label != value {
 			s.Label = value
@@ -34,7 +34,7 @@ func (m *lifecycleModel) healthWriters() {
 func (m *lifecycleModel) addonAgent() {
 	decides := func(s LifecycleState) LifecycleState {
 		lease := seen(stock.NoLease)
-		decision := m.rules.interlock.decide(healthChecks[s.Mode], lease, lease, observed{s.Available, s.Degraded, s.Memory})
+		decision := m.rules.interlock.decide(healthChecks[s.Mode], lease, lease, observation{s.Available, s.Degraded, s.Memory})
 		s.Memory = decision.memory
 		if !decision.write {
 			return s
@@ -51,12 +51,12 @@ func (m *lifecycleModel) addonAgent() {
 			return next(s)
 		}
 	}
-	m.addByInterlock("addon-agent decides", reachable(m.on(toAddOnAgent, decides)))
+	m.addByInterlock("addon-agent decides", reachable(m.onEvent(toAddOnAgent, decides)))
 	m.addByInterlock("addon-agent decides after the grace period", reachable(func(s LifecycleState) LifecycleState {
-		if !s.Memory.remembered().awaiting {
+		if !s.Memory.recollection().awaiting {
 			return s
 		}
-		s.Memory = memoryOf(remembered{awaiting: true, overdue: true})
+		s.Memory = memoryOf(recollection{awaiting: true, overdue: true})
 		return decides(s)
 	}))
 }

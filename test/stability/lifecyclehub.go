@@ -25,23 +25,23 @@ import (
 type hub struct {
 	client.Reader // has no other methods
 
-	registered addonv1alpha1.ClusterManagementAddOn
-	templates  []addonv1alpha1.AddOnTemplate
-	cluster    clusterv1.ManagedCluster
-	base       *addonv1alpha1.ManagedClusterAddOn
+	registration addonv1alpha1.ClusterManagementAddOn
+	templates    []addonv1alpha1.AddOnTemplate
+	cluster      clusterv1.ManagedCluster
+	base         *addonv1alpha1.ManagedClusterAddOn
 	// addOn is the add-on of the world.
 	addOn *addonv1alpha1.ManagedClusterAddOn
 	store *declarations.Store
 }
 
-func newHub(in Inputs) hub {
-	h := hub{registered: in.registration(), templates: in.addOnTemplates(), store: declarations.NewStore()}
+func newHub(inputs Inputs) hub {
+	h := hub{registration: inputs.registration(), templates: inputs.addOnTemplates(), store: declarations.NewStore()}
 	h.store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
-		h.registered, {ObjectMeta: metav1.ObjectMeta{Name: base}},
+		h.registration, {ObjectMeta: metav1.ObjectMeta{Name: base}},
 	}, h.templates...)))
 	h.cluster.Name = "cluster1"
-	h.cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: clusterStatus(in.Lost)}}
-	if in.Available {
+	h.cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: clusterStatus(inputs.Lost)}}
+	if inputs.Available {
 		h.base = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: base}}
 		h.base.Status.Conditions = []metav1.Condition{{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.NewTime(times[0].Add(-time.Hour)),
@@ -50,73 +50,73 @@ func newHub(in Inputs) hub {
 	return h
 }
 
-// with returns the hub with the add-on as a cache keeps it.
-func (h hub) with(addOn *addonv1alpha1.ManagedClusterAddOn) hub {
+// withAddOn returns the hub with the add-on in the form that a cache keeps.
+func (h hub) withAddOn(addOn *addonv1alpha1.ManagedClusterAddOn) hub {
 	h.addOn = fleet.LeanAddOn(addOn)
 	return h
 }
 
 func (i Inputs) registration() addonv1alpha1.ClusterManagementAddOn {
-	registered := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: stock.AddOn}}
-	registered.Spec.Ordering = i.Ordering
+	registration := addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: stock.AddOn}}
+	registration.Spec.Ordering = i.Ordering
 	dependency := addonv1alpha1.AddonDependency{Name: base}
-	if i.Declared == circular {
+	if i.Declaration == circular {
 		dependency.Name = stock.AddOn
 	}
-	if i.Declared == invalid {
+	if i.Declaration == invalid {
 		dependency.Version = "nonsense"
 	}
-	if i.Declared != empty && (i.Template == noTemplate || i.Declared != usable) {
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{dependency}
+	if i.Declaration != empty && (i.Template == noTemplate || i.Declaration != usable) {
+		registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{dependency}
 	}
 	if i.Template != noTemplate {
-		registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 			ConfigGroupResource: declaration.Templates, DefaultConfig: &ocmv1alpha1.ConfigReferent{Name: i.Template.String()},
 		}}
 	}
 	if i.Bundle {
-		registered.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
+		registration.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
 	}
-	return registered
+	return registration
 }
 
 func (i Inputs) addOnTemplates() []addonv1alpha1.AddOnTemplate {
-	var all []addonv1alpha1.AddOnTemplate
+	var templates []addonv1alpha1.AddOnTemplate
 	for name, declares := range map[template]string{v1: "[]", v2: "[{name: " + base + "}]"} {
 		if i.Template == noTemplate || i.Missing && i.Template == name {
 			continue
 		}
-		one := addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name.String(), Annotations: map[string]string{
+		addOnTemplate := addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name.String(), Annotations: map[string]string{
 			addonv1alpha1.TemplateDependenciesAnnotation: declares, addonv1alpha1.AddOnVersionAnnotation: name.String()[1:] + ".0.0",
 		}}}
-		one.Spec.AddonName = stock.AddOn
-		all = append(all, one)
+		addOnTemplate.Spec.AddonName = stock.AddOn
+		templates = append(templates, addOnTemplate)
 	}
-	return all
+	return templates
 }
 
 // Get implements client.Reader.
-func (h hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	switch into := into.(type) {
+func (h hub) Get(_ context.Context, key client.ObjectKey, target client.Object, _ ...client.GetOption) error {
+	switch target := target.(type) {
 	case *addonv1alpha1.ManagedClusterAddOn:
-		for _, one := range []*addonv1alpha1.ManagedClusterAddOn{h.addOn, h.base} {
-			if one != nil && one.Name == key.Name {
-				*into = *one
+		for _, addOn := range []*addonv1alpha1.ManagedClusterAddOn{h.addOn, h.base} {
+			if addOn != nil && addOn.Name == key.Name {
+				*target = *addOn
 				return nil
 			}
 		}
 	case *addonv1alpha1.ClusterManagementAddOn:
-		if key.Name == h.registered.Name {
-			*into = h.registered
+		if key.Name == h.registration.Name {
+			*target = h.registration
 			return nil
 		}
 	case *clusterv1.ManagedCluster:
-		*into = h.cluster
+		*target = h.cluster
 		return nil
 	case *addonv1alpha1.AddOnTemplate:
 		for i := range h.templates {
 			if h.templates[i].Name == key.Name {
-				*into = h.templates[i]
+				*target = h.templates[i]
 				return nil
 			}
 		}
@@ -125,17 +125,17 @@ func (h hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _ 
 }
 
 // List implements client.Reader. It is called for AddOnTemplates and registrations, and callers select the names.
-func (h hub) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	switch into := into.(type) {
+func (h hub) List(_ context.Context, target client.ObjectList, _ ...client.ListOption) error {
+	switch target := target.(type) {
 	case *addonv1alpha1.AddOnTemplateList:
-		into.Items = h.templates
+		target.Items = h.templates
 	case *addonv1alpha1.ClusterManagementAddOnList:
-		into.Items = []addonv1alpha1.ClusterManagementAddOn{h.registered}
+		target.Items = []addonv1alpha1.ClusterManagementAddOn{h.registration}
 	}
 	return nil
 }
 
-// cache reads what controllers read of a hub.
+// cache reads the objects of a hub that controllers read.
 type cache struct{ fleet.Objects }
 
 var _ fleet.Reader = cache{}

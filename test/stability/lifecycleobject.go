@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// object is the add-on on the managed cluster as it is stored.
+// object is the stored add-on on the managed cluster.
 type object struct {
 	Degraded, Available, Installable, Upgradable entry
 	// Owned are the fields that addon-manager owns by server-side apply.
@@ -25,7 +25,8 @@ type object struct {
 	Gate  gateValue
 	// Registered is true if the add-on has the condition RegistrationApplied, with which OCM begins to install it.
 	Registered bool
-	// Desired and Applied are the AddOnTemplates of its reference, and Related is the one of its related objects.
+	// Desired and Applied are the AddOnTemplates of its reference, and Related is the AddOnTemplate of its related
+	// objects.
 	Desired, Applied, Related template
 	Mode                      healthCheck
 	// Allowed is true if a user lets the second AddOnTemplate pass.
@@ -65,12 +66,13 @@ func (o *object) entries() []*entry {
 	return []*entry{&o.Degraded, &o.Available, &o.Installable, &o.Upgradable}
 }
 
-// sentinel is the time of all decisions. It becomes the time that the condition does not have yet.
+// sentinel is the time of all decisions. In a stored condition it becomes the time that the condition does not have
+// yet.
 var sentinel = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
-// written returns the condition after a write. The time of a transition is not kept apart, so only a writer that moves the time alone
-// changes it.
-func (e entry) written(desired *metav1.Condition) entry {
+// write returns the condition after a write. The time of a transition is not modeled, so only a writer that changes
+// the time alone changes it.
+func (e entry) write(desired *metav1.Condition) entry {
 	if desired == nil {
 		return 0
 	}
@@ -80,12 +82,12 @@ func (e entry) written(desired *metav1.Condition) entry {
 	case stored == nil || stored.Status != desired.Status:
 		result.LastTransitionTime = times[0]
 	case desired.LastTransitionTime.Equal(&sentinel):
-		result.LastTransitionTime = e.now()
+		result.LastTransitionTime = e.nextTime()
 	}
 	return entryOf(&result)
 }
 
-// addOn returns the object as the API server has it.
+// addOn returns the object in the form that the API server stores.
 func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{
 		TypeMeta:   metav1.TypeMeta{APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn"},
@@ -103,8 +105,8 @@ func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn
 	if o.Deleted {
 		addOn.DeletionTimestamp = &times[0]
 	}
-	for _, one := range o.entries() {
-		if condition := one.condition(); condition != nil {
+	for _, stored := range o.entries() {
+		if condition := stored.condition(); condition != nil {
 			addOn.Status.Conditions = append(addOn.Status.Conditions, *condition)
 		}
 	}
@@ -125,7 +127,7 @@ func (o *object) addOn(forContradiction bool) *addonv1alpha1.ManagedClusterAddOn
 // owns reports whether addon-manager owns a condition. Without a gate, the add-on's own manager may own Installable.
 func (o *object) owns(kind string) bool { return o.Owned&(1<<slices.Index(kinds, kind)) != 0 }
 
-// managedFields returns those of addon-manager, as far as it reads them.
+// managedFields returns the fields of addon-manager that it reads itself.
 func (o *object) managedFields() []metav1.ManagedFieldsEntry {
 	if o.Owned == 0 {
 		return nil
@@ -158,13 +160,14 @@ func (o *object) reference() ocmv1alpha1.ConfigReference {
 	}
 }
 
-// update returns the object with the status of another one. Another writer than addon-manager then owns all that differs.
+// update returns the object with the status of addOn. Another writer than addon-manager then owns all fields that
+// differ.
 func (o *object) update(addOn *addonv1alpha1.ManagedClusterAddOn) object {
 	after := *o
-	for i, one := range after.entries() {
-		before := *one
-		*one = before.written(meta.FindStatusCondition(addOn.Status.Conditions, kinds[i]))
-		if *one != before {
+	for i, stored := range after.entries() {
+		before := *stored
+		*stored = before.write(meta.FindStatusCondition(addOn.Status.Conditions, kinds[i]))
+		if *stored != before {
 			after.Owned &^= 1 << i
 		}
 	}
@@ -182,27 +185,27 @@ func (o *object) update(addOn *addonv1alpha1.ManagedClusterAddOn) object {
 	return after
 }
 
-// setAvailable sets the condition as another writer than addon-manager does.
+// setAvailable sets the condition like another writer than addon-manager.
 func (o *object) setAvailable(desired *metav1.Condition) {
-	if written := o.Available.written(desired); written != o.Available {
+	if written := o.Available.write(desired); written != o.Available {
 		o.Available = written
 		o.Owned &^= 1 << slices.Index(kinds, desired.Type)
 	}
 }
 
-// apply returns the object after addon-manager has applied conditions and a mode. Server-side apply removes the fields that it owns and
-// leaves out.
+// apply returns the object after addon-manager has applied conditions and a mode. Server-side apply removes the
+// fields that addon-manager owns and leaves out.
 func (o *object) apply(conditions []metav1.Condition, mode ocmv1alpha1.HealthCheckMode) object {
 	after := *o
 	after.Owned = 0
-	for i, one := range after.entries() {
+	for i, stored := range after.entries() {
 		desired := meta.FindStatusCondition(conditions, kinds[i])
 		switch {
 		case desired != nil:
-			*one = one.written(desired)
+			*stored = stored.write(desired)
 			after.Owned |= 1 << i
 		case o.Owned&(1<<i) != 0:
-			*one = 0
+			*stored = 0
 		}
 	}
 	switch {

@@ -10,44 +10,44 @@ type lifecycleRules struct {
 
 	mutex    sync.Mutex
 	hubs     map[Inputs]hub
-	outcomes map[outcomeKey]reconciled
+	outcomes map[outcomeKey]reconciliation
 	updates  map[updateKey]bool
 	admitted map[admissionKey]object
 }
 
-// newLifecycleRules returns Interlock as it is.
+// newLifecycleRules returns Interlock with its real rules.
 func newLifecycleRules(i *interlock) (*lifecycleRules, error) {
-	through, err := newAdmission()
-	return rulesOf(i, newManager(), through), err
+	admission, err := newAdmission()
+	return rulesOf(i, newManager(), admission), err
 }
 
-func rulesOf(i *interlock, by *manager, through *admission) *lifecycleRules {
+func rulesOf(i *interlock, manager *manager, admission *admission) *lifecycleRules {
 	return &lifecycleRules{
-		interlock: i, manager: by, admission: through, hubs: map[Inputs]hub{},
-		outcomes: map[outcomeKey]reconciled{}, updates: map[updateKey]bool{}, admitted: map[admissionKey]object{},
+		interlock: i, manager: manager, admission: admission, hubs: map[Inputs]hub{},
+		outcomes: map[outcomeKey]reconciliation{}, updates: map[updateKey]bool{}, admitted: map[admissionKey]object{},
 	}
 }
 
-func (m *lifecycleRules) hub(in Inputs) hub {
+func (m *lifecycleRules) hub(inputs Inputs) hub {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	return once(m.hubs, in, func() hub { return newHub(in) })
+	return cachedResult(m.hubs, inputs, func() hub { return newHub(inputs) })
 }
 
-// once returns the result for a key, which is computed once.
-func once[K comparable, V any](all map[K]V, key K, compute func() V) V {
-	result, ok := all[key]
+// cachedResult returns the result for a key. It computes each result once.
+func cachedResult[K comparable, V any](results map[K]V, key K, compute func() V) V {
+	result, ok := results[key]
 	if !ok {
 		result = compute()
-		all[key] = result
+		results[key] = result
 	}
 	return result
 }
 
-// shared returns the result for a key that all worlds share.
-func shared[K comparable, V any](rules *lifecycleRules, all map[K]V, key K, compute func(K) (V, error)) V {
+// sharedResult returns the result for a key. All worlds share it.
+func sharedResult[K comparable, V any](rules *lifecycleRules, results map[K]V, key K, compute func(K) (V, error)) V {
 	rules.mutex.Lock()
-	result, ok := all[key]
+	result, ok := results[key]
 	rules.mutex.Unlock()
 	if ok {
 		return result
@@ -58,6 +58,6 @@ func shared[K comparable, V any](rules *lifecycleRules, all map[K]V, key K, comp
 	}
 	rules.mutex.Lock()
 	defer rules.mutex.Unlock()
-	all[key] = result
+	results[key] = result
 	return result
 }

@@ -15,28 +15,29 @@ import (
 // lifecycles returns all worlds.
 func lifecycles() []Lifecycle { return slices.Concat(gateWorlds(), upgradeWorlds(), bundleWorlds()) }
 
-// changing returns worlds with inputs that change in each of the ways, there and back, or stay.
-func changing(in Inputs, ways ...func(*Inputs)) []Lifecycle {
-	all := []Lifecycle{{Before: in, After: in}}
+// changing returns worlds with inputs that change in each of the ways, back and forth, or stay.
+func changing(inputs Inputs, ways ...func(*Inputs)) []Lifecycle {
+	worlds := []Lifecycle{{Before: inputs, After: inputs}}
 	for _, way := range ways {
-		other := in
-		way(&other)
-		all = append(all, Lifecycle{Before: in, After: other}, Lifecycle{Before: other, After: in}, Lifecycle{Before: other, After: other})
+		changed := inputs
+		way(&changed)
+		worlds = append(worlds,
+			Lifecycle{Before: inputs, After: changed}, Lifecycle{Before: changed, After: inputs}, Lifecycle{Before: changed, After: changed})
 	}
-	return all
+	return worlds
 }
 
-// with returns the worlds with each variant.
-func with(worlds []Lifecycle, variants ...func(*Lifecycle)) []Lifecycle {
-	var all []Lifecycle
+// withVariants returns the worlds with each variant.
+func withVariants(worlds []Lifecycle, variants ...func(*Lifecycle)) []Lifecycle {
+	var varieties []Lifecycle
 	for _, world := range worlds {
 		for _, vary := range variants {
 			varied := world
 			vary(&varied)
-			all = append(all, varied)
+			varieties = append(varieties, varied)
 		}
 	}
-	return all
+	return varieties
 }
 
 func becomesAvailable(i *Inputs) { i.Available = true }
@@ -44,16 +45,16 @@ func isLost(i *Inputs)           { i.Lost = true }
 func isLostLater(i *Inputs)      { i.Lost, i.Available = true, true }
 func isUnordered(i *Inputs)      { i.Ordering = addonv1alpha1.OrderingNone }
 func ordersLess(i *Inputs)       { i.Ordering = addonv1alpha1.OrderingInstall }
-func isInvalid(i *Inputs)        { i.Declared = invalid }
-func isEmpty(i *Inputs)          { i.Declared = empty }
-func isCircular(i *Inputs)       { i.Declared = circular }
+func isInvalid(i *Inputs)        { i.Declaration = invalid }
+func isEmpty(i *Inputs)          { i.Declaration = empty }
+func isCircular(i *Inputs)       { i.Declaration = circular }
 func usesFirst(i *Inputs)        { i.Template = v1 }
 func lacksTemplate(i *Inputs)    { i.Missing, i.Available = true, true }
 func isNoBundle(i *Inputs)       { i.Bundle = false }
 func isContradicted(i *Inputs)   { i.Review = contradicts }
 func isNotReviewed(i *Inputs)    { i.Review = notReviewed }
 
-func by(user action) func(*Lifecycle) {
+func actingUser(user action) func(*Lifecycle) {
 	return func(w *Lifecycle) { w.User, w.Rule = user, true }
 }
 
@@ -63,19 +64,21 @@ func gateWorlds() []Lifecycle {
 	templated := ordered
 	templated.Template = v2
 	worlds = append(worlds, changing(templated, becomesAvailable, lacksTemplate, usesFirst)...)
-	for _, in := range []Inputs{ordered, {}} {
-		worlds = append(worlds, with(changing(in, isContradicted, isNotReviewed), func(w *Lifecycle) { w.ForContradiction = true })...)
+	for _, inputs := range []Inputs{ordered, {}} {
+		contradicted := changing(inputs, isContradicted, isNotReviewed)
+		worlds = append(worlds, withVariants(contradicted, func(w *Lifecycle) { w.ForContradiction = true })...)
 	}
-	acted := with(changing(ordered, becomesAvailable), by(opensGate), by(removesGate), by(misspellsGate), by(deletesAddOn))
-	return slices.Concat(acted, with(worlds, func(*Lifecycle) {}, by(noAction)))
+	acted := withVariants(changing(ordered, becomesAvailable),
+		actingUser(opensGate), actingUser(removesGate), actingUser(misspellsGate), actingUser(deletesAddOn))
+	return slices.Concat(acted, withVariants(worlds, func(*Lifecycle) {}, actingUser(noAction)))
 }
 
 func upgradeWorlds() []Lifecycle {
 	upgraded := Inputs{Ordering: addonv1alpha1.OrderingInstallAndUpgrade, Template: v2}
 	worlds := changing(upgraded, becomesAvailable, isLost, isLostLater, isUnordered, ordersLess, isInvalid, usesFirst, lacksTemplate)
-	acted := with(changing(upgraded, becomesAvailable), by(allowsUpgrade), by(deletesAddOn))
+	acted := withVariants(changing(upgraded, becomesAvailable), actingUser(allowsUpgrade), actingUser(deletesAddOn))
 	holds := func(w *Lifecycle) { w.Holder = true }
-	return slices.Concat(with(acted, holds), with(with(worlds, func(*Lifecycle) {}, by(noAction)), holds))
+	return slices.Concat(withVariants(acted, holds), withVariants(withVariants(worlds, func(*Lifecycle) {}, actingUser(noAction)), holds))
 }
 
 func bundleWorlds() []Lifecycle {
@@ -83,69 +86,70 @@ func bundleWorlds() []Lifecycle {
 	worlds := changing(bundled, becomesAvailable, isLost, isLostLater, isNoBundle, isEmpty)
 	released := bundled
 	released.Available = true
-	without := bundled
-	without.Declared = empty
+	undeclared := bundled
+	undeclared.Declaration = empty
 	ordered := bundled
 	ordered.Ordering = addonv1alpha1.OrderingInstall
-	worlds = slices.Concat(worlds, changing(released, isNoBundle)[1:], changing(without, isLost)[1:], changing(ordered, becomesAvailable)[1:2])
-	worlds = with(worlds, func(*Lifecycle) {}, func(w *Lifecycle) { w.Guard = true })
-	return with(worlds, func(*Lifecycle) {}, func(w *Lifecycle) { w.AddOnAgent = true })
+	worlds = slices.Concat(worlds,
+		changing(released, isNoBundle)[1:], changing(undeclared, isLost)[1:], changing(ordered, becomesAvailable)[1:2])
+	worlds = withVariants(worlds, func(*Lifecycle) {}, func(w *Lifecycle) { w.Guard = true })
+	return withVariants(worlds, func(*Lifecycle) {}, func(w *Lifecycle) { w.AddOnAgent = true })
 }
 
-// starts returns every state that a world may be found in.
+// starts returns every state from which a world may start.
 func (m *lifecycleModel) starts() []LifecycleState {
 	objects := []object{{}}
-	each := func(change func(o object) []object) {
-		var all []object
+	expand := func(change func(o object) []object) {
+		var expanded []object
 		for _, o := range objects {
-			all = append(all, change(o)...)
+			expanded = append(expanded, change(o)...)
 		}
-		objects = all
+		objects = expanded
 	}
-	each(func(o object) []object {
+	expand(func(o object) []object {
 		degraded := []metav1.Condition{*failing()[0].condition(), *otherDegraded()[1].condition()}
-		return m.each(o, degraded, func(o *object, e entry) { o.Degraded = e })
+		return m.withConditions(o, degraded, func(o *object, e entry) { o.Degraded = e })
 	})
 	switch {
 	case m.bundles():
-		each(m.health)
-		each(m.gated)
+		expand(m.health)
+		expand(m.gated)
 	case m.Before.ordersUpgrades() || m.After.ordersUpgrades():
-		each(m.rolledOut)
-		each(m.upgradable)
+		expand(m.rolloutStages)
+		expand(m.upgradable)
 	default:
-		each(m.gated)
+		expand(m.gated)
 	}
-	each(owned)
-	var all []LifecycleState
+	expand(owned)
+	var starts []LifecycleState
 	for _, o := range objects {
 		s := LifecycleState{object: o, Pending: m.running, Label: label(len(labels) - 1)}
-		all = append(all, s)
+		starts = append(starts, s)
 		if m.AddOnAgent {
 			for _, s.Memory = range m.rules.interlock.memories()[1:] {
-				all = append(all, s)
+				starts = append(starts, s)
 			}
 		}
 	}
-	return all
+	return starts
 }
 
-// each returns the object without a condition, and with each of these.
-func (m *lifecycleModel) each(o object, conditions []metav1.Condition, set func(*object, entry)) []object {
-	all := []object{o}
+// withConditions returns the object without a condition, and with each of the conditions.
+func (m *lifecycleModel) withConditions(o object, conditions []metav1.Condition, set func(*object, entry)) []object {
+	objects := []object{o}
 	for i := range conditions {
-		one := o
-		set(&one, entry(0).written(&conditions[i]))
-		all = append(all, one)
+		variant := o
+		set(&variant, entry(0).write(&conditions[i]))
+		objects = append(objects, variant)
 	}
-	return all
+	return objects
 }
 
-// owned returns the object as if addon-manager had applied all conditions, or none.
+// owned returns the object twice: as if addon-manager had applied none of its conditions, and all of them.
 func owned(o object) []object {
 	applied := o
-	for i, one := range o.entries() {
-		condition := one.condition()
+	for i, stored := range o.entries() {
+		condition := stored.condition()
 		if condition != nil && (kinds[i] != availability.ConditionAvailable || bundle.Owned(condition) || condition.Reason == required) {
 			applied.Owned |= 1 << i
 		}
@@ -163,13 +167,13 @@ func conditionOf(kind string, status metav1.ConditionStatus, reason string) meta
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: "Before."}
 }
 
-// gated returns the object with each gate. Without one, the add-on's own manager has Installable.
+// gated returns the object with each gate. Without a gate, the add-on's own manager owns Installable.
 func (m *lifecycleModel) gated(o object) []object {
-	all := []object{o}
+	objects := []object{o}
 	if !m.bundles() {
 		installed := o
 		installed.Registered = true
-		all = append(all, installed)
+		objects = append(objects, installed)
 	}
 	conditions := []metav1.Condition{
 		conditionOf(gate.ConditionInstallable, metav1.ConditionFalse, gate.ReasonWaiting),
@@ -179,51 +183,51 @@ func (m *lifecycleModel) gated(o object) []object {
 	}
 	if m.bundles() {
 		if !m.Before.ordersInstallation() {
-			return all
+			return objects
 		}
 		o.Gate = closedGate
-		return append(all, m.each(o, conditions[:1], func(o *object, e entry) { o.Installable = e })[1:]...)
+		return append(objects, m.withConditions(o, conditions[:1], func(o *object, e entry) { o.Installable = e })[1:]...)
 	}
-	for _, one := range all[:len(all):len(all)] {
-		for _, one.Gate = range []gateValue{closedGate, openGate} {
-			all = append(all, m.each(one, conditions, func(o *object, e entry) { o.Installable = e })...)
+	for _, variant := range objects[:len(objects):len(objects)] {
+		for _, variant.Gate = range []gateValue{closedGate, openGate} {
+			objects = append(objects, m.withConditions(variant, conditions, func(o *object, e entry) { o.Installable = e })...)
 		}
 	}
 	if m.Before.Template == noTemplate {
-		return all
+		return objects
 	}
-	for _, one := range all[:len(all):len(all)] {
-		one.Desired = m.Before.Template
-		all = append(all, one)
+	for _, variant := range objects[:len(objects):len(objects)] {
+		variant.Desired = m.Before.Template
+		objects = append(objects, variant)
 	}
-	return all
+	return objects
 }
 
-// rolledOut returns the object in each stage of a rollout.
-func (m *lifecycleModel) rolledOut(o object) []object {
+// rolloutStages returns the object in each stage of a rollout.
+func (m *lifecycleModel) rolloutStages(o object) []object {
 	o.Gate = closedGate
-	all := []object{o}
+	objects := []object{o}
 	o.Registered, o.Gate = true, openGate
 	for _, stage := range [][2]template{{v1, v1}, {v1, noTemplate}, {v2, v2}, {v2, noTemplate}} {
 		o.Desired, o.Applied = stage[0], stage[1]
-		all = append(all, o)
+		objects = append(objects, o)
 	}
-	return all
+	return objects
 }
 
 func (m *lifecycleModel) upgradable(o object) []object {
 	if !o.Registered {
 		return []object{o}
 	}
-	all := m.each(o, []metav1.Condition{
+	objects := m.withConditions(o, []metav1.Condition{
 		conditionOf(gate.ConditionUpgradable, metav1.ConditionTrue, gate.ReasonNothingWaits),
 		conditionOf(gate.ConditionUpgradable, metav1.ConditionFalse, gate.ReasonWaiting),
 		conditionOf(gate.ConditionUpgradable, metav1.ConditionTrue, gate.ReasonSatisfied),
 	}, func(o *object, e entry) { o.Upgradable = e })
-	for i := range all[2:] {
-		all[2+i].Related = v2
+	for i := range objects[2:] {
+		objects[2+i].Related = v2
 	}
-	return all
+	return objects
 }
 
 // health returns the object with Available from each writer.
@@ -237,13 +241,13 @@ func (m *lifecycleModel) health(o object) []object {
 	}
 	follows := conditionOf(availability.ConditionAvailable, metav1.ConditionFalse, required)
 	follows.Message = failing()[0].condition().Message
-	all := m.each(o, append(available, follows), func(o *object, e entry) { o.Available = e })
-	for _, one := range all[:len(all):len(all)] {
-		if condition := one.Available.condition(); condition != nil && condition.Reason == bundle.ReasonReleased {
-			continue // is written with the other mode
+	objects := m.withConditions(o, append(available, follows), func(o *object, e entry) { o.Available = e })
+	for _, variant := range objects[:len(objects):len(objects)] {
+		if condition := variant.Available.condition(); condition != nil && condition.Reason == bundle.ReasonReleased {
+			continue // another variant has it with the other mode
 		}
-		one.Mode = healthCheck(slices.Index(healthChecks, "Customized"))
-		all = append(all, one)
+		variant.Mode = healthCheck(slices.Index(healthChecks, "Customized"))
+		objects = append(objects, variant)
 	}
-	return all
+	return objects
 }

@@ -10,19 +10,19 @@ import (
 type lifecycleModel struct {
 	Lifecycle
 	rules *lifecycleRules
-	// written are the writes of OCM's controllers.
-	written  map[writeKey]object
-	outcomes map[outcomeKey]reconciled
-	updates  map[updateKey]bool
-	admitted map[admissionKey]object
-	running  events
-	steps    []step[LifecycleState]
+	// stockWrites are the writes of OCM's controllers.
+	stockWrites map[writeKey]object
+	outcomes    map[outcomeKey]reconciliation
+	updates     map[updateKey]bool
+	admitted    map[admissionKey]object
+	running     events
+	steps       []step[LifecycleState]
 }
 
 func newLifecycleModel(w Lifecycle, rules *lifecycleRules) *lifecycleModel {
 	m := &lifecycleModel{
-		Lifecycle: w, rules: rules, written: map[writeKey]object{},
-		outcomes: map[outcomeKey]reconciled{}, updates: map[updateKey]bool{}, admitted: map[admissionKey]object{},
+		Lifecycle: w, rules: rules, stockWrites: map[writeKey]object{},
+		outcomes: map[outcomeKey]reconciliation{}, updates: map[updateKey]bool{}, admitted: map[admissionKey]object{},
 	}
 	m.environment()
 	m.addonManager()
@@ -41,8 +41,8 @@ func (m *lifecycleModel) add(name string, next func(LifecycleState) LifecycleSta
 	m.steps = append(m.steps, step[LifecycleState]{name: name, next: next})
 }
 
-// on returns a step that is triggered by an event, and has then handled it.
-func (m *lifecycleModel) on(event events, next func(LifecycleState) LifecycleState) func(LifecycleState) LifecycleState {
+// onEvent returns a step that is triggered by an event, and handles it.
+func (m *lifecycleModel) onEvent(event events, next func(LifecycleState) LifecycleState) func(LifecycleState) LifecycleState {
 	m.running |= event
 	return func(s LifecycleState) LifecycleState {
 		if s.Pending&event == 0 {
@@ -53,7 +53,7 @@ func (m *lifecycleModel) on(event events, next func(LifecycleState) LifecycleSta
 	}
 }
 
-// environment are the changes of inputs, caches and leaders, and the acts of a user.
+// environment adds the changes of inputs, caches and leaders, and the actions of a user.
 func (m *lifecycleModel) environment() {
 	if m.Before != m.After {
 		m.addToEnvironment("the inputs change", func(s LifecycleState) LifecycleState {
@@ -116,8 +116,8 @@ func (m *lifecycleModel) act(o object) object {
 	return o
 }
 
-// replace stores the object. A write that changes it is an event for all that watch add-ons, and the second write of addon-manager then has
-// an old resourceVersion.
+// replace stores the object. A write that changes it is an event for all watchers of add-ons. The second write of
+// addon-manager then has an old resourceVersion.
 func (m *lifecycleModel) replace(s LifecycleState, after object) LifecycleState {
 	before := s.object
 	if after == before {
@@ -132,7 +132,8 @@ func (m *lifecycleModel) replace(s LifecycleState, after object) LifecycleState 
 	return s
 }
 
-// addonManager is the controller of pkg/hub/status. An old copy of the add-on is a conflict, so it changes nothing.
+// addonManager adds the controller of pkg/hub/status. An old copy of the add-on leads to a conflict, so it changes
+// nothing.
 func (m *lifecycleModel) addonManager() {
 	m.running |= toAddOnManager
 	m.addByInterlock(stepReconcile, func(s LifecycleState) LifecycleState {
@@ -185,36 +186,37 @@ func (m *lifecycleModel) addToEnvironment(name string, next func(LifecycleState)
 	m.steps[len(m.steps)-1].environment = true
 }
 
-// installers are OCM's controllers that install the add-on and roll AddOnTemplates out. Their writes have the resourceVersion too.
+// installers adds OCM's controllers that install the add-on and roll AddOnTemplates out. Their writes carry the
+// resourceVersion, too.
 func (m *lifecycleModel) installers() {
-	m.add("OCM registers the add-on", m.on(toRegistration, func(s LifecycleState) LifecycleState {
+	m.add("OCM registers the add-on", m.onEvent(toRegistration, func(s LifecycleState) LifecycleState {
 		return m.write(s, stock.Registration)
 	}))
 	if m.Before.Template == noTemplate && m.After.Template == noTemplate {
 		return
 	}
-	m.add("OCM sets the template", m.on(toConfiguration, func(s LifecycleState) LifecycleState {
+	m.add("OCM sets the template", m.onEvent(toConfiguration, func(s LifecycleState) LifecycleState {
 		return m.write(s, stock.Configuration)
 	}))
-	m.add("OCM completes the rollout", m.on(toProgressing, func(s LifecycleState) LifecycleState {
+	m.add("OCM completes the rollout", m.onEvent(toProgressing, func(s LifecycleState) LifecycleState {
 		return m.write(s, stock.Progressing)
 	}))
 }
 
-// writeKey is all that a write of one of OCM's controllers depends on.
+// writeKey holds all inputs of a write of one of OCM's controllers.
 type writeKey struct {
 	rule    *stock.Rule
 	before  object
 	changed bool
 }
 
-// write does what the rule says, through admission.
+// write follows the rule, through admission.
 func (m *lifecycleModel) write(s LifecycleState, rule *stock.Rule) LifecycleState {
 	key := writeKey{rule, s.object, s.Changed}
-	after, ok := m.written[key]
+	after, ok := m.stockWrites[key]
 	if !ok {
-		after = m.decided(s, rule.Decide(m.situation(s)))
-		m.written[key] = after
+		after = m.objectAfter(s, rule.Decide(m.situation(s)))
+		m.stockWrites[key] = after
 	}
 	if after == s.object {
 		return s
@@ -222,8 +224,8 @@ func (m *lifecycleModel) write(s LifecycleState, rule *stock.Rule) LifecycleStat
 	return m.replace(s, m.admit(s, after))
 }
 
-// decided returns the object that one of OCM's controllers writes.
-func (m *lifecycleModel) decided(s LifecycleState, write stock.Write) object {
+// objectAfter returns the object after a write of one of OCM's controllers.
+func (m *lifecycleModel) objectAfter(s LifecycleState, write stock.Write) object {
 	after := s.object
 	if write.Available != nil {
 		after.setAvailable(write.Available)
@@ -240,26 +242,26 @@ func (m *lifecycleModel) decided(s LifecycleState, write stock.Write) object {
 }
 
 func (m *lifecycleModel) situation(s LifecycleState) stock.Situation {
-	in := m.inputs(s.Changed)
-	now := stock.Situation{
-		Mode: healthChecks[s.Mode], AddOnLease: stock.NoLease, Cluster: clusterStatus(in.Lost),
+	inputs := m.inputs(s.Changed)
+	situation := stock.Situation{
+		Mode: healthChecks[s.Mode], AddOnLease: stock.NoLease, Cluster: clusterStatus(inputs.Lost),
 		Reference: stock.AnotherReference, Rollout: stock.RolloutPending,
 	}
 	if available := s.Available.condition(); available != nil {
-		now.Available = available.Status
+		situation.Available = available.Status
 	}
 	if s.Registered {
-		now.Registered = metav1.ConditionTrue
+		situation.Registered = metav1.ConditionTrue
 	}
 	switch s.Desired {
 	case noTemplate:
-		now.Reference = stock.NoReference
-	case in.Template:
-		now.Reference = stock.ThisReference
+		situation.Reference = stock.NoReference
+	case inputs.Template:
+		situation.Reference = stock.ThisReference
 	default: // it stays AnotherReference
 	}
 	if s.Desired == s.Applied {
-		now.Rollout = stock.RolloutCompleted
+		situation.Rollout = stock.RolloutCompleted
 	}
-	return now
+	return situation
 }

@@ -10,7 +10,7 @@ import (
 
 // Lifecycle holds all inputs of an add-on with a gate, upgrades or a bundle. Its registration agent runs while the cluster is not lost.
 type Lifecycle struct {
-	// Before are the inputs at the start. Once, at any time, they become After. Each cache receives that later.
+	// Before are the inputs at the start. Once, at any time, After replaces them. Each cache receives that later.
 	Before, After Inputs
 	// Rule, Holder and Guard report whether the gate rule, the webhook that lets AddOnTemplates wait, and the guard are in force.
 	Rule, Holder, Guard bool
@@ -25,8 +25,8 @@ type Lifecycle struct {
 // Inputs are the objects beside the add-on that its assessment depends on.
 type Inputs struct {
 	Ordering addonv1alpha1.Ordering
-	// Declared is the state of the declaration of the add-on.
-	Declared declared
+	// Declaration is the state of the add-on's declaration.
+	Declaration declarationState
 	// Available is true if the add-on that it depends on is available.
 	Available bool
 	// Template is the AddOnTemplate that OCM rolls out. Missing is true if it does not exist.
@@ -39,11 +39,12 @@ type Inputs struct {
 	Review review
 }
 
-type declared uint8
+type declarationState uint8
 
-// The states of a declaration. A circular one depends on itself, and an empty one on nothing.
+// The states of a declaration. A circular declaration depends on itself, and an empty declaration has no
+// dependencies.
 const (
-	usable declared = iota
+	usable declarationState = iota
 	empty
 	invalid
 	circular
@@ -94,14 +95,14 @@ func templateOf(name string) template { return template(slices.Index(templates, 
 
 func (i Inputs) String() string {
 	parts := []string{"ordering " + string(i.Ordering)}
-	add := func(is bool, text string) {
-		if is {
+	add := func(applies bool, text string) {
+		if applies {
 			parts = append(parts, text)
 		}
 	}
-	add(i.Declared == invalid, "invalid")
-	add(i.Declared == circular, "circular")
-	add(i.Declared == empty, "empty")
+	add(i.Declaration == invalid, "invalid")
+	add(i.Declaration == circular, "circular")
+	add(i.Declaration == empty, "empty")
 	add(i.Available, "dependency available")
 	add(!i.Available, "dependency missing")
 	add(i.Template != noTemplate, "template "+i.Template.String())
@@ -119,10 +120,10 @@ func (w Lifecycle) String() string {
 		parts = append(parts, "then "+w.After.String())
 	}
 	for _, part := range []struct {
-		is   bool
-		text string
+		applies bool
+		text    string
 	}{{w.Rule, "rule"}, {w.Holder, "holder"}, {w.Guard, "guard"}, {w.AddOnAgent, "addon-agent"}, {w.ForContradiction, "for contradiction"}} {
-		if part.is {
+		if part.applies {
 			parts = append(parts, part.text)
 		}
 	}
@@ -144,17 +145,18 @@ func (i Inputs) ordersInstallation() bool {
 func (i Inputs) ordersUpgrades() bool { return i.Ordering == addonv1alpha1.OrderingInstallAndUpgrade }
 
 // satisfies reports whether all Required dependencies are satisfied with an AddOnTemplate.
-func (i Inputs) satisfies(with template) bool {
-	return i.Available || with == v1 || i.Declared == empty
+func (i Inputs) satisfies(t template) bool {
+	return i.Available || t == v1 || i.Declaration == empty
 }
 
 // works reports whether no Required dependency fails.
-func (i Inputs) works(with template) bool { return i.satisfies(with) && i.Declared != circular }
+func (i Inputs) works(t template) bool { return i.satisfies(t) && i.Declaration != circular }
 
 // LifecycleState is the part of a world that changes.
 type LifecycleState struct {
 	object
-	// Changed is true once the inputs are those after the change. Seen and SeenByWebhook are true once the caches have received it.
+	// Changed is true once the inputs have changed. Seen and SeenByWebhook are true once the caches have received the
+	// change.
 	Changed, Seen, SeenByWebhook bool
 	// Opening is true between the two writes with which addon-manager opens the gate.
 	Opening bool
@@ -162,9 +164,9 @@ type LifecycleState struct {
 	Acted, Replaced bool
 	// Label is the ManagedCluster's label for the add-on.
 	Label label
-	// Memory is addon-agent's.
+	// Memory is the memory of addon-agent.
 	Memory memory
-	// Pending are the events that were not handled yet.
+	// Pending are the components with an event to handle.
 	Pending events
 }
 

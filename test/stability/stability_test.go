@@ -23,25 +23,25 @@ func TestEveryScheduleEnds(t *testing.T) {
 		for _, world := range worlds() {
 			t.Run(world.String(), func(t *testing.T) {
 				t.Parallel()
-				found := newModel(world, i).check()
-				for _, problem := range found.problems {
+				exploration := newModel(world, i).check()
+				for _, problem := range exploration.problems {
 					t.Error(problem)
 				}
-				if found.answered > 0 != world.answers() {
-					t.Errorf("%d livelocks in which addon-agent answers True", found.answered)
+				if exploration.corrections > 0 != world.corrects() {
+					t.Errorf("%d livelocks in which addon-agent answers True", exploration.corrections)
 				}
-				states.Add(int64(found.states))
-				steps.Add(int64(found.edges))
+				states.Add(int64(exploration.states))
+				steps.Add(int64(exploration.edges))
 			})
 		}
 	})
 	t.Logf("%d worlds, %d states, %d steps", len(worlds()), states.Load(), steps.Load())
 }
 
-// answers reports whether the one exception concerns the world: without a guard,
-// a stock writer keeps setting True beside a failing Required dependency. On a
-// lost cluster Degraded is held, so there it may fail whatever the dependency is.
-func (w World) answers() bool {
+// corrects reports whether the one exception concerns the world: without a guard, a stock writer keeps setting True
+// beside a failing Required dependency. On a lost cluster Degraded is held, so it may fail there with every state of
+// the dependency.
+func (w World) corrects() bool {
 	switch {
 	case w.Guard || !w.AddOnAgent:
 		return false
@@ -55,15 +55,15 @@ func (w World) answers() bool {
 	}
 }
 
-// OCM alone has one fight, which Interlock neither causes nor can end.
+// OCM alone has a single fight. Interlock neither causes it nor can end it.
 func TestStockComponentsAlone(t *testing.T) {
 	i := newTestInterlock(t)
 	for _, world := range inputs() {
-		world.Without = true
+		world.NoInterlock = true
 		t.Run(world.String(), func(t *testing.T) {
-			found := newModel(world, i).check()
-			if found.stock > 0 != world.stockFight() || len(found.problems) > 0 {
-				t.Errorf("%d livelocks, problems %q", found.stock, found.problems)
+			exploration := newModel(world, i).check()
+			if exploration.stock > 0 != world.stockFight() || len(exploration.problems) > 0 {
+				t.Errorf("%d livelocks, problems %q", exploration.stock, exploration.problems)
 			}
 		})
 	}

@@ -10,27 +10,27 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// worlds returns all worlds. Interlock's addon-manager always runs: while it
-// does not, Degraded stays as one of the starts has it.
+// worlds returns all worlds. Interlock's addon-manager always runs: while it does not, Degraded stays at the value of
+// one of the starts.
 func worlds() []World {
-	var all []World
+	var worlds []World
 	for _, w := range inputs() {
 		for _, agent := range []bool{true, false} {
 			for _, guard := range []bool{true, false} {
 				for _, dependency := range w.dependencies() {
 					w.AddOnAgent, w.Guard, w.Dependency, w.Resync = agent, guard, dependency, false
-					all = append(all, w)
+					worlds = append(worlds, w)
 					w.Resync = true
-					all = append(all, w)
+					worlds = append(worlds, w)
 				}
 			}
 		}
 	}
-	return all
+	return worlds
 }
 
-// dependencies returns the states of the dependency. An Optional one concerns
-// Degraded alone, so it is enough to miss it where the add-on is healthy.
+// dependencies returns the states of the dependency. An Optional dependency concerns Degraded alone, so it is missing
+// only where the add-on is healthy.
 func (w World) dependencies() []Dependency {
 	if w.AddOnLease == stock.LiveLease || w.Work == stock.WorkHealthy {
 		return []Dependency{RequiredMissing, Satisfied, OptionalMissing}
@@ -46,35 +46,34 @@ var works = slices.DeleteFunc(slices.Clone(stock.Works), func(work stock.Work) b
 
 // inputs returns all worlds without Interlock.
 func inputs() []World {
-	var all []World
+	var worlds []World
 	for _, registrationAgent := range []bool{true, false} {
 		for _, lease := range leases {
-			all = append(all, World{Mode: ocmv1alpha1.HealthCheckModeLease, AddOnLease: lease, RegistrationAgent: registrationAgent})
+			worlds = append(worlds, World{Mode: ocmv1alpha1.HealthCheckModeLease, AddOnLease: lease, RegistrationAgent: registrationAgent})
 		}
 		customized := World{Mode: ocmv1alpha1.HealthCheckModeCustomized, RegistrationAgent: registrationAgent}
-		all = append(all, customized)
+		worlds = append(worlds, customized)
 		customized.Prober = stock.WorkProberWithoutFields
-		all = append(all, customized)
+		worlds = append(worlds, customized)
 		for _, prober := range []stock.Prober{stock.WorkProber, stock.DependentProber} {
 			for _, work := range works {
 				customized.Prober, customized.Work = prober, work
-				all = append(all, customized)
+				worlds = append(worlds, customized)
 			}
 		}
 	}
-	return all
+	return worlds
 }
 
-// starts returns every state that a world may be found in: each condition
-// stored by any writer at any time before, each cache behind, each memory, and
-// every component with an event to handle, as after a start of all of them.
+// starts returns every state from which a world may start: each condition stored by any writer at any time before,
+// each cache out of date, each memory, and every component with an event to handle, as after a start of all of them.
 func (m *model) starts() []State {
-	var all []State
+	var states []State
 	memories, leasesSeen := []memory{0}, []leaseSeen{unobserved}
-	if m.AddOnAgent && !m.Without {
+	if m.AddOnAgent && !m.NoInterlock {
 		memories = m.interlock.memories()
 		if m.customized() {
-			memories = append(memories, memoryOf(remembered{awaiting: true}))
+			memories = append(memories, memoryOf(recollection{awaiting: true}))
 		}
 		if !m.customized() {
 			leasesSeen = []leaseSeen{unobserved, seen(stock.NoLease), seen(stock.LiveLease)}
@@ -95,16 +94,16 @@ func (m *model) starts() []State {
 						if bits&8 > 0 || !m.Resync {
 							s.ClusterLeaseSeen = seen(m.clusterLease())
 						}
-						all = append(all, m.normal(s))
+						states = append(states, m.normal(s))
 					}
 				}
 			}
 		}
 	}
-	return all
+	return states
 }
 
-// normal takes away what no component of the world has.
+// normal clears the fields that no component of the world uses.
 func (m *model) normal(s State) State {
 	if m.running&toHealthCheck == 0 {
 		s.LostInAddOnManager = false
@@ -113,18 +112,18 @@ func (m *model) normal(s State) State {
 }
 
 func (m *model) degraded() []entry {
-	if m.Without {
+	if m.NoInterlock {
 		return []entry{0}
 	}
 	return append(otherDegraded(), failing()...)
 }
 
-// available returns what may be stored as Available.
+// available returns every value that may be stored as Available.
 func (m *model) available() []entry {
-	all := []entry{0}
+	entries := []entry{0}
 	add := func(condition metav1.Condition) {
 		condition.Type, condition.LastTransitionTime = availability.ConditionAvailable, times[0]
-		all = append(all, entryOf(&condition))
+		entries = append(entries, entryOf(&condition))
 	}
 	for _, rule := range []*stock.Rule{stock.AddOnLease, stock.ClusterHealth, stock.HealthCheck} {
 		for i := range rule.Cases {
@@ -133,8 +132,8 @@ func (m *model) available() []entry {
 			}
 		}
 	}
-	if m.Without {
-		return all
+	if m.NoInterlock {
+		return entries
 	}
 	for _, degraded := range failing() {
 		add(metav1.Condition{Status: metav1.ConditionFalse, Reason: required, Message: degraded.condition().Message})
@@ -142,17 +141,17 @@ func (m *model) available() []entry {
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		add(metav1.Condition{Status: status, Reason: availability.ReasonAwaitingHealthCheck, Message: "Waiting."})
 	}
-	return all
+	return entries
 }
 
-// relevant keeps, of what cannot be written in this world but may be left from
-// another mode or from works in another state, one of each status.
+// relevant reports whether written is worth a start. Of the conditions that no component of this world writes,
+// because they come from another mode or from works in another state, one of each status is enough.
 func (m *model) relevant(rule *stock.Rule, written *metav1.Condition) bool {
 	switch rule {
 	case stock.AddOnLease:
 		return !m.customized() || written.Status == metav1.ConditionFalse
 	case stock.HealthCheck:
-		if now := rule.Decide(m.situation(State{}, false)).Available; now != nil && *now == *written {
+		if available := rule.Decide(m.situation(State{}, false)).Available; available != nil && *available == *written {
 			return true
 		}
 		return written.Reason == ocmv1alpha1.AddonAvailableReasonProbeAvailable ||

@@ -6,8 +6,7 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// step is one thing that may happen next. Where it has nothing to do, next
-// returns the state that it was given.
+// step is a change that may happen next. If it has nothing to do, next returns the same state.
 type step[S comparable] struct {
 	name string
 	// interlock reports whether the step is taken by a component of Interlock.
@@ -20,20 +19,20 @@ type step[S comparable] struct {
 // model is the world with its writers.
 type model struct {
 	World
-	interlock *interlock
-	stored    map[written]conditions
-	decided   map[stockKey]entry
-	labels    map[entry]label
-	evaluated map[degradeKey]entry
-	// missed reports whether the guard would correct conditions that are stored.
-	missed  map[conditions]bool
-	agent   map[agentKey]agentDecision
-	running events
-	steps   []step[State]
+	interlock      *interlock
+	guardResults   map[guardKey]conditions
+	stockDecisions map[stockKey]entry
+	labels         map[entry]label
+	degradations   map[degradeKey]entry
+	// needGuard reports whether the guard would correct stored conditions.
+	needGuard map[conditions]bool
+	agent     map[agentKey]agentDecision
+	running   events
+	steps     []step[State]
 }
 
-// written is what a write leaves, or wants to leave, beside what is stored.
-type written struct{ before, after conditions }
+// guardKey holds the stored conditions before a write, and the conditions that the write asks for.
+type guardKey struct{ before, after conditions }
 
 type conditions struct{ available, degraded entry }
 
@@ -45,9 +44,9 @@ type stockKey struct {
 
 func newModel(w World, i *interlock) *model {
 	m := &model{
-		World: w, interlock: i, stored: map[written]conditions{}, decided: map[stockKey]entry{}, labels: map[entry]label{},
-		evaluated: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
-		missed: map[conditions]bool{},
+		World: w, interlock: i, guardResults: map[guardKey]conditions{}, stockDecisions: map[stockKey]entry{}, labels: map[entry]label{},
+		degradations: map[degradeKey]entry{}, agent: map[agentKey]agentDecision{},
+		needGuard: map[conditions]bool{},
 	}
 	m.hub()
 	if w.RegistrationAgent {
@@ -56,7 +55,7 @@ func newModel(w World, i *interlock) *model {
 	if w.customized() && w.Prober != "" {
 		m.addOnsManager()
 	}
-	if !w.Without {
+	if !w.NoInterlock {
 		m.addonManager()
 		if w.AddOnAgent {
 			m.addonAgent()
@@ -77,16 +76,16 @@ func (m *model) store(s State, after conditions) State {
 	return m.write(s, after)
 }
 
-// write writes the add-on's conditions through the guard, where there is one. A
-// write that changes something is an event for all that watch add-ons.
+// write writes the add-on's conditions, through the guard if Guard is set. A write that changes something is an
+// event for all watchers of add-ons.
 func (m *model) write(s State, after conditions) State {
 	before := conditions{s.Available, s.Degraded}
-	if m.Guard && !m.Without {
-		key := written{before, after}
-		result, known := m.stored[key]
-		if !known {
+	if m.Guard && !m.NoInterlock {
+		key := guardKey{before, after}
+		result, ok := m.guardResults[key]
+		if !ok {
 			result = m.interlock.guard(before, after)
-			m.stored[key] = result
+			m.guardResults[key] = result
 		}
 		after = result
 	}
@@ -98,39 +97,38 @@ func (m *model) write(s State, after conditions) State {
 	return s
 }
 
-// follow does what the rule says about the add-on's Available.
+// follow applies the rule to the add-on's Available.
 func (m *model) follow(s State, rule *stock.Rule, lost bool) State {
 	key := stockKey{rule: rule, available: s.Available, degraded: s.Degraded, lost: lost}
-	after, known := m.decided[key]
-	if !known {
+	after, ok := m.stockDecisions[key]
+	if !ok {
 		after = s.Available
 		if write := rule.Decide(m.situation(s, lost)); write.Available != nil {
 			after = s.Available.set(write.Available)
 		}
-		m.decided[key] = after
+		m.stockDecisions[key] = after
 	}
 	return m.store(s, conditions{after, s.Degraded})
 }
 
 func (m *model) situation(s State, lost bool) stock.Situation {
-	now := stock.Situation{
+	situation := stock.Situation{
 		Mode: m.Mode, AddOnLease: m.AddOnLease, Cluster: clusterStatus(lost), Prober: m.Prober, Work: m.Work,
 	}
 	if s.ClusterLeaseSeen != unobserved {
-		now.ClusterLease = leases[s.ClusterLeaseSeen]
+		situation.ClusterLease = leases[s.ClusterLeaseSeen]
 	}
 	if available := s.Available.condition(); available != nil {
-		now.Available = available.Status
+		situation.Available = available.Status
 	}
 	if degraded := s.Degraded.condition(); requiredFails(degraded) {
-		now.Degraded = degraded.Reason
+		situation.Degraded = degraded.Reason
 	}
-	return now
+	return situation
 }
 
-// on returns a step that is triggered by an event, and has then handled it. With
-// resync the events never end.
-func (m *model) on(event events, next func(State) State) func(State) State {
+// onEvent returns a step that is triggered by an event, and handles it. With resync the events never end.
+func (m *model) onEvent(event events, next func(State) State) func(State) State {
 	if m.Resync {
 		return next
 	}
@@ -143,9 +141,8 @@ func (m *model) on(event events, next func(State) State) func(State) State {
 	}
 }
 
-// registrationAgent polls, on the managed cluster. A stock writer that reads an
-// old copy of what it writes gets a conflict, because its patches carry the
-// resourceVersion; nothing changes then, so that needs no step.
+// registrationAgent adds the agent that polls on the managed cluster. A stock writer that reads an old copy of its
+// object gets a conflict, because its patches carry the resourceVersion. Nothing changes then, so no step models it.
 func (m *model) registrationAgent() {
 	m.add("registration-agent polls the add-on's lease", func(s State) State {
 		return m.follow(s, stock.AddOnLease, s.Lost)
@@ -155,8 +152,7 @@ func (m *model) registrationAgent() {
 	})
 }
 
-// setLost sets the ManagedCluster's condition. Interlock's addon-manager is
-// triggered by a change of it.
+// setLost sets the ManagedCluster's condition. A change of it triggers Interlock's addon-manager.
 func (m *model) setLost(s State, lost bool) State {
 	if s.Lost != lost {
 		s.Lost = lost
@@ -165,7 +161,7 @@ func (m *model) setLost(s State, lost bool) State {
 	return s
 }
 
-// hub is OCM's registration controller on the hub.
+// hub adds OCM's registration controller on the hub.
 func (m *model) hub() {
 	m.running |= toClusterHealth | toFeatureDiscovery
 	expired := seen(stock.StoppedLease)
@@ -181,13 +177,13 @@ func (m *model) hub() {
 		return s
 	})
 	m.add("hub checks the cluster's lease", func(s State) State {
-		// Where its copy of the ManagedCluster is old, there is a conflict.
+		// If the hub's copy of the ManagedCluster is old, there is a conflict.
 		if s.LostOnHub != s.Lost || s.Lost || s.ClusterLeaseSeen != expired {
 			return s
 		}
 		return m.setLost(s, true)
 	})
-	m.add("hub checks the add-ons of the cluster", m.on(toClusterHealth, func(s State) State {
+	m.add("hub checks the add-ons of the cluster", m.onEvent(toClusterHealth, func(s State) State {
 		return m.follow(s, stock.ClusterHealth, s.LostOnHub)
 	}))
 	m.add("hub checks an old copy of the add-on, which is Unknown already", func(s State) State {
@@ -196,7 +192,7 @@ func (m *model) hub() {
 		}
 		return s
 	})
-	m.add("hub sets the label", m.on(toFeatureDiscovery, func(s State) State {
+	m.add("hub sets the label", m.onEvent(toFeatureDiscovery, func(s State) State {
 		if value := m.labelOf(s.Available); s.Label != value {
 			s.Label = value
 			s.Pending |= toClusterHealth | toFeatureDiscovery
@@ -205,22 +201,22 @@ func (m *model) hub() {
 	}))
 }
 
-// addOnsManager is the manager of an add-on in Customized mode.
+// addOnsManager adds the manager of an add-on in Customized mode.
 func (m *model) addOnsManager() {
 	m.running |= toHealthCheck
 	m.add("add-on's manager receives the ManagedCluster", func(s State) State {
 		s.LostInAddOnManager = s.Lost // no event follows
 		return s
 	})
-	m.add("add-on's manager probes", m.on(toHealthCheck, func(s State) State {
+	m.add("add-on's manager probes", m.onEvent(toHealthCheck, func(s State) State {
 		return m.follow(s, stock.HealthCheck, s.LostInAddOnManager)
 	}))
 }
 
 // labelOf returns the label that the hub sets.
 func (m *model) labelOf(available entry) label {
-	value, known := m.labels[available]
-	if !known {
+	value, ok := m.labels[available]
+	if !ok {
 		write := stock.FeatureDiscovery.Decide(m.situation(State{Available: available}, false))
 		value = label(slices.Index(labels, write.Label))
 		m.labels[available] = value

@@ -11,23 +11,22 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// entry is a stored condition as a number: 0 where there is none. Its lowest
-// bit is the time of its last transition, one of two. The time at which a
-// condition is written is always the one that it does not have: a writer that
-// does nothing but move the time is so seen to change the state each time.
+// entry is a stored condition as a number, or 0 if there is none. Its lowest bit is the time of its last transition,
+// one of two. A write always sets the time that the stored condition does not have. This way, a writer that only
+// moves the time changes the state each time.
 type entry uint8
 
-// memory is what addon-agent remembers of the add-on, as a number.
+// memory is addon-agent's memory of the add-on, as a number.
 type memory uint8
 
-// remembered is what addon-agent remembers: the finding that it asserted last, or
-// that it awaits the add-on's own health check, and whether for the grace period.
-type remembered struct {
+// recollection is addon-agent's memory of an add-on: the finding that it asserted last, or that it awaits the
+// add-on's own health check, and whether the grace period has passed.
+type recollection struct {
 	asserted          string
 	awaiting, overdue bool
 }
 
-func (r remembered) String() string {
+func (r recollection) String() string {
 	switch {
 	case r.overdue:
 		return "awaited for long"
@@ -49,16 +48,16 @@ type statement struct {
 	reason, message string
 }
 
-// vocabulary numbers conditions and memories; all worlds share it.
+// vocabulary numbers conditions and memories. All worlds share it.
 var vocabulary = struct {
 	sync.RWMutex
-	conditions []statement
-	numbers    map[statement]entry
-	remembered []remembered
-	memories   map[remembered]memory
+	conditions    []statement
+	numbers       map[statement]entry
+	recollections []recollection
+	memories      map[recollection]memory
 }{
 	conditions: []statement{{}}, numbers: map[statement]entry{},
-	remembered: []remembered{{}}, memories: map[remembered]memory{{}: 0},
+	recollections: []recollection{{}}, memories: map[recollection]memory{{}: 0},
 }
 
 // entryOf returns the number of the condition.
@@ -69,8 +68,8 @@ func entryOf(condition *metav1.Condition) entry {
 	s := statement{condition.Type, condition.Status, condition.Reason, condition.Message}
 	vocabulary.Lock()
 	defer vocabulary.Unlock()
-	number, known := vocabulary.numbers[s]
-	if !known {
+	number, ok := vocabulary.numbers[s]
+	if !ok {
 		number = entry(len(vocabulary.conditions)) << 1
 		if number == 0 {
 			panic("more conditions than a state has room for")
@@ -84,7 +83,7 @@ func entryOf(condition *metav1.Condition) entry {
 	return number
 }
 
-// condition returns the condition of the number; nil for none.
+// condition returns the condition of the number, or nil if the number is 0.
 func (e entry) condition() *metav1.Condition {
 	if e == 0 {
 		return nil
@@ -95,19 +94,18 @@ func (e entry) condition() *metav1.Condition {
 	return &metav1.Condition{Type: s.kind, Status: s.status, Reason: s.reason, Message: s.message, LastTransitionTime: times[e&1]}
 }
 
-// now returns the time at which the condition is written next.
-func (e entry) now() metav1.Time {
+// nextTime returns the time at which the condition is written next.
+func (e entry) nextTime() metav1.Time {
 	if e == 0 {
 		return times[0]
 	}
 	return times[1-e&1]
 }
 
-// set returns the entry once a stock writer has set the condition, as
-// meta.SetStatusCondition does.
+// set returns the entry after a stock writer has set the condition, with the rules of meta.SetStatusCondition.
 func (e entry) set(desired *metav1.Condition) entry {
 	written := *desired
-	written.LastTransitionTime = e.now()
+	written.LastTransitionTime = e.nextTime()
 	if stored := e.condition(); stored != nil && stored.Status == desired.Status {
 		written.LastTransitionTime = stored.LastTransitionTime
 	}
@@ -126,27 +124,27 @@ func (e entry) String() string {
 	return text
 }
 
-func memoryOf(r remembered) memory {
+func memoryOf(r recollection) memory {
 	vocabulary.Lock()
 	defer vocabulary.Unlock()
-	number, known := vocabulary.memories[r]
-	if !known {
-		number = memory(len(vocabulary.remembered))
-		vocabulary.remembered = append(vocabulary.remembered, r)
+	number, ok := vocabulary.memories[r]
+	if !ok {
+		number = memory(len(vocabulary.recollections))
+		vocabulary.recollections = append(vocabulary.recollections, r)
 		vocabulary.memories[r] = number
 	}
 	return number
 }
 
-func (m memory) remembered() remembered {
+func (m memory) recollection() recollection {
 	vocabulary.RLock()
 	defer vocabulary.RUnlock()
-	return vocabulary.remembered[m]
+	return vocabulary.recollections[m]
 }
 
-// at returns the memory as addon-agent has it at that time.
-func (m memory) at(now time.Time) availability.Memory {
-	r := m.remembered()
+// inputAt returns the memory in the form of an input to a decision at that time.
+func (m memory) inputAt(now time.Time) availability.Memory {
+	r := m.recollection()
 	result := availability.Memory{Asserted: r.asserted}
 	switch {
 	case r.overdue:
@@ -157,9 +155,9 @@ func (m memory) at(now time.Time) availability.Memory {
 	return result
 }
 
-// memoryAt returns the number of what addon-agent has in memory at that time.
+// memoryAt returns the number of addon-agent's memory at that time.
 func memoryAt(now time.Time, m availability.Memory) memory {
-	return memoryOf(remembered{
+	return memoryOf(recollection{
 		asserted: m.Asserted, awaiting: !m.Awaiting.IsZero(), overdue: !m.Awaiting.IsZero() && !now.Before(m.Awaiting.Add(grace)),
 	})
 }

@@ -15,13 +15,13 @@ import (
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
 
-// World holds all inputs: what does not change while the writers run.
+// World holds all inputs that do not change while the writers run.
 type World struct {
 	Mode ocmv1alpha1.HealthCheckMode
-	// AddOnLease is the add-on's own lease; only in Lease mode.
+	// AddOnLease is the add-on's own lease. It is set only in Lease mode.
 	AddOnLease stock.Lease
-	// Prober and Work are what the add-on's manager probes; only in Customized
-	// mode. Without a prober the manager is dead.
+	// Prober and Work are the inputs of the add-on's manager when it probes. They are set only in Customized mode.
+	// Without a prober the manager is dead.
 	Prober stock.Prober
 	Work   stock.Work
 	// RegistrationAgent and AddOnAgent report whether these processes run.
@@ -32,11 +32,11 @@ type World struct {
 	// Resync reports that informers resync, every 10 to 30 minutes. Each component
 	// then acts from time to time without an event too.
 	Resync bool
-	// Without reports whether Interlock is not installed.
-	Without bool
+	// NoInterlock reports whether Interlock is not installed.
+	NoInterlock bool
 }
 
-// Dependency is what the add-on declares, and what of it is there.
+// Dependency is the add-on's declared dependency, and whether it is satisfied.
 type Dependency string
 
 // The states of the add-on's dependency.
@@ -58,7 +58,7 @@ func (w World) String() string {
 		parts = append(parts, "resync")
 	}
 	parts = append(parts, "registration agent "+alive(w.RegistrationAgent))
-	if w.Without {
+	if w.NoInterlock {
 		return strings.Join(append(parts, "no Interlock"), ", ")
 	}
 	parts = append(parts, "addon-agent "+alive(w.AddOnAgent), map[bool]string{true: "guard", false: "no guard"}[w.Guard])
@@ -81,14 +81,14 @@ func (w World) clusterLease() stock.Lease {
 	return stock.StoppedLease
 }
 
-// State is what changes. It is small: there are millions.
+// State is the changing part of a world. It is small, because there are millions of states.
 type State struct {
 	// Available and Degraded are the add-on's stored conditions.
 	Available, Degraded entry
 	// DegradedSeen is Degraded in addon-agent's cache.
 	DegradedSeen entry
-	// Lost reports that the ManagedCluster's condition Available is Unknown.
-	// The others are what a cache of it holds.
+	// Lost reports that the ManagedCluster's condition Available is Unknown. LostOnHub and LostInAddOnManager are the
+	// same in a cache.
 	Lost, LostOnHub, LostInAddOnManager bool
 	// ClusterLeaseSeen is the cluster's lease in the hub's cache.
 	ClusterLeaseSeen leaseSeen
@@ -96,9 +96,9 @@ type State struct {
 	AddOnLeaseSeen leaseSeen
 	// Label is the ManagedCluster's label for the add-on.
 	Label label
-	// Memory is addon-agent's.
+	// Memory is the memory of addon-agent.
 	Memory memory
-	// Pending are the events that were not handled yet.
+	// Pending are the components with an event to handle.
 	Pending events
 }
 
@@ -120,7 +120,7 @@ type label uint8
 
 var labels = []string{"available", "unhealthy", "unreachable"}
 
-// leaseSeen is a lease as a cache has it.
+// leaseSeen is a lease in a cache.
 type leaseSeen uint8
 
 const unobserved leaseSeen = 3

@@ -18,8 +18,8 @@ const (
 	moduleLine     = "module open-cluster-management.io/interlock\n"
 )
 
-// Assets is the folder with kube-apiserver and etcd: KUBEBUILDER_ASSETS, or
-// bin/ of the repository that the working directory is in.
+// Assets returns the folder with kube-apiserver and etcd: KUBEBUILDER_ASSETS, or bin/ of the repository that contains
+// the working directory.
 func Assets() (string, error) {
 	dir, remedy := os.Getenv(assetsVariable), "unset "+assetsVariable+" and run `make control-plane`"
 	if dir == "" {
@@ -37,8 +37,8 @@ func Assets() (string, error) {
 	return dir, nil
 }
 
-// RepositoryRoot is the folder of Interlock's repository. It looks upwards, because
-// tests run in their package's folder.
+// RepositoryRoot returns the folder of Interlock's repository. It looks upwards, because tests run in their package's
+// folder.
 func RepositoryRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

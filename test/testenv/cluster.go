@@ -16,15 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// patience is how long an API server may take to start or stop: several of
-// them may be starting on a machine with two cores.
+// patience is how long an API server may take to start or stop. Several may be starting on a machine with two cores.
 const patience = 90 * time.Second
 
 const lastLines = 5
 
 // Cluster is an API server with its etcd.
 type Cluster struct {
-	// Config is the administrator's, with a high client-side rate limit.
+	// Config is the administrator's configuration, with a high client-side rate limit.
 	Config *rest.Config
 
 	name      string
@@ -87,8 +86,8 @@ func (c *Cluster) apiServer(assets string, options Options) (*envtest.APIServer,
 		Err:     output,
 	}
 	apiServer.Configure().
-		// Without these two it looks for the address of another interface,
-		// and does not start on a machine without a network.
+		// Without these two flags, the API server looks for the address of another interface, and does not start on a
+		// machine without a network.
 		Set("advertise-address", "127.0.0.1").
 		Set("endpoint-reconciler-type", "none").
 		// Without it, a stop waits a minute for clients that watch.
@@ -99,20 +98,19 @@ func (c *Cluster) apiServer(assets string, options Options) (*envtest.APIServer,
 	return apiServer, nil
 }
 
-// folder makes a folder of our own, so that a restart finds its content:
-// envtest removes those it made itself with every stop.
+// folder makes a folder that survives a restart. envtest removes its own folders with every stop.
 func (c *Cluster) folder(name string) (string, error) {
 	dir := filepath.Join(c.dir, name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string {
 	return c.kubeconfigOf("admin")
 }
 
-// Client returns a client of an administrator, without a limit of requests, that knows
-// Kubernetes' types and those that are added.
+// Client returns a client of an administrator, without a rate limit. Its scheme has Kubernetes' types and the added
+// types.
 func (c *Cluster) Client(add ...func(*runtime.Scheme) error) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	for _, types := range append(add, clientgoscheme.AddToScheme) {
@@ -125,10 +123,10 @@ func (c *Cluster) Client(add ...func(*runtime.Scheme) error) (client.WithWatch, 
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }
 
-// EtcdURL is where its etcd serves.
+// EtcdURL returns the URL of its etcd.
 func (c *Cluster) EtcdURL() string { return c.env.ControlPlane.Etcd.URL.String() }
 
-// AddUser makes a user known by a client certificate. It holds across restarts.
+// AddUser adds a user with a client certificate. The user survives restarts.
 func (c *Cluster) AddUser(name string, groups ...string) (*User, error) {
 	user, err := c.env.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
@@ -142,8 +140,8 @@ func (c *Cluster) AddUser(name string, groups ...string) (*User, error) {
 	return &User{Config: user.Config(), Kubeconfig: path}, writeKubeconfig(path, content)
 }
 
-// TrustClients makes the API server accept the client certificates of another
-// CA, in PEM. It takes the API server a moment, after a restart too.
+// TrustClients makes the API server accept the client certificates of another CA, in PEM. The API server needs a
+// moment for that, also after a restart.
 func (c *Cluster) TrustClients(ca []byte) error {
 	c.trusted = append(c.trusted, ca...)
 	return c.trust(ca)
@@ -161,7 +159,7 @@ func (c *Cluster) trust(ca []byte) error {
 	return nil
 }
 
-// StopAPIServer takes the API server away and leaves its data: an outage.
+// StopAPIServer stops the API server and keeps its data, like an outage.
 func (c *Cluster) StopAPIServer() error {
 	if err := c.env.ControlPlane.APIServer.Stop(); err != nil {
 		return fmt.Errorf("stop the API server of %s: %w", c.name, err)
@@ -169,12 +167,12 @@ func (c *Cluster) StopAPIServer() error {
 	return nil
 }
 
-// StartAPIServer ends an outage: same address, same data, same users.
+// StartAPIServer ends an outage. Address, data and users stay the same.
 func (c *Cluster) StartAPIServer() error {
 	if err := c.env.ControlPlane.APIServer.Start(); err != nil {
 		return fmt.Errorf("start the API server of %s again: %w", c.name, err)
 	}
-	return c.trust(c.trusted) // with each start, the file is written anew
+	return c.trust(c.trusted) // each start writes the file anew
 }
 
 // Restart is a short outage.
@@ -185,8 +183,7 @@ func (c *Cluster) Restart() error {
 	return c.StartAPIServer()
 }
 
-// RestartWith is a short outage after which the API server has other flags: an
-// upgrade. A flag without values gets its default again.
+// RestartWith restarts the API server with other flags, like an upgrade. A flag without values gets its default.
 func (c *Cluster) RestartWith(flags map[string][]string) error {
 	if err := c.StopAPIServer(); err != nil {
 		return err
@@ -201,7 +198,7 @@ func (c *Cluster) RestartWith(flags map[string][]string) error {
 	return c.StartAPIServer()
 }
 
-// Stop stops the cluster, and removes what it stored in a temporary folder.
+// Stop stops the cluster, and removes its temporary folder.
 func (c *Cluster) Stop() error {
 	var failures []error
 	if c.env != nil {
@@ -219,8 +216,8 @@ func (c *Cluster) Stop() error {
 	return nil
 }
 
-// lastWords is the end of the API server's own log, for the error of a start
-// that failed: envtest reports the failure without its cause.
+// lastWords returns the end of the API server's own log, for the error of a failed start. envtest reports the failure
+// without its cause.
 func (c *Cluster) lastWords() string {
 	if c.log == nil {
 		return ""
@@ -233,8 +230,7 @@ func (c *Cluster) lastWords() string {
 	return "; the API server said:\n" + strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 }
 
-// kubeconfigOf keeps path separators and colons of user names out of file
-// names.
+// kubeconfigOf keeps path separators and colons of user names out of file names.
 func (c *Cluster) kubeconfigOf(user string) string {
 	return filepath.Join(c.dir, fmt.Sprintf("%s-%s.kubeconfig", c.name, sanitize(user)))
 }

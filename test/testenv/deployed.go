@@ -12,16 +12,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ManagerRoles are the files of deploy/hub with the rights of addon-manager, with every
-// feature turned on but the rights of agents.
+// ManagerRoles are the files of deploy/hub with the rights of addon-manager, with every feature enabled except the
+// rights of agents.
 var ManagerRoles = []string{
 	"clusterrole.yaml", "guard-policy-clusterrole.yaml", "guard-webhook-clusterrole.yaml", "graft-clusterrole.yaml", "webhook-ca-clusterrole.yaml",
 	"reports-clusterrole.yaml", "lifecycle-clusterrole.yaml",
 }
 
-// ClusterRole returns the first of the ClusterRoles in these files, with the rules of all.
+// ClusterRole returns the first ClusterRole of these files, with the rules of all of them.
 func ClusterRole(folder string, files ...string) (*rbacv1.ClusterRole, error) {
-	var all *rbacv1.ClusterRole
+	var merged *rbacv1.ClusterRole
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
@@ -31,16 +31,16 @@ func ClusterRole(folder string, files ...string) (*rbacv1.ClusterRole, error) {
 		if err := yaml.UnmarshalStrict(content, role); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if all == nil {
-			all = role
+		if merged == nil {
+			merged = role
 		} else {
-			all.Rules = append(all.Rules, role.Rules...)
+			merged.Rules = append(merged.Rules, role.Rules...)
 		}
 	}
-	return all, nil
+	return merged, nil
 }
 
-// Policies returns all admission policies of a folder like deploy/hub, with their bindings, as a user gets them.
+// Policies returns all admission policies of a folder like deploy/hub, with their bindings, like a user gets them.
 func Policies(folder string) ([]client.Object, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {

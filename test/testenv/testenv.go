@@ -1,11 +1,9 @@
-// Package testenv starts and stops real API servers for tests and the demo: a
-// hub with OCM's CRDs, and managed clusters, which have none. All of them
-// listen on the loopback interface only.
+// Package testenv starts and stops real API servers for tests and the demo: a hub with OCM's CRDs, and managed
+// clusters without them. All of them listen on the loopback interface only.
 //
-// What it starts are an API server and an etcd each, and no controllers:
-// nothing collects garbage, issues service account tokens or empties a
-// namespace that is being deleted. Package ocm below it starts a hub and managed
-// clusters with OCM's own components, and kube-controller-manager.
+// Each of them is an API server with an etcd, and without controllers: nothing collects garbage, issues service
+// account tokens or empties a namespace that is being deleted. Package ocm below it starts a hub and managed clusters
+// with OCM's own components, and kube-controller-manager.
 package testenv
 
 import (
@@ -19,22 +17,21 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Options say how to start a cluster. The zero value will do.
+// Options configure a cluster. The zero value works.
 type Options struct {
-	// Name of the cluster, used in messages and in its kubeconfigs' names.
+	// Name is the name of the cluster, used in messages and in its kubeconfigs' names.
 	Name string
-	// Dir keeps the cluster's data, certificates and kubeconfigs, and stays
-	// after Stop. Default: a temporary folder that Stop removes.
+	// Dir keeps the cluster's data, certificates and kubeconfigs, and stays after Stop. Default: a temporary folder
+	// that Stop removes.
 	Dir string
-	// Log takes what the API server prints. Default: apiserver.log in Dir.
+	// Log receives the output of the API server. Default: apiserver.log in Dir.
 	Log io.Writer
-	// Flags are further flags of the API server; they replace its defaults.
+	// Flags are further flags of the API server. They replace its defaults.
 	Flags map[string][]string
 }
 
-// StartHub starts a cluster with OCM's CRDs, the ClusterManagementAddOn with
-// Interlock's fields. A start is not interrupted half-way; if ctx ends
-// meanwhile, the cluster is stopped again.
+// StartHub starts a cluster with OCM's CRDs. The CRD of ClusterManagementAddOns has Interlock's fields. A start is
+// not interrupted half-way. If ctx ends meanwhile, the cluster is stopped again.
 func StartHub(ctx context.Context, options Options) (*Cluster, error) {
 	crds, err := hubCRDs()
 	if err != nil {
@@ -59,12 +56,14 @@ type Fleet struct {
 func StartFleet(ctx context.Context, hub Options, managed ...Options) (*Fleet, error) {
 	fleet := &Fleet{Managed: make([]*Cluster, len(managed))}
 	var group errgroup.Group
-	group.Go(func() (err error) {
+	group.Go(func() error {
+		var err error
 		fleet.Hub, err = StartHub(ctx, hub)
 		return err
 	})
 	for i, options := range managed {
-		group.Go(func() (err error) {
+		group.Go(func() error {
+			var err error
 			fleet.Managed[i], err = StartManaged(ctx, options)
 			return err
 		})
@@ -89,7 +88,7 @@ func (f *Fleet) Stop() error {
 			return nil
 		})
 	}
-	_ = group.Wait() // the functions return nothing: every failure counts, not the first alone
+	_ = group.Wait() // each function stores its failure, so that all of them are reported
 	return errors.Join(failures...)
 }
 

@@ -87,7 +87,7 @@ func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
 	}
 }
 
-func TestStartSaysWhyItFailed(t *testing.T) {
+func TestStartReportsItsFailure(t *testing.T) {
 	dir := t.TempDir()
 	_, err := StartManaged(t.Context(), Options{
 		Name: "cluster1", Dir: dir, Flags: map[string][]string{"no-such-flag": {"x"}},

@@ -19,7 +19,7 @@ func readable(config *rest.Config) *rest.Config {
 		return config
 	}
 	config = rest.CopyConfig(config)
-	config.ContentType = "application/json" // another format has the lengths of texts
+	config.ContentType = "application/json" // other formats include the lengths of texts
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return unscrambling{next} })
 	return config
 }
@@ -54,7 +54,7 @@ type lines struct {
 }
 
 // Read implements io.Reader.
-func (l *lines) Read(into []byte) (int, error) {
+func (l *lines) Read(target []byte) (int, error) {
 	if len(l.rest) == 0 {
 		line, err := l.buffered.ReadBytes('\n')
 		if len(line) == 0 {
@@ -62,7 +62,7 @@ func (l *lines) Read(into []byte) (int, error) {
 		}
 		l.rest = Readable(line)
 	}
-	n := copy(into, l.rest)
+	n := copy(target, l.rest)
 	l.rest = l.rest[n:]
 	return n, nil
 }
@@ -72,14 +72,14 @@ func (l *lines) Close() error { return l.body.Close() }
 
 var (
 	scrambled = regexp.MustCompile(`\{~.*?~\}`)
-	// inJSON is the message of a condition.
+	// inJSON matches the message of a condition.
 	inJSON = regexp.MustCompile(`"message":"(?:[^"\\]|\\.)*"`)
 	// read has the scrambled form of each message that a client has read.
 	read sync.Map
 )
 
-// scrambledAgain is content in which the conditions that a client has read are as they are stored: a client that
-// changes one condition sends all of them.
+// scrambledAgain restores the stored form of the conditions that a client has read. A client that changes one
+// condition sends all of them.
 func scrambledAgain(content []byte) []byte {
 	return inJSON.ReplaceAllFunc(content, func(message []byte) []byte {
 		if stored, ok := read.Load(string(message)); ok {
@@ -89,20 +89,20 @@ func scrambledAgain(content []byte) []byte {
 	})
 }
 
-// Readable turns back the messages of programs that were built with the tag scrambled, in plain text and in JSON.
+// Readable unscrambles the messages of programs that were built with the tag scrambled, in plain text and in JSON.
 func Readable(content []byte) []byte {
 	content = inJSON.ReplaceAllFunc(content, func(stored []byte) []byte {
-		before := string(stored)
-		message := turnedBack(stored)
-		if string(message) != before {
-			read.Store(string(message), before)
+		scrambledForm := string(stored)
+		message := unscrambled(stored)
+		if string(message) != scrambledForm {
+			read.Store(string(message), scrambledForm)
 		}
 		return message
 	})
-	return turnedBack(content)
+	return unscrambled(content)
 }
 
-func turnedBack(content []byte) []byte {
+func unscrambled(content []byte) []byte {
 	return scrambled.ReplaceAllFunc(content, func(message []byte) []byte {
 		message = bytes.Clone(bytes.TrimSuffix(bytes.TrimPrefix(message, []byte("{~")), []byte("~}")))
 		for i := 0; i < len(message); i++ {

@@ -1,4 +1,4 @@
-// Package triggertest shows tests what a trigger enqueues.
+// Package triggertest shows tests the keys that a trigger enqueues.
 package triggertest
 
 import (
@@ -13,16 +13,16 @@ import (
 
 // Enqueued starts the source of the trigger. The function that it returns takes
 // all keys from the queue, sorted.
-func Enqueued(t *testing.T, of *trigger.Trigger) func() []string {
+func Enqueued(t *testing.T, tr *trigger.Trigger) func() []string {
 	t.Helper()
 	queue := NewQueue(t)
-	if err := of.Source().Start(t.Context(), queue); err != nil {
+	if err := tr.Source().Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
 	return func() []string { return Drain(queue) }
 }
 
-// NewQueue returns a queue like that of a controller.
+// NewQueue returns a queue like a controller has.
 func NewQueue(t *testing.T) trigger.Queue {
 	t.Helper()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the patches touch builds, and passes go vet, OCM's tests and those of the patches.
+// The patched packages build, and pass go vet, OCM's tests and the tests of the patches.
 func TestPatchedOCM(t *testing.T) {
 	source, err := New(t.Context(), t.TempDir())
 	if err != nil {
@@ -29,7 +29,7 @@ func TestPatchedOCM(t *testing.T) {
 	integration(t, source, modfile)
 }
 
-// integration runs the controller as OCM's addon-manager does, on an API server.
+// integration runs the controller like OCM's addon-manager, on an API server.
 func integration(t *testing.T, source *Patched, modfile string) {
 	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
@@ -54,9 +54,9 @@ func integration(t *testing.T, source *Patched, modfile string) {
 	}
 }
 
-func modfileOf(t *testing.T, source *Patched, from string, names ...string) string {
+func modfileOf(t *testing.T, source *Patched, folder string, names ...string) string {
 	t.Helper()
-	modfile, err := source.Modfile(t.Context(), from, names...)
+	modfile, err := source.Modfile(t.Context(), folder, names...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +75,11 @@ func goTest(t *testing.T, folder, modfile string, arguments ...string) {
 // OCM's maintainers get the patches as commits, with a message and a sign-off.
 func TestPatchesAreReadyToSend(t *testing.T) {
 	for name := range modules {
-		found, err := patchesOf(name)
+		files, err := patchesOf(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range found {
+		for _, path := range files {
 			content, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +98,7 @@ func TestPatchesAreReadyToSend(t *testing.T) {
 			}
 		}
 	}
-	// A folder that is not tested would look as if it were.
+	// A folder without tests would look as if it were tested.
 	entries, err := os.ReadDir(patches)
 	if err != nil {
 		t.Fatal(err)

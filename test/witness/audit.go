@@ -23,9 +23,9 @@ import (
 //go:embed policy.yaml
 var policy []byte
 
-// AuditFlags are the flags with which a hub's API server writes the audit log
-// that a witness reads. The policy and the log are put into dir.
-func AuditFlags(dir string) (flags map[string][]string, log string, err error) {
+// AuditFlags returns the flags with which a hub's API server writes the audit log that a witness reads, and the path
+// of the log. The policy and the log are put into dir.
+func AuditFlags(dir string) (map[string][]string, string, error) {
 	policyFile, log := filepath.Join(dir, "audit-policy.yaml"), filepath.Join(dir, "audit.log")
 	if err := os.WriteFile(policyFile, policy, 0o600); err != nil {
 		return nil, "", fmt.Errorf("write the audit policy: %w", err)
@@ -33,36 +33,35 @@ func AuditFlags(dir string) (flags map[string][]string, log string, err error) {
 	return map[string][]string{
 		"audit-policy-file": {policyFile},
 		"audit-log-path":    {log},
-		"audit-log-maxsize": {"100000"}, // in MB: a log that is rotated is one that is lost
+		"audit-log-maxsize": {"100000"}, // in MB: if the log were rotated, requests would be lost
 	}, log, nil
 }
 
-// Request is a request to write, as the audit log has it.
+// Request is a request to write, as read from the audit log.
 type Request struct {
 	Received, Done time.Time
 	Object         Object
 	Verb           string
 	Writer         Writer
-	// Refused: the API server responded with an error.
+	// Refused is true if the API server responded with an error.
 	Refused bool
-	// BasedOn is the version that the request was based on, zero where it names none.
+	// BasedOn is the version that the request was based on. It is zero if the request names none.
 	BasedOn uint64
-	// State is what is stored after the request, where the policy has it logged.
+	// State is the stored state after the request, if the policy logs it.
 	State *State
 }
 
-// storedNothing reports whether the version that the request was based on is
-// still the object's after it.
+// storedNothing reports whether the object still has the version that the request was based on.
 func (r Request) storedNothing() bool { return r.State != nil && r.BasedOn == r.State.Version }
 
-// auditLog reads a log from where the last read ended.
+// auditLog reads a log from the end of the last read.
 type auditLog struct {
 	path   string
 	offset int64
 }
 
-// openAuditLog begins at the present end of a log. A log that is not there yet
-// is empty: the API server creates it with the first request.
+// openAuditLog begins at the present end of a log. A missing log counts as empty: the API server creates it with the
+// first request.
 func openAuditLog(path string) (*auditLog, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -74,8 +73,7 @@ func openAuditLog(path string) (*auditLog, error) {
 	return &auditLog{path: path, offset: info.Size()}, nil
 }
 
-// read returns the requests since the last read. A line without its end is left
-// for the next read.
+// read returns the requests since the last read. An incomplete line is left for the next read.
 func (l *auditLog) read() ([]Request, error) {
 	file, err := os.Open(l.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -97,19 +95,19 @@ func (l *auditLog) read() ([]Request, error) {
 		if err != nil {
 			return nil, fmt.Errorf("audit log: %w", err)
 		}
-		request, is, err := parseRequest(line)
+		request, ok, err := parseRequest(line)
 		if err != nil {
 			return nil, fmt.Errorf("audit log %s at byte %d: %w", l.path, l.offset, err)
 		}
 		l.offset += int64(len(line))
-		if is {
+		if ok {
 			requests = append(requests, request)
 		}
 	}
 }
 
-// parseRequest reads a line. A dry run is not a write.
-func parseRequest(line []byte) (request Request, is bool, err error) {
+// parseRequest reads a line. The result is false if the line is not a write. A dry run is not a write.
+func parseRequest(line []byte) (Request, bool, error) {
 	event := auditv1.Event{}
 	if err := json.Unmarshal(bytes.TrimSpace(line), &event); err != nil {
 		return Request{}, false, fmt.Errorf("not an event of audit.k8s.io/v1: %w", err)
@@ -121,7 +119,7 @@ func parseRequest(line []byte) (request Request, is bool, err error) {
 	if event.ObjectRef == nil || event.Stage != auditv1.StageResponseComplete || uri.Query().Has("dryRun") {
 		return Request{}, false, nil
 	}
-	request = Request{
+	request := Request{
 		Received: event.RequestReceivedTimestamp.Time, Done: event.StageTimestamp.Time, Verb: event.Verb,
 		Object:  Object{event.ObjectRef.Resource, event.ObjectRef.Namespace, event.ObjectRef.Name},
 		Writer:  writerOf(&event, uri.Query().Get("fieldManager")),
@@ -133,10 +131,11 @@ func parseRequest(line []byte) (request Request, is bool, err error) {
 	if event.RequestObject != nil {
 		request.BasedOn = versionIn(event.RequestObject.Raw)
 	}
-	return request, true, request.readState(event.ResponseObject.Raw)
+	err = request.readState(event.ResponseObject.Raw)
+	return request, true, err
 }
 
-// versionIn is the resourceVersion in an object or a patch, zero where there is none.
+// versionIn returns the resourceVersion in an object or a patch, or zero if there is none.
 func versionIn(raw []byte) uint64 {
 	var body struct {
 		Metadata struct {
@@ -163,8 +162,8 @@ func writerOf(event *auditv1.Event, manager string) Writer {
 	return Writer{event.User.Username, manager}
 }
 
-// readState reads the object of the API server's response. Where nothing is stored any
-// more the response is a Status, and to a deletion of many it is a list.
+// readState reads the object of the API server's response. If the object is gone, the response is a Status. For the
+// deletion of many objects, it is a list.
 func (r *Request) readState(raw []byte) error {
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(raw); err != nil {
@@ -178,7 +177,7 @@ func (r *Request) readState(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	// The watches are of v1alpha1; what another version leaves out is unknown.
+	// The watches are of v1alpha1. Fields that another version leaves out are unknown.
 	if !strings.HasSuffix(object.GetAPIVersion(), "/"+observedVersion(r.Object.Resource)) {
 		state.content, state.Declared = "", nil
 	}

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// patience is more than the minute for which an informer waits, at most, before it
-	// lists again what a suite of CRDs has taken its watch from many times.
+	// patience is more than a minute. An informer waits that long, at most, before it lists again after a suite of
+	// CRDs has ended its watch many times.
 	patience = 90 * time.Second
 	interval = 20 * time.Millisecond
-	// logPatience is how long the log may lack the request that stored a version.
-	// A request that its client canceled never appears with one.
+	// logPatience is how long the log may lack the request that stored a version. If the client canceled a request,
+	// the log never shows a version for it.
 	logPatience = 5 * time.Second
 
 	// markPrefix begins the field managers of requests that mark the audit log.
 	markPrefix = "witness-"
 )
 
-// catchUp waits until watches and log have what was written before the call.
+// catchUp waits until the watches and the log show all that was written before the call.
 func (w *Witness) catchUp(ctx context.Context) error {
 	mark := markPrefix + string(uuid.NewUUID())
 	if err := w.mark(ctx, mark); err != nil {
@@ -50,8 +50,8 @@ func (w *Witness) catchUp(ctx context.Context) error {
 		}
 		if missing = "the end of the audit log"; marked {
 			missing = w.missing(lists)
-			if without := w.record.unexplained(); missing == "" && len(without) > 0 && time.Since(began) < logPatience {
-				missing = fmt.Sprintf("the request that stored version %d of %s in the audit log", without[0].state.Version, without[0].object)
+			if unexplained := w.record.unexplained(); missing == "" && len(unexplained) > 0 && time.Since(began) < logPatience {
+				missing = fmt.Sprintf("the request that stored version %d of %s in the audit log", unexplained[0].state.Version, unexplained[0].object)
 			}
 		}
 		return missing == "", err
@@ -62,24 +62,25 @@ func (w *Witness) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// mark makes a request that stores nothing. In the log it follows all requests that
-// were complete before.
+// mark makes a request that stores nothing. In the log it follows all requests that were complete before it.
 func (w *Witness) mark(ctx context.Context, name string) error {
 	_, err := w.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{},
 		metav1.CreateOptions{FieldManager: name})
 	return err
 }
 
-// list is what is stored of a resource at a version.
+// list holds the stored versions of a resource's objects.
 type list struct {
 	resource string
 	version  uint64
 	versions map[Object]uint64
 }
 
-// listsWhenServed lists again where a resource is not served, as for a moment after a
-// change of its CRD.
-func (w *Witness) listsWhenServed(ctx context.Context) (stored []list, err error) {
+// listsWhenServed lists until each resource is served. After a change of its CRD, a resource is not served for a
+// moment.
+func (w *Witness) listsWhenServed(ctx context.Context) ([]list, error) {
+	var stored []list
+	var err error
 	_ = wait.PollUntilContextTimeout(ctx, time.Second, patience, true, func(ctx context.Context) (bool, error) {
 		stored, err = w.lists(ctx)
 		return err == nil, nil
@@ -89,7 +90,7 @@ func (w *Witness) listsWhenServed(ctx context.Context) (stored []list, err error
 
 func (w *Witness) lists(ctx context.Context) ([]list, error) {
 	var lists []list
-	for _, resource := range observed {
+	for _, resource := range resources {
 		response, err := w.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
@@ -111,7 +112,7 @@ func (w *Witness) lists(ctx context.Context) ([]list, error) {
 	return lists, nil
 }
 
-// missing names what has not been read yet, or is empty.
+// missing names a change that the watches have not delivered yet. It is empty if they have delivered all.
 func (w *Witness) missing(lists []list) string {
 	for _, list := range lists {
 		for object, version := range list.versions {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A list and a watch are two requests: what happens between them may be in either first.
+// A list and a watch are two requests. Either may be the first to show a change between them.
 func TestMissing(t *testing.T) {
 	object := Object{addOns, "cluster1", "app"}
 	version := func(version string) *unstructured.Unstructured {
@@ -16,8 +16,8 @@ func TestMissing(t *testing.T) {
 		}}
 	}
 	onWatch := " of managedclusteraddons cluster1/app on its watch"
-	there := list{addOns, 9, map[Object]uint64{object: 7}}
-	gone := list{addOns, 9, map[Object]uint64{}}
+	listed := list{addOns, 9, map[Object]uint64{object: 7}}
+	unlisted := list{addOns, 9, map[Object]uint64{}}
 	for name, test := range map[string]struct {
 		seen    []string
 		deleted string
@@ -25,24 +25,24 @@ func TestMissing(t *testing.T) {
 
 		missing string
 	}{
-		"the watch is behind the list":                 {[]string{"5"}, "", there, "version 7" + onWatch},
-		"the watch has not begun":                      {nil, "", there, "version 7" + onWatch},
-		"the watch has the list's version":             {[]string{"5", "7"}, "", there, ""},
-		"the watch is before the list":                 {[]string{"5", "7", "10"}, "", there, ""},
-		"it was deleted after it was listed":           {[]string{"7"}, "10", there, ""},
-		"another was made and deleted after the list":  {[]string{"11"}, "12", there, ""},
-		"the watch lacks a deletion":                   {[]string{"7"}, "", gone, "the deletion" + onWatch},
-		"the watch has the deletion":                   {[]string{"7"}, "8", gone, ""},
-		"the object was made after the list":           {[]string{"10"}, "", gone, ""},
-		"the one that was listed came after a removal": {[]string{"2"}, "4", there, "version 7" + onWatch},
+		"the watch is behind the list":                {[]string{"5"}, "", listed, "version 7" + onWatch},
+		"the watch has not begun":                     {nil, "", listed, "version 7" + onWatch},
+		"the watch has the list's version":            {[]string{"5", "7"}, "", listed, ""},
+		"the watch is before the list":                {[]string{"5", "7", "10"}, "", listed, ""},
+		"it was deleted after it was listed":          {[]string{"7"}, "10", listed, ""},
+		"another was made and deleted after the list": {[]string{"11"}, "12", listed, ""},
+		"the watch lacks a deletion":                  {[]string{"7"}, "", unlisted, "the deletion" + onWatch},
+		"the watch has the deletion":                  {[]string{"7"}, "8", unlisted, ""},
+		"the object was made after the list":          {[]string{"10"}, "", unlisted, ""},
+		"the listed object was created again":         {[]string{"2"}, "4", listed, "version 7" + onWatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &Witness{latest: map[Object]State{}, reached: map[Object]uint64{}}
 			for _, seen := range test.seen {
-				w.saw(addOns, version(seen), false)
+				w.receive(addOns, version(seen), false)
 			}
 			if test.deleted != "" {
-				w.saw(addOns, version(test.deleted), true)
+				w.receive(addOns, version(test.deleted), true)
 			}
 			if missing := w.missing([]list{test.stored}); missing != test.missing {
 				t.Errorf("missing %q, want %q", missing, test.missing)

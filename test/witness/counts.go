@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Count is what one writer wrote to one object.
+// Count is the number of writes of one writer to one object.
 type Count struct {
 	Object Object
 	Writer Writer
-	// Writes are all requests that the API server took; Unchanged are those of
-	// them that changed nothing; Refused is apart from both.
+	// Writes are all requests that the API server accepted. Unchanged are those Writes that changed nothing. Refused
+	// are not part of Writes.
 	Writes, Unchanged, Refused int
 	// Moves are changes of Available or Degraded (status or reason), and of labels.
 	Moves, Labels int
@@ -23,7 +23,7 @@ type Count struct {
 	StockTrues int
 }
 
-// Counts are those of a period, by object and writer.
+// Counts are the counts of a period, by object and writer.
 type Counts struct {
 	Duration time.Duration
 	Rows     []Count
@@ -31,7 +31,7 @@ type Counts struct {
 	labels map[Scope]int
 }
 
-// LabelMoves is how often the label of an add-on on a cluster moved.
+// LabelMoves returns how often the label of an add-on on a cluster moved.
 func (c Counts) LabelMoves(cluster, addOn string) int { return c.labels[AddOn(cluster, addOn)] }
 
 func count(writes []Write, p period) Counts {
@@ -41,7 +41,7 @@ func count(writes []Write, p period) Counts {
 	}
 	rows, labels := map[key]Count{}, map[Scope]int{}
 	for _, w := range writes {
-		if !p.has(w.Time) {
+		if !p.contains(w.Time) {
 			continue
 		}
 		key := key{w.Object, w.Writer}
@@ -55,7 +55,7 @@ func count(writes []Write, p period) Counts {
 			}
 		}
 	}
-	counts := Counts{Duration: p.to.Sub(p.from), Rows: slices.Collect(maps.Values(rows)), labels: labels}
+	counts := Counts{Duration: p.end.Sub(p.start), Rows: slices.Collect(maps.Values(rows)), labels: labels}
 	slices.SortFunc(counts.Rows, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Object.String(), b.Object.String()), cmp.Compare(a.Writer.String(), b.Writer.String()))
 	})
@@ -83,7 +83,7 @@ func (c *Count) add(w Write) {
 	}
 }
 
-// Answers is how often Interlock stored another state.
+// Answers returns how often Interlock stored another state.
 func (c Counts) Answers() int {
 	sum := 0
 	for _, row := range c.Rows {
@@ -94,7 +94,7 @@ func (c Counts) Answers() int {
 	return sum
 }
 
-// Interlock is how often Interlock wrote or tried to.
+// Interlock returns how often Interlock wrote or tried to write.
 func (c Counts) Interlock() int {
 	sum := 0
 	for _, row := range c.Rows {
@@ -105,8 +105,8 @@ func (c Counts) Interlock() int {
 	return sum
 }
 
-// Of are the rows of an add-on on a cluster: of its ManagedClusterAddOn.
-func (c Counts) Of(cluster, addOn string) Counts {
+// ForAddOn returns the rows of the ManagedClusterAddOn of an add-on on a cluster.
+func (c Counts) ForAddOn(cluster, addOn string) Counts {
 	rows := slices.Clone(c.Rows)
 	rows = slices.DeleteFunc(rows, func(row Count) bool { return row.Object != Object{addOns, cluster, addOn} })
 	return Counts{c.Duration, rows, c.labels}
@@ -121,7 +121,7 @@ func (c Counts) Sum(column func(Count) int) int {
 	return sum
 }
 
-// String is a table for people to read.
+// String returns a table for people to read.
 func (c Counts) String() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Kind says what is wrong.
+// Kind is the kind of a finding.
 type Kind string
 
 const (
-	// NoChange means: a write by Interlock changed nothing.
+	// NoChange is a write by Interlock that changed nothing.
 	NoChange Kind = "no change"
-	// Flip means: a condition returned to an earlier status and reason without a cause.
+	// Flip is a condition that returned to an earlier status and reason without a cause.
 	Flip Kind = "flip"
-	// LabelMoved means: a label of a ManagedCluster returned to an earlier value
-	// without a cause, or moved in a quiet period.
+	// LabelMoved is a label of a ManagedCluster that returned to an earlier value without a cause, or moved in a
+	// quiet period.
 	LabelMoved Kind = "label moved"
-	// NotQuiet means: Interlock wrote, or a condition moved, in a quiet period.
+	// NotQuiet is a write of Interlock, or a move of a condition, in a quiet period.
 	NotQuiet Kind = "not quiet"
-	// AnsweredTwice means: more than one write of Interlock followed a stock True.
+	// AnsweredTwice is a second write of Interlock after a stock True.
 	AnsweredTwice Kind = "answered twice"
-	// DeclarationLost means: a declared dependency is gone that no one removed.
+	// DeclarationLost is a declared dependency that disappeared without an intent to remove it.
 	DeclarationLost Kind = "declaration lost"
-	// Deleted means: an add-on or a registration is gone that no one removed.
+	// Deleted is an add-on or a registration that disappeared without an intent to remove it.
 	Deleted Kind = "deleted"
 )
 
-// Finding is something that must not happen.
+// Finding is an event that must not happen.
 type Finding struct {
 	Kind   Kind
 	Time   time.Time
@@ -42,7 +42,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s: %s, by %s", f.Time.Format("15:04:05.000"), f.Kind, f.Object, f.Detail, f.Writer)
 }
 
-// maxReported bounds a report: later findings mostly repeat the first ones.
+// maxReported bounds a report, because later findings mostly repeat the first ones.
 const maxReported = 40
 
 // Report lists findings for people to read, one a line.
@@ -51,8 +51,8 @@ func Report(findings []Finding) string {
 	for _, finding := range findings[:min(len(findings), maxReported)] {
 		lines = append(lines, finding.String())
 	}
-	if more := len(findings) - maxReported; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	if excess := len(findings) - maxReported; excess > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", excess))
 	}
 	return strings.Join(lines, "\n")
 }

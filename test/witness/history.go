@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Write is a request to write and what it changed, or a change without a known
-// request.
+// Write is a request to write and its change, or a change without a known request.
 type Write struct {
 	Time   time.Time
 	Object Object
 	Writer Writer
-	// Refused: the API server responded with an error.
+	// Refused is true if the API server responded with an error.
 	Refused bool
-	// Before is the state that the write found, nil where the object was not there.
-	// Both are nil for objects that are not observed.
+	// Before is the state before the write. It is nil if the object did not exist. Both states are nil for objects
+	// that are not observed.
 	Before, After *State
 }
 
-// Unchanged reports whether the API server took the write and nothing changed.
+// Unchanged reports whether the API server accepted the write and nothing changed.
 func (w Write) Unchanged() bool {
 	return !w.Refused && w.Before != nil && w.After != nil && sameContent(*w.Before, *w.After)
 }
 
-// version orders writes: an object's by what they stored.
+// version returns the stored version, by which the writes of an object are ordered.
 func (w Write) version() uint64 {
 	if w.After == nil {
 		return 0
@@ -40,21 +39,21 @@ type observation struct {
 	seen   time.Time
 }
 
-// record is what a witness has read, in no order.
+// record holds the states and requests that a witness has read, in no order.
 type record struct {
-	// since is when it began. What was written before is not judged.
+	// since is the start of the record. Earlier writes are not judged.
 	since        time.Time
 	base         map[Object]State
 	observations []observation
 	requests     []Request
 }
 
-// writes joins states and requests, and returns them in the order in which they
-// were stored. Requests that stored nothing follow in the order of time.
+// writes joins states and requests, and returns them in the order of their versions. Requests that stored nothing
+// follow in the order of time.
 func (r record) writes() []Write {
 	states := r.states()
 	requests, deletions := map[Object][]Request{}, map[Object][]Request{}
-	var all []Write
+	var writes []Write
 	for _, request := range r.requests {
 		switch {
 		case request.State != nil:
@@ -62,54 +61,53 @@ func (r record) writes() []Write {
 		case request.Verb == "delete" && !request.Refused && states[request.Object] != nil:
 			deletions[request.Object] = append(deletions[request.Object], request)
 		case request.Refused || states[request.Object] == nil:
-			all = append(all, Write{Time: request.Received, Object: request.Object, Writer: request.Writer, Refused: request.Refused})
+			writes = append(writes, Write{Time: request.Received, Object: request.Object, Writer: request.Writer, Refused: request.Refused})
 		}
 	}
 	for object, states := range states {
-		all = append(all, r.writesOf(object, states, byVersion(requests[object]), deletions[object])...)
+		writes = append(writes, r.writesOf(object, states, byVersion(requests[object]), deletions[object])...)
 	}
-	all = slices.DeleteFunc(all, func(w Write) bool { return w.Time.Before(r.since) })
-	slices.SortStableFunc(all, func(a, b Write) int {
+	writes = slices.DeleteFunc(writes, func(w Write) bool { return w.Time.Before(r.since) })
+	slices.SortStableFunc(writes, func(a, b Write) int {
 		return cmp.Or(cmp.Compare(a.version(), b.version()), a.Time.Compare(b.Time))
 	})
-	return all
+	return writes
 }
 
-// writesOf are the writes to one object. The first request whose response has a version
-// stored that version. The others with the same version changed nothing. Requests that
-// were based on it come last: the log may have their responses before that of the
-// request that stored it.
+// writesOf returns the writes to one object. The first request whose response has a version stored that version. The
+// others with the same version changed nothing. Requests that were based on it come last, because the log may have
+// their responses before the response of the request that stored it.
 func (r record) writesOf(object Object, states []observation, requests map[uint64][]Request, deletions []Request) []Write {
-	var all []Write
+	var writes []Write
 	var before *State
 	for i := range states {
 		after := &states[i].state
-		made := requests[after.Version]
+		matching := requests[after.Version]
 		if after.Deleted {
-			made, deletions = split(deletions)
+			matching, deletions = split(deletions)
 		}
-		if base, there := r.base[object]; !there || base.Version != after.Version || after.Deleted {
+		if base, ok := r.base[object]; !ok || base.Version != after.Version || after.Deleted {
 			write := Write{Time: states[i].seen, Object: object, Before: before, After: after}
-			if len(made) > 0 {
-				write.Time, write.Writer, made = made[0].Received, made[0].Writer, made[1:]
+			if len(matching) > 0 {
+				write.Time, write.Writer, matching = matching[0].Received, matching[0].Writer, matching[1:]
 			}
-			all = append(all, write)
+			writes = append(writes, write)
 		}
-		for _, request := range made {
+		for _, request := range matching {
 			if request.State.Ended { // the watch delivers the deletion
 				continue
 			}
-			all = append(all, Write{Time: request.Received, Object: object, Writer: request.Writer, Before: after, After: after})
+			writes = append(writes, Write{Time: request.Received, Object: object, Writer: request.Writer, Before: after, After: after})
 		}
 		before = after
 		if after.Deleted {
 			before = nil
 		}
 	}
-	return all
+	return writes
 }
 
-// split takes the first request from those that deleted an object.
+// split returns the first deletion, and the other deletions.
 func split(deletions []Request) (first, others []Request) {
 	if len(deletions) == 0 {
 		return nil, nil
@@ -117,25 +115,24 @@ func split(deletions []Request) (first, others []Request) {
 	return deletions[:1], deletions[1:]
 }
 
-// states are those of each object in the order of versions: what the watches
-// delivered, and what only the audit log has, from moments without a watch. Where a CRD
-// has just changed, a watch may still deliver without new fields what was stored with
-// them. So what either of the two has declared is declared.
+// states returns the states of each object in the order of versions: the states that the watches delivered, and those
+// that only the audit log has, from moments without a watch. Just after a change of a CRD, a watch may still deliver
+// an object without its new fields. Therefore a dependency is declared if either of the two shows it.
 func (r record) states() map[Object][]observation {
 	states := map[Object][]observation{}
-	known := map[Object]map[uint64]map[string]bool{}
+	declarations := map[Object]map[uint64]map[string]bool{}
 	add := func(o observation) {
-		if known[o.object] == nil {
-			known[o.object] = map[uint64]map[string]bool{}
+		if declarations[o.object] == nil {
+			declarations[o.object] = map[uint64]map[string]bool{}
 		}
-		if declared, is := known[o.object][o.state.Version]; is && !o.state.Deleted {
-			if declared != nil {
-				maps.Copy(declared, o.state.Declared)
+		if dependencies, ok := declarations[o.object][o.state.Version]; ok && !o.state.Deleted {
+			if dependencies != nil {
+				maps.Copy(dependencies, o.state.Declared)
 			}
 			return
 		}
 		o.state.Declared = maps.Clone(o.state.Declared)
-		known[o.object][o.state.Version] = o.state.Declared
+		declarations[o.object][o.state.Version] = o.state.Declared
 		states[o.object] = append(states[o.object], o)
 	}
 	for object, state := range r.base {
@@ -145,7 +142,7 @@ func (r record) states() map[Object][]observation {
 		add(o)
 	}
 	for _, request := range r.requests {
-		if base, there := r.base[request.Object]; request.State != nil && (!there || request.State.Version > base.Version) {
+		if base, ok := r.base[request.Object]; request.State != nil && (!ok || request.State.Version > base.Version) {
 			add(observation{request.Object, *request.State, request.Done})
 		}
 	}
@@ -172,8 +169,8 @@ func byVersion(requests []Request) map[uint64][]Request {
 	return versions
 }
 
-// unexplained are observations whose request is not in the log. A deletion needs
-// none: the request that deletes many objects does not name their versions.
+// unexplained returns the observations whose request is not in the log. A deletion needs no request, because the
+// request that deletes many objects does not name their versions.
 func (r record) unexplained() []observation {
 	type stored struct {
 		object  Object

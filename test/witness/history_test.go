@@ -49,12 +49,12 @@ func TestParseRequest(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			request, is, err := parseRequest(fmt.Appendf(nil, event, test.stage, test.uri, test.verb, test.code, test.response))
+			request, ok, err := parseRequest(fmt.Appendf(nil, event, test.stage, test.uri, test.verb, test.code, test.response))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if is == test.skipped {
-				t.Fatalf("is a write: %t", is)
+			if ok == test.skipped {
+				t.Fatalf("is a write: %t", ok)
 			}
 			if test.skipped {
 				return
@@ -94,37 +94,38 @@ func TestWriterIsInterlock(t *testing.T) {
 
 func TestWritesJoinStatesWithRequests(t *testing.T) {
 	state := func(version uint64, content string) State { return State{Version: version, content: content} }
-	request := func(second int, by Writer, version uint64, content string) Request {
+	request := func(second int, writer Writer, version uint64, content string) Request {
 		stored := state(version, content)
-		return Request{Received: at(second), Done: at(second), Object: app, Verb: "patch", Writer: by, State: &stored}
+		return Request{Received: timeAt(second), Done: timeAt(second), Object: app, Verb: "patch", Writer: writer, State: &stored}
 	}
 	basedOn := func(version uint64, done int, request Request) Request {
-		request.BasedOn, request.Done = version, at(done)
+		request.BasedOn, request.Done = version, timeAt(done)
 		return request
 	}
-	saw := func(version uint64, content string) observation {
-		return observation{app, state(version, content), at(100)}
+	watched := func(version uint64, content string) observation {
+		return observation{app, state(version, content), timeAt(100)}
 	}
-	gone := observation{app, State{Version: 9, Deleted: true}, at(100)}
-	deletion := Request{Received: at(8), Done: at(8), Object: app, Verb: "delete", Writer: registration}
+	deleted := observation{app, State{Version: 9, Deleted: true}, timeAt(100)}
+	deletion := Request{Received: timeAt(8), Done: timeAt(8), Object: app, Verb: "delete", Writer: registration}
 	base := map[Object]State{app: state(5, "a")}
 	for name, test := range map[string]struct {
 		record record
 		want   string
 	}{
 		"a change": {record{
-			base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(6, agent, 6, "b")},
+			base: base, observations: []observation{watched(6, "b")}, requests: []Request{request(6, agent, 6, "b")},
 		}, "6 by interlock-addon-agent; "},
 		"stored again without a change": {record{
-			base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, agent, 6, "a")},
+			base: base, observations: []observation{watched(6, "a")}, requests: []Request{request(6, agent, 6, "a")},
 		}, "6 by interlock-addon-agent unchanged; "},
 		"not stored: the base": {record{
 			base: base, requests: []Request{request(6, agent, 5, "a")},
 		}, "5 by interlock-addon-agent unchanged; "},
 		"not stored: another's": {record{
-			base: base, observations: []observation{saw(6, "b")}, requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")},
+			base: base, observations: []observation{watched(6, "b")},
+			requests: []Request{request(7, agent, 6, "b"), request(6, registration, 6, "b")},
 		}, "6 by registration; 6 by interlock-addon-agent unchanged; "},
-		"logged before what stored it": {record{base: base, observations: []observation{saw(6, "b")}, requests: []Request{
+		"logged before the request that stored it": {record{base: base, observations: []observation{watched(6, "b")}, requests: []Request{
 			basedOn(5, 8, request(6, agent, 6, "b")), basedOn(6, 7, request(7, registration, 6, "b")),
 		}}, "6 by interlock-addon-agent; 6 by registration unchanged; "},
 		"the last finalizer is removed": {record{
@@ -134,25 +135,26 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 				return request
 			}()},
 		}, ""},
-		"before it began": {record{since: at(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
+		"before it began": {record{since: timeAt(7), base: base, requests: []Request{request(6, agent, 5, "a")}}, ""},
 		"not on a watch": {record{
-			base: base, observations: []observation{saw(7, "c")}, requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")},
+			base: base, observations: []observation{watched(7, "c")},
+			requests: []Request{request(6, registration, 6, "b"), request(7, agent, 7, "c")},
 		}, "6 by registration; 7 by interlock-addon-agent; "},
-		"not in the log": {record{base: base, observations: []observation{saw(6, "b")}}, "6 by ; "},
+		"not in the log": {record{base: base, observations: []observation{watched(6, "b")}}, "6 by ; "},
 		"in another version: nothing known": {record{
-			base: base, observations: []observation{saw(6, "a")}, requests: []Request{request(6, registration, 6, "")},
+			base: base, observations: []observation{watched(6, "a")}, requests: []Request{request(6, registration, 6, "")},
 		}, "6 by registration unchanged; "},
 		"deleted": {record{
-			base: base, observations: []observation{gone}, requests: []Request{deletion},
+			base: base, observations: []observation{deleted}, requests: []Request{deletion},
 		}, "9 by registration; "},
 		"deleted and created": {record{
-			base: base, observations: []observation{gone, saw(10, "b")}, requests: []Request{deletion, request(9, agent, 10, "b")},
+			base: base, observations: []observation{deleted, watched(10, "b")}, requests: []Request{deletion, request(9, agent, 10, "b")},
 		}, "9 by registration; 10 by interlock-addon-agent; "},
 		"refused": {record{
-			base: base, requests: []Request{{Received: at(6), Object: app, Writer: agent, Refused: true}},
+			base: base, requests: []Request{{Received: timeAt(6), Object: app, Writer: agent, Refused: true}},
 		}, "0 by interlock-addon-agent refused; "},
 		"not observed": {record{
-			requests: []Request{{Received: at(6), Object: Object{"events", "x", "y"}, Writer: agent}},
+			requests: []Request{{Received: timeAt(6), Object: Object{"events", "x", "y"}, Writer: agent}},
 		}, "0 by interlock-addon-agent; "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,22 +178,22 @@ func TestWritesJoinStatesWithRequests(t *testing.T) {
 
 func TestCountsAreOfThePeriod(t *testing.T) {
 	writes := new(story).degraded(failing).available(registration, up).available(agent, ours).nothing(agent).writes
-	writes = append(writes, Write{Time: at(3), Object: app, Writer: agent, Refused: true})
+	writes = append(writes, Write{Time: timeAt(3), Object: app, Writer: agent, Refused: true})
 	for _, w := range new(story).label("available").label("unhealthy").writes {
-		w.Time = at(int(w.version()) + 2)
+		w.Time = timeAt(int(w.version()) + 2)
 		writes = append(writes, w)
 	}
-	counts := count(writes, period{at(2), at(5)})
-	of := counts.Of("cluster1", "app")
+	counts := count(writes, period{timeAt(2), timeAt(5)})
+	appCounts := counts.ForAddOn("cluster1", "app")
 	for name, test := range map[string]struct{ got, want int }{
 		"by Interlock": {counts.Interlock(), 3},
-		"writes":       {of.Sum(func(c Count) int { return c.Writes }), 3},
-		"unchanged":    {of.Sum(func(c Count) int { return c.Unchanged }), 1},
-		"refused":      {of.Sum(func(c Count) int { return c.Refused }), 1},
-		"moves":        {of.Sum(func(c Count) int { return c.Moves }), 2},
-		"stock Trues":  {of.Sum(func(c Count) int { return c.StockTrues }), 1},
-		"of another":   {len(counts.Of("cluster1", "other").Rows), 0},
-		"of an object": {len(of.Rows), 2},
+		"writes":       {appCounts.Sum(func(c Count) int { return c.Writes }), 3},
+		"unchanged":    {appCounts.Sum(func(c Count) int { return c.Unchanged }), 1},
+		"refused":      {appCounts.Sum(func(c Count) int { return c.Refused }), 1},
+		"moves":        {appCounts.Sum(func(c Count) int { return c.Moves }), 2},
+		"stock Trues":  {appCounts.Sum(func(c Count) int { return c.StockTrues }), 1},
+		"of another":   {len(counts.ForAddOn("cluster1", "other").Rows), 0},
+		"of an object": {len(appCounts.Rows), 2},
 		"labels":       {counts.LabelMoves("cluster1", "app"), 1},
 	} {
 		if test.got != test.want {

@@ -9,8 +9,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// judge finds in writes, which are in the order of storage, what has no cause
-// in the schedule.
+// judge finds changes that have no cause in the schedule. The writes are in the order of storage.
 func judge(writes []Write, schedule schedule) []Finding {
 	schedule = schedule.withStockTrues(writes)
 	findings := slices.Concat(
@@ -37,7 +36,7 @@ func unchanged(writes []Write) []Finding {
 	return findings
 }
 
-// move is a change of one value that is judged.
+// move is a judged change of one value.
 type move struct {
 	kind          Kind
 	name          string // of the condition or label
@@ -45,26 +44,25 @@ type move struct {
 	before, after string
 }
 
-// moves are those of conditions and labels that a write made to an object that
-// was there before.
+// moves returns the changes of conditions and labels that a write made to an existing object.
 func (w Write) moves() []move {
 	if w.Before == nil || w.After == nil || w.After.Deleted {
 		return nil
 	}
-	var all []move
+	var moves []move
 	for _, name := range []string{"Available", "Degraded"} {
 		before, after := w.Before.Conditions[name], w.After.Conditions[name]
 		if before != after {
-			all = append(all, move{Flip, name, w.Object.scope(), before.String(), after.String()})
+			moves = append(moves, move{Flip, name, w.Object.scope(), before.String(), after.String()})
 		}
 	}
 	for _, addOn := range slices.Sorted(maps.Keys(union(w.Before.Labels, w.After.Labels))) {
 		before, after := w.Before.Labels[addOn], w.After.Labels[addOn]
 		if before != after {
-			all = append(all, move{LabelMoved, labelPrefix + addOn, AddOn(w.Object.Name, addOn), quoted(before), quoted(after)})
+			moves = append(moves, move{LabelMoved, labelPrefix + addOn, AddOn(w.Object.Name, addOn), quoted(before), quoted(after)})
 		}
 	}
-	return all
+	return moves
 }
 
 func quoted(value string) string {
@@ -75,15 +73,15 @@ func quoted(value string) string {
 }
 
 func union(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]string{}
+	merged := maps.Clone(a)
+	if merged == nil {
+		merged = map[string]string{}
 	}
-	maps.Copy(all, b)
-	return all
+	maps.Copy(merged, b)
+	return merged
 }
 
-// subject is one value of one object.
+// subject is a value of an object.
 type subject struct {
 	object Object
 	name   string
@@ -91,34 +89,33 @@ type subject struct {
 
 func subjectOf(w Write, name string) subject { return subject{w.Object, name} }
 
-// path is how a value moved within an epoch.
+// path is the sequence of a value's moves within an epoch.
 type path struct {
 	epoch  int
 	values []string
-	// restored: another writer has put a value back that Interlock replaced.
+	// restored is true if another writer has restored a value that Interlock replaced.
 	restored bool
-	// by made the last move.
-	by Writer
+	// writer made the last move.
+	writer Writer
 	// overlaps is how often a value returned because two other writers overlapped.
 	overlaps int
 }
 
-// maxOverlaps is two: what was begun before comes back, and then what replaced it.
+// maxOverlaps is two: the older value returns, and then its replacement.
 const maxOverlaps = 2
 
-// overlap reports whether a value returns because a managed cluster was lost or is
-// back. OCM's hub then sets Available of each add-on to Unknown, one after the other,
-// and OCM's add-on manager sets what its probes found. Each may have begun before the
-// other one wrote: the later write is replaced at once. Interlock has no part in it.
+// overlap reports whether a value returns because a managed cluster was lost or is back. OCM's hub then sets
+// Available of each add-on to Unknown, one after the other, and OCM's add-on manager sets the results of its probes.
+// Each may have begun before the other one wrote, so the later write is replaced at once. Interlock is not involved.
 func (p *path) overlap(w Write, m move) bool {
 	lost := Condition{"Unknown", "ManagedClusterLeaseUpdateStopped"}.String()
 	if m.kind == LabelMoved {
 		lost = "unreachable"
 	}
-	return p.overlaps < maxOverlaps && (m.before == lost || m.after == lost) && !p.by.Interlock() && !w.Writer.Interlock()
+	return p.overlaps < maxOverlaps && (m.before == lost || m.after == lost) && !p.writer.Interlock() && !w.Writer.Interlock()
 }
 
-// flips are values that return to what they were in the same epoch.
+// flips returns the values that return to an earlier value of the same epoch.
 func flips(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	paths := map[subject]*path{}
@@ -126,37 +123,37 @@ func flips(writes []Write, schedule schedule) []Finding {
 		for _, m := range w.moves() {
 			number, last := schedule.epoch(w, m.scope)
 			subject := subjectOf(w, m.name)
-			way := paths[subject]
-			if way == nil || way.epoch != number {
-				way = &path{epoch: number}
-				if last.version == 0 || last.version != w.version() { // it is not itself the cause
-					way.values = []string{m.before}
+			p := paths[subject]
+			if p == nil || p.epoch != number {
+				p = &path{epoch: number}
+				if last.version == 0 || last.version != w.version() { // the write is not itself the cause
+					p.values = []string{m.before}
 				}
-				paths[subject] = way
+				paths[subject] = p
 			}
-			returned, overlaps := slices.Contains(way.values, m.after), way.overlap(w, m)
-			way.values, way.by = append(way.values, m.after), w.Writer
+			returns, overlaps := slices.Contains(p.values, m.after), p.overlap(w, m)
+			p.values, p.writer = append(p.values, m.after), w.Writer
 			switch {
-			case returned && schedule.restorable(w, m) && !way.restored:
-				way.restored = true
+			case returns && schedule.restorable(w, m) && !p.restored:
+				p.restored = true
 				continue
-			case returned && overlaps:
-				way.overlaps++
+			case returns && overlaps:
+				p.overlaps++
 				continue
-			case returned && way.follows(w, m, paths[subjectOf(w, "Degraded")]):
+			case returns && p.follows(w, m, paths[subjectOf(w, "Degraded")]):
 				continue
 			}
-			// A label follows a stock True there and back again.
-			if returned && (m.kind != LabelMoved || last.version == 0) {
-				findings = append(findings, w.finding(m.kind, "%s %s%s", m.name, strings.Join(lastOf(way.values), " → "), last.since()))
+			// A label follows a stock True, and returns with it.
+			if returns && (m.kind != LabelMoved || last.version == 0) {
+				findings = append(findings, w.finding(m.kind, "%s %s%s", m.name, strings.Join(lastOf(p.values), " → "), last.since()))
 			}
 		}
 	}
 	return findings
 }
 
-// follows reports whether Available returns because the dependency rule ends there: Degraded has left its finding, and has not had it
-// before. Its lease, say, is not found yet once the add-on waits no longer.
+// follows reports whether Available returns because the dependency rule ends: Degraded has left its finding, and has
+// not had it before. For example, the lease of an add-on is not found yet once its dependencies are satisfied.
 func (p *path) follows(w Write, m move, degraded *path) bool {
 	rule := Condition{"False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied}.String()
 	if m.name != "Available" || m.before != rule || !w.Writer.Interlock() || degraded == nil || degraded.epoch != p.epoch {
@@ -176,14 +173,14 @@ func (p *path) follows(w Write, m move, degraded *path) bool {
 func lastOf(values []string) []string { return values[max(0, len(values)-4):] }
 
 func (c cause) since() string {
-	if c.what == "" {
+	if c.name == "" {
 		return ", without a cause"
 	}
-	return fmt.Sprintf(", since %q", c.what)
+	return fmt.Sprintf(", since %q", c.name)
 }
 
-// disquiet is what happened in quiet periods, beside stock Trues on a hub
-// without a guard and what follows from them.
+// disquiet returns the changes in quiet periods. On a hub without a guard, stock Trues and their consequences are
+// left out.
 func disquiet(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	for _, w := range writes {
@@ -202,7 +199,7 @@ func disquiet(writes []Write, schedule schedule) []Finding {
 	return findings
 }
 
-// restlessness is the disquiet of a period, as if that were to be quiet.
+// restlessness returns the disquiet of a period, as if the period had to be quiet.
 func (s schedule) restlessness(writes []Write, p period) []Finding {
 	s = s.withStockTrues(writes)
 	s.quiet = []period{p}
@@ -226,9 +223,9 @@ func (w Write) outcome() string {
 	return ""
 }
 
-// answers are writes of Interlock after the first that follows a stock True. A refused
-// write stores nothing: another writer came first, and Interlock retries. Each finding
-// on dependencies has an answer of its own; a write that changes the finding is none.
+// answers returns the writes of Interlock after the first one that follows a stock True. A refused write stores
+// nothing: another writer came first, and Interlock retries. Interlock may write once for each finding on
+// dependencies. A write that changes the finding does not count.
 func answers(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
 	type answered struct {
@@ -243,7 +240,7 @@ func answers(writes []Write, schedule schedule) []Finding {
 			continue
 		}
 		epoch, last := schedule.epoch(w, w.Object.scope())
-		if last.version == 0 && !schedule.isQuiet(w.Time) { // it may follow from the test's cause
+		if last.version == 0 && !schedule.isQuiet(w.Time) { // it may follow from the cause that the test declared
 			continue
 		}
 		key := answered{object: w.Object, stockTrue: number, epoch: epoch}
@@ -261,20 +258,20 @@ func answers(writes []Write, schedule schedule) []Finding {
 	return findings
 }
 
-// losses are declarations, registrations and add-ons that are gone without an
-// intent. An intent ends when what was removed is there again.
+// losses returns the declarations, registrations and add-ons that disappeared without an intent. An intent ends when
+// its object returns.
 func losses(writes []Write, schedule schedule) []Finding {
 	var findings []Finding
-	returned := map[Object]Write{}
+	lastReturns := map[Object]Write{}
 	for _, w := range writes {
 		if w.Object.Resource != addOns && w.Object.Resource != registrations || w.After == nil {
 			continue
 		}
 		gained, lost := w.declarations()
 		if w.Before == nil || len(gained) > 0 {
-			returned[w.Object] = w
+			lastReturns[w.Object] = w
 		}
-		if schedule.intended(w, returned[w.Object]) {
+		if schedule.intended(w, lastReturns[w.Object]) {
 			continue
 		}
 		if len(lost) > 0 {
@@ -287,7 +284,7 @@ func losses(writes []Write, schedule schedule) []Finding {
 	return findings
 }
 
-// declarations are the names that a write added and took away.
+// declarations returns the names that a write added and removed.
 func (w Write) declarations() (gained, lost []string) {
 	if w.Before == nil || w.Before.Declared == nil || w.After.Declared == nil || w.After.Deleted {
 		return nil, nil
@@ -307,7 +304,7 @@ func (w Write) declarations() (gained, lost []string) {
 
 func (s schedule) intended(w, returned Write) bool {
 	for _, r := range s.removals {
-		if r.name == w.Object.Name && !r.at.After(w.Time) && !r.at.Before(returned.Time) {
+		if r.name == w.Object.Name && !r.time.After(w.Time) && !r.time.Before(returned.Time) {
 			return true
 		}
 	}

@@ -21,17 +21,17 @@ var (
 	app = Object{addOns, "cluster1", "app"}
 )
 
-// story is what happens to objects, second by second, from second 1 on.
+// story is a history of objects, with one write a second, from second 1 on.
 type story struct {
 	writes  []Write
 	present map[Object]*State
 }
 
-func at(second int) time.Time { return time.Unix(int64(second), 0) }
+func timeAt(second int) time.Time { return time.Unix(int64(second), 0) }
 
-func (s *story) write(by Writer, object Object, change func(*State)) *story {
+func (s *story) write(writer Writer, object Object, change func(*State)) *story {
 	second := len(s.writes) + 1
-	write := Write{Time: at(second), Object: object, Writer: by, Before: s.present[object]}
+	write := Write{Time: timeAt(second), Object: object, Writer: writer, Before: s.present[object]}
 	state := State{Version: uint64(second)}
 	if write.Before != nil {
 		state = *write.Before
@@ -39,7 +39,7 @@ func (s *story) write(by Writer, object Object, change func(*State)) *story {
 	}
 	write.After = &state
 	if change != nil {
-		state.Version, state.content = uint64(second), at(second).String()
+		state.Version, state.content = uint64(second), timeAt(second).String()
 		change(&state)
 	}
 	s.writes = append(s.writes, write)
@@ -50,8 +50,8 @@ func (s *story) write(by Writer, object Object, change func(*State)) *story {
 	return s
 }
 
-func (s *story) condition(by Writer, kind string, value Condition) *story {
-	return s.write(by, app, func(state *State) {
+func (s *story) condition(writer Writer, kind string, value Condition) *story {
+	return s.write(writer, app, func(state *State) {
 		conditions := map[string]Condition{}
 		for kind, value := range state.Conditions {
 			conditions[kind] = value
@@ -61,8 +61,8 @@ func (s *story) condition(by Writer, kind string, value Condition) *story {
 	})
 }
 
-func (s *story) available(by Writer, value Condition) *story {
-	return s.condition(by, "Available", value)
+func (s *story) available(writer Writer, value Condition) *story {
+	return s.condition(writer, "Available", value)
 }
 
 func (s *story) degraded(value Condition) *story { return s.condition(manager, "Degraded", value) }
@@ -71,10 +71,10 @@ func (s *story) finding(message string) *story {
 	return s.write(manager, app, func(state *State) { state.Finding = message })
 }
 
-func (s *story) nothing(by Writer) *story { return s.write(by, app, nil) }
+func (s *story) nothing(writer Writer) *story { return s.write(writer, app, nil) }
 
-func (s *story) refused(by Writer) *story {
-	s.writes = append(s.writes, Write{Time: at(len(s.writes) + 1), Object: app, Writer: by, Refused: true})
+func (s *story) refused(writer Writer) *story {
+	s.writes = append(s.writes, Write{Time: timeAt(len(s.writes) + 1), Object: app, Writer: writer, Refused: true})
 	return s
 }
 
@@ -98,10 +98,10 @@ func (s *story) remove(object Object) *story {
 }
 
 func causeAt(second int, scopes ...Scope) schedule {
-	return schedule{causes: []cause{{what: "a test", scopes: scopes, at: at(second)}}}
+	return schedule{causes: []cause{{name: "a test", scopes: scopes, time: timeAt(second)}}}
 }
 
-func quiet(from, to int) schedule { return schedule{quiet: []period{{at(from), at(to)}}} }
+func quiet(start, end int) schedule { return schedule{quiet: []period{{timeAt(start), timeAt(end)}}} }
 
 func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -160,7 +160,7 @@ func TestJudge(t *testing.T) {
 		},
 		"installed again": {
 			new(story).available(registration, up).available(agent, ours).remove(app).available(registration, up),
-			schedule{removals: []removal{{"app", at(1)}}},
+			schedule{removals: []removal{{"app", timeAt(1)}}},
 			nil,
 		},
 		"Degraded there and back": {
@@ -206,19 +206,19 @@ func TestJudge(t *testing.T) {
 			quiet(2, 3),
 			[]Kind{NotQuiet},
 		},
-		"another writes nothing in one": {new(story).available(registration, up).nothing(registration), quiet(2, 3), nil},
+		"another writer changes nothing in a quiet period": {new(story).available(registration, up).nothing(registration), quiet(2, 3), nil},
 		"before and after a quiet period": {
 			new(story).available(registration, up).nothing(registration).available(agent, ours),
 			quiet(2, 3),
 			nil,
 		},
-		"a refused write of Interlock in one": {
-			&story{writes: []Write{{Time: at(1), Object: app, Writer: agent, Refused: true}}},
+		"a refused write of Interlock in a quiet period": {
+			&story{writes: []Write{{Time: timeAt(1), Object: app, Writer: agent, Refused: true}}},
 			quiet(1, 2),
 			[]Kind{NotQuiet},
 		},
-		"Interlock writes another resource in it": {
-			&story{writes: []Write{{Time: at(1), Object: Object{"events", "cluster1", ""}, Writer: agent}}},
+		"Interlock writes another resource in a quiet period": {
+			&story{writes: []Write{{Time: timeAt(1), Object: Object{"events", "cluster1", ""}, Writer: agent}}},
 			quiet(1, 2),
 			[]Kind{NotQuiet},
 		},
@@ -226,15 +226,15 @@ func TestJudge(t *testing.T) {
 		"a dependency is gone":       {new(story).declare("a", "b").declare("a"), schedule{}, []Kind{DeclarationLost}},
 		"one is gone, another there": {new(story).declare("a").declare("b"), schedule{}, []Kind{DeclarationLost}},
 		"all are gone":               {new(story).declare("a", "b").declare(), schedule{}, []Kind{DeclarationLost}},
-		"gone as intended":           {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"app", at(2)}}}, nil},
+		"gone as intended":           {new(story).declare("a", "b").declare("a"), schedule{removals: []removal{{"app", timeAt(2)}}}, nil},
 		"gone as intended of another": {
 			new(story).declare("a", "b").declare("a"),
-			schedule{removals: []removal{{"other", at(2)}}},
+			schedule{removals: []removal{{"other", timeAt(2)}}},
 			[]Kind{DeclarationLost},
 		},
 		"gone again after it was back": {
 			new(story).declare("a").declare().declare("a").declare(),
-			schedule{removals: []removal{{"app", at(2)}}},
+			schedule{removals: []removal{{"app", timeAt(2)}}},
 			[]Kind{DeclarationLost},
 		},
 		"unknown through another version": {
@@ -246,7 +246,7 @@ func TestJudge(t *testing.T) {
 		"an add-on is deleted":      {new(story).available(registration, up).remove(app), schedule{}, []Kind{Deleted}},
 		"an add-on is uninstalled": {
 			new(story).available(registration, up).remove(app),
-			schedule{removals: []removal{{"app", at(1)}}},
+			schedule{removals: []removal{{"app", timeAt(1)}}},
 			nil,
 		},
 		"another object is deleted": {new(story).label("available").remove(Object{clusters, "", "cluster1"}), schedule{}, nil},
@@ -257,47 +257,47 @@ func TestJudge(t *testing.T) {
 
 // Without a guard, a stock True may come again and again. One write of Interlock follows each.
 func TestJudgeUnguarded(t *testing.T) {
-	before := func() *story { return new(story).degraded(failing).available(agent, ours) }
+	setup := func() *story { return new(story).degraded(failing).available(agent, ours) }
 	for name, test := range map[string]struct {
 		story *story
 		want  []Kind
 	}{
 		"each answered once": {
-			before().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours),
+			setup().available(registration, up).available(agent, ours).available(registration, up).available(agent, ours),
 			nil,
 		},
 		"answered twice": {
-			before().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}),
+			setup().available(registration, up).available(agent, ours).available(agent, Condition{"False", "Other"}),
 			[]Kind{AnsweredTwice},
 		},
 		"answered, with another finding": {
-			before().available(registration, up).available(agent, ours).finding("others").nothing(agent),
+			setup().available(registration, up).available(agent, ours).finding("others").nothing(agent),
 			[]Kind{NoChange},
 		},
 		"that answered twice": {
-			before().available(registration, up).finding("others").available(agent, ours).available(agent, Condition{"False", "Other"}),
+			setup().available(registration, up).finding("others").available(agent, ours).available(agent, Condition{"False", "Other"}),
 			[]Kind{AnsweredTwice},
 		},
 		"answered, and written to again": {
-			before().available(registration, up).available(agent, ours).nothing(agent),
+			setup().available(registration, up).available(agent, ours).nothing(agent),
 			[]Kind{NoChange, AnsweredTwice},
 		},
 		"another reason is corrected": {
-			before().available(registration, noLease).available(agent, ours),
+			setup().available(registration, noLease).available(agent, ours),
 			[]Kind{NotQuiet, NotQuiet, Flip, NotQuiet},
 		},
 		"Interlock's own True": {
-			before().available(agent, up).available(agent, ours),
+			setup().available(agent, up).available(agent, ours),
 			[]Kind{NotQuiet, NotQuiet, NotQuiet, Flip, NotQuiet},
 		},
-		"refused at first":             {before().available(registration, up).refused(agent).available(agent, ours), nil},
-		"refused without a stock True": {before().refused(agent), []Kind{NotQuiet}},
+		"refused at first":             {setup().available(registration, up).refused(agent).available(agent, ours), nil},
+		"refused without a stock True": {setup().refused(agent), []Kind{NotQuiet}},
 		"written when it is over": {
-			before().available(registration, up).degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, ours),
+			setup().available(registration, up).degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, ours),
 			[]Kind{NotQuiet, NotQuiet, NotQuiet, NotQuiet},
 		},
 		"the label follows": {
-			before().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"),
+			setup().label("unhealthy").available(registration, up).label("available").available(agent, ours).label("unhealthy"),
 			nil,
 		},
 	} {
@@ -318,28 +318,28 @@ func TestJudgeUnguarded(t *testing.T) {
 // Without a guard, Interlock asserts its False once, and another writer may put its
 // own value back.
 func TestJudgeRestored(t *testing.T) {
-	before := func() *story {
+	setup := func() *story {
 		return new(story).degraded(failing).available(registration, noLease).available(agent, ours)
 	}
 	for name, test := range map[string]struct {
 		story *story
 		want  []Kind
 	}{
-		"once":                {before().available(registration, noLease), nil},
+		"once":                {setup().available(registration, noLease), nil},
 		"once, and the label": {new(story).label("unreachable").label("unhealthy").label("unreachable"), nil},
 		"and answered twice": {
-			before().available(registration, noLease).available(agent, ours).available(registration, noLease).
+			setup().available(registration, noLease).available(agent, ours).available(registration, noLease).
 				available(agent, ours).available(registration, noLease),
 			[]Kind{Flip, Flip},
 		},
 		"the label twice":              {new(story).label("a").label("b").label("a").label("b"), []Kind{LabelMoved}},
-		"by Interlock":                 {before().available(agent, noLease), []Kind{Flip}},
-		"by Interlock when it is over": {before().degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease), nil},
+		"by Interlock":                 {setup().available(agent, noLease), []Kind{Flip}},
+		"by Interlock when it is over": {setup().degraded(Condition{"False", "DependenciesSatisfied"}).available(agent, noLease), nil},
 		"a value that it replaced": {
 			new(story).available(registration, noLease).available(registration, up).available(registration, noLease),
 			[]Kind{Flip},
 		},
-		"once in each of two epochs": {before().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
+		"once in each of two epochs": {setup().available(registration, noLease).available(agent, ours).available(registration, noLease), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unguarded := causeAt(5)
@@ -354,35 +354,35 @@ func TestJudgeOverlap(t *testing.T) {
 	lost, probed := Condition{"Unknown", "ManagedClusterLeaseUpdateStopped"}, Condition{"False", "ProbeUnavailable"}
 	hub, prober := Writer{"system:serviceaccount:open-cluster-management-hub:registration-controller-sa", "registration"},
 		Writer{"system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa", "addon"}
-	before := func() *story { return new(story).available(prober, probed) }
+	setup := func() *story { return new(story).available(prober, probed) }
 	for name, test := range map[string]struct {
 		story    *story
 		schedule schedule
 		want     []Kind
 	}{
-		"a probe from before the loss": {before().available(hub, lost).available(prober, probed).available(hub, lost), schedule{}, nil},
+		"a probe from before the loss": {setup().available(hub, lost).available(prober, probed).available(hub, lost), schedule{}, nil},
 		"the hub's write after the return": {
-			before().available(hub, lost).available(prober, up).available(hub, lost).available(prober, up),
+			setup().available(hub, lost).available(prober, up).available(hub, lost).available(prober, up),
 			schedule{},
 			nil,
 		},
 		"once only": {
-			before().available(hub, lost).available(prober, probed).available(hub, lost).available(prober, probed),
+			setup().available(hub, lost).available(prober, probed).available(hub, lost).available(prober, probed),
 			schedule{},
 			[]Kind{Flip},
 		},
 		"with Interlock": {
-			before().available(hub, lost).available(agent, probed).available(hub, lost),
+			setup().available(hub, lost).available(agent, probed).available(hub, lost),
 			schedule{},
 			[]Kind{Flip, Flip},
 		},
 		"after Interlock": {
-			before().available(hub, lost).available(agent, ours).available(hub, lost),
+			setup().available(hub, lost).available(agent, ours).available(hub, lost),
 			schedule{},
 			[]Kind{Flip},
 		},
-		"of two other values": {before().available(hub, up).available(prober, probed), schedule{}, []Kind{Flip}},
-		"in a quiet period":   {before().available(hub, lost).available(prober, probed), quiet(3, 4), []Kind{NotQuiet}},
+		"of two other values": {setup().available(hub, up).available(prober, probed), schedule{}, []Kind{Flip}},
+		"in a quiet period":   {setup().available(hub, lost).available(prober, probed), quiet(3, 4), []Kind{NotQuiet}},
 		"the label follows": {
 			new(story).label("unhealthy").label("unreachable").label("unhealthy").label("unreachable"),
 			schedule{},
@@ -414,7 +414,7 @@ func TestJudgeLateAnswer(t *testing.T) {
 
 func TestStockTrueIsCountedOnce(t *testing.T) {
 	s := new(story).degraded(failing).available(registration, up).write(registration, app, func(state *State) { state.content = "other" })
-	counts := count(s.writes, period{at(1), at(10)})
+	counts := count(s.writes, period{timeAt(1), timeAt(10)})
 	if trues := counts.Sum(func(c Count) int { return c.StockTrues }); trues != 1 {
 		t.Errorf("want 1 stock True, got %d:\n%s", trues, counts)
 	}
@@ -439,15 +439,15 @@ func TestRestlessnessIsTheDisquietOfOnePeriod(t *testing.T) {
 		period period
 		want   int
 	}{
-		"with the move":     {period{at(2), at(4)}, 1},
-		"after the move":    {period{at(3), at(5)}, 0},
-		"from the creation": {period{at(1), at(3)}, 1},
+		"with the move":     {period{timeAt(2), timeAt(4)}, 1},
+		"after the move":    {period{timeAt(3), timeAt(5)}, 0},
+		"from the creation": {period{timeAt(1), timeAt(3)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// A quiet period of before is not judged again.
-			found := quiet(1, 3).restlessness(writes, test.period)
-			if len(found) != test.want {
-				t.Errorf("%d findings, want %d:\n%s", len(found), test.want, Report(found))
+			// A quiet period before this one is not judged again.
+			findings := quiet(1, 3).restlessness(writes, test.period)
+			if len(findings) != test.want {
+				t.Errorf("%d findings, want %d:\n%s", len(findings), test.want, Report(findings))
 			}
 		})
 	}
@@ -455,7 +455,7 @@ func TestRestlessnessIsTheDisquietOfOnePeriod(t *testing.T) {
 
 func TestAnswersAreWritesThatStoreAnotherState(t *testing.T) {
 	writes := new(story).degraded(failing).available(registration, up).refused(agent).available(agent, ours).nothing(agent).writes
-	counts := count(writes, period{at(2), at(9)}).Of("cluster1", "app")
+	counts := count(writes, period{timeAt(2), timeAt(9)}).ForAddOn("cluster1", "app")
 	if counts.Answers() != 1 || counts.Interlock() != 3 {
 		t.Errorf("%d answers of %d requests, want 1 of 3", counts.Answers(), counts.Interlock())
 	}

@@ -42,9 +42,9 @@ func OnCluster(name string) Scope { return Scope{Cluster: name} }
 // Everywhere selects an add-on on all managed clusters.
 func Everywhere(name string) Scope { return Scope{AddOn: name} }
 
-// overlaps reports whether the two have an add-on in common.
-func (s Scope) overlaps(other Scope) bool {
-	return matches(s.Cluster, other.Cluster) && matches(s.AddOn, other.AddOn)
+// overlaps reports whether both scopes contain the same add-on.
+func (s Scope) overlaps(scope Scope) bool {
+	return matches(s.Cluster, scope.Cluster) && matches(s.AddOn, scope.AddOn)
 }
 
 func matches(a, b string) bool { return a == "" || b == "" || a == b }

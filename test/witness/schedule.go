@@ -8,34 +8,33 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// schedule is what a test did, and when.
+// schedule holds the declared steps of a test, with their times.
 type schedule struct {
 	causes   []cause
 	removals []removal
 	quiet    []period
-	// unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then legal, and one write of Interlock follows it. The other
-	// writer may restore its own False or Unknown once in each epoch.
+	// unguarded is true if no guard is in force. A stock True beside a failing Required dependency is then legal, and
+	// one write of Interlock follows it. The other writer may restore its own False or Unknown once in each epoch.
 	unguarded bool
 }
 
 // cause opens an epoch: conditions and labels in its scope may move once more.
 type cause struct {
-	what   string
+	name   string
 	scopes []Scope
-	at     time.Time
-	// version is that of the write that is the cause, if it is a stock True.
+	time   time.Time
+	// version is the version of a stock True that is itself the cause. Otherwise it is zero.
 	version uint64
-	// over is the write after which no write has to follow a stock True: the Required
-	// dependency no longer fails. Nil until then.
-	over *Write
+	// end is the write after which a stock True needs no write of Interlock any more, because the Required dependency
+	// no longer fails. It is nil before that write.
+	end *Write
 }
 
-func (c cause) before(w Write) bool {
+func (c cause) precedes(w Write) bool {
 	if c.version != 0 && w.version() != 0 {
 		return c.version <= w.version()
 	}
-	return !c.at.After(w.Time)
+	return !c.time.After(w.Time)
 }
 
 func (c cause) affects(scope Scope) bool {
@@ -50,26 +49,27 @@ func (c cause) affects(scope Scope) bool {
 // removal is an intent to remove a registration's declarations, or an add-on.
 type removal struct {
 	name string
-	at   time.Time
+	time time.Time
 }
 
-type period struct{ from, to time.Time }
+type period struct{ start, end time.Time }
 
-func (p period) has(t time.Time) bool { return !t.Before(p.from) && t.Before(p.to) }
+func (p period) contains(t time.Time) bool { return !t.Before(p.start) && t.Before(p.end) }
 
 func (s schedule) isQuiet(t time.Time) bool {
 	for _, p := range s.quiet {
-		if p.has(t) {
+		if p.contains(t) {
 			return true
 		}
 	}
 	return false
 }
 
-// epoch is the number of causes so far, and the last one of them.
-func (s schedule) epoch(w Write, scope Scope) (number int, last cause) {
+// epoch returns the number of causes so far, and the last cause.
+func (s schedule) epoch(w Write, scope Scope) (int, cause) {
+	number, last := 0, cause{}
 	for _, c := range s.causes {
-		if c.affects(scope) && c.before(w) {
+		if c.affects(scope) && c.precedes(w) {
 			number++
 			last = c
 		}
@@ -77,7 +77,7 @@ func (s schedule) epoch(w Write, scope Scope) (number int, last cause) {
 	return number, last
 }
 
-// withStockTrues adds each stock True that no guard kept away as a cause.
+// withStockTrues adds each stock True that no guard corrected as a cause.
 func (s schedule) withStockTrues(writes []Write) schedule {
 	if !s.unguarded {
 		return s
@@ -87,16 +87,15 @@ func (s schedule) withStockTrues(writes []Write) schedule {
 		if isStockTrue(w) {
 			s.causes = append(
 				s.causes,
-				cause{what: "a stock True", scopes: []Scope{w.Object.scope()}, at: w.Time, version: w.version(), over: over(writes[i:])},
+				cause{name: "a stock True", scopes: []Scope{w.Object.scope()}, time: w.Time, version: w.version(), end: endOf(writes[i:])},
 			)
 		}
 	}
 	return s
 }
 
-// over is the first write that ends what a stock True lets happen. The stock True
-// is the first of the writes.
-func over(writes []Write) *Write {
+// endOf returns the write that ends the consequences of a stock True. The stock True is the first of the writes.
+func endOf(writes []Write) *Write {
 	for i := range writes {
 		if w := &writes[i]; w.Object == writes[0].Object && w.After != nil && !required(*w.After) {
 			return w
@@ -105,17 +104,18 @@ func over(writes []Write) *Write {
 	return nil
 }
 
-// provoked is the number of stock Trues before a write, if it may follow from the last
-// one: Interlock's write, and the label. A cause of the test that comes between changes
-// nothing, because Interlock's write may come late.
-func (s schedule) provoked(w Write, scope Scope) (number int) {
+// provoked returns the number of stock Trues before a write, if the write may follow from the last of them. That
+// applies to Interlock's write and to the label. A cause of the test between them does not matter, because
+// Interlock's write may come late.
+func (s schedule) provoked(w Write, scope Scope) int {
+	number := 0
 	follows := false
 	for _, c := range s.causes {
-		if c.version == 0 || !c.affects(scope) || !c.before(w) {
+		if c.version == 0 || !c.affects(scope) || !c.precedes(w) {
 			continue
 		}
 		number++
-		follows = c.over == nil || !(cause{at: c.over.Time, version: c.over.version()}).before(w)
+		follows = c.end == nil || !(cause{time: c.end.Time, version: c.end.version()}).precedes(w)
 	}
 	if !follows {
 		return 0
@@ -123,10 +123,9 @@ func (s schedule) provoked(w Write, scope Scope) (number int) {
 	return number
 }
 
-// restorable reports whether a value may return once in an epoch. Without a guard,
-// Interlock sets Available to False once for each finding on a Required dependency.
-// Another writer may put its own False or Unknown back, any writer may once the
-// dependency no longer fails, and the label follows.
+// restorable reports whether a value may return once in an epoch. Without a guard, Interlock sets Available to False
+// once for each finding on a Required dependency. Another writer may restore its own False or Unknown. Once the
+// dependency no longer fails, any writer may restore it. The label follows.
 func (s schedule) restorable(w Write, m move) bool {
 	if !s.unguarded || m.kind == LabelMoved {
 		return s.unguarded
@@ -136,7 +135,7 @@ func (s schedule) restorable(w Write, m move) bool {
 		(before == availability.ReasonRequiredDependencyNotSatisfied || before == availability.ReasonAwaitingHealthCheck)
 }
 
-// isStockTrue: another writer set Available to True beside a failing Required dependency.
+// isStockTrue reports whether another writer set Available to True beside a failing Required dependency.
 func isStockTrue(w Write) bool {
 	return w.After != nil && w.Object.Resource == addOns && !w.Writer.Interlock() && !w.Unchanged() &&
 		w.After.Conditions["Available"].Status == "True" && required(*w.After) &&

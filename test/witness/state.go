@@ -16,7 +16,7 @@ import (
 
 const labelPrefix = "feature.open-cluster-management.io/addon-"
 
-// Condition is what readers of a condition act on.
+// Condition is the part of a condition that readers act on.
 type Condition struct{ Status, Reason string }
 
 func (c Condition) String() string {
@@ -34,19 +34,19 @@ type State struct {
 	Conditions map[string]Condition
 	// Finding is the message of Degraded.
 	Finding string
-	// Labels of a ManagedCluster by the add-on that each is about.
+	// Labels are the labels of a ManagedCluster, by add-on.
 	Labels map[string]string
-	// Declared are the names of the dependencies that a registration declares,
-	// by field or by annotation.
+	// Declared are the names of the dependencies that a registration declares, by field or by annotation.
 	Declared map[string]bool
-	// Deleting: the object waits for its finalizers.
+	// Deleting is true while the object waits for its finalizers.
 	Deleting bool
-	// Ended: it waits for none any more. The write that leads to this state deletes the object, and stores no version.
+	// Ended is true if the object waits for no finalizer any more. The write that leads to this state deletes the
+	// object, and stores no version.
 	Ended bool
-	// Deleted: the object was removed from storage.
+	// Deleted is true if the object was removed from storage.
 	Deleted bool
 
-	// content is the digest of all that is not changed by every write.
+	// content is the digest of the content, without the fields that every write changes.
 	content string
 }
 
@@ -68,8 +68,8 @@ func stateOf(object *unstructured.Unstructured) (State, error) {
 	return state, nil
 }
 
-func conditionsOf(addOn *unstructured.Unstructured) (conditions map[string]Condition, finding string) {
-	conditions = map[string]Condition{}
+func conditionsOf(addOn *unstructured.Unstructured) (map[string]Condition, string) {
+	conditions, finding := map[string]Condition{}, ""
 	entries, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
 	for _, entry := range entries {
 		fields, _ := entry.(map[string]any)
@@ -90,21 +90,21 @@ func conditionsOf(addOn *unstructured.Unstructured) (conditions map[string]Condi
 func labelsOf(cluster *unstructured.Unstructured) map[string]string {
 	labels := map[string]string{}
 	for key, value := range cluster.GetLabels() {
-		if addOn, is := strings.CutPrefix(key, labelPrefix); is {
+		if addOn, ok := strings.CutPrefix(key, labelPrefix); ok {
 			labels[addOn] = value
 		}
 	}
 	return labels
 }
 
-// declaredBy joins both ways of declaring: a dependency is lost when neither has it.
+// declaredBy joins both ways of declaring. A dependency is lost when neither has it.
 func declaredBy(registration *unstructured.Unstructured) map[string]bool {
-	declared := map[string]bool{}
+	dependencies := map[string]bool{}
 	entries, _, _ := unstructured.NestedSlice(registration.Object, "spec", "dependencies")
 	for _, entry := range entries {
 		fields, _ := entry.(map[string]any)
-		if name, is := fields["name"].(string); is {
-			declared[name] = true
+		if name, ok := fields["name"].(string); ok {
+			dependencies[name] = true
 		}
 	}
 	type list []struct {
@@ -113,15 +113,15 @@ func declaredBy(registration *unstructured.Unstructured) map[string]bool {
 	var annotated struct{ Dependencies list }
 	text := []byte(registration.GetAnnotations()[addonv1alpha1.DependenciesAnnotation])
 	if yaml.Unmarshal(text, &annotated) != nil && yaml.Unmarshal(text, &annotated.Dependencies) != nil {
-		return declared
+		return dependencies
 	}
 	for _, entry := range annotated.Dependencies {
-		declared[entry.Name] = true
+		dependencies[entry.Name] = true
 	}
-	return declared
+	return dependencies
 }
 
-// digest leaves out what a write changes even if it has nothing new to store.
+// digest leaves out the fields that a write changes even if it has nothing new to store.
 func digest(object *unstructured.Unstructured) string {
 	stripped := object.DeepCopy()
 	stripped.SetResourceVersion("")
@@ -133,13 +133,13 @@ func digest(object *unstructured.Unstructured) string {
 		}
 	}
 	stripped.SetManagedFields(owners)
-	if entries, found, _ := unstructured.NestedSlice(stripped.Object, "status", "conditions"); found {
+	if entries, ok, _ := unstructured.NestedSlice(stripped.Object, "status", "conditions"); ok {
 		for _, entry := range entries {
-			if fields, is := entry.(map[string]any); is {
+			if fields, ok := entry.(map[string]any); ok {
 				delete(fields, "lastTransitionTime")
 			}
 		}
-		_ = unstructured.SetNestedSlice(stripped.Object, entries, "status", "conditions") // it was found there
+		_ = unstructured.SetNestedSlice(stripped.Object, entries, "status", "conditions") // the field exists
 	}
 	content, err := json.Marshal(stripped.Object) // keys of maps are sorted
 	if err != nil {
@@ -148,7 +148,7 @@ func digest(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
-// sameContent reports whether a write from one state to the other changed nothing.
+// sameContent reports whether the write between the two states changed nothing.
 func sameContent(before, after State) bool {
 	return before.content != "" && before.content == after.content && before.Deleted == after.Deleted
 }

@@ -12,29 +12,29 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// observed are the versions that the hub stores: no conversion comes between.
-var observed = []schema.GroupVersionResource{
+// resources are in the versions that the hub stores, so no conversion is involved.
+var resources = []schema.GroupVersionResource{
 	{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: addOns},
 	{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: registrations},
 	{Group: "cluster.open-cluster-management.io", Version: "v1", Resource: clusters},
 }
 
 func observedVersion(resource string) string {
-	for _, each := range observed {
-		if each.Resource == resource {
-			return each.Version
+	for _, gvr := range resources {
+		if gvr.Resource == resource {
+			return gvr.Version
 		}
 	}
 	return ""
 }
 
-// observe starts the watches. The states that they begin with are the base.
+// observe starts the watches. Their first states are the base.
 func (w *Witness) observe(ctx context.Context) error {
-	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	watchCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(w.dynamic, 0)
-	synced := make([]cache.InformerSynced, 0, len(observed))
-	for _, resource := range observed {
+	synced := make([]cache.InformerSynced, 0, len(resources))
+	for _, resource := range resources {
 		handler, err := factory.ForResource(resource).Informer().AddEventHandler(w.handler(resource.Resource))
 		if err != nil {
 			stop()
@@ -42,7 +42,7 @@ func (w *Witness) observe(ctx context.Context) error {
 		}
 		synced = append(synced, handler.HasSynced)
 	}
-	factory.Start(watching.Done())
+	factory.Start(watchCtx.Done())
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if !cache.WaitForCacheSync(bounded.Done(), synced...) {
@@ -56,20 +56,20 @@ func (w *Witness) observe(ctx context.Context) error {
 }
 
 func (w *Witness) handler(resource string) cache.ResourceEventHandler {
-	saw := func(object any, deleted bool) {
-		if last, is := object.(cache.DeletedFinalStateUnknown); is {
+	receive := func(object any, deleted bool) {
+		if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = last.Obj
 		}
-		w.saw(resource, object.(*unstructured.Unstructured), deleted)
+		w.receive(resource, object.(*unstructured.Unstructured), deleted)
 	}
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { saw(object, false) },
-		UpdateFunc: func(_, object any) { saw(object, false) },
-		DeleteFunc: func(object any) { saw(object, true) },
+		AddFunc:    func(object any) { receive(object, false) },
+		UpdateFunc: func(_, object any) { receive(object, false) },
+		DeleteFunc: func(object any) { receive(object, true) },
 	}
 }
 
-func (w *Witness) saw(resource string, object *unstructured.Unstructured, deleted bool) {
+func (w *Witness) receive(resource string, object *unstructured.Unstructured, deleted bool) {
 	state, err := stateOf(object)
 	if err != nil {
 		panic(err) // the API server of Kubernetes has no such versions

@@ -12,15 +12,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options say what is observed.
+// Options configure a witness.
 type Options struct {
 	// Hub is an administrator of the hub.
 	Hub *rest.Config
-	// AuditLog is the log that the flags of AuditFlags have the API server write.
+	// AuditLog is the log that the API server writes with the flags of AuditFlags.
 	AuditLog string
-	// Unguarded: no guard is in force. A stock True beside a failing Required
-	// dependency is then no finding, if at most one write of Interlock follows it. Nor
-	// is another stock value that returns once after Interlock has replaced it.
+	// Unguarded is true if no guard is in force. A stock True beside a failing Required dependency is then no
+	// finding, if at most one write of Interlock follows it. Another stock value may return once after Interlock has
+	// replaced it.
 	Unguarded bool
 }
 
@@ -33,12 +33,12 @@ type Witness struct {
 	mu       sync.Mutex
 	log      *auditLog
 	record   record
-	latest   map[Object]State  // by the watches
-	reached  map[Object]uint64 // the last version that the watches have shown, of what is deleted as well
+	latest   map[Object]State  // from the watches
+	reached  map[Object]uint64 // the last version that the watches have shown, also of deleted objects
 	schedule schedule
 }
 
-// Start begins to observe. What the test did before is not judged.
+// Start begins to observe. Earlier steps of the test are not judged.
 func Start(ctx context.Context, options Options) (*Witness, error) {
 	config := rest.CopyConfig(options.Hub)
 	config.QPS = -1
@@ -69,26 +69,23 @@ func Start(ctx context.Context, options Options) (*Witness, error) {
 // Stop ends the watches.
 func (w *Witness) Stop() { w.stop() }
 
-// Cause declares, before the test does it, what lets conditions and labels of
-// some add-ons move; without a scope, of all. What an earlier cause lets happen
-// has to have happened before.
-func (w *Witness) Cause(what string, scopes ...Scope) {
+// Cause declares a step before the test takes it. Conditions and labels of the add-ons in the scopes may move after
+// that. Without a scope, all add-ons are included. The effects of an earlier cause have to be complete.
+func (w *Witness) Cause(name string, scopes ...Scope) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.schedule.causes = append(w.schedule.causes, cause{what: what, scopes: scopes, at: time.Now()})
+	w.schedule.causes = append(w.schedule.causes, cause{name: name, scopes: scopes, time: time.Now()})
 }
 
-// Removed declares, before the test does it, that dependencies of a registration
-// or add-ons of that name are removed.
+// Removed declares, before the test does it, that dependencies of a registration or add-ons of that name are removed.
 func (w *Witness) Removed(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.schedule.removals = append(w.schedule.removals, removal{name, time.Now()})
 }
 
-// Settle waits until nothing has happened for a while that a quiet period forbids.
-// It fails where that does not come to be before the context ends. What happened
-// before is still judged as a flip where it is one.
+// Settle waits until no change that a quiet period forbids has happened for a while. It fails if the context ends
+// first. Earlier changes are still judged as flips.
 func (w *Witness) Settle(ctx context.Context, calm time.Duration) error {
 	var restless []Finding
 	began := time.Now()
@@ -102,7 +99,7 @@ func (w *Witness) Settle(ctx context.Context, calm time.Duration) error {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		restless = w.schedule.restlessness(w.record.writes(), period{from: now.Add(-calm), to: now})
+		restless = w.schedule.restlessness(w.record.writes(), period{start: now.Add(-calm), end: now})
 		return len(restless) == 0, nil
 	})
 	if err != nil {
@@ -111,10 +108,10 @@ func (w *Witness) Settle(ctx context.Context, calm time.Duration) error {
 	return nil
 }
 
-// Quiet waits, and returns what was written meanwhile. Whatever Interlock
-// writes, and every condition and label that moves, is a finding.
+// Quiet waits, and returns the writes during that time. Every write of Interlock, and every condition and label that
+// moves, is a finding.
 func (w *Witness) Quiet(ctx context.Context, duration time.Duration) (Counts, error) {
-	quiet := period{from: time.Now()}
+	quiet := period{start: time.Now()}
 	timer := time.NewTimer(duration)
 	defer timer.Stop()
 	select {
@@ -122,7 +119,7 @@ func (w *Witness) Quiet(ctx context.Context, duration time.Duration) (Counts, er
 		return Counts{}, ctx.Err()
 	case <-timer.C:
 	}
-	quiet.to = time.Now()
+	quiet.end = time.Now()
 	if err := w.catchUp(ctx); err != nil {
 		return Counts{}, err
 	}

@@ -8,16 +8,16 @@ import (
 // Writer is the client that made a request.
 type Writer struct {
 	User string
-	// Manager is the field manager, or what the API server takes for it where
-	// the request names none: the user agent up to its first slash.
+	// Manager is the field manager. If the request names none, it is the user agent up to its first slash, like in
+	// the API server.
 	Manager string
 }
 
-// own are prefixes of field managers and user agents of Interlock: its programs
-// name themselves, or are known by the name of the binary.
+// own are prefixes of field managers and user agents of Interlock. Its programs set a name, or have the name of their
+// binary.
 var own = []string{"interlock-", "addon-manager", "addon-agent", "kubectl-addon"}
 
-// Interlock reports whether it is one of Interlock's programs.
+// Interlock reports whether the writer is a program of Interlock.
 func (w Writer) Interlock() bool {
 	for _, prefix := range own {
 		if strings.HasPrefix(w.Manager, prefix) {

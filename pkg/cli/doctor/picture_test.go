@@ -30,7 +30,7 @@ func TestPageShowsOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	picture.Compare(t, "../testdata/doctor.txt", out.String())
-	screen := &picture.Screen{On: terminal.Screen{Width: 80, Colored: true}}
+	screen := &picture.Screen{Terminal: terminal.Screen{Width: 80, Colored: true}}
 	if err := write(screen, src, diagnosis); err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,7 @@ func TestTimelineFitsTheScreen(t *testing.T) {
 	}
 	for _, width := range []int{80, 200} {
 		o, _ := newOptions()
-		screen := &picture.Screen{On: terminal.Screen{Width: width}}
+		screen := &picture.Screen{Terminal: terminal.Screen{Width: width}}
 		o.Out, o.table = screen, table.New(screen, heading)
 		o.table.Spare = o.spareColumns()
 		if err := o.print(state, events); err != nil {

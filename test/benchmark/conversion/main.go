@@ -1,7 +1,6 @@
-// Command conversion measures what Interlock's conversion adds to reading
-// ClusterManagementAddOns through v1beta1: 1,000 reads with it and 1,000 with
-// OCM's conversion functions alone, in turns, on one API server and in one
-// run. It exits 1 when the bound is missed.
+// Command conversion measures the cost of Interlock's conversion for reads of ClusterManagementAddOns through
+// v1beta1: 1,000 reads with it and 1,000 with OCM's conversion functions alone, in turns, on one API server and in
+// one run. It exits 1 when the bound is missed.
 package main
 
 import (
@@ -22,8 +21,8 @@ import (
 
 const (
 	objects = 1000
-	// maxRatio is how many times as long a read may take, in the median: of
-	// what else this machine does, a few reads get most.
+	// maxRatio is the maximum ratio of the median times. The median excludes the few reads that other work on this
+	// machine disturbs.
 	maxRatio = 1.5
 )
 
@@ -44,13 +43,13 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hub.Stop()) }()
-	converting := startConverter()
-	defer converting.server.Close()
-	addOns, err := prepare(ctx, hub.Config, converting)
+	converter := startConverter()
+	defer converter.server.Close()
+	addOns, err := prepare(ctx, hub.Config, converter)
 	if err != nil {
 		return err
 	}
-	took, err := readInTurns(ctx, addOns, converting)
+	took, err := readInTurns(ctx, addOns, converter)
 	if err != nil {
 		return err
 	}
@@ -68,10 +67,9 @@ func run(ctx context.Context) (err error) {
 	return nil
 }
 
-// readInTurns reads every object once with either conversion, one after the
-// other, and returns how long each read took.
-func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter) (map[side][]time.Duration, error) {
-	if err := awaitQuiet(ctx, addOns, converting); err != nil {
+// readInTurns reads every object once with each conversion, one after the other, and returns the time of each read.
+func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter) (map[side][]time.Duration, error) {
+	if err := awaitQuiet(ctx, addOns, converter); err != nil {
 		return nil, err
 	}
 	took := map[side][]time.Duration{}
@@ -79,9 +77,9 @@ func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converti
 	for i := range objects {
 		sides[0], sides[1] = sides[1], sides[0]
 		for _, side := range sides {
-			converting.inUse.Store(side)
+			converter.inUse.Store(side)
 			started := time.Now()
-			conversions, err := read(ctx, addOns, converting, i)
+			conversions, err := read(ctx, addOns, converter, i)
 			took[side] = append(took[side], time.Since(started))
 			if err != nil {
 				return nil, err
@@ -94,12 +92,12 @@ func readInTurns(ctx context.Context, addOns dynamic.ResourceInterface, converti
 	return took, nil
 }
 
-// awaitQuiet waits until the API server has pointed itself to the conversion
-// and filled its caches by it, so that reads alone are converted.
-func awaitQuiet(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter) error {
+// awaitQuiet waits until the API server uses the conversion and has filled its caches by it, so that only reads are
+// converted.
+func awaitQuiet(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter) error {
 	quiet := 0
 	err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		conversions, err := read(ctx, addOns, converting, 0)
+		conversions, err := read(ctx, addOns, converter, 0)
 		if quiet++; conversions != 1 {
 			quiet = 0
 		}

@@ -18,7 +18,7 @@ import (
 
 const crdName = "clustermanagementaddons.addon.open-cluster-management.io"
 
-// registration is as OCM's own add-ons have it, with dependencies.
+// registration is similar to the registrations of OCM's own add-ons, with dependencies.
 const registration = `
 apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn
@@ -43,7 +43,7 @@ spec:
 
 // prepare registers the add-ons and lets the API server convert them. It
 // returns a client of v1beta1.
-func prepare(ctx context.Context, config *rest.Config, converting *converter) (dynamic.ResourceInterface, error) {
+func prepare(ctx context.Context, config *rest.Config, converter *converter) (dynamic.ResourceInterface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	client, err := dynamic.NewForConfig(config)
@@ -63,13 +63,13 @@ func prepare(ctx context.Context, config *rest.Config, converting *converter) (d
 		}
 	}
 	resource.Version = "v1beta1"
-	return client.Resource(resource), convertBy(ctx, config, converting)
+	return client.Resource(resource), convertBy(ctx, config, converter)
 }
 
 func name(i int) string { return fmt.Sprintf("gateway-%d", i) }
 
 // convertBy points the CRD to the conversion.
-func convertBy(ctx context.Context, config *rest.Config, converting *converter) error {
+func convertBy(ctx context.Context, config *rest.Config, converter *converter) error {
 	client, err := apiextensionsclient.NewForConfig(config)
 	if err != nil {
 		return err
@@ -82,17 +82,16 @@ func convertBy(ctx context.Context, config *rest.Config, converting *converter) 
 		Strategy: apiextensionsv1.WebhookConverter,
 		Webhook: &apiextensionsv1.WebhookConversion{
 			ConversionReviewVersions: []string{"v1"},
-			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(converting.server.URL), CABundle: converting.authority()},
+			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(converter.server.URL), CABundle: converter.authority()},
 		},
 	}
 	_, err = client.CustomResourceDefinitions().Update(ctx, crd, metav1.UpdateOptions{})
 	return err
 }
 
-// read reads one object through v1beta1, and returns how many conversions were
-// requested meanwhile.
-func read(ctx context.Context, addOns dynamic.ResourceInterface, converting *converter, i int) (int64, error) {
-	converting.answered.Store(0)
+// read reads one object through v1beta1, and returns the number of conversions that were requested meanwhile.
+func read(ctx context.Context, addOns dynamic.ResourceInterface, converter *converter, i int) (int64, error) {
+	converter.reviews.Store(0)
 	_, err := addOns.Get(ctx, name(i), metav1.GetOptions{})
-	return converting.answered.Load(), err
+	return converter.reviews.Load(), err
 }

@@ -18,7 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
 )
 
-// side is one of the two conversions that are compared.
+// side names a conversion.
 type side string
 
 const (
@@ -26,13 +26,13 @@ const (
 	ocm       side = "OCM alone"
 )
 
-// converter is one server with both conversions behind the same address, so
-// that nothing else differs: not the API server, its objects, nor connections.
+// converter is one server with both conversions behind the same address, so all other parts are equal: the API
+// server, its objects, and connections.
 type converter struct {
 	server *httptest.Server
 	inUse  atomic.Value
-	// answered counts the reviews since the last read.
-	answered atomic.Int64
+	// reviews counts the reviews since the last read.
+	reviews atomic.Int64
 }
 
 func startConverter() *converter {
@@ -43,7 +43,7 @@ func startConverter() *converter {
 		ocm:       http.HandlerFunc(convertTyped),
 	}
 	c.server = httptest.NewUnstartedServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		c.answered.Add(1)
+		c.reviews.Add(1)
 		handlers[c.inUse.Load().(side)].ServeHTTP(writer, request)
 	}))
 	c.server.EnableHTTP2 = true
@@ -55,7 +55,7 @@ func (c *converter) authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.server.Certificate().Raw})
 }
 
-// convertTyped does what OCM's conversion functions need around them, and no more.
+// convertTyped calls OCM's conversion functions, with the least code around them.
 func convertTyped(writer http.ResponseWriter, request *http.Request) {
 	var review apiextensionsv1.ConversionReview
 	if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
@@ -80,14 +80,14 @@ func toV1beta1(raw []byte, desired string) ([]byte, error) {
 	if desired != ocmv1beta1.GroupVersion.String() {
 		return nil, errors.New("reads of v1beta1 alone are measured, not " + desired)
 	}
-	var in ocmv1alpha1.ClusterManagementAddOn
-	if err := json.Unmarshal(raw, &in); err != nil {
+	var source ocmv1alpha1.ClusterManagementAddOn
+	if err := json.Unmarshal(raw, &source); err != nil {
 		return nil, err
 	}
-	var out ocmv1beta1.ClusterManagementAddOn
-	if err := ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOn_To_v1beta1_ClusterManagementAddOn(&in, &out, nil); err != nil {
+	var converted ocmv1beta1.ClusterManagementAddOn
+	if err := ocmv1beta1.Convert_v1alpha1_ClusterManagementAddOn_To_v1beta1_ClusterManagementAddOn(&source, &converted, nil); err != nil {
 		return nil, err
 	}
-	out.APIVersion, out.Kind = desired, in.Kind
-	return json.Marshal(&out)
+	converted.APIVersion, converted.Kind = desired, source.Kind
+	return json.Marshal(&converted)
 }

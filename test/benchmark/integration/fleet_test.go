@@ -23,10 +23,10 @@ func await(ctx context.Context, expected simulator.Expectation) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// writes counts what a user has written to the fleet since. The API server logs
-// a request only after it has answered it.
+// writes counts the writes of a user to the fleet since an earlier count. The API server logs a request only after it
+// has answered it.
 func writes(since simulator.Counts, user string) func() int {
-	return func() int { return counted().Since(since).Writes(user, simulator.FleetResources...) }
+	return func() int { return requestCounts().Since(since).Writes(user, simulator.FleetResources...) }
 }
 
 var _ = Describe("A fleet without agents", Ordered, func() {
@@ -36,10 +36,10 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 	)
 
 	BeforeAll(func() {
-		// What an addon-manager of other specs wrote last, such as events, may not be in the audit log yet.
+		// The last writes of an addon-manager of other specs, such as events, may not be in the audit log yet.
 		Eventually(func() int {
 			earlier := before
-			before = counted()
+			before = requestCounts()
 			return before.Since(earlier).Writes(simulator.ManagerUser, simulator.AllResources...)
 		}).WithPolling(time.Second).WithTimeout(20 * time.Second).Should(BeZero())
 		manager = start(simulator.ManagerOptions{Name: "addon-manager"})
@@ -47,33 +47,33 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 
 	It("is available and has nothing that is written", func() {
 		Expect(observer.Wrong(fleet.Expected(fleet.Clusters, nothingIsDown))).To(BeZero())
-		Expect(counted().Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
+		Expect(requestCounts().Since(before).Writes(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
 	})
 
 	It("fails and recovers with what others depend on, with as many writes as that takes", func(ctx SpecContext) {
-		before := counted()
-		_, err := trivial.Report(ctx, simulator.On(fleet.Clusters, simulator.Root), "False")
+		before := requestCounts()
+		_, err := trivial.Report(ctx, simulator.KeysOn(fleet.Clusters, simulator.Root), "False")
 		Expect(err).NotTo(HaveOccurred())
 		await(ctx, fleet.Expected(fleet.Clusters, rootIsDown))
 
 		dependents := clusters * len(simulator.Dependents(fleet.AddOns, simulator.Root))
 		Eventually(writes(before, simulator.ManagerUser)).Should(Equal(dependents))
 		Eventually(writes(before, simulator.TrivialUser)).Should(Equal(clusters))
-		Expect(counted().Since(before).Reads(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
+		Expect(requestCounts().Since(before).Reads(simulator.ManagerUser, simulator.AllResources...)).To(BeZero())
 
-		_, err = trivial.Report(ctx, simulator.On(fleet.Clusters, simulator.Root), "True")
+		_, err = trivial.Report(ctx, simulator.KeysOn(fleet.Clusters, simulator.Root), "True")
 		Expect(err).NotTo(HaveOccurred())
 		await(ctx, fleet.Expected(fleet.Clusters, nothingIsDown))
 		Eventually(writes(before, simulator.ManagerUser)).Should(Equal(2 * dependents))
 	})
 
 	It("takes no notice of what does not matter", func(ctx SpecContext) {
-		before := counted()
-		_, err := trivial.Touch(ctx, simulator.On(fleet.Clusters, simulator.Leaf), 3*clusters)
+		before := requestCounts()
+		_, err := trivial.Touch(ctx, simulator.KeysOn(fleet.Clusters, simulator.Leaf), 3*clusters)
 		Expect(err).NotTo(HaveOccurred())
-		version, err := trivial.TouchOne(ctx, simulator.On(fleet.Clusters, simulator.Leaf)[0])
+		version, err := trivial.TouchOne(ctx, simulator.KeysOn(fleet.Clusters, simulator.Leaf)[0])
 		Expect(err).NotTo(HaveOccurred())
-		await(ctx, simulator.Expectation{simulator.On(fleet.Clusters, simulator.Leaf)[0]: simulator.VersionIs(version)})
+		await(ctx, simulator.Expectation{simulator.KeysOn(fleet.Clusters, simulator.Leaf)[0]: simulator.VersionIs(version)})
 		Eventually(writes(before, simulator.TrivialUser)).Should(Equal(3*clusters + 1))
 		Expect(writes(before, simulator.ManagerUser)()).To(BeZero())
 	})
@@ -95,7 +95,7 @@ var _ = Describe("A fleet without agents", Ordered, func() {
 
 var _ = Describe("A fleet with an agent on each cluster", Ordered, func() {
 	It("follows leases from the root to the last dependent's Available", func(ctx SpecContext) {
-		before := counted()
+		before := requestCounts()
 		start(simulator.ManagerOptions{Name: "with-agents"})
 		agents, err := fleet.StartAgents(context.Background())
 		Expect(err).NotTo(HaveOccurred())
@@ -111,7 +111,7 @@ var _ = Describe("A fleet with an agent on each cluster", Ordered, func() {
 				}
 				for _, edge := range simulator.Dependents(fleet.AddOns, simulator.Root) {
 					key := types.NamespacedName{Namespace: cluster, Name: edge.Dependent}
-					expected[key] = simulator.Both(expected[key], status)
+					expected[key] = simulator.And(expected[key], status)
 				}
 			}
 			await(ctx, expected)
@@ -128,7 +128,7 @@ var _ = Describe("A fleet whose addon-manager is answered with faults", Ordered,
 		DeferCleanup(proxy.Stop)
 		start(simulator.ManagerOptions{Name: "behind-proxy", Kubeconfig: proxy.Kubeconfig})
 		for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue} {
-			_, err = trivial.Report(ctx, simulator.On(fleet.Clusters, simulator.Root), status)
+			_, err = trivial.Report(ctx, simulator.KeysOn(fleet.Clusters, simulator.Root), status)
 			Expect(err).NotTo(HaveOccurred())
 			down := func(key types.NamespacedName) bool { return status == metav1.ConditionFalse && rootIsDown(key) }
 			await(ctx, fleet.Expected(fleet.Clusters, down))

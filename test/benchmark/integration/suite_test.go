@@ -58,8 +58,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 })
 
-// start starts an addon-manager for the rest of a container, and waits until it
-// has evaluated the whole fleet.
+// start starts an addon-manager for the rest of a container, and waits until it has evaluated the whole fleet.
 func start(options simulator.ManagerOptions) *simulator.Manager {
 	GinkgoHelper()
 	options.Binary = binary
@@ -74,7 +73,7 @@ func start(options simulator.ManagerOptions) *simulator.Manager {
 	return manager
 }
 
-func counted() simulator.Counts {
+func requestCounts() simulator.Counts {
 	GinkgoHelper()
 	counts, err := fleet.Hub.Requests.Count()
 	Expect(err).NotTo(HaveOccurred())

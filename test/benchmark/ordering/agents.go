@@ -27,22 +27,23 @@ func (f *fleet) register(ctx context.Context, name string, needs []string, order
 	if err := f.hub.Client.Create(ctx, template); err != nil {
 		return err
 	}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Annotations: map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration(needs, ordered)},
 	}}
-	registered.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
 	}}
-	return f.hub.Client.Create(ctx, registered)
+	return f.hub.Client.Create(ctx, registration)
 }
 
-// answer has the agents report each work as applied and running, and again when OCM changes it, as OCM's work agent does.
-func (f *fleet) answer(ctx context.Context, informer cache.Informer) error {
+// simulateAgents makes the agents report each work as applied and running, and again when OCM changes it, like OCM's
+// work agent.
+func (f *fleet) simulateAgents(ctx context.Context, informer cache.Informer) error {
 	works := make(chan *workv1.ManifestWork, 10_000)
 	changed := func(object any) {
-		if work, is := object.(*workv1.ManifestWork); is && !reported(work) {
+		if work, ok := object.(*workv1.ManifestWork); ok && !reported(work) {
 			works <- work.DeepCopy()
 		}
 	}
@@ -51,7 +52,7 @@ func (f *fleet) answer(ctx context.Context, informer cache.Informer) error {
 			for {
 				select {
 				case work := <-works:
-					// A work that is gone by now has no agent.
+					// A deleted work has no agent.
 					_ = f.hub.Client.Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, running(work)))
 				case <-ctx.Done():
 					return
@@ -65,21 +66,21 @@ func (f *fleet) answer(ctx context.Context, informer cache.Informer) error {
 	return err
 }
 
-// reported reports whether an agent has said that the work runs as it is now.
+// reported reports whether an agent has reported the current version of the work.
 func reported(work *workv1.ManifestWork) bool {
 	available := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkAvailable)
 	return available != nil && available.ObservedGeneration == work.Generation
 }
 
-// running is the status of a work whose only manifest is a Deployment that runs.
+// running returns the status of a work whose only manifest is a Deployment that runs.
 func running(work *workv1.ManifestWork) []byte {
 	now := metav1.Now()
-	is := func(kind string) metav1.Condition {
+	conditionOf := func(kind string) metav1.Condition {
 		return metav1.Condition{
 			Type: kind, Status: metav1.ConditionTrue, Reason: "Simulated", LastTransitionTime: now, ObservedGeneration: work.Generation,
 		}
 	}
-	conditions := []metav1.Condition{is(workv1.WorkApplied), is(workv1.WorkAvailable)}
+	conditions := []metav1.Condition{conditionOf(workv1.WorkApplied), conditionOf(workv1.WorkAvailable)}
 	var values []workv1.FeedbackValue
 	for _, name := range []string{"Replicas", "ReadyReplicas", "AvailableReplicas"} {
 		values = append(values, workv1.FeedbackValue{Name: name, Value: workv1.FieldValue{Type: workv1.Integer, Integer: ptr.To[int64](1)}})
@@ -87,7 +88,7 @@ func running(work *workv1.ManifestWork) []byte {
 	var manifests []workv1.ManifestCondition
 	for i, manifest := range work.Spec.Workload.Manifests {
 		object := &metav1.PartialObjectMetadata{}
-		_ = json.Unmarshal(manifest.Raw, object) // made above
+		_ = json.Unmarshal(manifest.Raw, object) // the manifests are from register
 		manifests = append(manifests, workv1.ManifestCondition{
 			ResourceMeta: workv1.ManifestResourceMeta{
 				Ordinal: int32(i), Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments",

@@ -28,11 +28,11 @@ import (
 )
 
 const (
-	// writers is how many requests the user of the hub has open.
+	// writers is the number of open requests of the hub's user.
 	writers = 20
-	// managerUser is the user that addon-manager is at the hub.
+	// managerUser is addon-manager's user on the hub.
 	managerUser = "interlock-addon-manager"
-	// patience is more than any step takes.
+	// patience is longer than any step takes.
 	patience = time.Hour
 )
 
@@ -65,12 +65,12 @@ func (f *fleet) prepare(ctx context.Context, o options) error {
 	for i := range o.clusters {
 		f.clusters = append(f.clusters, fmt.Sprintf("cluster%04d", i+1))
 	}
-	if err := f.each(ctx, len(f.clusters), func(ctx context.Context, i int) error { return f.join(ctx, f.clusters[i]) }); err != nil {
+	if err := f.forEach(ctx, len(f.clusters), func(ctx context.Context, i int) error { return f.join(ctx, f.clusters[i]) }); err != nil {
 		return err
 	}
-	followed, end := context.WithCancel(context.WithoutCancel(ctx))
+	followCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = end
-	if err := f.follow(followed); err != nil {
+	if err := f.follow(followCtx); err != nil {
 		return err
 	}
 	user, err := f.hub.AddUser(managerUser, "system:masters")
@@ -119,7 +119,7 @@ func ignoreConflict(err error) error {
 	return err
 }
 
-// awaitGateRule waits until the hub acts on the gate rule: addon-manager says so once it has tried.
+// awaitGateRule waits until the hub acts on the gate rule. addon-manager logs that after a test.
 func (f *fleet) awaitGateRule(ctx context.Context) error {
 	const probed = "probed"
 	if err := f.register(ctx, probed, nil, false); err != nil {
@@ -129,62 +129,63 @@ func (f *fleet) awaitGateRule(ctx context.Context) error {
 		return err
 	}
 	return await(ctx, "the gate rule", func(context.Context) (bool, error) {
-		printed, err := os.ReadFile(filepath.Join(f.dir, "addon-manager.log"))
-		return bytes.Contains(printed, []byte("Gate rule is in force")), err
+		output, err := os.ReadFile(filepath.Join(f.dir, "addon-manager.log"))
+		return bytes.Contains(output, []byte("Gate rule is in force")), err
 	})
 }
 
-// follow keeps count of the available add-ons, and has the agents answer.
+// follow counts the available add-ons, and starts the simulated agents.
 func (f *fleet) follow(ctx context.Context) error {
-	followed, err := cache.New(f.hub.Config, cache.Options{Scheme: f.hub.Client.Scheme()})
+	objects, err := cache.New(f.hub.Config, cache.Options{Scheme: f.hub.Client.Scheme()})
 	if err != nil {
 		return err
 	}
-	addOns, err := followed.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	addOns, err := objects.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
-	works, err := followed.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
+	works, err := objects.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
-	reported := func(object any) {
-		if addOn, is := object.(*addonv1alpha1.ManagedClusterAddOn); is {
+	report := func(object any) {
+		if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
 			f.progress.report(addOn, meta.IsStatusConditionTrue(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		}
 	}
 	if _, err := addOns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: reported, UpdateFunc: func(_, object any) { reported(object) },
+		AddFunc: report, UpdateFunc: func(_, object any) { report(object) },
 	}); err != nil {
 		return err
 	}
-	if err := f.answer(ctx, works); err != nil {
+	if err := f.simulateAgents(ctx, works); err != nil {
 		return err
 	}
-	go func() { _ = followed.Start(ctx) }() // it ends with the context
-	if !followed.WaitForCacheSync(ctx) {
+	go func() { _ = objects.Start(ctx) }() // it ends with the context
+	if !objects.WaitForCacheSync(ctx) {
 		return errors.New("the caches of the fleet have not synced")
 	}
 	return nil
 }
 
-func (f *fleet) each(ctx context.Context, count int, do func(context.Context, int) error) error {
+func (f *fleet) forEach(ctx context.Context, count int, act func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for i := range count {
-		group.Go(func() error { return do(ctx, i) })
+		group.Go(func() error { return act(ctx, i) })
 	}
 	return group.Wait()
 }
 
-func await(ctx context.Context, what string, is func(context.Context) (bool, error)) error {
-	if err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, is); err != nil {
-		return fmt.Errorf("wait for %s: %w", what, err)
+func await(ctx context.Context, name string, condition func(context.Context) (bool, error)) error {
+	if err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, condition); err != nil {
+		return fmt.Errorf("wait for %s: %w", name, err)
 	}
 	return nil
 }
 
-// installed is an add-on that a user installs. An ordered one has its gate closed, as admission would: addon-manager opens it.
+// installed returns an add-on that a user installs. With ordered, its gate is closed, like admission would do.
+// addon-manager opens it.
 func installed(cluster, name string, ordered bool) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if ordered {

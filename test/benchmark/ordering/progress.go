@@ -17,30 +17,30 @@ const printEvery = time.Minute
 // progress counts the add-ons that are not available yet.
 type progress struct {
 	mutex     sync.Mutex
-	available map[client.ObjectKey]bool // of those that are expected
+	available map[client.ObjectKey]bool // of the expected add-ons
 	missing   int
 	changed   chan struct{}
 }
 
 func newProgress() *progress { return &progress{changed: make(chan struct{}, 1)} }
 
-// expect begins to count, with none of these available.
-func (p *progress) expect(all []*addonv1alpha1.ManagedClusterAddOn) {
+// expect begins to count. No add-on is available at first.
+func (p *progress) expect(addOns []*addonv1alpha1.ManagedClusterAddOn) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.available = make(map[client.ObjectKey]bool, len(all))
-	for _, one := range all {
-		p.available[client.ObjectKeyFromObject(one)] = false
+	p.available = make(map[client.ObjectKey]bool, len(addOns))
+	for _, addOn := range addOns {
+		p.available[client.ObjectKeyFromObject(addOn)] = false
 	}
 	p.missing = len(p.available)
 }
 
-// report notes whether an add-on is available.
+// report stores whether an add-on is available.
 func (p *progress) report(addOn *addonv1alpha1.ManagedClusterAddOn, available bool) {
 	key := client.ObjectKeyFromObject(addOn)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if was, expected := p.available[key]; !expected || was == available {
+	if previous, expected := p.available[key]; !expected || previous == available {
 		return
 	}
 	p.available[key] = available
@@ -55,7 +55,7 @@ func (p *progress) report(addOn *addonv1alpha1.ManagedClusterAddOn, available bo
 	}
 }
 
-// await waits until all that are expected are available.
+// await waits until all expected add-ons are available.
 func (p *progress) await(ctx context.Context) error {
 	began, tick := time.Now(), time.NewTicker(printEvery)
 	defer tick.Stop()
@@ -63,7 +63,7 @@ func (p *progress) await(ctx context.Context) error {
 	defer stop()
 	for {
 		p.mutex.Lock()
-		missing, all := p.missing, len(p.available)
+		missing, total := p.missing, len(p.available)
 		p.mutex.Unlock()
 		if missing == 0 {
 			return nil
@@ -71,9 +71,9 @@ func (p *progress) await(ctx context.Context) error {
 		select {
 		case <-p.changed:
 		case <-tick.C:
-			fmt.Fprintf(os.Stderr, "  … %d of %d add-ons are available after %s\n", all-missing, all, time.Since(began).Round(time.Second))
+			fmt.Fprintf(os.Stderr, "  … %d of %d add-ons are available after %s\n", total-missing, total, time.Since(began).Round(time.Second))
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d add-ons are not available: %w", missing, all, ctx.Err())
+			return fmt.Errorf("%d of %d add-ons are not available: %w", missing, total, ctx.Err())
 		}
 	}
 }

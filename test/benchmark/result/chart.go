@@ -14,7 +14,7 @@ import (
 
 // Chart is a set of curves over one axis.
 type Chart struct {
-	// Name is that of its file, without extension.
+	// Name is the name of its file, without extension.
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	X     string `json:"x"`
@@ -22,10 +22,10 @@ type Chart struct {
 	Lines []Line `json:"lines"`
 }
 
-// Line is one curve.
+// Line is a curve.
 type Line struct {
-	Name string       `json:"name"`
-	At   [][2]float64 `json:"at"`
+	Name   string       `json:"name"`
+	Points [][2]float64 `json:"at"`
 }
 
 const (
@@ -68,9 +68,9 @@ func (c Chart) SVG() ([]byte, error) {
 }
 
 func (l Line) drawOn(canvas *plot.Plot, index int) error {
-	points := make(plotter.XYs, len(l.At))
-	for i, at := range l.At {
-		points[i] = plotter.XY{X: at[0], Y: at[1]}
+	points := make(plotter.XYs, len(l.Points))
+	for i, point := range l.Points {
+		points[i] = plotter.XY{X: point[0], Y: point[1]}
 	}
 	curve, dots, err := plotter.NewLinePoints(points)
 	if err != nil {

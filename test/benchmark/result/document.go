@@ -24,25 +24,25 @@ A figure is the median of its repetitions. The least and the greatest value foll
 Some of the greatest values come from the API server. Since Kubernetes 1.34, it compares its cache of each resource with etcd every 5 to 7.5 minutes (feature gate DetectCacheInconsistency). For this it reads all objects, and a measurement at that time takes longer. A streaming list of 60,000 add-ons took 38 s instead of 16 s (` + "`go run -C test/benchmark . --clusters 3000 --addons 20 --scenarios 5 --repetitions 8`" + `).
 `
 
-// WriteDocument writes a document on all reports in a folder, and the charts
-// into a folder beside it that has its name.
-func WriteDocument(from, to string) error {
-	names, err := Names(from)
+// WriteDocument writes a document on all reports in a folder. It writes the charts into a folder beside the document,
+// with the same name.
+func WriteDocument(figures, document string) error {
+	names, err := Names(figures)
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no figures in %s: run the benchmark first", from)
+		return fmt.Errorf("no figures in %s: run the benchmark first", figures)
 	}
-	folder := strings.TrimSuffix(to, filepath.Ext(to))
+	folder := strings.TrimSuffix(document, filepath.Ext(document))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
+		return fmt.Errorf("write %s: %w", document, err)
 	}
 	var text strings.Builder
 	text.WriteString(documentIntroduction)
 	charts := map[string][]byte{}
 	for _, name := range names {
-		report, err := Read(from, name)
+		report, err := Read(figures, name)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func WriteDocument(from, to string) error {
 	if err := writeFiles(folder, charts); err != nil {
 		return err
 	}
-	return os.WriteFile(to, []byte(text.String()), 0o644)
+	return os.WriteFile(document, []byte(text.String()), 0o644)
 }
 
 // describe writes one run's chapter.

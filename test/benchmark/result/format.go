@@ -35,7 +35,7 @@ func (f *Figure) Bound() string {
 	}
 }
 
-// Verdict is "holds" or "MISSED", and empty without a limit.
+// Verdict returns "holds" or "MISSED", or "" without a limit.
 func (f *Figure) Verdict() string {
 	switch {
 	case f.Rule == NoLimit:
@@ -56,8 +56,8 @@ func (f *Figure) withUnit(number string) string {
 
 func isWhole(value float64) bool { return value == math.Trunc(value) }
 
-// format keeps three significant digits, and all of large numbers; of whole ones
-// those before the point.
+// format keeps three significant digits. Of large numbers it keeps all digits, and of whole numbers those before the
+// point.
 func format(value float64, whole bool) string {
 	switch size := math.Abs(value); {
 	case size == math.MaxFloat64:

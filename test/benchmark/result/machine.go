@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Machine is where a report was made.
+// Machine describes the machine that a report was made on.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Markdown renders the report's figures as one table, one row each.
+// Markdown renders the report's figures as one table, with one row each.
 func (r *Report) Markdown() string {
 	var text strings.Builder
 	text.WriteString("| # | Scenario | Figure | Measured | Bound | |\n|---|---|---|---|---|---|\n")

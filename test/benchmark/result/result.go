@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Report is one run of the benchmark.
+// Report has the results of a run of the benchmark.
 type Report struct {
 	Machine  Machine       `json:"machine"`
 	Command  string        `json:"command"`
@@ -20,7 +20,7 @@ type Report struct {
 	Scenarios []*Scenario `json:"scenarios"`
 }
 
-// Setting is one of the parameters of a run.
+// Setting is a parameter of a run.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -30,20 +30,20 @@ type Setting struct {
 type Scenario struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Method describes in a few sentences what is done and compared.
+	// Method describes the steps and the comparison in a few sentences.
 	Method  string        `json:"method"`
 	Took    time.Duration `json:"tookNanoseconds"`
 	Figures []*Figure     `json:"figures"`
 	Charts  []Chart       `json:"charts,omitempty"`
-	// Error is why the scenario failed.
+	// Error is the reason why the scenario failed.
 	Error string `json:"error,omitempty"`
 }
 
 // Rule is how a figure is compared with its limit.
 type Rule string
 
-// The rules. A ratio of two measurements varies, so its median counts. Where
-// something must never happen, the worst value counts.
+// The rules. A ratio of two measurements varies, so its median counts. For events that must never happen, the worst
+// value counts.
 const (
 	NoLimit       Rule = ""
 	MedianAtMost  Rule = "median at most"
@@ -51,7 +51,7 @@ const (
 	NeverAbove    Rule = "never above"
 )
 
-// Figure is one measured quantity: a value for each repetition.
+// Figure is a measured quantity, with a value for each repetition.
 type Figure struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit"`
@@ -88,8 +88,7 @@ func (f *Figure) add(value float64) {
 	f.Values = append(f.Values, min(value, math.MaxFloat64))
 }
 
-// Holds reports whether the figure keeps its limit. A figure without values does
-// not.
+// Holds reports whether the figure keeps its limit. A figure without values does not.
 func (f *Figure) Holds() bool {
 	if f.Rule == NoLimit {
 		return true

@@ -67,7 +67,7 @@ func exampleReport() *Report {
 	good.Bound("ratio", "×", 1.3, MedianAtMost, 1.25)
 	good.Measure("time", "s", 2.5)
 	good.Charts = []Chart{{Name: "growth", Title: "Over the size", X: "clusters", Y: "seconds", Lines: []Line{
-		{Name: "Interlock", At: [][2]float64{{10, 1}, {100, 9}}},
+		{Name: "Interlock", Points: [][2]float64{{10, 1}, {100, 9}}},
 	}}}
 	bad := &Scenario{ID: "6", Title: "Quiet | loud"}
 	bad.Bound("writes", "", 3, NeverAbove, 0)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Median returns the middle of the values, zero for none.
+// Median returns the median of the values, or zero if there are none.
 func Median(values []float64) float64 {
 	return Quantile(values, 0.5)
 }
 
-// Quantile returns the value below which the share q (0 to 1) of the values
-// lies, interpolated between the two nearest; zero for no values.
+// Quantile returns the value below which the share q (0 to 1) of the values lies, interpolated between the two
+// nearest values. It returns zero if there are no values.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -26,8 +26,7 @@ func Quantile(values []float64, q float64) float64 {
 	return sorted[below]*(1-share) + sorted[below+1]*share
 }
 
-// Ratio returns a divided by b; infinite where b is zero and a is not, and one
-// where both are.
+// Ratio returns a divided by b. It is infinite if only b is zero, and one if both are zero.
 func Ratio(a, b float64) float64 {
 	switch {
 	case b != 0:

@@ -13,16 +13,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/agent"
 )
 
-// AgentUser is the user of all agents of a fleet. To the API
-// server each of them is a user of its own.
+// AgentUser is the shared user of all agents of a fleet. They impersonate different users for the API server.
 const AgentUser = "addon-agents"
 
-// leaseGrace spares the simulation to renew leases all the time: none of them
-// grows old by itself.
+// leaseGrace is too long for a lease to expire by itself. So the simulation does not have to renew leases.
 const leaseGrace = 12 * time.Hour
 
-// Agents are the agents of clusters: the real one's code, once for each, in
-// this process. Only the leases that they watch are in memory.
+// Agents are the agents of clusters: the code of the real agent, once for each cluster, in this process. Only the
+// leases that they watch are in memory.
 type Agents struct {
 	// Leases are the leases on each cluster.
 	Leases map[string]*Leases
@@ -44,7 +42,7 @@ func (f *Fleet) StartAgents(ctx context.Context) (*Agents, error) {
 		agents.Leases[cluster] = NewLeases(f.AddOns)
 		config := agentConfig(user.Config, cluster)
 		manager, err := agent.NewManager(agent.Clusters{
-			// No edge here refers to a managed cluster: only leases are read there.
+			// No edge here refers to a managed cluster, so the agent reads only leases there.
 			Hub: config, Managed: config, Leases: agents.Leases[cluster],
 		}, agent.Options{
 			Cluster: cluster, GracePeriod: leaseGrace, MetricsAddress: "0", HealthAddress: "0",
@@ -58,8 +56,8 @@ func (f *Fleet) StartAgents(ctx context.Context) (*Agents, error) {
 	return agents, nil
 }
 
-// agentConfig makes the agent a user of its own, as it is on a real hub: to the
-// API server's fairness a thousand agents are a thousand flows.
+// agentConfig gives the agent its own user, like on a real hub. To the API server's fairness a thousand agents are a
+// thousand flows.
 func agentConfig(config *rest.Config, cluster string) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Impersonate = rest.ImpersonationConfig{

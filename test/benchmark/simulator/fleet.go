@@ -17,12 +17,10 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// writers is how many requests are made at a time: on two cores an API server
-// is at its fastest with 8 to 32.
+// writers is the number of parallel requests. On two cores, an API server is fastest with 8 to 32.
 const writers = 16
 
-// Fleet is a hub with managed clusters, on each of which the same add-ons are
-// installed.
+// Fleet is a hub with managed clusters. The same add-ons are installed on each of them.
 type Fleet struct {
 	Hub      *Hub
 	Clusters []string
@@ -31,8 +29,8 @@ type Fleet struct {
 	first *stored
 }
 
-// NewFleet registers the add-ons at a hub that has none, and Absent, which is
-// installed nowhere. There are no clusters yet.
+// NewFleet registers the add-ons at a hub without add-ons. It also registers Absent, which is installed nowhere. There
+// are no clusters yet.
 func NewFleet(ctx context.Context, hub *Hub, addOns []AddOn) (*Fleet, error) {
 	fleet := &Fleet{Hub: hub, AddOns: addOns}
 	for _, addOn := range append([]AddOn{{Name: Absent}}, addOns...) {
@@ -55,7 +53,7 @@ func (h *Hub) Register(ctx context.Context, addOn AddOn) error {
 	return nil
 }
 
-// Declare replaces what a registered add-on depends on.
+// Declare replaces the dependencies of a registered add-on.
 func (h *Hub) Declare(ctx context.Context, addOn AddOn) error {
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"dependencies": addOn.Dependencies}})
 	if err != nil {
@@ -68,8 +66,8 @@ func (h *Hub) Declare(ctx context.Context, addOn AddOn) error {
 	return nil
 }
 
-// Grow lets clusters join until there are that many, each with all add-ons
-// installed and available. It calls joined after each.
+// Grow lets clusters join until there are that many, each with all add-ons installed and available. It calls joined
+// after each.
 func (f *Fleet) Grow(ctx context.Context, size int, joined func()) error {
 	if size > 0 && f.first == nil {
 		if err := f.joinFirst(ctx); err != nil {
@@ -93,8 +91,8 @@ func (f *Fleet) Grow(ctx context.Context, size int, joined func()) error {
 	return group.Wait()
 }
 
-// joinFirst lets the cluster join whose add-ons are installed through the API server.
-func (f *Fleet) joinFirst(ctx context.Context) (err error) {
+// joinFirst lets the first cluster join. Its add-ons are installed through the API server.
+func (f *Fleet) joinFirst(ctx context.Context) error {
 	const cluster = "cluster1"
 	if err := f.join(ctx, cluster); err != nil {
 		return err
@@ -105,6 +103,7 @@ func (f *Fleet) joinFirst(ctx context.Context) (err error) {
 		}
 	}
 	f.Clusters = append(f.Clusters, cluster)
+	var err error
 	f.first, err = f.Hub.readStored(ctx, cluster)
 	return err
 }
@@ -124,15 +123,15 @@ func (f *Fleet) join(ctx context.Context, name string) error {
 	return f.Hub.ReportCluster(ctx, name, metav1.ConditionTrue)
 }
 
-// Install installs an add-on on a cluster, available, with all that OCM's own
-// controllers write to it: about four kilobytes.
+// Install installs an available add-on on a cluster, with all fields that OCM's own controllers write to it. That is
+// about four kilobytes.
 func (h *Hub) Install(ctx context.Context, cluster, name string) error {
 	addOn := installedAddOn(cluster, name)
 	status := addOn.Status
 	if err := h.Client.Create(ctx, addOn); err != nil {
 		return fmt.Errorf("install %s on %s: %w", name, cluster, err)
 	}
-	// A patch without a version: addon-manager may have written meanwhile.
+	// The patch has no version, because addon-manager may have written meanwhile.
 	created := addOn.DeepCopy()
 	addOn.Status = status
 	if err := h.Client.Status().Patch(ctx, addOn, client.MergeFrom(created), client.FieldOwner("registration")); err != nil {
@@ -150,11 +149,10 @@ func (h *Hub) Uninstall(ctx context.Context, cluster, name string) error {
 	return nil
 }
 
-// clusterStopped is OCM's reason for a cluster, and for its add-ons, from which the hub
-// receives nothing any more.
+// clusterStopped is OCM's reason for a lost cluster and its add-ons.
 const clusterStopped = "ManagedClusterLeaseUpdateStopped"
 
-// ReportCluster sets a cluster's Available as OCM's registration does.
+// ReportCluster sets a cluster's Available like OCM's registration.
 func (h *Hub) ReportCluster(ctx context.Context, name string, status metav1.ConditionStatus) error {
 	reason, message := "ManagedClusterAvailable", "Managed cluster is available"
 	if status == metav1.ConditionUnknown {
@@ -178,22 +176,22 @@ func (h *Hub) ReportCluster(ctx context.Context, name string, status metav1.Cond
 	return nil
 }
 
-// Each calls a function for each of the clusters, several at a time.
-func Each(ctx context.Context, clusters []string, do func(ctx context.Context, cluster string) error) error {
-	return eachOf(ctx, clusters, do)
+// ForEach calls a function for each of the clusters, several at a time.
+func ForEach(ctx context.Context, clusters []string, act func(ctx context.Context, cluster string) error) error {
+	return forEachItem(ctx, clusters, act)
 }
 
-func eachOf[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+func forEachItem[T any](ctx context.Context, items []T, act func(context.Context, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for _, item := range items {
-		group.Go(func() error { return do(ctx, item) })
+		group.Go(func() error { return act(ctx, item) })
 	}
 	return group.Wait()
 }
 
-// On returns the keys of one add-on on each of the clusters.
-func On(clusters []string, addOn string) []types.NamespacedName {
+// KeysOn returns the keys of one add-on on each of the clusters.
+func KeysOn(clusters []string, addOn string) []types.NamespacedName {
 	keys := make([]types.NamespacedName, len(clusters))
 	for i, cluster := range clusters {
 		keys[i] = types.NamespacedName{Namespace: cluster, Name: addOn}

@@ -1,7 +1,6 @@
-// Package simulator plays a fleet against Interlock: a real hub API server with
-// the objects of many managed clusters and add-ons, the real addon-manager, and
-// the real agent's code many times over in this process. It can make the fleet
-// change, watch what comes of it, and count requests at the API server.
+// Package simulator plays a fleet against Interlock: a real hub API server with the objects of many managed clusters
+// and add-ons, the real addon-manager, and the real agent's code many times over in this process. It can change the
+// fleet, watch the consequences, and count requests at the API server.
 package simulator
 
 import (
@@ -28,18 +27,17 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// measuredGroup is the group of everybody whose requests are counted and who
-// is subject to the API server's priority and fairness, as it is for no
-// administrator.
+// measuredGroup is the group of all users whose requests are counted. They are subject to the API server's priority
+// and fairness, unlike administrators.
 const measuredGroup = "interlock:measured"
 
-// auditMegabytes is more than is ever logged: a log that is begun anew would not be counted to its end.
+// auditMegabytes is more than is ever logged. A rotated log would not be counted completely.
 const auditMegabytes = "100000"
 
 // cachedWithin is how long the API server may take to read all add-ons.
 const cachedWithin = 5 * time.Minute
 
-// auditPolicy has every finished request of a measured user logged.
+// auditPolicy logs every finished request of a measured user.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -51,7 +49,7 @@ rules:
 
 // Hub is an API server with OCM's CRDs that counts the requests of each user.
 type Hub struct {
-	// Client is an administrator's: what it does is not counted.
+	// Client is an administrator's client. Its requests are not counted.
 	Client client.WithWatch
 	// Requests counts the requests of measured users.
 	Requests *Requests
@@ -84,7 +82,7 @@ func StartHub(ctx context.Context, dir, name string) (*Hub, error) {
 	return hub, nil
 }
 
-// NewScheme returns all types that are used here.
+// NewScheme returns a scheme with all types that are used here.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.Install, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme} {
@@ -111,8 +109,8 @@ func (h *Hub) prepare(ctx context.Context) error {
 	return nil
 }
 
-// User makes a measured user known. It may do everything, because rights are
-// no subject here, and is limited by priority and fairness like a workload.
+// User creates a measured user. It may do everything, because permissions are not tested here. Priority and fairness
+// limit it like a workload.
 func (h *Hub) User(name string) (*testenv.User, error) {
 	return h.cluster.AddUser(name, measuredGroup, "system:serviceaccounts")
 }
@@ -120,9 +118,8 @@ func (h *Hub) User(name string) (*testenv.User, error) {
 // Interrupt restarts the API server: every watch on it ends.
 func (h *Hub) Interrupt() error { return h.cluster.Restart() }
 
-// AwaitCache waits until the API server has read all add-ons and answers watches
-// of them: after a restart it refuses them until then, and a client that tries ten
-// times gives up before a large fleet has been read.
+// AwaitCache waits until the API server has read all add-ons and serves watches of them. After a restart it refuses
+// watches until then. A client that tries ten times gives up before a large fleet has been read.
 func (h *Hub) AwaitCache(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, time.Second, cachedWithin, true, func(ctx context.Context) (bool, error) {
 		events, err := h.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{})
@@ -141,14 +138,14 @@ func (h *Hub) AwaitCache(ctx context.Context) error {
 	return nil
 }
 
-// CollectGarbage has the API server collect its garbage, and waits until it has.
+// CollectGarbage makes the API server collect its garbage, and waits until it has.
 func (h *Hub) CollectGarbage(ctx context.Context) error {
-	asking, err := discovery.NewDiscoveryClientForConfig(h.cluster.Config)
+	client, err := discovery.NewDiscoveryClientForConfig(h.cluster.Config)
 	if err != nil {
 		return fmt.Errorf("make a client of the hub: %w", err)
 	}
 	// The rest of the profile does not matter.
-	if err := asking.RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Error(); err != nil {
+	if err := client.RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(ctx).Error(); err != nil {
 		return fmt.Errorf("have the API server collect its garbage: %w", err)
 	}
 	return nil
@@ -157,7 +154,7 @@ func (h *Hub) CollectGarbage(ctx context.Context) error {
 // Stop stops the API server and removes its data.
 func (h *Hub) Stop() error { return h.cluster.Stop() }
 
-// unthrottled leaves the limits to the API server.
+// unthrottled leaves the rate limits to the API server.
 func unthrottled(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS = -1

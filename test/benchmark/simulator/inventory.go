@@ -7,24 +7,23 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// AddOn is one registered add-on with what it depends on.
+// AddOn is a registered add-on with its dependencies.
 type AddOn struct {
 	Name         string
 	Dependencies []addonv1alpha1.AddonDependency
 }
 
-// Add-ons that scenarios speak of by name. All are real ones of OCM's.
+// Add-ons that scenarios name. All are real add-ons of OCM.
 const (
-	// Root is what others depend on; it depends on nothing itself.
+	// Root has dependents, and no dependencies.
 	Root = "managed-serviceaccount"
-	// Leaf depends on nothing, and nothing depends on it.
+	// Leaf has no dependencies and no dependents.
 	Leaf = "work-manager"
-	// Absent is registered and installed nowhere.
+	// Absent is registered, and installed nowhere.
 	Absent = "observability-controller"
 )
 
-// MinAddOns is how many add-ons a fleet needs at least: so many have edges, and
-// two more have none.
+// MinAddOns is the least number of add-ons in a fleet. With it, all real edges exist, and two add-ons have none.
 const MinAddOns = 10
 
 var realAddOns = []AddOn{
@@ -56,18 +55,18 @@ var realAddOns = []AddOn{
 	{Name: "hypershift-addon"},
 }
 
-// AddOns returns that many add-ons: OCM's own with their edges, then invented
-// ones that depend on up to two invented ones before them.
+// AddOns returns that many add-ons: OCM's own with their edges, then invented ones. These depend on up to two earlier
+// invented add-ons.
 func AddOns(count int, seed uint64) []AddOn {
 	random := rand.New(rand.NewPCG(seed, 0))
 	addOns := append([]AddOn{}, realAddOns[:min(count, len(realAddOns))]...)
 	for i := len(realAddOns); i < count; i++ {
 		addOn := AddOn{Name: fmt.Sprintf("addon-%03d", i)}
-		known := addOns[len(realAddOns):]
-		for _, pick := range random.Perm(len(known))[:min(random.IntN(3), len(known))] {
-			edge := required(known[pick].Name, "It does not work without.")
+		earlier := addOns[len(realAddOns):]
+		for _, pick := range random.Perm(len(earlier))[:min(random.IntN(3), len(earlier))] {
+			edge := required(earlier[pick].Name, "It does not work without.")
 			if random.IntN(3) == 0 {
-				edge = optional(known[pick].Name, "It does less without.")
+				edge = optional(earlier[pick].Name, "It does less without.")
 			}
 			addOn.Dependencies = append(addOn.Dependencies, edge)
 		}
@@ -84,20 +83,20 @@ func optional(name, message string) addonv1alpha1.AddonDependency {
 	return addonv1alpha1.AddonDependency{Name: name, Type: addonv1alpha1.DependencyTypeOptional, Message: message}
 }
 
-// Edge is one dependency of one add-on, seen from the dependency.
+// Edge is a dependency of an add-on, from the view of the dependency.
 type Edge struct {
 	Dependent string
 	Required  bool
 }
 
-// Dependents returns the edges on an add-on among the given ones, in their order.
+// Dependents returns the edges on an add-on, in the order of the add-ons.
 func Dependents(addOns []AddOn, dependency string) []Edge {
 	var edges []Edge
 	for _, addOn := range addOns {
-		for _, declared := range addOn.Dependencies {
-			if declared.Name == dependency {
+		for _, edge := range addOn.Dependencies {
+			if edge.Name == dependency {
 				edges = append(edges, Edge{
-					Dependent: addOn.Name, Required: declared.Type == addonv1alpha1.DependencyTypeRequired,
+					Dependent: addOn.Name, Required: edge.Type == addonv1alpha1.DependencyTypeRequired,
 				})
 			}
 		}

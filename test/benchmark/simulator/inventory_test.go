@@ -25,13 +25,13 @@ func TestAddOnsDeclareNothingThatIsWrong(t *testing.T) {
 		if len(addOns) != count {
 			t.Errorf("%d add-ons, want %d", len(addOns), count)
 		}
-		var registered []addonv1alpha1.ClusterManagementAddOn
+		var registrations []addonv1alpha1.ClusterManagementAddOn
 		for _, addOn := range addOns {
 			registration := addonv1alpha1.ClusterManagementAddOn{}
 			registration.Name, registration.Spec.Dependencies = addOn.Name, addOn.Dependencies
-			registered = append(registered, registration)
+			registrations = append(registrations, registration)
 		}
-		catalog := catalog.New(registered)
+		catalog := catalog.New(registrations)
 		for _, addOn := range addOns {
 			if problems := catalog.Problems(addOn.Name); len(problems) > 0 {
 				t.Errorf("%s of %d: %v", addOn.Name, count, problems)

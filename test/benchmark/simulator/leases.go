@@ -14,11 +14,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// leaseEvents is how many changes of one lease may wait to be read.
+// leaseEvents is the number of unread changes that a watch of one lease can buffer.
 const leaseEvents = 100
 
-// Leases are the leases of the add-ons on one managed cluster, in memory: what
-// its API server would serve. It is safe for concurrent use.
+// Leases are the leases of the add-ons on one managed cluster, in memory, in place of its API server. They are safe
+// for concurrent use.
 type Leases struct {
 	mutex   sync.Mutex
 	leases  map[string]*coordinationv1.Lease
@@ -51,10 +51,10 @@ func NewLeases(addOns []AddOn) *Leases {
 	return leases
 }
 
-// Renew is what an add-on does that lives.
+// Renew renews the lease, like an add-on that runs.
 func (l *Leases) Renew(addOn string) { l.set(addOn, time.Now()) }
 
-// Stop leaves the lease of an add-on as it would be if it had died long ago.
+// Stop sets the lease of an add-on to a time long ago, as if the add-on had died.
 func (l *Leases) Stop(addOn string) { l.set(addOn, time.Now().Add(-24*time.Hour)) }
 
 // RenewIfAlive is Renew for an add-on that has not been stopped.
@@ -80,12 +80,12 @@ func (l *Leases) set(addOn string, renewed time.Time) {
 	}
 }
 
-// Leases implements the client of leases; all namespaces are one.
+// Leases implements the client of leases. All namespaces are the same.
 func (l *Leases) Leases(string) coordinationv1client.LeaseInterface {
 	return leaseClient{leases: l}
 }
 
-// leaseClient has of the client's methods those that an agent uses.
+// leaseClient implements the methods of the client that an agent uses.
 type leaseClient struct {
 	coordinationv1client.LeaseInterface
 
@@ -105,7 +105,7 @@ func (c leaseClient) Get(_ context.Context, name string, _ metav1.GetOptions) (*
 	return nil, apierrors.NewNotFound(coordinationv1.Resource("leases"), name)
 }
 
-// List implements the client of leases, for one of them.
+// List implements the client of leases, for one lease.
 func (c leaseClient) List(ctx context.Context, options metav1.ListOptions) (*coordinationv1.LeaseList, error) {
 	list := &coordinationv1.LeaseList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 	lease, err := c.Get(ctx, nameIn(options), metav1.GetOptions{})
@@ -115,8 +115,8 @@ func (c leaseClient) List(ctx context.Context, options metav1.ListOptions) (*coo
 	return list, nil
 }
 
-// Watch implements the client of leases, for one of them. It begins with what
-// is there: a change since the list must not be lost.
+// Watch implements the client of leases, for one lease. It begins with the present lease, so that no change since the
+// list is lost.
 func (c leaseClient) Watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	open := &leaseWatch{leases: c.leases, name: nameIn(options), events: make(chan watch.Event, leaseEvents)}
 	c.leases.mutex.Lock()

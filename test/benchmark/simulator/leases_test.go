@@ -41,7 +41,7 @@ func TestLeases(t *testing.T) {
 		t.Errorf("renewed, it is %s old", age)
 	}
 	watch.Stop()
-	for range 2 * leaseEvents { // nobody reads, and nobody is blocked
+	for range 2 * leaseEvents { // no reader, and no writer is blocked
 		leases.Renew("a")
 	}
 	if _, err := client.Get(t.Context(), "missing", metav1.GetOptions{}); !apierrors.IsNotFound(err) {

@@ -17,7 +17,7 @@ import (
 	"open-cluster-management.io/interlock/test/process"
 )
 
-// ManagerUser is the user that addon-manager is at the hub.
+// ManagerUser is addon-manager's user on the hub.
 const ManagerUser = "system:serviceaccount:open-cluster-management:interlock-addon-manager"
 
 const (
@@ -25,7 +25,7 @@ const (
 	startPatience = 10 * time.Minute
 )
 
-// Manager is an addon-manager: a process of its own.
+// Manager is an addon-manager in its own process.
 type Manager struct {
 	*process.Process
 	// Started is when the process was started.
@@ -38,19 +38,19 @@ type Manager struct {
 type ManagerOptions struct {
 	// Binary is the path of the program.
 	Binary string
-	// Name distinguishes the logs of several.
+	// Name distinguishes the logs of several addon-managers.
 	Name string
-	// Kubeconfig replaces the one that leads straight to the hub.
+	// Kubeconfig replaces the kubeconfig that leads straight to the hub.
 	Kubeconfig string
-	// Elect has it wait until it is the leader.
+	// Elect makes it wait until it is the leader.
 	Elect bool
-	// Reports is which reports it writes; empty: its default.
+	// Reports is the value of --reports. It is off if empty.
 	Reports string
 	// Lifecycle is whether it installs and removes add-ons.
 	Lifecycle bool
 }
 
-// StartManager starts an addon-manager. It does not wait until that is ready.
+// StartManager starts an addon-manager. It does not wait until addon-manager is ready.
 func (h *Hub) StartManager(o ManagerOptions) (*Manager, error) {
 	if o.Kubeconfig == "" {
 		user, err := h.User(ManagerUser)
@@ -74,7 +74,7 @@ func (h *Hub) StartManager(o ManagerOptions) (*Manager, error) {
 	return manager, nil
 }
 
-// AwaitReady waits until it reports that it is ready.
+// AwaitReady waits until addon-manager reports that it is ready.
 func (m *Manager) AwaitReady(ctx context.Context) error {
 	return m.await(ctx, "ready", func(ctx context.Context) (bool, error) {
 		_, err := get(ctx, "http://"+m.health+"/readyz")
@@ -82,17 +82,17 @@ func (m *Manager) AwaitReady(ctx context.Context) error {
 	})
 }
 
-// AwaitEvaluated waits until it has made at least that many evaluations since
-// it started and has nothing more to do.
+// AwaitEvaluated waits until addon-manager has made at least that many evaluations since it started, and has nothing
+// more to do.
 func (m *Manager) AwaitEvaluated(ctx context.Context, atLeast int) error {
 	return m.await(ctx, fmt.Sprintf("done with %d evaluations", atLeast), func(ctx context.Context) (bool, error) {
 		text, err := get(ctx, "http://"+m.metrics+"/metrics")
 		if err != nil {
 			return false, nil //nolint:nilerr // it does not serve them yet
 		}
-		evaluated, err := sumMetric(text, metrics.NameEvaluation, nil)
+		evaluations, err := sumMetric(text, metrics.NameEvaluation, nil)
 		waiting, waitErr := sumMetric(text, "workqueue_depth", nil)
-		return evaluated >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
+		return evaluations >= float64(atLeast) && waiting == 0, errors.Join(err, waitErr)
 	})
 }
 
@@ -102,17 +102,17 @@ func (m *Manager) Profile(ctx context.Context, kind string) ([]byte, error) {
 	return get(ctx, "http://"+m.profile+"/debug/pprof/"+kind)
 }
 
-func (m *Manager) await(ctx context.Context, what string, condition wait.ConditionWithContextFunc) error {
-	return await(ctx, m.Process, "addon-manager to be "+what, condition)
+func (m *Manager) await(ctx context.Context, state string, condition wait.ConditionWithContextFunc) error {
+	return await(ctx, m.Process, "addon-manager to be "+state, condition)
 }
 
-// await waits for a condition, and no longer once the process has ended.
-func await(ctx context.Context, of *process.Process, what string, condition wait.ConditionWithContextFunc) error {
+// await waits for a condition, until the program ends.
+func await(ctx context.Context, program *process.Process, name string, condition wait.ConditionWithContextFunc) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-of.Done():
+		case <-program.Done():
 			cancel(errors.New("it has ended by itself"))
 		case <-ctx.Done():
 		}
@@ -121,7 +121,7 @@ func await(ctx context.Context, of *process.Process, what string, condition wait
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return fmt.Errorf("wait for %s: %w", what, err)
+		return fmt.Errorf("wait for %s: %w", name, err)
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func get(ctx context.Context, url string) (body []byte, err error) {
 	return io.ReadAll(response.Body)
 }
 
-// freeAddresses returns addresses on the loopback interface on which no process
-// listens. They may be taken by the time they are used, but seldom are.
+// freeAddresses returns addresses on the loopback interface on which no process listens. Other processes may take
+// them before they are used, but seldom do.
 func freeAddresses(count int) ([]string, error) {
 	addresses := make([]string, count)
 	for i := range addresses {

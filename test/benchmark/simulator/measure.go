@@ -17,15 +17,15 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Usage is what a process has used.
+// Usage is the processor time and memory of a process.
 type Usage struct {
-	// CPU is user and system time since it started.
+	// CPU is user and system time since the start of the process.
 	CPU time.Duration
 	// RSS and Peak are its resident memory in MiB: now, and at most so far.
 	RSS, Peak float64
 }
 
-// UsageOf reads what a process has used from /proc.
+// UsageOf reads the usage of a process from /proc.
 func UsageOf(pid int) (Usage, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -42,7 +42,7 @@ func UsageOf(pid int) (Usage, error) {
 	}, nil
 }
 
-// ForgetPeak has the kernel measure the peak of a process's memory anew.
+// ForgetPeak makes the kernel measure the peak of a process's memory anew.
 func ForgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o200)
 }
@@ -100,11 +100,11 @@ func sumMetric(text []byte, name string, labels map[string]string) (float64, err
 }
 
 func hasLabels(metric *dto.Metric, labels map[string]string) bool {
-	found := 0
+	matches := 0
 	for _, label := range metric.GetLabel() {
-		if value, wanted := labels[label.GetName()]; wanted && value == label.GetValue() {
-			found++
+		if value, ok := labels[label.GetName()]; ok && value == label.GetValue() {
+			matches++
 		}
 	}
-	return found == len(labels)
+	return matches == len(labels)
 }

@@ -11,7 +11,7 @@ import (
 
 const addOnNamespace = "open-cluster-management-agent-addon"
 
-// installedAddOn is an add-on as OCM's controllers leave it on a hub.
+// installedAddOn returns an add-on in the state that OCM's controllers leave on a hub.
 func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster, Name: name,
@@ -28,7 +28,7 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 		}},
 		Finalizers: nil, // no controller here would remove them
 	}}
-	addOn.Spec.InstallNamespace = addOnNamespace //nolint:staticcheck // deprecated, and what OCM sets
+	addOn.Spec.InstallNamespace = addOnNamespace //nolint:staticcheck // deprecated, but OCM sets it
 	config := stockv1alpha1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: "addondeploymentconfigs"}
 	referent := stockv1alpha1.ConfigReferent{Namespace: "open-cluster-management", Name: name + "-config"}
 	addOn.Spec.Configs = []stockv1alpha1.AddOnConfig{{ConfigGroupResource: config, ConfigReferent: referent}}
@@ -57,15 +57,15 @@ func installedAddOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
 			DesiredConfig:       &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 			LastAppliedConfig:   &stockv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "94e2f15f9c1ce24a0c1c1a3a5cb0ed6e0a3d1f3a0a1bd4b8d1a1a6a7e9d0c1b2"},
 		}},
-		Conditions: conditions(name, metav1.ConditionTrue, joined, "completed with no errors."),
+		Conditions: conditions(name, metav1.ConditionTrue, joinTime, "completed with no errors."),
 	}
 	return addOn
 }
 
-// joined is since when add-ons are available that have no report yet.
-var joined = metav1.Now()
+// joinTime is the time since when add-ons without a report are available.
+var joinTime = metav1.Now()
 
-// conditions are all that stock OCM keeps on an add-on.
+// conditions returns all conditions that stock OCM keeps on an add-on.
 func conditions(addOn string, available metav1.ConditionStatus, since metav1.Time, progress string) []metav1.Condition {
 	now := metav1.Now()
 	condition := func(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -81,8 +81,8 @@ func conditions(addOn string, available metav1.ConditionStatus, since metav1.Tim
 	}
 }
 
-// availableCondition has the words of OCM's lease controller, and of its hub
-// where the cluster is lost.
+// availableCondition has the reasons and messages of OCM's lease controller. On a lost cluster, it has the reason
+// and message of OCM's hub.
 func availableCondition(addOn string, status metav1.ConditionStatus, since metav1.Time) metav1.Condition {
 	condition := metav1.Condition{Type: availability.ConditionAvailable, Status: status, LastTransitionTime: since}
 	switch status {

@@ -18,14 +18,14 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// State is what an observer has seen of one add-on on one cluster last.
+// State is the last state of one add-on on one cluster that an observer has received.
 type State struct {
 	Available, Degraded Condition
 	// Version is the add-on's resourceVersion.
 	Version string
 }
 
-// Condition is the state of one condition; empty if it is absent.
+// Condition is the state of one condition. It is empty if the condition is absent.
 type Condition struct {
 	Status metav1.ConditionStatus
 	Reason string
@@ -33,13 +33,13 @@ type Condition struct {
 
 func (c Condition) String() string { return string(c.Status) + "/" + c.Reason }
 
-// Change is a condition that an observer has seen change.
+// Change is a change of a condition.
 type Change struct {
-	At   time.Time
+	Time time.Time
 	Type string
 }
 
-// Observer follows all add-ons of a hub as a user's watch sees them.
+// Observer follows all add-ons of a hub by a watch, like a user.
 type Observer struct {
 	mutex   sync.Mutex
 	states  map[types.NamespacedName]State
@@ -47,39 +47,38 @@ type Observer struct {
 	waiting []*waiter
 }
 
-// waiter waits for a set of add-ons, each of which counts from its first moment
-// in the wanted state on.
+// waiter waits for a set of add-ons. Each add-on counts from the first moment in the expected state.
 type waiter struct {
-	open map[types.NamespacedName]func(State) bool
-	last time.Time
-	done chan struct{}
+	pending  map[types.NamespacedName]func(State) bool
+	last     time.Time
+	finished chan struct{}
 }
 
-// Observe starts to follow the hub's add-ons, and returns when all that are
-// there have been seen. It ends with the context.
+// Observe starts to follow the hub's add-ons, and returns when it has received all present add-ons. It ends with the
+// context.
 func (h *Hub) Observe(ctx context.Context) (*Observer, error) {
 	observer := &Observer{states: map[types.NamespacedName]State{}}
-	seen, err := cache.New(unthrottled(h.cluster.Config), cache.Options{
+	follower, err := cache.New(unthrottled(h.cluster.Config), cache.Options{
 		Scheme:   h.scheme,
 		ByObject: map[client.Object]cache.ByObject{&addonv1alpha1.ManagedClusterAddOn{}: {Transform: onlyConditions}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("observe add-ons: %w", err)
 	}
-	informer, err := seen.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
+	informer, err := follower.GetInformer(ctx, &addonv1alpha1.ManagedClusterAddOn{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, fmt.Errorf("observe add-ons: %w", err)
 	}
-	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    observer.saw,
-		UpdateFunc: func(_, object any) { observer.saw(object) },
-		DeleteFunc: observer.sawGone,
+	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    observer.receive,
+		UpdateFunc: func(_, object any) { observer.receive(object) },
+		DeleteFunc: observer.receiveDeleted,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("observe add-ons: %w", err)
 	}
-	go func() { _ = seen.Start(ctx) }() // it ends with the context, without an error
-	if !toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced) {
+	go func() { _ = follower.Start(ctx) }() // it ends with the context, without an error
+	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil, fmt.Errorf("observe add-ons: %w", ctx.Err())
 	}
 	return observer, nil
@@ -97,7 +96,7 @@ func onlyConditions(object any) (any, error) {
 	return lean, nil
 }
 
-func (o *Observer) saw(object any) {
+func (o *Observer) receive(object any) {
 	addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn)
 	if !ok {
 		return
@@ -110,15 +109,15 @@ func (o *Observer) saw(object any) {
 	before := o.states[key]
 	o.states[key] = state
 	if before.Available != state.Available {
-		o.changes = append(o.changes, Change{At: now, Type: "Available"})
+		o.changes = append(o.changes, Change{Time: now, Type: "Available"})
 	}
 	if before.Degraded != state.Degraded {
-		o.changes = append(o.changes, Change{At: now, Type: "Degraded"})
+		o.changes = append(o.changes, Change{Time: now, Type: "Degraded"})
 	}
 	o.notify(key, state, now)
 }
 
-func (o *Observer) sawGone(object any) {
+func (o *Observer) receiveDeleted(object any) {
 	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = last.Obj
 	}
@@ -140,31 +139,31 @@ func conditionOf(addOn *addonv1alpha1.ManagedClusterAddOn, kind string) Conditio
 // notify signals the waiting callers. The caller has locked the mutex.
 func (o *Observer) notify(key types.NamespacedName, state State, now time.Time) {
 	o.waiting = slices.DeleteFunc(o.waiting, func(w *waiter) bool {
-		wanted, ok := w.open[key]
-		if !ok || !wanted(state) {
+		matches, ok := w.pending[key]
+		if !ok || !matches(state) {
 			return false
 		}
-		delete(w.open, key)
+		delete(w.pending, key)
 		w.last = now
-		if len(w.open) > 0 {
+		if len(w.pending) > 0 {
 			return false
 		}
-		close(w.done)
+		close(w.finished)
 		return true
 	})
 }
 
-// Expectation is what is expected to be seen of an add-on.
+// Expectation has a condition on the state of each add-on.
 type Expectation map[types.NamespacedName]func(State) bool
 
-// Await waits until each add-on has been seen as expected, and returns when the
-// last one was; the present moment if all were so already.
+// Await waits until each add-on has been in the expected state once. It returns the time of the last one, or the
+// present time if all were in that state already.
 func (o *Observer) Await(ctx context.Context, expected Expectation, patience time.Duration) (time.Time, error) {
 	w := o.expect(expected)
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	select {
-	case <-w.done:
+	case <-w.finished:
 		return w.last, nil
 	case <-timeout.C:
 		return time.Time{}, fmt.Errorf("not as expected after %s: %s", patience, o.describe(w))
@@ -174,54 +173,54 @@ func (o *Observer) Await(ctx context.Context, expected Expectation, patience tim
 }
 
 func (o *Observer) expect(expected Expectation) *waiter {
-	w := &waiter{open: make(Expectation, len(expected)), last: time.Now(), done: make(chan struct{})}
+	w := &waiter{pending: make(Expectation, len(expected)), last: time.Now(), finished: make(chan struct{})}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	for key, wanted := range expected {
-		if !wanted(o.states[key]) {
-			w.open[key] = wanted
+	for key, matches := range expected {
+		if !matches(o.states[key]) {
+			w.pending[key] = matches
 		}
 	}
-	if len(w.open) == 0 {
-		close(w.done)
+	if len(w.pending) == 0 {
+		close(w.finished)
 		return w
 	}
 	o.waiting = append(o.waiting, w)
 	return w
 }
 
-// describe names the first few of those that are still waited for.
+// describe names the first few of the pending add-ons.
 func (o *Observer) describe(w *waiter) string {
 	const shown = 3
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	o.waiting = slices.DeleteFunc(o.waiting, func(other *waiter) bool { return other == w })
+	o.waiting = slices.DeleteFunc(o.waiting, func(candidate *waiter) bool { return candidate == w })
 	var examples []string
-	for key := range w.open {
+	for key := range w.pending {
 		if len(examples) == shown {
 			break
 		}
 		state := o.states[key]
 		examples = append(examples, fmt.Sprintf("%s Available=%s Degraded=%s", key, state.Available, state.Degraded))
 	}
-	return fmt.Sprintf("%d add-ons, such as %s", len(w.open), strings.Join(examples, ", "))
+	return fmt.Sprintf("%d add-ons, such as %s", len(w.pending), strings.Join(examples, ", "))
 }
 
-// Changes returns the changes seen from a moment on.
-func (o *Observer) Changes(from time.Time) []Change {
+// Changes returns the changes from a moment on.
+func (o *Observer) Changes(start time.Time) []Change {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	first, _ := slices.BinarySearchFunc(o.changes, from, func(c Change, at time.Time) int { return c.At.Compare(at) })
+	first, _ := slices.BinarySearchFunc(o.changes, start, func(c Change, t time.Time) int { return c.Time.Compare(t) })
 	return slices.Clone(o.changes[first:])
 }
 
-// Wrong counts the add-ons that are not as expected.
+// Wrong counts the add-ons that are not in the expected state.
 func (o *Observer) Wrong(expected Expectation) int {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	wrong := 0
-	for key, wanted := range expected {
-		if !wanted(o.states[key]) {
+	for key, matches := range expected {
+		if !matches(o.states[key]) {
 			wrong++
 		}
 	}

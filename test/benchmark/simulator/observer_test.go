@@ -14,28 +14,28 @@ func newObserver() *Observer {
 	return &Observer{states: map[types.NamespacedName]State{}}
 }
 
-// show has the observer see an add-on with that Available.
+// show makes the observer receive an add-on with that Available.
 func show(o *Observer, cluster string, status metav1.ConditionStatus) types.NamespacedName {
 	addOn := installedAddOn(cluster, "a")
-	addOn.Status.Conditions = conditions("a", status, joined, "")
-	o.saw(addOn)
+	addOn.Status.Conditions = conditions("a", status, joinTime, "")
+	o.receive(addOn)
 	return types.NamespacedName{Namespace: cluster, Name: "a"}
 }
 
 func TestAwait(t *testing.T) {
 	o := newObserver()
-	one, other := show(o, "cluster1", "True"), show(o, "cluster2", "True")
-	expected := Expectation{one: AvailableIs("False"), other: AvailableIs("False")}
+	first, second := show(o, "cluster1", "True"), show(o, "cluster2", "True")
+	expected := Expectation{first: AvailableIs("False"), second: AvailableIs("False")}
 	w := o.expect(expected)
 	if wrong := o.Wrong(expected); wrong != 2 {
 		t.Errorf("%d are wrong", wrong)
 	}
 	show(o, "cluster1", "False")
-	show(o, "cluster1", "True") // it was as expected once, and that counts
+	show(o, "cluster1", "True") // it was as expected once, which is enough
 	before := time.Now()
 	show(o, "cluster2", "False")
 	select {
-	case <-w.done:
+	case <-w.finished:
 	default:
 		t.Fatal("still waiting, although all were as expected")
 	}
@@ -50,7 +50,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-func TestAwaitWhatIsSoAlready(t *testing.T) {
+func TestAwaitPresentState(t *testing.T) {
 	o := newObserver()
 	key := show(o, "cluster1", "True")
 	if _, err := o.Await(t.Context(), Expectation{key: AvailableIs("True")}, time.Minute); err != nil {
@@ -58,7 +58,7 @@ func TestAwaitWhatIsSoAlready(t *testing.T) {
 	}
 }
 
-func TestAwaitSaysWhatIsWrong(t *testing.T) {
+func TestAwaitNamesPendingAddOns(t *testing.T) {
 	o := newObserver()
 	key := show(o, "cluster1", "True")
 	_, err := o.Await(t.Context(), Expectation{key: AvailableIs("False")}, time.Millisecond)
@@ -73,18 +73,18 @@ func TestAwaitSaysWhatIsWrong(t *testing.T) {
 func TestChanges(t *testing.T) {
 	o := newObserver()
 	show(o, "cluster1", "True")
-	from := time.Now()
+	start := time.Now()
 	show(o, "cluster1", "False")
 	show(o, "cluster1", "False")
-	if changes := o.Changes(from); len(changes) != 1 || changes[0].Type != "Available" {
+	if changes := o.Changes(start); len(changes) != 1 || changes[0].Type != "Available" {
 		t.Errorf("%v", changes)
 	}
 }
 
-func TestObserverForgetsWhatIsGone(t *testing.T) {
+func TestObserverForgetsDeletedAddOns(t *testing.T) {
 	o := newObserver()
 	key := show(o, "cluster1", "True")
-	o.sawGone(toolscache.DeletedFinalStateUnknown{Key: key.String(), Obj: installedAddOn(key.Namespace, key.Name)})
+	o.receiveDeleted(toolscache.DeletedFinalStateUnknown{Key: key.String(), Obj: installedAddOn(key.Namespace, key.Name)})
 	if len(o.states) != 0 {
 		t.Errorf("%v", o.states)
 	}

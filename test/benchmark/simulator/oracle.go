@@ -7,9 +7,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Expected returns how Degraded of every add-on on the clusters must end when
-// those dependencies are down, by the proposal's rule written down once more.
-// An add-on all of whose dependencies are up may have no Degraded at all.
+// Expected returns the final Degraded of every add-on on the clusters while some dependencies are down. It implements
+// the proposal's rule once more. An add-on whose dependencies are all up may have no Degraded at all.
 func (f *Fleet) Expected(clusters []string, down func(types.NamespacedName) bool) Expectation {
 	expected := Expectation{}
 	for _, cluster := range clusters {
@@ -21,9 +20,8 @@ func (f *Fleet) Expected(clusters []string, down func(types.NamespacedName) bool
 	return expected
 }
 
-// reasons are those of Degraded on one cluster, empty for none. An add-on whose
-// Required dependency fails is no satisfied dependency either, so they are found in
-// rounds, until one of them changes nothing.
+// reasons returns the reasons of Degraded on one cluster, by add-on. An add-on with a failing Required dependency
+// does not satisfy its dependents either. So the reasons are computed in rounds, until a round changes nothing.
 func (f *Fleet) reasons(down func(addOn string) bool) map[string]string {
 	reasons := map[string]string{}
 	for changed := true; changed; {
@@ -61,7 +59,7 @@ func stronger(reason string, edge addonv1alpha1.DependencyType) string {
 	return reason
 }
 
-// DegradedFor wants Degraded to be True for that reason; for none, not to be.
+// DegradedFor expects Degraded to be True for that reason. With an empty reason, it expects Degraded not to be True.
 func DegradedFor(reason string) func(State) bool {
 	return func(seen State) bool {
 		if reason == "" {
@@ -71,17 +69,17 @@ func DegradedFor(reason string) func(State) bool {
 	}
 }
 
-// AvailableIs wants Available to have that status.
+// AvailableIs expects Available to have that status.
 func AvailableIs(status metav1.ConditionStatus) func(State) bool {
 	return func(seen State) bool { return seen.Available.Status == status }
 }
 
-// Both wants both.
-func Both(one, other func(State) bool) func(State) bool {
-	return func(seen State) bool { return one(seen) && other(seen) }
+// And expects both.
+func And(first, second func(State) bool) func(State) bool {
+	return func(seen State) bool { return first(seen) && second(seen) }
 }
 
-// VersionIs wants the add-on to have that resourceVersion.
+// VersionIs expects the add-on to have that resourceVersion.
 func VersionIs(version string) func(State) bool {
 	return func(seen State) bool { return seen.Version == version }
 }

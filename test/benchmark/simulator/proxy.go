@@ -25,7 +25,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Fault is a way in which an answer goes wrong.
+// Fault is a kind of faulty response.
 type Fault string
 
 // The faults.
@@ -40,8 +40,7 @@ const (
 
 var faults = []Fault{TooMany, Conflict, NotReached, AnswerLost}
 
-// Faults draws which answers go wrong: the same sequence for the same seed. It
-// is safe for concurrent use.
+// Faults draws the faulty responses, with the same sequence for the same seed. It is safe for concurrent use.
 type Faults struct {
 	share float64
 
@@ -70,7 +69,7 @@ func (f *Faults) Draw(write bool) Fault {
 	return fault
 }
 
-// Requests returns on how many answers it has decided.
+// Requests returns the number of responses that it has decided on.
 func (f *Faults) Requests() int {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -88,8 +87,8 @@ func (f *Faults) Count(fault Fault) int {
 	return f.drawn[fault]
 }
 
-// Proxy stands between a client and the hub's API server, on the loopback
-// interface. It is the hub's user; the client needs no credentials.
+// Proxy forwards requests of a client to the hub's API server, on the loopback interface. It uses the hub's user, so
+// the client needs no credentials.
 type Proxy struct {
 	// Kubeconfig is the path of a file that leads to the hub by this proxy.
 	Kubeconfig string
@@ -98,7 +97,7 @@ type Proxy struct {
 	served chan error
 }
 
-// StartProxy starts a proxy that is addon-manager to the hub.
+// StartProxy starts a proxy that uses addon-manager's user on the hub.
 func (h *Hub) StartProxy(faults *Faults) (*Proxy, error) {
 	user, err := h.User(ManagerUser)
 	if err != nil {
@@ -145,8 +144,7 @@ func writeProxyKubeconfig(path, address string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// newFaultHandler passes requests on to where config leads, unless draw has it
-// go wrong. Watches always pass.
+// newFaultHandler forwards requests to the host of config, unless draw returns a fault. Watches are always forwarded.
 func newFaultHandler(config *rest.Config, draw func(write bool) Fault) (http.Handler, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
@@ -159,7 +157,7 @@ func newFaultHandler(config *rest.Config, draw func(write bool) Fault) (http.Han
 	forward := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport: transport, FlushInterval: -1,
-		// A client that goes away is none of the proxy's business.
+		// A client that disconnects does not concern the proxy.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -180,7 +178,7 @@ func newFaultHandler(config *rest.Config, draw func(write bool) Fault) (http.Han
 	}), nil
 }
 
-// answer responds as an API server does in that case.
+// answer responds like an API server with that fault.
 func answer(w http.ResponseWriter, fault Fault) {
 	resource := schema.GroupResource{Group: "addon.open-cluster-management.io", Resource: "managedclusteraddons"}
 	var failure *apierrors.StatusError

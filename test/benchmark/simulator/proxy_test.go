@@ -14,7 +14,8 @@ import (
 )
 
 func TestFaultsAreTheSameForTheSameSeed(t *testing.T) {
-	draw := func(seed uint64) (drawn []Fault) {
+	draw := func(seed uint64) []Fault {
+		var drawn []Fault
 		faults := NewFaults(seed, 0.1)
 		for range 1000 {
 			drawn = append(drawn, faults.Draw(true))
@@ -47,7 +48,7 @@ func TestFaultsHaveTheirShare(t *testing.T) {
 			t.Errorf("never %s", fault)
 		}
 	}
-	if none := NewFaults(7, 0); none.Draw(true) != NoFault {
+	if faultless := NewFaults(7, 0); faultless.Draw(true) != NoFault {
 		t.Error("a fault although there are to be none")
 	}
 }

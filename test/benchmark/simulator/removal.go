@@ -20,7 +20,7 @@ import (
 // notChecked is in the warning of an answer that lets a deletion pass because it could not be reviewed.
 const notChecked = "was not checked"
 
-// Removal is the request that the API server would send to have the deletion of an object reviewed.
+// Removal is the request for the review of a deletion, in the form that the API server sends.
 type Removal struct {
 	path string
 	body []byte
@@ -29,16 +29,16 @@ type Removal struct {
 // Answer is the webhook's answer to a review.
 type Answer struct {
 	Refused bool
-	// Message is why it is refused, or the warnings if it is not.
+	// Message is the reason for the refusal. If the request is not refused, it has the warnings.
 	Message string
 }
 
-// Unchecked reports whether it lets the deletion pass because it could not be reviewed.
+// Unchecked reports whether the answer lets the deletion pass because it could not be reviewed.
 func (a Answer) Unchecked() bool { return !a.Refused && strings.Contains(a.Message, notChecked) }
 
-// NewRemoval returns the request for the review of the deletion of an object, by a user who is not OCM itself.
-func (h *Hub) NewRemoval(path string, of client.Object) (Removal, error) {
-	kind, err := h.Client.GroupVersionKindFor(of)
+// NewRemoval returns the request for the review of the deletion of an object, by a user other than OCM itself.
+func (h *Hub) NewRemoval(path string, target client.Object) (Removal, error) {
+	kind, err := h.Client.GroupVersionKindFor(target)
 	if err != nil {
 		return Removal{}, err
 	}
@@ -46,13 +46,13 @@ func (h *Hub) NewRemoval(path string, of client.Object) (Removal, error) {
 	if err != nil {
 		return Removal{}, err
 	}
-	of.GetObjectKind().SetGroupVersionKind(kind)
-	object, err := json.Marshal(of)
+	target.GetObjectKind().SetGroupVersionKind(kind)
+	object, err := json.Marshal(target)
 	if err != nil {
 		return Removal{}, err
 	}
 	review := admissionv1.AdmissionReview{Request: &admissionv1.AdmissionRequest{
-		UID: of.GetUID(), Operation: admissionv1.Delete, Namespace: of.GetNamespace(), Name: of.GetName(),
+		UID: target.GetUID(), Operation: admissionv1.Delete, Namespace: target.GetNamespace(), Name: target.GetName(),
 		Kind: metav1.GroupVersionKind(kind), Resource: metav1.GroupVersionResource(mapping.Resource),
 		UserInfo:  authenticationv1.UserInfo{Username: "admin", Groups: []string{"system:masters", "system:authenticated"}},
 		OldObject: runtime.RawExtension{Raw: object}, DryRun: ptr.To(false),

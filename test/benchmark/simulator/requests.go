@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Requests counts the requests of measured users to an API server, by its audit log.
+// Requests counts the requests of measured users to an API server, from its audit log.
 type Requests struct {
 	path string
 
@@ -25,10 +25,10 @@ type Request struct {
 	User, Verb, Resource string
 }
 
-// Counts has how often each kind of request was made.
+// Counts has the number of requests of each kind.
 type Counts map[Request]int
 
-// auditEvent is what is read of an event of the audit log.
+// auditEvent has the fields of an audit event that are counted.
 type auditEvent struct {
 	Verb string `json:"verb"`
 	User struct {
@@ -54,20 +54,19 @@ func (r *Requests) Count() (Counts, error) {
 }
 
 // During returns the requests while a function runs.
-func (r *Requests) During(do func() error) (Counts, error) {
+func (r *Requests) During(act func() error) (Counts, error) {
 	before, err := r.Count()
 	if err != nil {
 		return nil, err
 	}
-	if err := do(); err != nil {
+	if err := act(); err != nil {
 		return nil, err
 	}
 	after, err := r.Count()
 	return after.Since(before), err
 }
 
-// readOn counts the lines that are new. A line without an end is left for the
-// next time: it is being written.
+// readOn counts the new lines. A line without an end is incomplete, and left for the next call.
 func (r *Requests) readOn() (err error) {
 	file, err := os.Open(r.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -117,13 +116,13 @@ var (
 	writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
 )
 
-// Reads counts the gets and lists of a user, of those resources. Watches are
-// none: they are open all the time.
+// Reads counts the gets and lists of a user, of those resources. Watches do not count, because they are open all the
+// time.
 func (c Counts) Reads(user string, resources ...string) int {
 	return c.sum(user, readVerbs, resources)
 }
 
-// Writes counts all that a user changes of those resources.
+// Writes counts all writes of a user to those resources.
 func (c Counts) Writes(user string, resources ...string) int {
 	return c.sum(user, writeVerbs, resources)
 }
@@ -138,8 +137,8 @@ func (c Counts) sum(user string, verbs, resources []string) int {
 	return sum
 }
 
-// The resources that Interlock has to do with. The lease of leader election is
-// not among them: it is renewed all the time.
+// The resources that Interlock reads or writes. The lease of leader election is not among them, because it is renewed
+// all the time.
 var (
 	FleetResources = []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters"}
 	AllResources   = append([]string{"events"}, FleetResources...)

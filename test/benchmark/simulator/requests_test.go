@@ -63,7 +63,7 @@ func TestRequestsLeavesALineThatIsBeingWritten(t *testing.T) {
 	}
 }
 
-func TestRequestsRejectsWhatIsNoEvent(t *testing.T) {
+func TestRequestsRejectsInvalidLine(t *testing.T) {
 	requests := &Requests{path: filepath.Join(t.TempDir(), "audit.log")}
 	appendTo(t, requests.path, "panic: something\n")
 	if _, err := requests.Count(); err == nil {

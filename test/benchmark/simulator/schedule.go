@@ -9,18 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Event is something that happens to an add-on on a cluster.
+// Event is a change of an add-on on a cluster.
 type Event struct {
-	// At is when it happens, from the beginning.
-	At    time.Duration
-	AddOn types.NamespacedName
-	Kind  EventKind
+	// Offset is the time of the event, from the beginning.
+	Offset time.Duration
+	AddOn  types.NamespacedName
+	Kind   EventKind
 }
 
-// EventKind is what happens.
+// EventKind is the kind of an event.
 type EventKind string
 
-// What can happen.
+// The kinds of events.
 const (
 	Fails      EventKind = "fails"      // its Available becomes False
 	Recovers   EventKind = "recovers"   // its Available becomes True
@@ -28,26 +28,26 @@ const (
 	Relabeled  EventKind = "relabeled"  // a label of it changes
 )
 
-// Schedule is what happens, in order.
+// Schedule is a sequence of events, in order.
 type Schedule []Event
 
-// NewSchedule draws a number of events on the add-ons, evenly spread over the
-// time: the same ones for the same seed.
+// NewSchedule draws a number of events on the add-ons, evenly spread over the time. The same seed draws the same
+// events.
 func NewSchedule(seed uint64, addOns []types.NamespacedName, kinds []EventKind, count int, within time.Duration) Schedule {
 	random := rand.New(rand.NewPCG(seed, uint64(count)))
 	schedule := make(Schedule, count)
 	for i := range schedule {
 		schedule[i] = Event{
-			At:    time.Duration(i) * within / time.Duration(count),
-			AddOn: addOns[random.IntN(len(addOns))],
-			Kind:  kinds[random.IntN(len(kinds))],
+			Offset: time.Duration(i) * within / time.Duration(count),
+			AddOn:  addOns[random.IntN(len(addOns))],
+			Kind:   kinds[random.IntN(len(kinds))],
 		}
 	}
 	return schedule
 }
 
-// Play has each event happen at its time, or as soon after it as those before
-// it allow. Events on the same add-on happen in their order.
+// Play carries out each event at its time, or as soon after it as earlier events allow. Events on the same add-on
+// keep their order.
 func (s Schedule) Play(ctx context.Context, happen func(context.Context, Event) error) error {
 	started := time.Now()
 	lanes := make([]Schedule, writers)
@@ -55,9 +55,9 @@ func (s Schedule) Play(ctx context.Context, happen func(context.Context, Event) 
 		lane := laneOf(event.AddOn)
 		lanes[lane] = append(lanes[lane], event)
 	}
-	return eachOf(ctx, lanes, func(ctx context.Context, lane Schedule) error {
+	return forEachItem(ctx, lanes, func(ctx context.Context, lane Schedule) error {
 		for _, event := range lane {
-			if err := SleepUntil(ctx, started.Add(event.At)); err != nil {
+			if err := SleepUntil(ctx, started.Add(event.Offset)); err != nil {
 				return err
 			}
 			if err := happen(ctx, event); err != nil {
@@ -77,7 +77,7 @@ func laneOf(key types.NamespacedName) int {
 	return int(sum % writers)
 }
 
-// Last returns the kind of the last event of each add-on among those kinds.
+// Last returns the kind of the last event of each add-on, among these kinds.
 func (s Schedule) Last(kinds ...EventKind) map[types.NamespacedName]EventKind {
 	last := map[types.NamespacedName]EventKind{}
 	for _, event := range s {

@@ -12,7 +12,7 @@ import (
 )
 
 func someAddOns() []types.NamespacedName {
-	return append(On([]string{"cluster1", "cluster2", "cluster3"}, "a"), On([]string{"cluster1", "cluster2"}, "b")...)
+	return append(KeysOn([]string{"cluster1", "cluster2", "cluster3"}, "a"), KeysOn([]string{"cluster1", "cluster2"}, "b")...)
 }
 
 func TestScheduleIsTheSameForTheSameSeed(t *testing.T) {
@@ -25,8 +25,8 @@ func TestScheduleIsTheSameForTheSameSeed(t *testing.T) {
 		t.Error("another seed draws the same")
 	}
 	for i, event := range draw(1) {
-		if want := time.Duration(i) * 5 * time.Millisecond; event.At != want {
-			t.Fatalf("event %d is at %s, want %s", i, event.At, want)
+		if want := time.Duration(i) * 5 * time.Millisecond; event.Offset != want {
+			t.Fatalf("event %d is at %s, want %s", i, event.Offset, want)
 		}
 	}
 }
@@ -62,11 +62,11 @@ func TestPlayEndsWithTheFirstFailure(t *testing.T) {
 }
 
 func TestLast(t *testing.T) {
-	one, other := On([]string{"cluster1"}, "a")[0], On([]string{"cluster2"}, "a")[0]
+	first, second := KeysOn([]string{"cluster1"}, "a")[0], KeysOn([]string{"cluster2"}, "a")[0]
 	schedule := Schedule{
-		{AddOn: one, Kind: Fails}, {AddOn: other, Kind: Fails}, {AddOn: one, Kind: Recovers}, {AddOn: other, Kind: Irrelevant},
+		{AddOn: first, Kind: Fails}, {AddOn: second, Kind: Fails}, {AddOn: first, Kind: Recovers}, {AddOn: second, Kind: Irrelevant},
 	}
-	want := map[types.NamespacedName]EventKind{one: Recovers, other: Fails}
+	want := map[types.NamespacedName]EventKind{first: Recovers, second: Fails}
 	if diff := cmp.Diff(want, schedule.Last(Fails, Recovers)); diff != "" {
 		t.Error(diff)
 	}

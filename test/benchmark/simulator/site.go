@@ -17,13 +17,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// Site is a hub and one managed cluster with an API server of its own, on which
-// add-ons keep their leases.
+// Site is a hub and one managed cluster with its own API server, which stores the leases of add-ons.
 type Site struct {
 	Cluster  string
 	AddOns   []AddOn
 	Observer *Observer
-	// Agent is the addon-agent; nil until it is started.
+	// Agent is the addon-agent. It is nil until it is started.
 	Agent *process.Process
 
 	hub     *Hub
@@ -43,7 +42,8 @@ func StartSite(ctx context.Context, dir string, addOns []AddOn) (*Site, error) {
 	return site, nil
 }
 
-func (s *Site) start(ctx context.Context) (err error) {
+func (s *Site) start(ctx context.Context) error {
+	var err error
 	if s.hub, err = StartHub(ctx, s.dir, "hub"); err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (s *Site) start(ctx context.Context) (err error) {
 	if err := fleet.Grow(ctx, 1, func() {}); err != nil {
 		return err
 	}
-	observed, end := context.WithCancel(ctx)
+	observeCtx, end := context.WithCancel(ctx)
 	s.end = end
-	s.Observer, err = s.hub.Observe(observed)
+	s.Observer, err = s.hub.Observe(observeCtx)
 	return err
 }
 
@@ -91,13 +91,13 @@ func (s *Site) StartAgent(binary string, grace time.Duration) error {
 	return nil
 }
 
-// Renew renews an add-on's lease as of that moment.
-func (s *Site) Renew(ctx context.Context, addOn string, at time.Time) error {
+// Renew renews an add-on's lease, with the given time.
+func (s *Site) Renew(ctx context.Context, addOn string, renewed time.Time) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: addOnNamespace, Name: addOn}}
 	if err := s.leases.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
 		return fmt.Errorf("renew the lease of %s: %w", addOn, err)
 	}
-	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(at))
+	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(renewed))
 	if err := s.leases.Update(ctx, lease); err != nil {
 		return fmt.Errorf("renew the lease of %s: %w", addOn, err)
 	}

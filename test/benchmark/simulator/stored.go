@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// storedAt is where an API server keeps the add-ons of a cluster.
+// storedAt is the prefix of an add-on's keys in etcd.
 const storedAt = "/registry/addon.open-cluster-management.io/managedclusteraddons/"
 
-// stored are the add-ons of one cluster as the API server has stored them. A fleet in which every cluster has the same
-// ones is made of copies: to install 100,000 through the API server takes it half an hour.
+// stored are the add-ons of one cluster in the API server's storage. The other clusters of a fleet get copies of
+// them, because an installation of 100,000 add-ons through the API server takes half an hour.
 type stored struct {
 	etcd    *clientv3.Client
 	cluster string
@@ -31,22 +31,22 @@ func (h *Hub) readStored(ctx context.Context, cluster string) (*stored, error) {
 		return nil, fmt.Errorf("connect to etcd: %w", err)
 	}
 	folder := storedAt + cluster + "/"
-	read, err := etcd.Get(ctx, folder, clientv3.WithPrefix())
+	response, err := etcd.Get(ctx, folder, clientv3.WithPrefix())
 	if err != nil {
 		return nil, fmt.Errorf("read the add-ons of %s: %w", cluster, err)
 	}
-	of := &stored{etcd: etcd, cluster: cluster}
-	for _, pair := range read.Kvs {
+	s := &stored{etcd: etcd, cluster: cluster}
+	for _, pair := range response.Kvs {
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(pair.Value, &object); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", pair.Key, err)
 		}
-		of.addOns = append(of.addOns, storedAddOn{strings.TrimPrefix(string(pair.Key), folder), string(object.UID), string(pair.Value)})
+		s.addOns = append(s.addOns, storedAddOn{strings.TrimPrefix(string(pair.Key), folder), string(object.UID), string(pair.Value)})
 	}
-	return of, nil
+	return s, nil
 }
 
-// copyTo stores the add-ons for another cluster: with its name wherever that of the first one stands, and UIDs of their own.
+// copyTo stores the add-ons for another cluster, with that cluster's name in place of the first one, and new UIDs.
 func (s *stored) copyTo(ctx context.Context, cluster string) error {
 	puts := make([]clientv3.Op, len(s.addOns))
 	for i, addOn := range s.addOns {

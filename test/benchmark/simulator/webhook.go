@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/test/process"
 )
 
-// WebhookUser is the user that addon-manager webhook is at the hub.
+// WebhookUser is the user of addon-manager webhook on the hub.
 const WebhookUser = "system:serviceaccount:open-cluster-management:interlock-webhook"
 
 const (
@@ -31,11 +31,11 @@ const (
 	webhookMemory = "GOMEMLIMIT=230MiB"
 	// reviewPatience is longer than any review of the webhook may take.
 	reviewPatience = 20 * time.Second
-	// Reviewers is how many connections to the webhook are kept open.
+	// Reviewers is the number of connections to the webhook that are kept open.
 	Reviewers = 32
 )
 
-// Webhook is an addon-manager webhook: a process of its own.
+// Webhook is an addon-manager webhook in its own process.
 type Webhook struct {
 	*process.Process
 
@@ -43,8 +43,8 @@ type Webhook struct {
 	client          *http.Client
 }
 
-// StartWebhook starts an addon-manager webhook that refuses what would break installed add-ons, and waits until it
-// serves. The API server does not know of it.
+// StartWebhook starts an addon-manager webhook that refuses requests that would break installed add-ons, and waits
+// until it serves. The API server is not configured to call it.
 func (h *Hub) StartWebhook(ctx context.Context, binary string) (*Webhook, error) {
 	if err := h.prepareWebhook(ctx); err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func (h *Hub) StartWebhook(ctx context.Context, binary string) (*Webhook, error)
 	return webhook, nil
 }
 
-// prepareWebhook creates what the webhook fills: it may not create it in a real hub.
+// prepareWebhook creates the objects that the webhook fills. On a real hub it may not create them.
 func (h *Hub) prepareWebhook(ctx context.Context) error {
 	about := metav1.ObjectMeta{Namespace: webhookNamespace}
-	secret, published := &corev1.Secret{ObjectMeta: about}, &corev1.ConfigMap{ObjectMeta: about}
-	secret.Name, published.Name = webhookSecret, names.WebhookCA
-	for _, object := range []client.Object{secret, published} {
+	secret, configMap := &corev1.Secret{ObjectMeta: about}, &corev1.ConfigMap{ObjectMeta: about}
+	secret.Name, configMap.Name = webhookSecret, names.WebhookCA
+	for _, object := range []client.Object{secret, configMap} {
 		if err := h.Client.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("prepare addon-manager webhook: %w", err)
 		}
@@ -88,23 +88,23 @@ func (h *Hub) prepareWebhook(ctx context.Context) error {
 	return nil
 }
 
-// awaitServing waits until it is ready, and trusts the CA that it has published by then.
+// awaitServing waits until the webhook is ready, and trusts the CA that it has published by then.
 func (w *Webhook) awaitServing(ctx context.Context, hub *Hub) error {
-	trusted := x509.NewCertPool()
+	roots := x509.NewCertPool()
 	err := await(ctx, w.Process, "addon-manager webhook to serve", func(ctx context.Context) (bool, error) {
 		if _, err := get(ctx, "http://"+w.health+"/readyz"); err != nil {
 			return false, nil //nolint:nilerr // it does not serve yet
 		}
-		var published corev1.ConfigMap
-		if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: webhookNamespace, Name: names.WebhookCA}, &published); err != nil {
+		var configMap corev1.ConfigMap
+		if err := hub.Client.Get(ctx, client.ObjectKey{Namespace: webhookNamespace, Name: names.WebhookCA}, &configMap); err != nil {
 			return false, err
 		}
-		return trusted.AppendCertsFromPEM([]byte(published.Data["ca.crt"])), nil
+		return roots.AppendCertsFromPEM([]byte(configMap.Data["ca.crt"])), nil
 	})
 	w.client = &http.Client{Timeout: reviewPatience, Transport: &http.Transport{
-		MaxIdleConnsPerHost: Reviewers, // as the API server, with connections that stay open
+		MaxIdleConnsPerHost: Reviewers, // connections stay open, as in the API server
 		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: webhookService + "." + webhookNamespace + ".svc",
+			MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: webhookService + "." + webhookNamespace + ".svc",
 		},
 	}}
 	return err

@@ -1,4 +1,3 @@
-// Package addons is a Go module of its own: it builds cluster-proxy and
-// managed-serviceaccount, real add-ons, from their own modules, so that what they
-// depend on does not reach Interlock's go.mod.
+// Package addons is a separate Go module that builds cluster-proxy and managed-serviceaccount, real add-ons, from
+// their own modules. So their dependencies do not reach Interlock's go.mod.
 package addons

@@ -1,5 +1,5 @@
-// Command pause holds a pod's namespaces: it does nothing until it is told to
-// stop. It stands in for registry.k8s.io/pause where nothing can be pulled.
+// Command pause holds a pod's namespaces: it waits for a signal to stop. It stands in for registry.k8s.io/pause where
+// nothing can be pulled.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// publishAddress writes the API server's address and CA to the place where kubeadm
-// writes them: clusteradm reads them there.
+// publishAddress writes the API server's address and CA to the ConfigMap that kubeadm uses, because clusteradm reads
+// them there.
 func publishAddress(ctx context.Context, client kubernetes.Interface, config *rest.Config) error {
 	public := clientcmdapi.NewConfig()
 	public.Clusters[""] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}

@@ -14,7 +14,7 @@ const containerdSocket = "/run/containerd/containerd.sock"
 //go:embed configs/*
 var configs embed.FS
 
-// configFiles are templates over spec, and where the result goes.
+// configFiles are templates over spec, with the paths of the results.
 func configFiles(s spec) map[string]string {
 	return map[string]string{
 		"containerd.toml": s.file("containerd.toml"),

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// uplinkTraffic is all of it: of the node itself and, forwarded, of its pods,
-// in both directions.
+// uplinkTraffic is all traffic of the uplink: from and to the node itself and, forwarded, from and to its pods.
 var uplinkTraffic = []string{"INPUT -i", "OUTPUT -o", "FORWARD -i", "FORWARD -o"}
 
-// cutCommand is a line for a shell that cuts the node off from the other one, as
-// a broken cable would: packets are lost, and no connection hears that it ended.
+// cutCommand returns a shell command that cuts the node off from the other one, like a broken cable: packets are
+// lost, and connections are not closed.
 func (n *node) cutCommand() string { return n.filter("-I") }
 
-// restoreCommand is a line for a shell that undoes cutCommand.
+// restoreCommand returns a shell command that undoes cutCommand.
 func (n *node) restoreCommand() string { return n.filter("-D") }
 
-// filter enters the mounts too: there is the lock that the node's kube-proxy
-// takes before it touches the rules.
+// filter also enters the mounts, because they contain the lock that the node's kube-proxy takes before it changes the
+// rules.
 func (n *node) filter(action string) string {
 	var commands []string
 	for _, traffic := range uplinkTraffic {

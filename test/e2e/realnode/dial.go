@@ -22,8 +22,7 @@ func dialIn(pid int) func(ctx context.Context, network, address string) (net.Con
 		}
 		results := make(chan result, 1)
 		go func() {
-			// Never unlocked: the thread is in another namespace, and ends
-			// with this goroutine.
+			// The thread is never unlocked: it is in another namespace, and ends with this goroutine.
 			runtime.LockOSThread()
 			conn, err := dialAfterSetns(ctx, pid, network, address)
 			results <- result{conn, err}
@@ -42,6 +41,6 @@ func dialAfterSetns(ctx context.Context, pid int, network, address string) (net.
 	if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET); err != nil {
 		return nil, fmt.Errorf("enter the network namespace of process %d: %w", pid, err)
 	}
-	// An address that is an IP is dialed on this very thread.
+	// An IP address is dialed on this very thread.
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }

@@ -14,9 +14,8 @@ import (
 	"syscall"
 )
 
-// runNode is the life of a node, as the first process of its namespaces: it
-// sets up mounts and network, starts all that a node consists of, and ends,
-// and the rest with it, on SIGTERM or when one of them ends.
+// runNode runs a node, as the first process of its namespaces: it sets up mounts and network, and starts all
+// processes of the node. It ends on SIGTERM or when one of them ends, and the rest with it.
 func runNode(content string) error {
 	var s spec
 	if err := json.Unmarshal([]byte(content), &s); err != nil {
@@ -48,8 +47,8 @@ func runNode(content string) error {
 	}
 }
 
-// reap waits for whatever ends, as orphans (the shims of containers) become
-// children of the first process, and returns when one of the node's own does.
+// reap waits for all children, and returns when one of the node's own processes ends. Orphans, such as the shims of
+// containers, become children of the first process.
 func reap(children map[int]string) error {
 	for {
 		var status syscall.WaitStatus
@@ -64,9 +63,8 @@ func reap(children map[int]string) error {
 	}
 }
 
-// mounts gives the node folders of its own where Kubernetes has fixed ones.
-// They live in memory and vanish with the mount namespace. The folders of the
-// spec stay visible, also where the checkout is in one of these.
+// mounts gives the node its own folders where Kubernetes has fixed ones. They are in memory and end with the mount
+// namespace. The folders of the spec stay visible, even if the checkout is in one of these.
 func mounts(s spec) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -86,16 +84,15 @@ func mounts(s spec) error {
 	if err := restore(); err != nil {
 		return err
 	}
-	// The kubelet wants volumes to show up in containers that run already.
+	// The kubelet needs volumes to appear in running containers.
 	if err := syscall.Mount("", "/", "", syscall.MS_SHARED|syscall.MS_REC, ""); err != nil {
 		return fmt.Errorf("share mounts: %w", err)
 	}
 	return nil
 }
 
-// keep opens folders that a mount may hide. The function that it returns mounts
-// them where they were.
-func keep(dirs ...string) (restore func() error, err error) {
+// keep opens folders that a mount may hide. The function that it returns mounts them at their paths again.
+func keep(dirs ...string) (func() error, error) {
 	opened := make([]*os.File, 0, len(dirs))
 	for _, dir := range dirs {
 		file, err := os.Open(dir)
@@ -104,6 +101,7 @@ func keep(dirs ...string) (restore func() error, err error) {
 		}
 		opened = append(opened, file)
 	}
+	var err error
 	resolved := make([]string, len(dirs))
 	for i, dir := range dirs {
 		if resolved[i], err = filepath.EvalSymlinks(dir); err != nil {
@@ -115,7 +113,7 @@ func keep(dirs ...string) (restore func() error, err error) {
 			if err := mountAgain(file, resolved[i]); err != nil {
 				return err
 			}
-			// The link to the folder may be hidden too.
+			// The link to the folder may be hidden, too.
 			if _, err := os.Stat(dirs[i]); err != nil {
 				if err := mountAgain(file, dirs[i]); err != nil {
 					return err
@@ -140,8 +138,7 @@ func mountAgain(folder *os.File, path string) error {
 	return nil
 }
 
-// network gives the node its bridge, which is its address too, and the way to
-// the other node's pods.
+// network gives the node its bridge, whose address is also the node's, and a route to the other node's pods.
 func network(s spec) error {
 	for _, line := range []string{
 		"ip link set lo up",

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// useMounts does in a node what its processes do: it reads a binary, writes a
-// file of its state, and has /tmp to itself.
+// useMounts uses the mounts like the processes of a node: it reads a binary, writes a file of its state, and has its
+// own /tmp.
 func useMounts(s spec) error {
 	if err := mounts(s); err != nil {
 		return err
@@ -40,8 +40,7 @@ func useMounts(s spec) error {
 	return os.WriteFile("/tmp/of-the-node", nil, 0o600)
 }
 
-// A checkout can be in the system's folder for temporary files, which each
-// node has its own of.
+// A checkout can be in the system's folder for temporary files. Each node has its own such folder.
 func TestNodeSeesACheckoutThatItsMountsHide(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounts need root, as realnode does")

@@ -1,19 +1,17 @@
 //go:build linux
 
-// Command realnode makes a hub and a managed cluster of one real node each, on
-// one machine and without a container engine: control plane and kubelet run in
-// namespaces of their own (network, mounts, processes), joined by a veth pair.
-// Nothing in them reaches any other network, and nothing outlives the command.
+// Command realnode makes a hub and a managed cluster of one real node each, on one machine and without a container
+// engine. Control plane and kubelet run in separate namespaces (network, mounts, processes), joined by a veth pair.
+// They reach no other network, and end with the command.
 //
 //	realnode [flags] [-- command [arguments]]
 //
-// With a command, it runs that in the hub's network namespace, with
-// HUB_KUBECONFIG, MANAGED_KUBECONFIG and whatever else test/e2e is told (see
-// runInside) in its environment, and ends with its exit status. Without one it
-// prints how to look around and waits for Ctrl-C.
+// With a command, realnode runs it in the hub's network namespace, and ends with its exit status. The environment has
+// HUB_KUBECONFIG, MANAGED_KUBECONFIG and further variables of test/e2e (see runInside). Without a command, realnode
+// prints how to use the clusters and waits for Ctrl-C.
 //
-// It needs root and, from Debian, containerd, runc, containernetworking-plugins,
-// iptables, conntrack and iproute2; bin/ must have what `make node` builds.
+// realnode needs root and, from Debian, containerd, runc, containernetworking-plugins, iptables, conntrack and
+// iproute2. bin/ must have the programs that `make node` builds.
 package main
 
 import (
@@ -31,8 +29,7 @@ import (
 )
 
 func main() {
-	// A node is killed when the thread ends that started it. The main thread
-	// lasts; others end (see dialIn).
+	// A node is killed when the thread that started it ends. The main thread lasts, while others end (see dialIn).
 	runtime.LockOSThread()
 	if len(os.Args) == 3 && os.Args[1] == nodeCommand {
 		if err := runNode(os.Args[2]); err != nil {
@@ -111,16 +108,16 @@ func runInside(ctx context.Context, hub, managed *node, command []string) error 
 		"HUB_KUBECONFIG="+hub.spec.Kubeconfig(),
 		"MANAGED_KUBECONFIG="+managed.spec.Kubeconfig(),
 		"HUB_PODS_REACHABLE=true",
-		// For what must be on the loopback of both, such as a registry.
+		// For servers on the loopback interface of both, such as a registry.
 		fmt.Sprintf("MANAGED_NETWORK=/proc/%d/ns/net", managed.pid()),
-		// What the suite cannot do through an API: take the cluster's network away.
+		// The suite cannot cut the cluster's network through an API.
 		"MANAGED_CUT_COMMAND="+managed.cutCommand(),
 		"MANAGED_RESTORE_COMMAND="+managed.restoreCommand(),
 	)
 	return cmd.Run()
 }
 
-// prerequisites tells what is missing before anything is started.
+// prerequisites reports everything that is missing, before anything is started.
 func prerequisites(bin string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("namespaces, cgroups and containers need root: run it as root")

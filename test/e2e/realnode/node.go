@@ -31,11 +31,11 @@ const (
 type node struct {
 	spec    spec
 	command *exec.Cmd
-	done    chan struct{}
+	exited  chan struct{}
 }
 
-// startPair starts hub and managed cluster and waits until both are Ready,
-// with the images imported. What it returns must be stopped, error or not.
+// startPair starts hub and managed cluster and waits until both are Ready, with the images imported. The caller must
+// stop both, also after an error.
 func startPair(ctx context.Context, bin, state string, images []string) (hub, managed *node, err error) {
 	bin, err = filepath.Abs(bin)
 	hub = &node{spec: spec{Name: "hub", Bin: bin, State: filepath.Join(state, "hub"), Number: 1, Peer: 2}}
@@ -66,7 +66,7 @@ func startPair(ctx context.Context, bin, state string, images []string) (hub, ma
 	return hub, managed, nil
 }
 
-// start runs this program once more, as the first process of new namespaces.
+// start runs this program again, as the first process of new namespaces.
 func (n *node) start() error {
 	if err := os.MkdirAll(n.spec.State, 0o700); err != nil {
 		return err
@@ -93,15 +93,15 @@ func (n *node) start() error {
 	if err := n.command.Start(); err != nil {
 		return fmt.Errorf("start %s in namespaces of its own: %w", n.spec.Name, err)
 	}
-	n.done = make(chan struct{})
+	n.exited = make(chan struct{})
 	go func() {
-		_ = n.command.Wait() // whoever waits for the node sees that it has ended
-		close(n.done)
+		_ = n.command.Wait() // every caller that waits for the node notices its end
+		close(n.exited)
 	}()
 	return nil
 }
 
-// join lays the veth pair between the two network namespaces.
+// join connects the two network namespaces by the veth pair.
 func join(hub, managed *node) error {
 	return errors.Join(
 		command("ip", "link", "add", "name", uplink, "netns", fmt.Sprint(hub.pid()), "type", "veth",
@@ -110,13 +110,13 @@ func join(hub, managed *node) error {
 
 func (n *node) pid() int { return n.command.Process.Pid }
 
-// enter is the beginning of a command line that runs in the node's network.
+// enter returns the beginning of a command line that runs in the node's network.
 func (n *node) enter() string {
 	return fmt.Sprintf("nsenter --net=/proc/%d/ns/net --", n.pid())
 }
 
-// ready waits for the node, and publishes its address. The API server is in a network that this process
-// is not in, so its clients dial from a thread inside it.
+// ready waits for the node, and publishes its address. The API server is in another network namespace, so its clients
+// dial from a thread inside it.
 func (n *node) ready(ctx context.Context, _ *node) error {
 	config, err := clientcmd.BuildConfigFromFlags("", n.spec.Kubeconfig())
 	if err != nil {
@@ -130,7 +130,7 @@ func (n *node) ready(ctx context.Context, _ *node) error {
 	var last error
 	err = wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
 		select {
-		case <-n.done:
+		case <-n.exited:
 			return false, errors.New("it ended by itself")
 		default:
 		}
@@ -152,8 +152,7 @@ func (n *node) ready(ctx context.Context, _ *node) error {
 	return publishAddress(ctx, client, config)
 }
 
-// importImages gives the node's containerd the images of an archive, which is
-// in a folder that the node may not see.
+// importImages gives the node's containerd the images of an archive. The node may not see the archive's folder.
 func (n *node) importImages(ctx context.Context, archive string) error {
 	content, err := os.Open(archive)
 	if err != nil {
@@ -172,14 +171,14 @@ func (n *node) importImages(ctx context.Context, archive string) error {
 
 // stop ends the node and with it everything in its namespaces.
 func (n *node) stop() {
-	if n == nil || n.done == nil {
+	if n == nil || n.exited == nil {
 		return
 	}
-	_ = n.command.Process.Signal(syscall.SIGTERM) // SIGKILL follows, whatever becomes of it
+	_ = n.command.Process.Signal(syscall.SIGTERM) // SIGKILL follows in any case
 	select {
-	case <-n.done:
+	case <-n.exited:
 	case <-time.After(20 * time.Second):
 		_ = n.command.Process.Kill()
-		<-n.done
+		<-n.exited
 	}
 }

@@ -22,8 +22,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// identities are the clients of the API server: name, group and what the
-// kubeconfig is called.
+// identities returns the clients of the API server, with name and group. The keys are the names of their kubeconfigs.
 func identities(node string) map[string]certutil.Config {
 	return map[string]certutil.Config{
 		"admin":              {CommonName: "admin", Organization: []string{"system:masters"}},

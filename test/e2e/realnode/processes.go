@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// process is one of the programs that make up a node.
+// process is a program of a node.
 type process struct {
 	name string
 	path string
@@ -55,8 +55,7 @@ func apiServerArgs(s spec) []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + s.file("service-accounts.key"),
 		"--service-account-signing-key-file=" + s.file("service-accounts.key"),
-		// The API server is no pod and has no kube-proxy of its own: it calls
-		// webhooks at the pods' addresses.
+		// The API server is no pod and has no kube-proxy. So it calls webhooks at the pods' addresses.
 		"--enable-aggregator-routing=true",
 		"--kubelet-preferred-address-types=InternalIP",
 		"--kubelet-client-certificate=" + s.file("admin.crt"), "--kubelet-client-key=" + s.file("admin.key"),
@@ -64,8 +63,7 @@ func apiServerArgs(s spec) []string {
 	}
 }
 
-// start runs the process with its output in the state folder. It is not waited
-// for here: reap waits for everything.
+// start runs the process with its output in the state folder. It does not wait for the process: reap waits for all.
 func (p process) start(s spec) (int, error) {
 	if p.name == "kubelet" {
 		if err := awaitSocket(containerdSocket); err != nil {
@@ -106,8 +104,8 @@ func awaitUplink() error {
 	})
 }
 
-// await looks at what the other side is about to make.
-func await(what string, look func() error) error {
+// await waits until look succeeds, because the other side makes the object.
+func await(name string, look func() error) error {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		err := look()
@@ -115,7 +113,7 @@ func await(what string, look func() error) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("wait for %s: %w", what, err)
+			return fmt.Errorf("wait for %s: %w", name, err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// nodeCommand is how realnode calls itself inside the namespaces.
+	// nodeCommand is the argument with which realnode calls itself inside the namespaces.
 	nodeCommand = "node-init"
 	// uplink is the node's end of the veth pair.
 	uplink = "uplink"
@@ -16,26 +16,26 @@ const (
 	pluginsDir = "/usr/lib/cni"
 )
 
-// binaries are those of our own building that a node needs.
+// binaries are the programs of a node that Interlock builds.
 var binaries = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"}
 
-// spec is all that tells one node from the other.
+// spec has all differences between the two nodes.
 type spec struct {
 	Name string
-	// Bin and State are absolute; State holds kubeconfigs, certificates, logs.
+	// Bin and State are absolute. State has kubeconfigs, certificates and logs.
 	Bin, State string
-	// Number makes the node's networks: pods in 10.81.Number.0/24, Services in
-	// 10.91.Number.0/24, the veth pair in 10.80.0.0/24.
+	// Number selects the node's networks: pods in 10.81.Number.0/24, Services in 10.91.Number.0/24, the veth pair in
+	// 10.80.0.0/24.
 	Number, Peer int
 }
 
-// Address is the node's: the bridge to which its pods are attached.
+// Address returns the address of the node: the bridge to which its pods are attached.
 func (s spec) Address() string { return fmt.Sprintf("10.81.%d.1", s.Number) }
 
 func (s spec) Pods() string     { return fmt.Sprintf("10.81.%d.0/24", s.Number) }
 func (s spec) Services() string { return fmt.Sprintf("10.91.%d.0/24", s.Number) }
 
-// FirstService is the address of the Service `kubernetes`.
+// FirstService returns the address of the Service `kubernetes`.
 func (s spec) FirstService() string { return fmt.Sprintf("10.91.%d.1", s.Number) }
 
 func (s spec) Uplink() string         { return fmt.Sprintf("10.80.0.%d", s.Number) }

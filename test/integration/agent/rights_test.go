@@ -39,7 +39,7 @@ var _ = Describe("The agent's rights", func() {
 			Expect(traffic.all()).NotTo(ContainElement(Satisfy(refused)))
 		}
 
-		agent := setup.As(c.hubUser, hub)
+		agent := setup.ClientAs(c.hubUser, hub)
 		Expect(agent.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{})).To(Satisfy(apierrors.IsForbidden))
 		Expect(agent.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{})).To(Satisfy(apierrors.IsForbidden), "of all clusters")
 		theirs := &addonv1alpha1.ManagedClusterAddOn{}

@@ -172,7 +172,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		By("a certificate of that release being valid until it is replaced")
 		former := rest.CopyConfig(fleet.Config)
 		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
-		acting := setup.As(former, hub)
+		acting := setup.ClientAs(former, hub)
 		Eventually(func() error {
 			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
 		}).Should(Succeed())
@@ -180,7 +180,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
-		acting := setup.As(managerLogin.Config, hub)
+		acting := setup.ClientAs(managerLogin.Config, hub)
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "w"}}
 		Expect(acting.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 		requests := &certificatesv1.CertificateSigningRequestList{}
@@ -193,7 +193,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
 		_, ours := hubOf(ctx, one())
-		acting := setup.As(ours, hub)
+		acting := setup.ClientAs(ours, hub)
 		theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
 		own := &addonv1alpha1.ManagedClusterAddOn{}
 		Eventually(func() error { return acting.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, own) }).Should(Succeed())
@@ -323,9 +323,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	type request = func(context.Context, client.Client) error
 
 	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request request) {
-		entitled := setup.As(managerWithout(ctx, ""), hub)
+		entitled := setup.ClientAs(managerWithout(ctx, ""), hub)
 		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
-		lacking := setup.As(managerWithout(ctx, without), hub)
+		lacking := setup.ClientAs(managerWithout(ctx, without), hub)
 		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+without)
 	},
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),

@@ -57,7 +57,7 @@ func countsObjects(ctx context.Context) {
 	kubeconfig := login(ctx, managed["cluster1"].Cluster, defaultNamespace)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
-	acting := setup.As(config, hub)
+	acting := setup.ClientAs(config, hub)
 	Eventually(func() error { return acting.List(ctx, &corev1.ConfigMapList{}) }).Should(Succeed(), "the role is aggregated")
 	Expect(acting.List(ctx, &corev1.SecretList{})).To(Satisfy(apierrors.IsForbidden))
 	listed := client.ObjectKey{Namespace: "kube-system", Name: "kube-root-ca.crt"}

@@ -131,7 +131,7 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 	Expect(err).NotTo(HaveOccurred())
 	// The API server takes up roles a moment after they are made.
 	Eventually(func() error {
-		return setup.As(user.Config, hub).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
+		return setup.ClientAs(user.Config, hub).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
 	}).Should(Succeed())
 	return user.Config
 }

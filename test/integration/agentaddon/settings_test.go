@@ -77,7 +77,7 @@ func forgery(ctx context.Context, by, cluster string) *certificatesv1.Certificat
 	own := "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
 	groups := []string{own, "system:open-cluster-management:addon:" + addOnName, "system:authenticated"}
 	request := signingRequest("addon-forged", cluster, addOnName, own+":agent:"+addOnName+"-agent", groups, key)
-	Expect(setup.As(registrationAgent(by), hub).Create(ctx, request)).To(Succeed())
+	Expect(setup.ClientAs(registrationAgent(by), hub).Create(ctx, request)).To(Succeed())
 	return request
 }
 

@@ -32,7 +32,7 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 	var rows []row
 	for _, s := range sites {
 		for _, c := range cases {
-			of := counts.Of(s.name, c.name())
+			of := counts.ForAddOn(s.name, c.name())
 			r := row{guard: guard, phase: phase, site: s.name, of: c, labels: counts.LabelMoves(s.name, c.name()), answers: of.Answers()}
 			for _, each := range of.Rows {
 				if each.Writer.Interlock() {

@@ -75,7 +75,7 @@ func (t *trial) calm() {
 // undisturbed runs a scenario without a fault, and returns the state at its end and the writes.
 func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
 	GinkgoHelper()
-	t := s.begin(ctx, leading, 0, faultproxy.None)
+	t := s.begin(ctx, leading, 0, faultproxy.NoFault)
 	for _, line := range s.ended {
 		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(line))
 	}

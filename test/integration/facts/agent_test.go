@@ -152,7 +152,7 @@ var _ = Describe("The agent's answers", func() {
 		other := newCluster(ctx)
 		other.ask(ctx, questions{})
 		c.ask(ctx, questions{})
-		acting := setup.As(c.hubUser, hub)
+		acting := setup.ClientAs(c.hubUser, hub)
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
 		Expect(acting.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
@@ -161,7 +161,7 @@ var _ = Describe("The agent's answers", func() {
 		ours.Spec.APIs = []apiRequest{{API: api{Kind: "Pod"}}}
 		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
-		onManaged := setup.As(c.managedUser, managed)
+		onManaged := setup.ClientAs(c.managedUser, managed)
 		Expect(onManaged.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "a.b"}})).
 			To(Satisfy(apierrors.IsForbidden))
 	})

@@ -124,10 +124,10 @@ func (on managedCluster) expectMadeAfter(ctx context.Context, name, dependency s
 }
 
 // whenMade and whenAvailable are versions of the hub; zero: not yet.
-func (on managedCluster) whenMade(name string) uint64 { return history.Made.Of(string(on), name) }
+func (on managedCluster) whenMade(name string) uint64 { return history.Made.First(string(on), name) }
 
 func (on managedCluster) whenAvailable(name string) uint64 {
-	return history.Available.Of(string(on), name)
+	return history.Available.First(string(on), name)
 }
 
 // emitted are the notes of the events on an add-on with a reason.

@@ -38,8 +38,8 @@ func places(within time.Duration) []TableEntry {
 func (p place) begin() {
 	GinkgoHelper()
 	if p.on == withAgent {
-		agents.On(string(p.on)).Delay(p.away)
-		DeferCleanup(func() { agents.On(string(p.on)).Delay(0) })
+		agents.Agent(string(p.on)).Delay(p.away)
+		DeferCleanup(func() { agents.Agent(string(p.on)).Delay(0) })
 	}
 }
 

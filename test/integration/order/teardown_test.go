@@ -98,7 +98,7 @@ func removesInOrder(on managedCluster) {
 	}, NodeTimeout(time.Minute))
 
 	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
-		as := setup.As(interlocked.ManagerUser.Config, hub.Client)
+		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,
 		} {

@@ -82,9 +82,9 @@ var _ = Describe("An add-on with its own manager", Ordered, func() {
 		for name := range managers {
 			Eventually(workContent).WithContext(ctx).WithArguments(name).ShouldNot(BeEmpty())
 			AddReportEntry("from the installation of the dependency until the ManifestWork of "+name, time.Since(began).String())
-			Eventually(history.Made.Of).WithArguments(cluster, name).Should(BeNumerically(">", 0), "the history follows")
-			Eventually(history.Available.Of).WithArguments(cluster, "base").Should(BeNumerically(">", 0))
-			Expect(history.Made.Of(cluster, name)).To(BeNumerically(">", history.Available.Of(cluster, "base")))
+			Eventually(history.Made.First).WithArguments(cluster, name).Should(BeNumerically(">", 0), "the history follows")
+			Eventually(history.Available.First).WithArguments(cluster, "base").Should(BeNumerically(">", 0))
+			Expect(history.Made.First(cluster, name)).To(BeNumerically(">", history.Available.First(cluster, "base")))
 			Expect(gate(ctx, name)).To(Equal(opened))
 			Expect(condition(ctx, name, addonv1alpha1.ManagedClusterAddOnRegistrationApplied)).To(HavePrefix("True"))
 		}

@@ -91,8 +91,8 @@ func said(attempt func(client.Client) error) string {
 var _ = Describe("The installation of an add-on that contradicts the version that is installed", func() {
 	DescribeTable("is refused, as the plan of the plugin says", func(ctx context.Context, on string, away time.Duration, kind string) {
 		if on == withAgent {
-			agents.On(on).Delay(away)
-			DeferCleanup(func() { agents.On(on).Delay(0) })
+			agents.Agent(on).Delay(away)
+			DeferCleanup(func() { agents.Agent(on).Delay(0) })
 		}
 		registerExample(ctx, "v0.21.1", `[{name: test, `+kind+`version: ">v0.22.1"}]`)
 		install(ctx, on, test)

@@ -192,7 +192,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		everything := setup.Administrator(hub, apiextensionsv1.AddToScheme)
-		limited := setup.As(user.Config, everything)
+		limited := setup.ClientAs(user.Config, everything)
 
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
 		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())
@@ -216,7 +216,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
-		limited := setup.As(baseUser(ctx, "without-reports"), admin)
+		limited := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
 		found := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		for _, err := range []error{
 			limited.Get(ctx, client.ObjectKeyFromObject(found), found), limited.Create(ctx, found, client.DryRunAll),
@@ -237,7 +237,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("may open no gate and install no gate rule without the rights of the lifecycle", func(ctx context.Context) {
-		limited := setup.As(baseUser(ctx, "without-lifecycle"), admin)
+		limited := setup.ClientAs(baseUser(ctx, "without-lifecycle"), admin)
 		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
 		gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 		Expect(admin.Create(ctx, gated)).To(Succeed())

@@ -31,7 +31,7 @@ func whileClustersLeave(ctx context.Context) {
 	}
 	for _, cluster := range []string{lost, detached} {
 		for name := range needs {
-			Eventually(history.Available.Of).WithContext(ctx).WithArguments(cluster, of(name, run)).Should(BeNumerically(">", 0), name)
+			Eventually(history.Available.First).WithContext(ctx).WithArguments(cluster, of(name, run)).Should(BeNumerically(">", 0), name)
 		}
 		clean(ctx, cluster, run, cleaningUp)
 		for name := range needs {
@@ -47,9 +47,9 @@ func whileClustersLeave(ctx context.Context) {
 	for _, cluster := range []string{detached, lost} {
 		Eventually(waiting).WithContext(ctx).WithArguments(cluster, run).Should(BeEmpty(), cluster)
 		AddReportEntry("since the agents of "+lost+" were killed until "+cluster+" is released", time.Since(began).String())
-		Expect(history.Gone.Of(cluster, of(portal, run))).To(BeZero(), "it still cleans up")
+		Expect(history.Removed.First(cluster, of(portal, run))).To(BeZero(), "it still cleans up")
 		clean(ctx, cluster, run)
-		Eventually(history.Gone.Of).WithContext(ctx).WithArguments(cluster, of(portal, run)).Should(BeNumerically(">", 0))
+		Eventually(history.Removed.First).WithContext(ctx).WithArguments(cluster, of(portal, run)).Should(BeNumerically(">", 0))
 	}
 
 	By("nothing being left of the detached cluster")
@@ -67,7 +67,7 @@ func whileClustersLeave(ctx context.Context) {
 // waiting are the add-ons of the stack below the top that are still on a cluster.
 func waiting(cluster string, run uint64) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
-		if name != portal && history.Gone.Of(cluster, of(name, run)) == 0 {
+		if name != portal && history.Removed.First(cluster, of(name, run)) == 0 {
 			names = append(names, name)
 		}
 	}

@@ -40,7 +40,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			}
 			mend, disturbed := disturb(ctx, w, run, random)
 			for _, cluster := range clusters {
-				Eventually(history.Available.Of).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(cluster, of(portal, run)).
+				Eventually(history.Available.First).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(cluster, of(portal, run)).
 					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
 			}
 			AddReportEntry("run", map[string]any{"seed": seed, "disturbed": disturbed, "took": time.Since(began).String()})
@@ -154,7 +154,7 @@ func disturb(ctx context.Context, w *witness.Witness, run uint64, random *rand.R
 func made(run uint64) (count int) {
 	for _, cluster := range clusters {
 		for name := range needs {
-			if history.Made.Of(cluster, of(name, run)) > 0 {
+			if history.Made.First(cluster, of(name, run)) > 0 {
 				count++
 			}
 		}
@@ -170,14 +170,14 @@ func inOrder(ctx context.Context, run uint64) {
 	for _, cluster := range clusters {
 		for name, required := range needs {
 			byAdmission := gitOps(run) || name == portal // the gate is closed by admission, and not by who creates the add-on
-			work := history.Made.Of(cluster, of(name, run))
+			work := history.Made.First(cluster, of(name, run))
 			Expect(work).To(BeNumerically(">", 0))
 			for _, need := range required {
-				if byAdmission && work <= history.Available.Of(cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
+				if byAdmission && work <= history.Available.First(cluster, of(need, run)) && gateOf(ctx, cluster, of(name, run)) == "" {
 					ungated = append(ungated, types.NamespacedName{Namespace: cluster, Name: of(name, run)})
 					continue
 				}
-				Expect(work).To(BeNumerically(">", history.Available.Of(cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
+				Expect(work).To(BeNumerically(">", history.Available.First(cluster, of(need, run))), "run %d: %s needs %s on %s", run, name, need,
 					cluster)
 			}
 		}
@@ -220,11 +220,11 @@ func remove(ctx context.Context, run uint64, random *rand.Rand) {
 	var unprepared []types.NamespacedName
 	for _, cluster := range clusters {
 		for name := range needs {
-			Eventually(history.Gone.Of).WithContext(ctx).WithArguments(cluster, of(name, run)).Should(BeNumerically(">", 0), name)
+			Eventually(history.Removed.First).WithContext(ctx).WithArguments(cluster, of(name, run)).Should(BeNumerically(">", 0), name)
 		}
 		for name, required := range needs {
 			for _, need := range required {
-				if gitOps(run) && history.Waits.Of(cluster, of(need, run)) == 0 {
+				if gitOps(run) && history.Waits.First(cluster, of(need, run)) == 0 {
 					unprepared = append(unprepared, types.NamespacedName{Namespace: cluster, Name: of(need, run)})
 					continue
 				}
@@ -232,8 +232,8 @@ func remove(ctx context.Context, run uint64, random *rand.Rand) {
 					AddReportEntry("not removed together", reason)
 					continue
 				}
-				Expect(history.Gone.Of(cluster, of(need, run))).To(
-					BeNumerically(">", history.Gone.Of(cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
+				Expect(history.Removed.First(cluster, of(need, run))).To(
+					BeNumerically(">", history.Removed.First(cluster, of(name, run))), "run %d: %s needs %s on %s", run, name, need, cluster)
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-// Command coredns is the upstream DNS server, with the plugins that kubeadm's
-// configuration names and no others: those of cloud providers have large SDKs.
+// Command coredns is the upstream DNS server, with only the plugins that kubeadm's configuration names. The plugins
+// of cloud providers have large SDKs.
 package main
 
 import (

@@ -1,7 +1,6 @@
-// Command manifests writes what is embedded in OCM's operator and in clusteradm
-// into the given folder: "manifests", OCM's CRDs and RBAC, and "chart", of which
-// the tests read the rights of a cluster that joins. Both are as in OCM's
-// repository, the second as deploy/cluster-manager/chart/cluster-manager.
+// Command manifests writes the files that are embedded in OCM's operator and in clusteradm into a folder:
+// "manifests", OCM's CRDs and RBAC, and "chart". The tests read the rights of a joining cluster from the chart. Both
+// are as in OCM's repository, the second as deploy/cluster-manager/chart/cluster-manager.
 package main
 
 import (
@@ -37,7 +36,7 @@ func writeChart(dir string) error {
 	return write(dir, files)
 }
 
-// write replaces the folder: a file of another version must not stay.
+// write replaces the folder, so that no file of another version stays.
 func write(dir string, contents ...fs.FS) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Command ocm is five programs of OCM in one: registration, addon, placement,
-// work and registration-operator. The name of the symbolic link that it is
-// started by selects the program. Linking one program takes less time than
-// linking five.
+// Command ocm is five programs of OCM in one: registration, addon, placement, work and registration-operator. The
+// name of the symbolic link that starts it selects the program. To link one program takes less time than to link
+// five.
 //
 // Under its own name it serves OCM's webhooks (webhooks.go), and the agent of
 // registration has two flags more (periods.go).
@@ -27,10 +26,10 @@ import (
 	"open-cluster-management.io/ocm/pkg/version"
 )
 
-// program is one of OCM's: what its main has, in the folder cmd of OCM.
+// program is a program of OCM, equal to a main function in the folder cmd of OCM.
 type program struct {
 	commands func() []*cobra.Command
-	// gates are the hub's feature gates that the program has flags for.
+	// gates are the hub's feature gates for which the program has flags.
 	gates map[featuregate.Feature]featuregate.FeatureSpec
 }
 
@@ -66,8 +65,8 @@ var programs = map[string]program{
 
 func main() {
 	name := filepath.Base(os.Args[0])
-	wanted, there := programs[name]
-	if !there {
+	selected, ok := programs[name]
+	if !ok {
 		fmt.Fprintf(os.Stderr, "OCM has no program %q; it has registration, addon, placement, work and registration-operator\n", name)
 		os.Exit(2)
 	}
@@ -75,12 +74,12 @@ func main() {
 	pflag.CommandLine.AddGoFlagSet(goflag.CommandLine)
 	logs.AddFlags(pflag.CommandLine)
 	logs.InitLogs()
-	if wanted.gates != nil {
-		utilruntime.Must(features.HubMutableFeatureGate.Add(wanted.gates))
+	if selected.gates != nil {
+		utilruntime.Must(features.HubMutableFeatureGate.Add(selected.gates))
 		features.HubMutableFeatureGate.AddFlag(pflag.CommandLine)
 	}
 	root := &cobra.Command{Use: name, Version: version.Get().String()}
-	root.AddCommand(wanted.commands()...)
+	root.AddCommand(selected.commands()...)
 	err := root.Execute()
 	logs.FlushLogs()
 	if err != nil {

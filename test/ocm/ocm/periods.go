@@ -6,8 +6,8 @@ import (
 	"open-cluster-management.io/ocm/pkg/registration/spoke/addon"
 )
 
-// withPeriods makes flags of two variables that OCM exports for its own
-// integration tests. Without the flags, the agent is OCM's in all respects.
+// withPeriods adds flags for two variables that OCM exports for its own integration tests. Without the flags, the
+// agent is the same as OCM's.
 func withPeriods(agent *cobra.Command) *cobra.Command {
 	flags := agent.Flags()
 	flags.DurationVar(&spoke.AddOnLeaseControllerSyncInterval, "addon-lease-sync-interval", spoke.AddOnLeaseControllerSyncInterval,

@@ -18,9 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// newWebhooks serves what "addon webhook-server" and "registration
-// webhook-server" do. Each of these also listens on 8000 and 8080, which no flag
-// changes, so that on one machine there can only be one.
+// newWebhooks serves the webhooks of "addon webhook-server" and "registration webhook-server". Each of these also
+// listens on 8000 and 8080, which no flag changes. So only one of them can run on a machine.
 func newWebhooks() *cobra.Command {
 	var options webhook.Options
 	command := &cobra.Command{

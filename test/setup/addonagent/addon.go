@@ -1,6 +1,6 @@
-// Package addonagent runs addon-agent as an add-on of OCM for a suite: OCM deploys the objects of deploy/agent-addon on some of
-// the managed clusters, registers the agent and judges whether it is available. addon-agent itself is a process with the
-// kubeconfig, the service account and the flags that its pod would have.
+// Package addonagent runs addon-agent as an add-on of OCM for a suite. OCM deploys the objects of deploy/agent-addon
+// on some of the managed clusters, registers the agent and decides whether it is available. addon-agent itself is a
+// process with the kubeconfig, the service account and the flags of its pod.
 package addonagent
 
 import (
@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// Name is that of the add-on.
+	// Name is the name of the add-on.
 	Name = names.AgentAddOn
-	// GrantFlag has addon-manager give agents their rights.
+	// GrantFlag makes addon-manager give agents their rights.
 	GrantFlag = "--grant-agent-rights"
 
 	// workload is the name of the Deployment, of its service account, and of the RoleBinding on the hub.
@@ -48,7 +48,7 @@ type AddOn struct {
 }
 
 // New prepares the add-on on managed clusters of a hub. They need a work agent, and workloads that become available
-// (ocmsuite.RunWorkloads). What runs ends with the caller: it is for BeforeSuite.
+// (ocmsuite.RunWorkloads). The processes end with the caller: call it in BeforeSuite.
 func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *AddOn {
 	GinkgoHelper()
 	a := &AddOn{hub: hub}
@@ -56,8 +56,8 @@ func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *Ad
 	for _, cluster := range clusters {
 		a.agents = append(a.agents, newAgent(hub, cluster, program, filepath.Join(folder, cluster.Name)))
 		label := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, placementLabel)
-		selected := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
-		Expect(hub.Client.Patch(ctx, selected, client.RawPatch(types.MergePatchType, label))).To(Succeed())
+		managedCluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
+		Expect(hub.Client.Patch(ctx, managedCluster, client.RawPatch(types.MergePatchType, label))).To(Succeed())
 	}
 	DeferCleanup(a.Stop)
 	a.grant(ctx)
@@ -65,40 +65,40 @@ func New(ctx context.Context, hub *ocm.Hub, clusters ...*ocm.ManagedCluster) *Ad
 	return a
 }
 
-// grant creates the roles of deploy/hub for agents, with the right of addon-manager to bind the one on the hub.
+// grant creates the roles of deploy/hub for agents, with the right of addon-manager to bind the role on the hub.
 func (a *AddOn) grant(ctx context.Context) {
 	GinkgoHelper()
-	granting, granted, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
-	setup.Read("hub/agent-clusterrole.yaml", granting)
-	setup.Read("hub/agent-hub-clusterrole.yaml", granted)
+	grantRole, agentRole, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
+	setup.Read("hub/agent-clusterrole.yaml", grantRole)
+	setup.Read("hub/agent-hub-clusterrole.yaml", agentRole)
 	setup.Read("agent-addon/clusterrolebinding.yaml", binding)
-	for _, object := range []client.Object{granting, granted, binding} {
+	for _, object := range []client.Object{grantRole, agentRole, binding} {
 		Expect(a.hub.Client.Create(ctx, object)).To(Succeed())
 	}
 }
 
-// place creates the Placement of the clusters that have the label.
+// place creates the Placement that selects the clusters with the label.
 func (a *AddOn) place(ctx context.Context) {
 	GinkgoHelper()
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: "global"}}
 	binding.Spec.ClusterSet = "global"
-	selecting := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: placement}}
-	selecting.Spec.Tolerations = []clusterv1beta1.Toleration{
+	clusters := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: placementNamespace, Name: placement}}
+	clusters.Spec.Tolerations = []clusterv1beta1.Toleration{
 		{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
 		{Key: clusterv1.ManagedClusterTaintUnavailable, Operator: clusterv1beta1.TolerationOpExists},
 	}
-	selecting.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+	clusters.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{placementLabel: "true"}},
 	}}}
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: placementNamespace}}, binding, selecting,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: placementNamespace}}, binding, clusters,
 	} {
 		Expect(a.hub.Client.Create(ctx, object)).To(Succeed())
 	}
 }
 
-// On returns the agent of a managed cluster.
-func (a *AddOn) On(cluster string) *Agent {
+// Agent returns the agent of a managed cluster.
+func (a *AddOn) Agent(cluster string) *Agent {
 	GinkgoHelper()
 	for _, agent := range a.agents {
 		if agent.cluster.Name == cluster {
@@ -109,8 +109,8 @@ func (a *AddOn) On(cluster string) *Agent {
 	return nil
 }
 
-// Deploy registers the add-on where it is not registered, has each agent run, and waits until OCM reports it as available.
-// addon-manager runs meanwhile, with GrantFlag.
+// Deploy registers the add-on if it is not registered, runs each agent, and waits until OCM reports it as available.
+// Meanwhile addon-manager has to run, with GrantFlag.
 func (a *AddOn) Deploy(ctx context.Context) {
 	GinkgoHelper()
 	template, registration := &addonv1alpha1.AddOnTemplate{}, &addonv1alpha1.ClusterManagementAddOn{}
@@ -134,7 +134,7 @@ func (a *AddOn) Deploy(ctx context.Context) {
 	}
 }
 
-// available returns the condition Available of the add-on on a cluster; it is nil where it is not set.
+// available returns the condition Available of the add-on on a cluster. It is empty if the condition is not set.
 func (a *AddOn) available(ctx context.Context, cluster string) (*metav1.Condition, error) {
 	installed := &addonv1alpha1.ManagedClusterAddOn{}
 	err := a.hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: Name}, installed)

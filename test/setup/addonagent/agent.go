@@ -30,7 +30,7 @@ type Agent struct {
 	started time.Time
 }
 
-// newAgent prepares the agent of a managed cluster. Its connections to the hub go through a proxy of its own.
+// newAgent prepares the agent of a managed cluster. Its connections to the hub go through their own proxy.
 func newAgent(hub *ocm.Hub, cluster *ocm.ManagedCluster, program, folder string) *Agent {
 	GinkgoHelper()
 	server, err := url.Parse(hub.Config.Host)
@@ -41,10 +41,10 @@ func newAgent(hub *ocm.Hub, cluster *ocm.ManagedCluster, program, folder string)
 	return &Agent{cluster: cluster, program: program, folder: folder, proxy: proxy}
 }
 
-// Delay sets how late each direction of the agent's connections to the hub is.
+// Delay sets the delay of the agent's connections to the hub, in each direction.
 func (a *Agent) Delay(delay time.Duration) { a.proxy.Delay(delay) }
 
-// Log is the file with all that the agent has printed.
+// Log returns the file with all output of the agent.
 func (a *Agent) Log() string { return filepath.Join(a.folder, "addon-agent.log") }
 
 // Runs reports whether the process has been started and has not ended.
@@ -60,7 +60,7 @@ func (a *Agent) Runs() bool {
 	}
 }
 
-// Kill ends the process at once, as the loss of its node does. It does nothing where none runs.
+// Kill ends the process at once, like the loss of its node. It does nothing if no process runs.
 func (a *Agent) Kill() error {
 	if !a.Runs() {
 		return nil
@@ -68,7 +68,8 @@ func (a *Agent) Kill() error {
 	return a.running.Kill()
 }
 
-// Start starts addon-agent as its pod would run, once OCM has deployed it and addon-manager has given it its rights on the hub.
+// Start starts addon-agent with the settings of its pod, once OCM has deployed it and addon-manager has given it its
+// rights on the hub.
 func (a *Agent) Start(ctx context.Context, hub *ocm.Hub) {
 	GinkgoHelper()
 	deployed := Deployment(ctx, a.cluster.Client, ocm.AddOnNamespace)
@@ -86,7 +87,8 @@ func (a *Agent) Start(ctx context.Context, hub *ocm.Hub) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// reachesHub reports whether the agent has renewed its own lease since it was started, which it does while the hub responds.
+// reachesHub reports whether the agent has renewed its own lease since it was started. It renews the lease while the
+// hub responds.
 func (a *Agent) reachesHub(ctx context.Context) (bool, error) {
 	lease := &coordinationv1.Lease{}
 	err := a.cluster.Client.Get(ctx, client.ObjectKey{Namespace: ocm.AddOnNamespace, Name: Name}, lease)
@@ -96,7 +98,7 @@ func (a *Agent) reachesHub(ctx context.Context) (bool, error) {
 	return err == nil && lease.Spec.RenewTime != nil && lease.Spec.RenewTime.After(a.started), err
 }
 
-// printed returns what the agent has printed, for the message of a failure.
+// printed returns the output of the agent, for the message of a failure.
 func (a *Agent) printed() string {
 	content, err := os.ReadFile(a.Log())
 	if err != nil {
@@ -105,7 +107,7 @@ func (a *Agent) printed() string {
 	return string(content)
 }
 
-// redirect has a kubeconfig of the hub name the proxy.
+// redirect replaces the server in a kubeconfig of the hub by the proxy.
 func (a *Agent) redirect(kubeconfig string) {
 	GinkgoHelper()
 	config, err := clientcmd.LoadFromFile(kubeconfig)

@@ -32,8 +32,8 @@ func Deployment(ctx context.Context, cluster client.Client, namespace string) fu
 	}
 }
 
-// HubFiles writes the files of the Secret with the hub's kubeconfig into a folder, as they are mounted in the pod. It waits until
-// OCM's registration agent has created the Secret.
+// HubFiles writes the files of the Secret with the hub's kubeconfig into a folder, like they are mounted in the pod.
+// It waits until OCM's registration agent has created the Secret.
 func HubFiles(ctx context.Context, cluster client.Client, namespace, folder string) {
 	GinkgoHelper()
 	secret := &corev1.Secret{}
@@ -46,7 +46,7 @@ func HubFiles(ctx context.Context, cluster client.Client, namespace, folder stri
 	}
 }
 
-// Login writes a kubeconfig of addon-agent's service account into a folder, with a token like that of its pod, and returns the
+// Login writes a kubeconfig of addon-agent's service account into a folder, with a token like its pod has, and returns the
 // path. It waits until the account has its rights.
 func Login(ctx context.Context, cluster *testenv.Cluster, administrator client.Client, namespace, folder string) string {
 	GinkgoHelper()
@@ -62,11 +62,11 @@ func Login(ctx context.Context, cluster *testenv.Cluster, administrator client.C
 	config.CurrentContext = "c"
 	path := filepath.Join(folder, "managed.kubeconfig")
 	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
-	acting, err := clientcmd.BuildConfigFromFlags("", path)
+	login, err := clientcmd.BuildConfigFromFlags("", path)
 	Expect(err).NotTo(HaveOccurred())
-	// The API server takes up roles a moment after they are created.
+	// The API server applies roles a moment after they are created.
 	Eventually(func() error {
-		return setup.As(acting, administrator).List(
+		return setup.ClientAs(login, administrator).List(
 			ctx, &coordinationv1.LeaseList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": Name},
 		)
 	}).WithContext(ctx).Should(Succeed())

@@ -12,7 +12,7 @@ import (
 
 const (
 	chunkSize = 64 << 10
-	// chunksUnderway is how many chunks of a direction may be on their way.
+	// chunksUnderway is the maximum number of chunks on their way in a direction.
 	chunksUnderway = 256
 )
 
@@ -38,10 +38,10 @@ func Start(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Address is where the proxy listens.
+// Address returns the address on which the proxy listens.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Delay sets how late bytes arrive in each direction, from now on, on open connections too.
+// Delay sets the delay in each direction, from now on, also on open connections.
 func (p *Proxy) Delay(delay time.Duration) { p.delay.Store(int64(delay)) }
 
 // Close closes the listener and all connections.
@@ -50,7 +50,7 @@ func (p *Proxy) Close() error {
 	defer p.mutex.Unlock()
 	p.closed = true
 	for connection := range p.connections {
-		_ = connection.Close() // both ends observe it
+		_ = connection.Close() // both ends notice it
 	}
 	return p.listener.Close()
 }
@@ -68,7 +68,7 @@ func (p *Proxy) accept() {
 func (p *Proxy) forward(client net.Conn) {
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
-		_ = client.Close() // as without a proxy: the connection fails
+		_ = client.Close() // the connection fails, as it would without a proxy
 		return
 	}
 	if !p.keep(client, server) {
@@ -84,7 +84,8 @@ func (p *Proxy) forward(client net.Conn) {
 	delete(p.connections, server)
 }
 
-// keep has Close close the connections. A proxy that is closed closes them at once, and returns false.
+// keep registers the connections, so that Close closes them. If the proxy is closed, keep closes them at once, and
+// returns false.
 func (p *Proxy) keep(connections ...net.Conn) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -98,20 +99,20 @@ func (p *Proxy) keep(connections ...net.Conn) bool {
 	return !p.closed
 }
 
-// chunk is what was read at once, and when it is due at the other end.
+// chunk is the result of one read, with the time at which it is due at the other end.
 type chunk struct {
 	content []byte
 	due     time.Time
 }
 
-// pump forwards one direction until it ends, and closes both connections then.
-func (p *Proxy) pump(from io.ReadCloser, to io.WriteCloser) {
+// pump forwards one direction until it ends, and then closes both connections.
+func (p *Proxy) pump(source io.ReadCloser, target io.WriteCloser) {
 	underway := make(chan chunk, chunksUnderway)
 	go func() {
 		defer close(underway)
 		for {
 			content := make([]byte, chunkSize)
-			n, err := from.Read(content)
+			n, err := source.Read(content)
 			if n > 0 {
 				underway <- chunk{content: content[:n], due: time.Now().Add(time.Duration(p.delay.Load()))}
 			}
@@ -122,12 +123,12 @@ func (p *Proxy) pump(from io.ReadCloser, to io.WriteCloser) {
 	}()
 	for next := range underway {
 		time.Sleep(time.Until(next.due))
-		if _, err := to.Write(next.content); err != nil {
+		if _, err := target.Write(next.content); err != nil {
 			break
 		}
 	}
-	_, _ = from.Close(), to.Close()
+	_, _ = source.Close(), target.Close()
 	for range underway {
-		continue // so that the reader ends
+		continue // until the reader ends
 	}
 }

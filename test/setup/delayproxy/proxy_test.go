@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/test/setup/delayproxy"
 )
 
-// echo returns the address of a server that sends back what it receives.
+// echo returns the address of a server that sends back its input.
 func echo(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

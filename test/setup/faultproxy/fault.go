@@ -13,11 +13,11 @@ import (
 type Fault int
 
 const (
-	// None is no fault.
-	None Fault = iota
-	// CrashBefore is the end of the program before its write arrives.
+	// NoFault is no fault.
+	NoFault Fault = iota
+	// CrashBefore is a crash of the program before its write arrives.
 	CrashBefore
-	// CrashAfter is the end of the program before it receives the response.
+	// CrashAfter is a crash of the program before it receives the response.
 	CrashAfter
 	// Conflict is the response 409 of an API server that has stored nothing.
 	Conflict
@@ -29,7 +29,7 @@ const (
 	InternalError
 	// LostResponse is a timeout of a write that was stored.
 	LostResponse
-	// Held is a write that waits for Release, as of a leader that another one has replaced.
+	// Held is a write that waits for Release, like the write of a leader that has been replaced.
 	Held
 )
 
@@ -52,7 +52,7 @@ var statuses = map[Fault]metav1.Status{
 	LostResponse:    {Code: http.StatusGatewayTimeout, Reason: metav1.StatusReasonTimeout},
 }
 
-// isWrite reports whether a request changes objects that others read. Events, leases and reviews are none of them.
+// isWrite reports whether a request changes objects that others read. Events, leases and reviews do not count.
 func isWrite(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -66,7 +66,7 @@ func isWrite(r *http.Request) bool {
 	return !r.URL.Query().Has("dryRun")
 }
 
-// write forwards a write, unless it is the one with the fault.
+// write forwards a write, unless the fault happens at it.
 func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 	number, fault, released := p.count(r)
 	if fault.Crash() {
@@ -84,10 +84,10 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 		p.strike(number, 0)
 		<-released
 	}
-	recorded := &recorder{header: http.Header{}}
-	before := p.version(r)
-	p.forwarded.ServeHTTP(recorded, r)
-	unchanged := before != "" && recorded.code < http.StatusMultipleChoices && before == p.version(r)
+	recording := &recorder{header: http.Header{}}
+	versionBefore := p.version(r)
+	p.forwarded.ServeHTTP(recording, r)
+	unchanged := versionBefore != "" && recording.code < http.StatusMultipleChoices && versionBefore == p.version(r)
 	if fault == CrashAfter {
 		p.die(number)
 	}
@@ -96,16 +96,17 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 		respond(w, statuses[LostResponse])
 		return
 	}
-	p.responded(number, recorded.code, unchanged)
-	recorded.send(w)
+	p.responded(number, recording.code, unchanged)
+	recording.send(w)
 }
 
-// count counts a write, and returns the fault that is to happen at it.
-func (p *Proxy) count(r *http.Request) (number int, fault Fault, released <-chan struct{}) {
+// count counts a write. It returns the number of the write, the fault that happens at it, and the channel that
+// releases held writes.
+func (p *Proxy) count(r *http.Request) (int, Fault, <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.writes = append(p.writes, Write{Method: r.Method, Path: r.URL.Path})
-	number = len(p.writes)
+	number, fault := len(p.writes), NoFault
 	if number == p.number {
 		fault = p.fault
 	}
@@ -139,14 +140,14 @@ func (p *Proxy) die(number int) {
 	panic(http.ErrAbortHandler)
 }
 
-// version returns the resourceVersion of the object that a write is about, and nothing for an object that does not exist.
+// version returns the resourceVersion of the object that a write changes, or "" if the object does not exist.
 func (p *Proxy) version(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return ""
 	}
-	found, ok := p.get(&url.URL{Path: strings.TrimSuffix(r.URL.Path, "/status")}, "application/json")
+	current, ok := p.get(&url.URL{Path: strings.TrimSuffix(r.URL.Path, "/status")}, "application/json")
 	object := metav1.PartialObjectMetadata{}
-	if !ok || json.Unmarshal(found.body, &object) != nil {
+	if !ok || json.Unmarshal(current.body, &object) != nil {
 		return ""
 	}
 	return object.ResourceVersion
@@ -157,7 +158,7 @@ func respond(w http.ResponseWriter, status metav1.Status) {
 	status.Status, status.Message = metav1.StatusFailure, "a fault that was injected"
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(int(status.Code))
-	_ = json.NewEncoder(w).Encode(status) // the program sees that it is incomplete
+	_ = json.NewEncoder(w).Encode(status) // the program notices that it is incomplete
 }
 
 // recorder keeps a response until it may be sent.
@@ -187,5 +188,5 @@ func (r *recorder) send(w http.ResponseWriter) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(r.code)
-	_, _ = w.Write(r.body) // the program sees that it is incomplete
+	_, _ = w.Write(r.body) // the program notices that it is incomplete
 }

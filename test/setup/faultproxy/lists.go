@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Lists are responses to the requests by which a program fills its caches.
+// Lists are responses to the list requests with which a program fills its caches.
 type Lists map[string]response
 
 type response struct {
@@ -17,7 +17,7 @@ type response struct {
 // fillsCache reports whether a request is the list of an informer. Other lists name no resourceVersion.
 func fillsCache(r *http.Request) bool { return r.URL.Query().Has("resourceVersion") }
 
-// key identifies a list, whichever version it requests.
+// key identifies a list, independent of the requested version.
 func key(r *http.Request) string { return r.Header.Get("Accept") + " " + current(r.URL).String() }
 
 // current returns the address of the newest list without pages.
@@ -29,23 +29,24 @@ func current(address *url.URL) *url.URL {
 	return &url.URL{Path: address.Path, RawQuery: query.Encode()}
 }
 
-// list responds to the list of an informer: the first time with that of an earlier program, if there is one.
+// list responds to the list of an informer. If there is a list of an earlier program, the first response is that
+// list.
 func (p *Proxy) list(w http.ResponseWriter, r *http.Request) {
 	p.mutex.Lock()
-	_, again := p.listed[key(r)]
+	_, repeated := p.listed[key(r)]
 	p.listed[key(r)] = r.Clone(r.Context())
 	p.mutex.Unlock()
-	if earlier, ok := p.earlier[key(r)]; ok && !again {
+	if earlier, ok := p.earlier[key(r)]; ok && !repeated {
 		for name, values := range earlier.header {
 			w.Header()[name] = values
 		}
-		_, _ = w.Write(earlier.body) // the program sees that it is incomplete
+		_, _ = w.Write(earlier.body) // the program notices that it is incomplete
 		return
 	}
 	p.forwarded.ServeHTTP(w, r)
 }
 
-// readLists reads all lists with which the program has filled its caches, as they are now.
+// readLists reads the current state of all lists with which the program has filled its caches.
 func (p *Proxy) readLists() {
 	p.mutex.Lock()
 	listed := make(map[string]*http.Request, len(p.listed))
@@ -64,8 +65,8 @@ func (p *Proxy) readLists() {
 	p.mutex.Unlock()
 }
 
-// get reads an address of the API server. ok is false where that is not possible.
-func (p *Proxy) get(address *url.URL, accept string) (found response, ok bool) {
+// get reads an address of the API server. It returns false if that fails.
+func (p *Proxy) get(address *url.URL, accept string) (response, bool) {
 	request, err := http.NewRequest(http.MethodGet, p.target.ResolveReference(address).String(), http.NoBody)
 	if err != nil {
 		return response{}, false

@@ -18,7 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Lag is how long the watches of a program wait whose caches begin with the lists of an earlier program.
+// Lag is the delay of a program's watches, if its caches begin with the lists of an earlier program.
 const Lag = 400 * time.Millisecond
 
 // Proxy forwards requests over HTTP on the loopback interface. It authenticates as the user of its configuration.
@@ -33,14 +33,15 @@ type Proxy struct {
 
 	mutex  sync.Mutex
 	writes []Write
-	// number and fault are those of the next fault. Number counts writes from 1. It is zero while none is injected.
+	// number and fault describe the next fault. number counts writes from 1. It is zero while no fault is injected.
 	number int
 	fault  Fault
 	struck chan struct{}
-	// released is closed when a held write may go on.
+	// released is closed when a held write may continue.
 	released chan struct{}
 	dead     bool
-	// listed are the requests by which the program has filled its caches, and read are their responses just before the fault.
+	// listed are the requests with which the program has filled its caches, and read are their responses just before
+	// the fault.
 	listed map[string]*http.Request
 	read   Lists
 }
@@ -56,8 +57,8 @@ type Write struct {
 
 func (w Write) String() string { return w.Method + " " + w.Path }
 
-// Start starts a proxy to the API server of a configuration. The caches of the program begin with the lists of an earlier program, if there
-// are any, and follow after Lag.
+// Start starts a proxy to the API server of a configuration. If there are lists of an earlier program, the caches of
+// the program begin with them, and follow after Lag.
 func Start(config *rest.Config, earlier Lists) (*Proxy, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *Proxy) Kubeconfig(folder string) (string, error) {
 // Close closes all connections.
 func (p *Proxy) Close() error { return p.server.Close() }
 
-// Inject has a fault happen at a write, counted from now and from 1. The writes before are forgotten.
+// Inject makes a fault happen at a write, counted from now and from 1. Earlier writes are forgotten.
 func (p *Proxy) Inject(number int, fault Fault) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -118,7 +119,7 @@ func (p *Proxy) Struck() <-chan struct{} {
 	return p.struck
 }
 
-// Release lets a held write go on.
+// Release lets a held write continue.
 func (p *Proxy) Release() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -132,7 +133,8 @@ func (p *Proxy) Writes() []Write {
 	return append([]Write(nil), p.writes...)
 }
 
-// Lists returns what the caches of a next program begin with: the state before the write at which the fault happened.
+// Lists returns the lists with which the caches of the next program begin: the state before the write at which the
+// fault happened.
 func (p *Proxy) Lists() Lists {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -162,7 +164,7 @@ func (p *Proxy) isDead() bool {
 	return p.dead
 }
 
-// watch forwards a watch. One that follows the list of an earlier program waits first.
+// watch forwards a watch. After the list of an earlier program, it waits first.
 func (p *Proxy) watch(w http.ResponseWriter, r *http.Request) {
 	if len(p.earlier) > 0 {
 		wait, stop := context.WithTimeout(r.Context(), Lag)

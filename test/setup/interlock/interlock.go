@@ -1,5 +1,6 @@
-// Package interlock runs Interlock on a hub of real OCM for a suite: addon-manager and addon-manager webhook as processes,
-// with what deploy/hub and deploy/lifecycle have, and with the rights that these give, and no other.
+// Package interlock runs Interlock on a hub of real OCM for a suite: addon-manager and addon-manager webhook as
+// processes, with the objects of deploy/hub and deploy/lifecycle. They have exactly the rights that these objects
+// give.
 package interlock
 
 import (
@@ -24,19 +25,19 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// Namespace is that of Interlock.
+// Namespace is the namespace of Interlock.
 const Namespace = "interlock-system"
 
-// account begins the names of Interlock's service accounts.
+// account is the prefix of the names of Interlock's service accounts.
 const account = "system:serviceaccount:" + Namespace + ":interlock-"
 
-// Interlock is what runs of Interlock. Its processes end with the suite.
+// Interlock is a deployment of Interlock. Its processes end with the suite.
 type Interlock struct {
 	hub *ocm.Hub
-	// Program is addon-manager.
+	// Program is the path of addon-manager.
 	Program string
 	logs    string
-	// address is the one at which the API server calls the webhook.
+	// address is the address at which the API server calls the webhook.
 	address *net.TCPAddr
 	// ManagerUser has the rights of addon-manager.
 	ManagerUser, webhookUser *testenv.User
@@ -44,22 +45,22 @@ type Interlock struct {
 	starts int
 }
 
-// Deploy creates what deploy/hub and deploy/lifecycle have, apart from Deployments.
+// Deploy creates the objects of deploy/hub and deploy/lifecycle, except Deployments.
 func Deploy(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
 	i := newInterlock(ctx, hub)
 	i.deployManager(ctx)
 	i.deployWebhook(ctx)
-	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	setup.Read("lifecycle/webhook-configuration.yaml", mutating)
-	for one := range mutating.Webhooks {
-		mutating.Webhooks[one].ClientConfig.Service.Port = i.port()
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	setup.Read("lifecycle/webhook-configuration.yaml", configuration)
+	for index := range configuration.Webhooks {
+		configuration.Webhooks[index].ClientConfig.Service.Port = i.port()
 	}
-	Expect(hub.Client.Create(ctx, mutating)).To(Succeed())
+	Expect(hub.Client.Create(ctx, configuration)).To(Succeed())
 	return i
 }
 
-// DeployManager creates what addon-manager needs of deploy/hub and deploy/lifecycle.
+// DeployManager creates the objects of deploy/hub and deploy/lifecycle that addon-manager needs.
 func DeployManager(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
 	i := newInterlock(ctx, hub)
@@ -67,7 +68,7 @@ func DeployManager(ctx context.Context, hub *ocm.Hub) *Interlock {
 	return i
 }
 
-// DeployWebhook creates what addon-manager webhook needs of deploy/hub.
+// DeployWebhook creates the objects of deploy/hub that addon-manager webhook needs.
 func DeployWebhook(ctx context.Context, hub *ocm.Hub) *Interlock {
 	GinkgoHelper()
 	i := newInterlock(ctx, hub)
@@ -92,15 +93,15 @@ func (i *Interlock) deployWebhook(ctx context.Context) {
 	GinkgoHelper()
 	i.address = testenv.FreeAddress()
 	secret, configMap := &corev1.Secret{}, &corev1.ConfigMap{}
-	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	setup.Read("hub/webhook-secret.yaml", secret)
 	setup.Read("hub/webhook-ca-configmap.yaml", configMap)
-	setup.Read("hub/webhook-configuration.yaml", validating)
+	setup.Read("hub/webhook-configuration.yaml", configuration)
 	secret.Namespace, configMap.Namespace = Namespace, Namespace
-	for one := range validating.Webhooks {
-		validating.Webhooks[one].ClientConfig.Service.Port = i.port()
+	for index := range configuration.Webhooks {
+		configuration.Webhooks[index].ClientConfig.Service.Port = i.port()
 	}
-	for _, object := range []client.Object{secret, configMap, validating, &corev1.Service{
+	for _, object := range []client.Object{secret, configMap, configuration, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: names.Webhook},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}} {
@@ -111,17 +112,17 @@ func (i *Interlock) deployWebhook(ctx context.Context) {
 
 func (i *Interlock) port() *int32 { return ptr.To(int32(i.address.Port)) }
 
-// Trust has the API server trust the webhook, where no addon-manager does.
+// Trust makes the API server trust the webhook, in suites without addon-manager, which otherwise configures the trust.
 func (i *Interlock) Trust(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		published := &corev1.ConfigMap{}
-		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names.WebhookCA}, published)).To(Succeed())
-		g.Expect(published.Data).To(HaveKeyWithValue("ca.crt", Not(BeEmpty())))
+		configMap := &corev1.ConfigMap{}
+		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names.WebhookCA}, configMap)).To(Succeed())
+		g.Expect(configMap.Data).To(HaveKeyWithValue("ca.crt", Not(BeEmpty())))
 		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 		g.Expect(i.hub.Client.Get(ctx, client.ObjectKey{Name: names.Webhook}, configuration)).To(Succeed())
-		for one := range configuration.Webhooks {
-			configuration.Webhooks[one].ClientConfig.CABundle = []byte(published.Data["ca.crt"])
+		for index := range configuration.Webhooks {
+			configuration.Webhooks[index].ClientConfig.CABundle = []byte(configMap.Data["ca.crt"])
 		}
 		g.Expect(i.hub.Client.Update(ctx, configuration)).To(Succeed())
 	}).Should(Succeed())
@@ -130,17 +131,17 @@ func (i *Interlock) Trust(ctx context.Context) {
 // Running is a process of Interlock.
 type Running struct {
 	*process.Process
-	// Log is the file with all that it prints.
+	// Log is the file with all its output.
 	Log string
 }
 
-// Printed reports whether it has printed a text.
-func (r *Running) Printed(what string) (bool, error) {
+// Printed reports whether the process has printed a text.
+func (r *Running) Printed(text string) (bool, error) {
 	content, err := os.ReadFile(r.Log)
 	if err != nil {
 		return false, err
 	}
-	return ContainSubstring(what).Match(string(content))
+	return ContainSubstring(text).Match(string(content))
 }
 
 // Manage starts a replica of addon-manager.

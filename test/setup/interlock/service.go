@@ -15,11 +15,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// probePeriod is that of the readiness probes. The kubelet's is two seconds in deploy/hub; a short one gives a replica no more time.
+// probePeriod is the period of the readiness probes. In deploy/hub it is two seconds. A short one gives a replica no
+// more time.
 const probePeriod = 50 * time.Millisecond
 
-// Service passes connections on to replicas of addon-manager webhook that are ready, as a Service of Kubernetes does. The API server
-// calls it in place of the single replica of Serve.
+// Service forwards connections to ready replicas of addon-manager webhook, like a Service of Kubernetes. The API
+// server calls it in place of the single replica of Serve.
 type Service struct {
 	i        *Interlock
 	listener net.Listener
@@ -27,16 +28,16 @@ type Service struct {
 
 	mutex    sync.Mutex
 	replicas []*Replica
-	// next counts the connections, so that they are spread.
+	// next counts the connections, to spread them.
 	next  int
 	stops []func()
 }
 
-// Replica is one of addon-manager webhook behind a Service.
+// Replica is a replica of addon-manager webhook behind a Service.
 type Replica struct {
 	*Running
 	address, health string
-	// ready by its latest probe, and not taken out of the Service.
+	// ready is the result of the latest probe. out is true once the replica is taken out of the Service.
 	ready, out bool
 }
 
@@ -60,7 +61,7 @@ func (s *Service) Start(flags ...string) *Replica {
 	defer s.mutex.Unlock()
 	s.replicas = append(s.replicas, r)
 	ctx, stop := context.WithCancel(context.Background())
-	s.stops = append(s.stops, stop, func() { _ = r.Kill() }) // one that has stopped cannot be killed
+	s.stops = append(s.stops, stop, func() { _ = r.Kill() }) // a stopped process cannot be killed
 	go s.probe(ctx, r)
 	return r
 }
@@ -72,7 +73,8 @@ func (s *Service) Ready(r *Replica) bool {
 	return r.ready && !r.out
 }
 
-// Retire stops a replica as Kubernetes does: it gets a signal at the moment in which the Service begins to take it out.
+// Retire stops a replica like Kubernetes: the replica gets a signal at the moment when the Service begins to take it
+// out.
 func (s *Service) Retire(ctx context.Context, r *Replica) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- r.Stop(ctx) }()
@@ -101,7 +103,7 @@ func (s *Service) probe(ctx context.Context, r *Replica) {
 	}
 }
 
-// choose returns the address of a replica that is ready; empty: none is.
+// choose returns the address of a ready replica. It is empty if no replica is ready.
 func (s *Service) choose() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -124,7 +126,7 @@ func (s *Service) accept() {
 	}
 }
 
-// pass connects a client with a replica, until either ends the connection.
+// pass connects a client with a replica, until one of them ends the connection.
 func (s *Service) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	address := s.choose()

@@ -25,18 +25,20 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// History has the versions of a hub at which something was first so. All objects of a hub share one count of versions.
+// History has the versions of a hub at which add-ons first reached a state. All objects of a hub share one count of
+// versions.
 type History struct {
-	// Made is when the work of each add-on was made, and Available and Gone when it was so.
-	Made, Available, Gone Versions
-	// Waits is when each add-on had the finalizer that lets it wait for its dependents.
+	// Made has the creation of each add-on's work. Available and Removed have the first version at which the add-on
+	// was so.
+	Made, Available, Removed Versions
+	// Waits has the first version with the finalizer that makes the add-on wait for its dependents.
 	Waits Versions
 
 	mutex sync.Mutex
-	// deleted is since when each add-on was being deleted.
+	// deleted has the start of each add-on's deletion.
 	deleted map[types.NamespacedName]deletion
-	// reached are the changes of whether the hub reaches each managed cluster, oldest first.
-	reached map[string][]reach
+	// reachability has the changes of the hub's connection to each managed cluster, oldest first.
+	reachability map[string][]reach
 }
 
 type deletion struct {
@@ -49,22 +51,23 @@ type reach struct {
 	lost    bool
 }
 
-// NotTogether says why Interlock lets an add-on go before a dependent although both are removed: the one was deleted so much earlier than
-// the other that they do not count as deleted together, or the cluster was lost meanwhile. Empty: there is no reason.
+// NotTogether returns the reason why Interlock may remove an add-on before its dependent, although both are removed.
+// Either their deletions are too far apart to count as one, or the cluster was lost meanwhile. It is empty if there
+// is no such reason.
 func (h *History) NotTogether(cluster, addOn, dependent string) string {
-	gone := h.Gone.Of(cluster, addOn)
+	removed := h.Removed.First(cluster, addOn)
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	first, second := h.deleted[types.NamespacedName{Namespace: cluster, Name: addOn}], h.deleted[types.NamespacedName{Namespace: cluster, Name: dependent}]
 	if first.version == 0 || second.version == 0 {
 		return ""
 	}
-	if between := second.since.Sub(first.since); between >= teardown.BatchTime-time.Second { // these are whole seconds
+	if between := second.since.Sub(first.since); between >= teardown.BatchTime-time.Second { // deletion timestamps are whole seconds
 		return fmt.Sprintf("%s was deleted %s after %s", dependent, between, addOn)
 	}
 	lost := false
-	for _, change := range h.reached[cluster] {
-		if change.version > first.version && lost || change.version > gone {
+	for _, change := range h.reachability[cluster] {
+		if change.version > first.version && lost || change.version > removed {
 			break
 		}
 		lost = change.lost
@@ -75,26 +78,26 @@ func (h *History) NotTogether(cluster, addOn, dependent string) string {
 	return ""
 }
 
-// Versions are those at which something was first so, by add-on.
+// Versions are the versions at which add-ons first reached a state.
 type Versions struct {
 	mutex sync.Mutex
 	first map[types.NamespacedName]uint64
 }
 
-// Of returns the version for an add-on on a cluster; zero: not yet.
-func (v *Versions) Of(cluster, addOn string) uint64 {
+// First returns the version for an add-on on a cluster. It is zero until the add-on reaches the state.
+func (v *Versions) First(cluster, addOn string) uint64 {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	return v.first[types.NamespacedName{Namespace: cluster, Name: addOn}]
 }
 
-func (v *Versions) record(cluster, addOn string, version uint64, is bool) {
+func (v *Versions) record(cluster, addOn string, version uint64, reached bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	if v.first == nil {
 		v.first = map[types.NamespacedName]uint64{}
 	}
-	if key := (types.NamespacedName{Namespace: cluster, Name: addOn}); is && v.first[key] == 0 {
+	if key := (types.NamespacedName{Namespace: cluster, Name: addOn}); reached && v.first[key] == 0 {
 		v.first[key] = version
 	}
 }
@@ -102,7 +105,7 @@ func (v *Versions) record(cluster, addOn string, version uint64, is bool) {
 // Follow keeps the history of a hub until the suite ends.
 func Follow(hub *ocm.Hub) *History {
 	GinkgoHelper()
-	h := &History{deleted: map[types.NamespacedName]deletion{}, reached: map[string][]reach{}}
+	h := &History{deleted: map[types.NamespacedName]deletion{}, reachability: map[string][]reach{}}
 	follow(hub, &workv1.ManifestWorkList{}, func(object client.Object, version uint64, deleted bool) {
 		name := strings.TrimSuffix(strings.TrimPrefix(object.GetName(), "addon-"), "-deploy-0")
 		h.Made.record(object.GetNamespace(), name, version, !deleted)
@@ -113,7 +116,7 @@ func Follow(hub *ocm.Hub) *History {
 		h.Available.record(cluster, name, version,
 			!deleted && meta.IsStatusConditionTrue(conditions, addonv1alpha1.ManagedClusterAddOnConditionAvailable))
 		h.Waits.record(cluster, name, version, slices.Contains(object.GetFinalizers(), interlockv1alpha1.WaitForDependentsFinalizer))
-		h.Gone.record(cluster, name, version, deleted)
+		h.Removed.record(cluster, name, version, deleted)
 		h.recordDeletion(object, version)
 	})
 	follow(hub, &clusterv1.ManagedClusterList{}, func(object client.Object, version uint64, _ bool) {
@@ -135,19 +138,19 @@ func (h *History) recordReach(cluster *clusterv1.ManagedCluster, version uint64)
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	lost := meta.IsStatusConditionPresentAndEqual(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown)
-	if changes := h.reached[cluster.Name]; len(changes) == 0 || changes[len(changes)-1].lost != lost {
-		h.reached[cluster.Name] = append(changes, reach{version, lost})
+	if changes := h.reachability[cluster.Name]; len(changes) == 0 || changes[len(changes)-1].lost != lost {
+		h.reachability[cluster.Name] = append(changes, reach{version, lost})
 	}
 }
 
 func follow(hub *ocm.Hub, list client.ObjectList, record func(object client.Object, version uint64, deleted bool)) {
 	GinkgoHelper()
-	watching, err := hub.Client.Watch(context.Background(), list)
+	watcher, err := hub.Client.Watch(context.Background(), list)
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
+	DeferCleanup(watcher.Stop)
 	go func() {
 		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			object, isObject := event.Object.(client.Object)
 			if !isObject {
 				continue

@@ -1,4 +1,4 @@
-// Package ocmsuite prepares what suites on a hub of real OCM have in common.
+// Package ocmsuite has the common setup of suites on a hub of real OCM.
 package ocmsuite
 
 import (
@@ -24,7 +24,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// Begin starts the hub of a suite, which waits this long for what it expects.
+// Begin starts the hub of a suite. within is the default timeout of the suite's expectations.
 func Begin(ctx context.Context, within time.Duration, options ocm.HubOptions) *ocm.Hub {
 	GinkgoHelper()
 	SetDefaultEventuallyTimeout(within)
@@ -41,57 +41,60 @@ func Start(ctx context.Context, options ocm.HubOptions) *ocm.Hub {
 	hub, err := ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
-	known := hub.Client.Scheme()
-	Expect(errors.Join(dependencyv1alpha1.AddToScheme(known), eventsv1.AddToScheme(known))).To(Succeed())
+	scheme := hub.Client.Scheme()
+	Expect(errors.Join(dependencyv1alpha1.AddToScheme(scheme), eventsv1.AddToScheme(scheme))).To(Succeed())
 	return hub
 }
 
 // Create creates objects, and deletes them after the spec.
-func Create(ctx context.Context, hub *ocm.Hub, manifests string) (all []*unstructured.Unstructured) {
+func Create(ctx context.Context, hub *ocm.Hub, manifests string) []*unstructured.Unstructured {
 	GinkgoHelper()
+	var objects []*unstructured.Unstructured
 	for _, manifest := range strings.Split(manifests, "\n---\n") {
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM makes the namespaces
+		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest) // OCM creates the namespaces
 		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
-		all = append(all, object)
+		objects = append(objects, object)
 	}
-	return all
+	return objects
 }
 
-// Accept has OCM manage a cluster that has no agents, and is available. It is deleted after the spec.
+// Accept makes OCM manage a cluster that has no agents, and is available. The cluster is deleted after the spec.
 func Accept(ctx context.Context, hub *ocm.Hub, name string, labels map[string]string) *clusterv1.ManagedCluster {
 	GinkgoHelper()
-	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	accepted.Spec.HubAcceptsClient = true
-	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, accepted)) })
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	cluster.Spec.HubAcceptsClient = true
+	Expect(hub.Client.Create(ctx, cluster)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, cluster)) })
 	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
 	Reach(ctx, hub, name, metav1.ConditionTrue)
-	return accepted
+	return cluster
 }
 
-// Reach sets whether OCM reaches a cluster that has no agents.
+// Reach sets the status of Available of a cluster that has no agents.
 func Reach(ctx context.Context, hub *ocm.Hub, name string, status metav1.ConditionStatus) {
 	GinkgoHelper()
 	Eventually(func() error {
-		of := &clusterv1.ManagedCluster{}
-		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, of); err != nil {
+		cluster := &clusterv1.ManagedCluster{}
+		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster); err != nil {
 			return err
 		}
-		meta.SetStatusCondition(&of.Status.Conditions, metav1.Condition{
+		meta.SetStatusCondition(&cluster.Status.Conditions, metav1.Condition{
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Tested",
 		})
-		return hub.Client.Status().Update(ctx, of)
+		return hub.Client.Status().Update(ctx, cluster)
 	}).Should(Succeed())
 }
 
-// Notes returns the notes of the events in a namespace that are about an object and have a reason; without a namespace, in all.
+// Notes returns the notes of the events in a namespace that are about an object and have a reason. Without a
+// namespace, it reads all namespaces.
 func Notes(ctx context.Context, hub *ocm.Hub, namespace, name, reason string) func() ([]string, error) {
-	return func() (notes []string, err error) {
-		var all eventsv1.EventList
-		err = hub.Client.List(ctx, &all, client.InNamespace(namespace))
-		for _, event := range all.Items {
+	return func() ([]string, error) {
+		var notes []string
+		var events eventsv1.EventList
+		err := hub.Client.List(ctx, &events, client.InNamespace(namespace))
+		for _, event := range events.Items {
 			if event.Regarding.Name == name && event.Reason == reason {
 				notes = append(notes, event.Note)
 			}

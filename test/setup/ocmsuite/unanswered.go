@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// gates is the webhook that prepares add-ons when they are created, as in deploy/lifecycle.
+	// gates is the webhook that prepares new add-ons, as in deploy/lifecycle.
 	gates = "gates.interlock.open-cluster-management.io"
-	// failedOpen begins the annotation of a request that the API server let pass because a webhook did not respond in time. Its value
-	// is the name of the webhook.
+	// failedOpen is the prefix of the annotation of a request that the API server let pass because a webhook did not
+	// respond in time. The annotation's value is the name of the webhook.
 	failedOpen = "failed-open.mutation."
 )
 
-// Unanswered returns, by add-on, why its creation was not decided by admission: the webhook did not respond within its second, or could
-// not read the hub. A machine that is busy lets both happen. It reads the audit log of the hub.
+// Unanswered returns, by add-on, why admission did not decide on its creation: the webhook did not respond within its
+// second, or could not read the hub. Both happen on a busy machine. Unanswered reads the audit log of the hub.
 func Unanswered(hub *ocm.Hub) (map[types.NamespacedName]string, error) {
 	file, err := os.Open(hub.AuditLog)
 	if err != nil {

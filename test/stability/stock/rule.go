@@ -1,7 +1,6 @@
-// Package stock holds the rules by which Open Cluster Management's own
-// components write what Interlock writes too, or reads. Each rule is a table
-// with the source that it was read in. Suites on real OCM run the same tables
-// against the real components, to show that they are true.
+// Package stock holds the rules by which Open Cluster Management's own components write the fields that Interlock
+// also writes or reads. Each rule is a table with the source that it was read in. Suites on real OCM run the same
+// tables against the real components, to show that they are correct.
 package stock
 
 import (
@@ -45,7 +44,7 @@ const (
 	DependentProber Prober = "Dependent"
 )
 
-// Work is what the hub knows of an add-on's ManifestWorks.
+// Work is the state of an add-on's ManifestWorks on the hub.
 type Work string
 
 // The states of an add-on's ManifestWorks.
@@ -67,7 +66,7 @@ var Works = []Work{
 // Reference is the reference of an add-on to its AddOnTemplate.
 type Reference string
 
-// The references. Another one names a template that OCM does not roll out any more.
+// The references. AnotherReference names a template that OCM does not roll out any more.
 const (
 	NoReference      Reference = "none"
 	AnotherReference Reference = "another"
@@ -83,8 +82,7 @@ const (
 	RolloutCompleted Rollout = "completed"
 )
 
-// Situation is all that a rule depends on. In a case of a rule, a field
-// that is empty matches every value.
+// Situation holds all inputs of a rule. In a case of a rule, an empty field matches every value.
 type Situation struct {
 	Mode         ocmv1alpha1.HealthCheckMode
 	AddOnLease   Lease
@@ -103,7 +101,7 @@ type Situation struct {
 	Rollout    Rollout
 }
 
-// Write is what a component writes. An empty field is not written.
+// Write is the set of fields that a component writes. An empty field is not written.
 type Write struct {
 	// Available is written to the add-on's conditions.
 	Available *metav1.Condition
@@ -113,24 +111,24 @@ type Write struct {
 	Label string
 	// Registered is written to the add-on's conditions.
 	Registered *metav1.Condition
-	// Reference is the new reference to an AddOnTemplate: one that was not applied yet.
+	// Reference is the new reference to an AddOnTemplate, which is not applied yet.
 	Reference Reference
-	// Rollout is written to the reference: a completed one is the last applied one.
+	// Rollout is written to the reference. With RolloutCompleted, the template becomes the last applied template.
 	Rollout Rollout
 }
 
-// Case is one row of a rule.
+// Case is a row of a rule.
 type Case struct {
-	When  Situation
+	Match Situation
 	Write Write
 }
 
-// Rule is what one controller of OCM does. The first case that matches counts.
+// Rule is the behavior of one controller of OCM. The first case that matches counts.
 type Rule struct {
 	Name string
 	// Component is the process that the controller runs in.
 	Component Component
-	// Module and Source are where the rule was read.
+	// Module and Source name the file that the rule was read in.
 	Module, Source string
 	// Watches are the objects whose events trigger the rule. A rule that
 	// watches nothing polls.
@@ -148,22 +146,22 @@ const (
 	AddOnManager      Component = "add-on's manager"
 )
 
-// Decide returns what the controller writes in the situation.
-func (r *Rule) Decide(now Situation) Write {
+// Decide returns the write of the controller in the situation.
+func (r *Rule) Decide(situation Situation) Write {
 	for i := range r.Cases {
-		if r.Cases[i].When.matches(now) {
+		if r.Cases[i].Match.matches(situation) {
 			return r.Cases[i].Write
 		}
 	}
 	return Write{}
 }
 
-func (s Situation) matches(now Situation) bool {
-	return matches(s.Mode, now.Mode) && matches(s.AddOnLease, now.AddOnLease) &&
-		matches(s.ClusterLease, now.ClusterLease) && matches(s.Cluster, now.Cluster) &&
-		matches(s.Available, now.Available) && matches(s.Prober, now.Prober) &&
-		matches(s.Work, now.Work) && matches(s.Degraded, now.Degraded) && matches(s.Registered, now.Registered) &&
-		matches(s.Reference, now.Reference) && matches(s.Rollout, now.Rollout)
+func (s Situation) matches(situation Situation) bool {
+	return matches(s.Mode, situation.Mode) && matches(s.AddOnLease, situation.AddOnLease) &&
+		matches(s.ClusterLease, situation.ClusterLease) && matches(s.Cluster, situation.Cluster) &&
+		matches(s.Available, situation.Available) && matches(s.Prober, situation.Prober) &&
+		matches(s.Work, situation.Work) && matches(s.Degraded, situation.Degraded) && matches(s.Registered, situation.Registered) &&
+		matches(s.Reference, situation.Reference) && matches(s.Rollout, situation.Rollout)
 }
 
 func matches[T ~string](pattern, value T) bool { return pattern == "" || pattern == value }

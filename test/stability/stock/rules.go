@@ -7,8 +7,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// The modules that the rules were read in. The registration controllers are the
-// same in OCM's commit 00f84c3 of 2026-08-11, but for the API version they use.
+// The modules that the rules were read in. The registration controllers are the same in OCM's commit 00f84c3 of
+// 2026-08-11, except for the API version that they use.
 const (
 	ocm            = "open-cluster-management.io/ocm@v1.2.1"
 	addonFramework = "open-cluster-management.io/addon-framework@v1.3.0"
@@ -33,12 +33,12 @@ var AddOnLease = &Rule{
 	Name: "ManagedClusterAddOnLeaseController", Component: RegistrationAgent,
 	Module: ocm, Source: "pkg/registration/spoke/addon/lease_controller.go",
 	Cases: []Case{
-		{When: Situation{Mode: ocmv1alpha1.HealthCheckModeCustomized}},
-		{When: Situation{AddOnLease: NoLease}, Write: available(metav1.ConditionUnknown,
+		{Match: Situation{Mode: ocmv1alpha1.HealthCheckModeCustomized}},
+		{Match: Situation{AddOnLease: NoLease}, Write: available(metav1.ConditionUnknown,
 			ocmv1alpha1.AddonAvailableReasonLeaseLeaseNotFound, "The status of "+AddOn+" add-on is unknown.")},
-		{When: Situation{AddOnLease: LiveLease}, Write: available(metav1.ConditionTrue,
+		{Match: Situation{AddOnLease: LiveLease}, Write: available(metav1.ConditionTrue,
 			ocmv1alpha1.AddonAvailableReasonLeaseLeaseUpdated, AddOn+" add-on is available.")},
-		{When: Situation{AddOnLease: StoppedLease}, Write: available(metav1.ConditionFalse,
+		{Match: Situation{AddOnLease: StoppedLease}, Write: available(metav1.ConditionFalse,
 			ocmv1alpha1.AddonAvailableReasonLeaseUpdateStopped, AddOn+" add-on is not available.")},
 	},
 }
@@ -60,22 +60,22 @@ var ClusterLease = &Rule{
 	Name: "ManagedClusterLeaseController", Component: RegistrationHub,
 	Module: ocm, Source: "pkg/registration/hub/lease/controller.go",
 	Cases: []Case{
-		{When: Situation{Cluster: metav1.ConditionUnknown}},
-		{When: Situation{ClusterLease: StoppedLease}, Write: Write{Cluster: &metav1.Condition{
+		{Match: Situation{Cluster: metav1.ConditionUnknown}},
+		{Match: Situation{ClusterLease: StoppedLease}, Write: Write{Cluster: &metav1.Condition{
 			Type: "ManagedClusterConditionAvailable", Status: metav1.ConditionUnknown, Reason: ClusterLostReason,
 			Message: clusterLostMessage,
 		}}},
 	},
 }
 
-// ClusterHealth sets all add-ons of a lost cluster to Unknown. It is triggered
-// by events of the ManagedCluster only, its labels included.
+// ClusterHealth sets all add-ons of a lost cluster to Unknown. Only events of the ManagedCluster trigger it,
+// including changes of its labels.
 var ClusterHealth = &Rule{
 	Name: "ManagedClusterAddonHealthCheckController", Component: RegistrationHub,
 	Module: ocm, Source: "pkg/registration/hub/addon/healthcheck_controller.go",
 	Watches: []Object{Clusters},
 	Cases: []Case{
-		{When: Situation{Cluster: metav1.ConditionUnknown}, Write: available(metav1.ConditionUnknown, ClusterLostReason, clusterLostMessage)},
+		{Match: Situation{Cluster: metav1.ConditionUnknown}, Write: available(metav1.ConditionUnknown, ClusterLostReason, clusterLostMessage)},
 	},
 }
 
@@ -85,36 +85,36 @@ var FeatureDiscovery = &Rule{
 	Module: ocm, Source: "pkg/registration/hub/addon/discovery_controller.go",
 	Watches: []Object{Clusters, AddOns},
 	Cases: []Case{
-		{When: Situation{Available: metav1.ConditionTrue}, Write: Write{Label: "available"}},
-		{When: Situation{Available: metav1.ConditionFalse}, Write: Write{Label: "unhealthy"}},
+		{Match: Situation{Available: metav1.ConditionTrue}, Write: Write{Label: "available"}},
+		{Match: Situation{Available: metav1.ConditionFalse}, Write: Write{Label: "unhealthy"}},
 		{Write: Write{Label: "unreachable"}},
 	},
 }
 
-// HealthCheck is the prober in the manager of an add-on in Customized mode:
-// OCM's add-on manager for AddOnTemplates, else the add-on's own.
+// HealthCheck is the prober in the manager of an add-on in Customized mode. For AddOnTemplates, this is OCM's add-on
+// manager, otherwise the add-on's own manager.
 var HealthCheck = &Rule{
 	Name: "healthCheckSyncer", Component: AddOnManager,
 	Module: addonFramework, Source: "pkg/addonmanager/controllers/agentdeploy/healthcheck_sync.go",
 	Watches: []Object{AddOns},
 	Cases: []Case{
-		{When: Situation{Mode: ocmv1alpha1.HealthCheckModeLease}},
+		{Match: Situation{Mode: ocmv1alpha1.HealthCheckModeLease}},
 		// This branch does not look at the cluster.
-		{When: Situation{Prober: WorkProberWithoutFields}, Write: available(metav1.ConditionTrue,
+		{Match: Situation{Prober: WorkProberWithoutFields}, Write: available(metav1.ConditionTrue,
 			ocmv1alpha1.AddonAvailableReasonWorkApply, "Addon manifestWork is applied")},
-		{When: Situation{Work: WorkNeverApplied}},
-		{When: Situation{Cluster: metav1.ConditionUnknown}},
-		{When: Situation{Work: WorkNotFound}, Write: available(metav1.ConditionUnknown,
+		{Match: Situation{Work: WorkNeverApplied}},
+		{Match: Situation{Cluster: metav1.ConditionUnknown}},
+		{Match: Situation{Work: WorkNotFound}, Write: available(metav1.ConditionUnknown,
 			ocmv1alpha1.AddonAvailableReasonWorkNotFound, "Addon manifestWork is not found")},
-		{When: Situation{Work: WorkNoStatus}, Write: available(metav1.ConditionUnknown,
+		{Match: Situation{Work: WorkNoStatus}, Write: available(metav1.ConditionUnknown,
 			ocmv1alpha1.AddonAvailableReasonWorkNotApply, "Addon manifestWork is not applied yet")},
-		{When: Situation{Work: WorkNotAvailable}, Write: available(metav1.ConditionFalse,
+		{Match: Situation{Work: WorkNotAvailable}, Write: available(metav1.ConditionFalse,
 			ocmv1alpha1.AddonAvailableReasonWorkNotApply, "Resources are not available")},
-		{When: Situation{Work: WorkNoFeedback}, Write: available(metav1.ConditionUnknown,
+		{Match: Situation{Work: WorkNoFeedback}, Write: available(metav1.ConditionUnknown,
 			ocmv1alpha1.AddonAvailableReasonNoProbeResult, "Probe results are not returned")},
-		{When: Situation{Prober: DependentProber, Degraded: required}, Write: unhealthy(required + ": " + AddOn + " lacks a dependency")},
-		{When: Situation{Work: WorkUnhealthy}, Write: unhealthy("desiredNumberReplicas is 1 but readyReplica is 0")},
-		{When: Situation{Work: WorkHealthy}, Write: available(metav1.ConditionTrue,
+		{Match: Situation{Prober: DependentProber, Degraded: required}, Write: unhealthy(required + ": " + AddOn + " lacks a dependency")},
+		{Match: Situation{Work: WorkUnhealthy}, Write: unhealthy("desiredNumberReplicas is 1 but readyReplica is 0")},
+		{Match: Situation{Work: WorkHealthy}, Write: available(metav1.ConditionTrue,
 			ocmv1alpha1.AddonAvailableReasonProbeAvailable, AddOn+" add-on is available.")},
 	},
 }

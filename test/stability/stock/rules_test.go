@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestEveryRuleSaysWhereItWasRead(t *testing.T) {
+func TestEveryRuleNamesItsSource(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range Rules {
 		if rule.Name == "" || rule.Component == "" || !strings.Contains(rule.Module, "@v") ||
@@ -16,7 +16,7 @@ func TestEveryRuleSaysWhereItWasRead(t *testing.T) {
 		}
 		names[rule.Name] = true
 		for i, c := range rule.Cases {
-			if c.When == (Situation{}) && i != len(rule.Cases)-1 {
+			if c.Match == (Situation{}) && i != len(rule.Cases)-1 {
 				t.Errorf("%s: case %d matches everything, so the cases after it never count", rule.Name, i)
 			}
 		}
@@ -25,15 +25,15 @@ func TestEveryRuleSaysWhereItWasRead(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	customized := Situation{Mode: "Customized", Prober: WorkProber, Cluster: "True"}
-	with := func(s Situation, change func(*Situation)) Situation {
+	modify := func(s Situation, change func(*Situation)) Situation {
 		change(&s)
 		return s
 	}
-	work := func(work Work) Situation { return with(customized, func(s *Situation) { s.Work = work }) }
+	work := func(work Work) Situation { return modify(customized, func(s *Situation) { s.Work = work }) }
 	for _, test := range []struct {
-		rule *Rule
-		now  Situation
-		want string
+		rule      *Rule
+		situation Situation
+		want      string
 	}{
 		{AddOnLease, Situation{Mode: "Lease", AddOnLease: NoLease}, "Unknown/ManagedClusterAddOnLeaseNotFound"},
 		{AddOnLease, Situation{AddOnLease: LiveLease}, "True/ManagedClusterAddOnLeaseUpdated"},
@@ -52,15 +52,18 @@ func TestRules(t *testing.T) {
 		{HealthCheck, Situation{Mode: "Lease", Work: WorkHealthy}, ""},
 		{HealthCheck, Situation{Mode: "Customized", Prober: WorkProberWithoutFields, Cluster: "Unknown"}, "True/WorkApplied"},
 		{HealthCheck, work(WorkNeverApplied), ""},
-		{HealthCheck, with(work(WorkHealthy), func(s *Situation) { s.Cluster = "Unknown" }), ""},
+		{HealthCheck, modify(work(WorkHealthy), func(s *Situation) { s.Cluster = "Unknown" }), ""},
 		{HealthCheck, work(WorkNotFound), "Unknown/WorkNotFound"},
 		{HealthCheck, work(WorkNoStatus), "Unknown/WorkNotApplied"},
 		{HealthCheck, work(WorkNotAvailable), "False/WorkNotApplied"},
 		{HealthCheck, work(WorkNoFeedback), "Unknown/NoProbeResult"},
 		{HealthCheck, work(WorkUnhealthy), "False/ProbeUnavailable"},
 		{HealthCheck, work(WorkHealthy), "True/ProbeAvailable"},
-		{HealthCheck, with(work(WorkHealthy), func(s *Situation) { s.Degraded = required }), "True/ProbeAvailable"},
-		{HealthCheck, with(work(WorkHealthy), func(s *Situation) { s.Prober, s.Degraded = DependentProber, required }), "False/ProbeUnavailable"},
+		{HealthCheck, modify(work(WorkHealthy), func(s *Situation) { s.Degraded = required }), "True/ProbeAvailable"},
+		{
+			HealthCheck, modify(work(WorkHealthy), func(s *Situation) { s.Prober, s.Degraded = DependentProber, required }),
+			"False/ProbeUnavailable",
+		},
 		{Registration, Situation{}, "True/SetPermissionApplied"},
 		{Registration, Situation{Registered: "True"}, ""},
 		{Configuration, Situation{Reference: NoReference}, "this"},
@@ -72,8 +75,8 @@ func TestRules(t *testing.T) {
 		{Progressing, Situation{Registered: "True", Reference: AnotherReference, Rollout: RolloutPending}, "completed"},
 		{Progressing, Situation{Registered: "True", Reference: ThisReference, Rollout: RolloutCompleted}, ""},
 	} {
-		if got := text(test.rule.Decide(test.now)); got != test.want {
-			t.Errorf("%s in %+v: got %q, want %q", test.rule.Name, test.now, got, test.want)
+		if got := text(test.rule.Decide(test.situation)); got != test.want {
+			t.Errorf("%s in %+v: got %q, want %q", test.rule.Name, test.situation, got, test.want)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 // tokenLifetime is longer than any test.
 const tokenLifetime = 24 * time.Hour
 
-// serviceAccountKubeconfig writes a kubeconfig of a service account, with a token
-// as a pod gets one, and returns its path.
+// serviceAccountKubeconfig writes a kubeconfig of a service account, with a token like a pod has, and returns its
+// path.
 func serviceAccountKubeconfig(ctx context.Context, cluster *testenv.Cluster, dir, namespace, name string) (string, error) {
 	admin, err := kubernetes.NewForConfig(cluster.Config)
 	if err != nil {
@@ -29,13 +29,13 @@ func serviceAccountKubeconfig(ctx context.Context, cluster *testenv.Cluster, dir
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		ExpirationSeconds: ptr.To(int64(tokenLifetime / time.Second)),
 	}}
-	issued, err := admin.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
+	token, err := admin.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("request a token for service account %s/%s: %w", namespace, name, err)
 	}
 	config := clientcmdapi.NewConfig()
 	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: cluster.Config.Host, CertificateAuthorityData: cluster.Config.CAData}
-	config.AuthInfos["user"] = &clientcmdapi.AuthInfo{Token: issued.Status.Token}
+	config.AuthInfos["user"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts["context"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "user", Namespace: namespace}
 	config.CurrentContext = "context"
 	path := filepath.Join(dir, name+".kubeconfig")

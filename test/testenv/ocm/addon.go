@@ -8,16 +8,14 @@ import (
 	"open-cluster-management.io/addon-framework/pkg/lease"
 )
 
-// AddOnNamespace is where add-ons run on a managed cluster, unless they say otherwise.
+// AddOnNamespace is the default namespace of add-ons on a managed cluster.
 const AddOnNamespace = "open-cluster-management-agent-addon"
 
-// RenewLease is all that OCM sees of the agent of an add-on in Lease mode: it
-// renews the add-on's lease until the context ends, and then leaves it as it is,
-// as an agent that dies does.
+// RenewLease stands in for the agent of an add-on in Lease mode. OCM only sees that the agent renews the add-on's
+// lease. RenewLease renews it until the context ends. Then it leaves the lease in place, like an agent that dies.
 //
-// addon-framework's updater renews when it starts and then every 60 seconds, which
-// cannot be changed. It is started anew at every interval, for those tests that
-// have shortened the time for which a lease is believed.
+// addon-framework's updater renews when it starts and then every 60 seconds, which cannot be changed. RenewLease
+// restarts it at every interval, for tests with a shorter lease time.
 func (m *ManagedCluster) RenewLease(ctx context.Context, addOn string, interval time.Duration) error {
 	managed, err := kubernetes.NewForConfig(m.Config)
 	if err != nil {
@@ -25,8 +23,8 @@ func (m *ManagedCluster) RenewLease(ctx context.Context, addOn string, interval 
 	}
 	updater := lease.NewLeaseUpdater(managed, addOn, AddOnNamespace)
 	for ctx.Err() == nil {
-		turn, cancel := context.WithTimeout(ctx, interval)
-		updater.Start(turn)
+		round, cancel := context.WithTimeout(ctx, interval)
+		updater.Start(round)
 		cancel()
 	}
 	return nil

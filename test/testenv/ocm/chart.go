@@ -14,15 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// bootstrapTemplates are the account that managed clusters register with.
+// bootstrapTemplates create the account that managed clusters register with.
 var bootstrapTemplates = []string{"bootstrap_sa.yaml", "bootstrap_cluster_role.yaml", "bootstrap_sa_cluster_role_binding.yaml"}
 
 // renderChart renders templates of OCM's chart with its default values, and with
 // bootstrapTemplates enabled.
 //
-// Helm's own engine would add a dozen modules to Interlock's go.mod. The functions
-// that OCM's chart calls are few, and slim-sprig, which Ginkgo requires anyway, has
-// most of them.
+// Helm's own engine would add a dozen modules to Interlock's go.mod. OCM's chart calls few functions, and slim-sprig,
+// which Ginkgo requires anyway, has most of them.
 func renderChart(folder string, templates ...string) ([]*unstructured.Unstructured, error) {
 	values, err := os.ReadFile(filepath.Join(folder, "values.yaml"))
 	if err != nil {
@@ -54,7 +53,7 @@ func renderChart(folder string, templates ...string) ([]*unstructured.Unstructur
 	return objects, nil
 }
 
-// parseChart reads the templates, with those that they include.
+// parseChart reads the templates, with the templates that they include.
 func parseChart(folder string, names []string) (*template.Template, error) {
 	parsed := template.New("chart")
 	parsed.Funcs(sprig.TxtFuncMap()).Funcs(template.FuncMap{

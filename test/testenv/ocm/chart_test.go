@@ -31,7 +31,7 @@ imagePullSecrets: {{- include "secrets" . | nindent 2 }}
 	for _, test := range []struct {
 		name, values, want, err string
 	}{
-		{name: "a template includes one that includes another", values: "name: default", want: "default"},
+		{name: "a template includes another, which includes a third", values: "name: default", want: "default"},
 		{name: "a list of values", values: "secrets: [{name: first}]", want: "first"},
 		{name: "a required value is empty", values: `name: ""`, err: "name must be set"},
 		{name: "a required value is absent", values: "other: value", err: "name must be set"},

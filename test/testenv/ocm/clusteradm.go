@@ -8,7 +8,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// Clusteradm runs OCM's command-line tool as the administrator of the hub, and returns what it prints.
+// Clusteradm runs OCM's command-line tool as the administrator of the hub, and returns its output.
 func (h *Hub) Clusteradm(args ...string) (string, error) {
 	root, err := testenv.RepositoryRoot()
 	if err != nil {

@@ -18,16 +18,15 @@ import (
 )
 
 const (
-	// patience is how long a component may take to start: many start at once on two cores.
+	// patience is how long a component may take to start. Many start at once on two cores.
 	patience = 2 * time.Minute
-	// restartAfter is how long a component that ended by itself stays down. A
-	// kubelet restarts it too, after 10 s.
+	// restartAfter is how long a component that ended by itself stays down. A kubelet also restarts it, after 10 s.
 	restartAfter = 2 * time.Second
 	lastLines    = 8
 )
 
-// Component is one of OCM's programs, or kube-controller-manager, as a process.
-// One that ends by itself is started again, as a kubelet does.
+// Component is a program of OCM, or kube-controller-manager, as a process. A component that ends by itself is
+// started again, like a kubelet does.
 type Component struct {
 	name    string
 	path    string
@@ -35,18 +34,17 @@ type Component struct {
 	dir     string
 	address string
 	args    func(address string) []string
-	// health is the path that responds once it runs; without one, a connection suffices.
+	// health is the path that responds once the component runs. If it is empty, a connection suffices.
 	health string
 
 	mutex   sync.Mutex
 	running *process.Process
 }
 
-// Log is the file with all that the component has printed.
+// Log returns the file with all output of the component.
 func (c *Component) Log() string { return c.log }
 
-// Start starts the component and returns once it is healthy. It does nothing when
-// the component runs.
+// Start starts the component and returns once it is healthy. It does nothing if the component runs.
 func (c *Component) Start(ctx context.Context) error {
 	c.mutex.Lock()
 	err := c.launch()
@@ -73,7 +71,7 @@ func (c *Component) launch() error {
 	}
 	started, err := process.Command{
 		Path: c.path, Log: c.log, Args: c.args(c.address),
-		// What a pod has. The first is where library-go leaves its certificates.
+		// The environment of a pod. In TMPDIR, library-go stores its certificates.
 		Env: []string{"TMPDIR=" + c.dir, "HOME=" + c.dir, "POD_NAME=" + c.name, "POD_NAMESPACE=" + hubNamespace},
 	}.Start()
 	if err != nil {
@@ -84,7 +82,7 @@ func (c *Component) launch() error {
 	return nil
 }
 
-// restart starts the component again when it has ended by itself.
+// restart starts the component again if it has ended by itself.
 func (c *Component) restart(ended *process.Process) {
 	<-ended.Done()
 	if !c.endedByItself(ended) {
@@ -106,8 +104,7 @@ func (c *Component) endedByItself(ended *process.Process) bool {
 	return c.running == ended
 }
 
-// Stop ends the component as a pod is ended, and waits until it has. How it exits
-// does not matter, only that it does.
+// Stop ends the component like a pod, and waits until it has ended. The exit code does not matter.
 func (c *Component) Stop(ctx context.Context) error {
 	running := c.release()
 	if running == nil {
@@ -118,7 +115,7 @@ func (c *Component) Stop(ctx context.Context) error {
 		return nil
 	default:
 	}
-	_ = running.Stop(ctx) // an exit code other than 0; one that does not stop in time is killed
+	_ = running.Stop(ctx) // the exit code may differ from 0, and a component that does not stop in time is killed
 	select {
 	case <-running.Done():
 		return nil
@@ -127,8 +124,7 @@ func (c *Component) Stop(ctx context.Context) error {
 	}
 }
 
-// Kill ends the component at once, as the loss of its node does. It stays down
-// until Start.
+// Kill ends the component at once, like the loss of its node. It stays down until Start.
 func (c *Component) Kill() error {
 	running := c.release()
 	if running == nil {
@@ -164,7 +160,7 @@ func (c *Component) healthy(ctx context.Context) bool {
 	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
-// probe trusts any certificate, as a kubelet's probes do.
+// probe trusts any certificate, like a kubelet's probes.
 var probe = &http.Client{
 	Timeout: 5 * time.Second,
 	Transport: &http.Transport{
@@ -173,7 +169,7 @@ var probe = &http.Client{
 	},
 }
 
-// lastOutput is the end of the log, for errors.
+// lastOutput returns the end of the log, for errors.
 func (c *Component) lastOutput() string {
 	content, err := os.ReadFile(c.log)
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")

@@ -17,9 +17,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// controllers are those that OCM counts on: certificates, garbage collection,
-// deletion of namespaces, service accounts, and aggregated roles such as admin,
-// which the work agent has.
+// controllers are the controllers that OCM relies on: certificates, garbage collection, deletion of namespaces,
+// service accounts, and aggregated roles such as admin, which the work agent has.
 var controllers = []string{
 	"certificatesigningrequest-signing-controller",
 	"garbage-collector-controller",
@@ -29,9 +28,8 @@ var controllers = []string{
 	"clusterrole-aggregation-controller",
 }
 
-// startControllerManager starts kube-controller-manager with a CA that the API
-// server trusts from then on.
-func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found assets, files files) (*Component, error) {
+// startControllerManager starts kube-controller-manager with a CA that the API server trusts from then on.
+func startControllerManager(ctx context.Context, cluster *testenv.Cluster, programs assets, files files) (*Component, error) {
 	caFile, keyFile, err := newSigner(cluster, files.dir)
 	if err != nil {
 		return nil, err
@@ -41,7 +39,7 @@ func startControllerManager(ctx context.Context, cluster *testenv.Cluster, found
 		return nil, err
 	}
 	component := &Component{
-		name: "kube-controller-manager", path: found.controllerManager, dir: files.dir,
+		name: "kube-controller-manager", path: programs.controllerManager, dir: files.dir,
 		log: files.log("kube-controller-manager"), health: "/healthz",
 		args: func(address string) []string {
 			host, port, _ := net.SplitHostPort(address)

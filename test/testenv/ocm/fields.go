@@ -21,11 +21,11 @@ const (
 // addInterlock adds Interlock's fields to OCM's CRD of ClusterManagementAddOns,
 // and Interlock's own CRDs to the others.
 func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	known, err := interlockCRD(graftedCRDFile)
+	graftedFields, err := interlockCRD(graftedCRDFile)
 	if err != nil {
 		return nil, err
 	}
-	properties, err := crdgraft.SpecProperties(known, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
+	properties, err := crdgraft.SpecProperties(graftedFields, addonv1alpha1.GroupVersion.Version, addonv1alpha1.GraftedSpecFields()...)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +38,11 @@ func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructur
 		}
 	}
 	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addondependencypolicies", "addoninstallations"} {
-		own, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
+		crd, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
 		if err != nil {
 			return nil, err
 		}
-		crds = append(crds, &unstructured.Unstructured{Object: own})
+		crds = append(crds, &unstructured.Unstructured{Object: crd})
 	}
 	return crds, nil
 }

@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// workAggregate is the role in which the rights of work's agent to apply what
-// ManifestWorks contain are collected. OCM's operator has no manifest of it:
-// createAggregationRule in ocm 1.2.1, pkg/operator/operators/klusterlet/
+// workAggregate returns the role that collects the rights of work's agent to apply the content of ManifestWorks.
+// OCM's operator has no manifest of it: createAggregationRule in ocm 1.2.1, pkg/operator/operators/klusterlet/
 // controllers/klusterletcontroller/klusterlet_managed_reconcile.go.
 func workAggregate() *unstructured.Unstructured {
 	role := &unstructured.Unstructured{}
@@ -24,10 +23,10 @@ func workAggregate() *unstructured.Unstructured {
 	return role
 }
 
-// logins writes the kubeconfig that an agent has where it runs, and returns the flags
-// that name another one for the managed cluster in hosted mode.
-func (m *ManagedCluster) logins(ctx context.Context, account string) (kubeconfig string, flags []string, err error) {
-	kubeconfig, err = serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, account)
+// logins writes the kubeconfig of an agent for the cluster where it runs, and returns its path. In hosted mode, it
+// also returns the flags with another kubeconfig for the managed cluster.
+func (m *ManagedCluster) logins(ctx context.Context, account string) (string, []string, error) {
+	kubeconfig, err := serviceAccountKubeconfig(ctx, m.Cluster, m.files.dir, agentNamespace, account)
 	if err != nil || m.hosting == nil {
 		return kubeconfig, nil, err
 	}
@@ -35,7 +34,7 @@ func (m *ManagedCluster) logins(ctx context.Context, account string) (kubeconfig
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, err
 	}
-	flags = []string{"--spoke-kubeconfig", kubeconfig}
+	flags := []string{"--spoke-kubeconfig", kubeconfig}
 	kubeconfig, err = serviceAccountKubeconfig(ctx, m.hosting.Cluster, dir, agentNamespace, account)
 	return kubeconfig, flags, err
 }

@@ -27,21 +27,20 @@ const (
 	bootstrapAccount  = "agent-registration-bootstrap"
 )
 
-// HubOptions say how to start a hub. The zero value will do.
+// HubOptions configure a hub. The zero value works.
 type HubOptions struct {
-	// Options are those of its API server. Flags are added to those that OCM needs.
+	// Options are the options of its API server. Flags are added to those that OCM needs.
 	testenv.Options
-	// InterlockCRDs adds Interlock's fields to OCM's CRD of ClusterManagementAddOns
-	// and creates Interlock's own CRDs. The conversion is OCM's: it drops the
-	// fields with each write through v1beta1. Where declarations by field are to
-	// last, let addon-manager --graft-crds do it.
+	// InterlockCRDs adds Interlock's fields to OCM's CRD of ClusterManagementAddOns and creates Interlock's own CRDs.
+	// The conversion is OCM's: it drops the fields with each write through v1beta1. If declarations by field have to
+	// last, use addon-manager --graft-crds instead.
 	InterlockCRDs bool
-	// MutatingAdmissionPolicy has the API server serve and apply these policies.
+	// MutatingAdmissionPolicy makes the API server serve and apply these policies.
 	MutatingAdmissionPolicy bool
-	// Operator has OCM's operator install the hub, and keeps it running. It is for
-	// suites about what the operator does: there are no admission webhooks.
+	// Operator makes OCM's operator install the hub, and keeps the operator running. It is for suites about the
+	// operator: there are no admission webhooks.
 	Operator bool
-	// Logs is a folder for what the components print. Default: logs in Dir.
+	// Logs is a folder for the output of the components. Default: logs in Dir.
 	Logs string
 	// RegistrationFlags are further flags of registration's controller.
 	RegistrationFlags []string
@@ -50,10 +49,10 @@ type HubOptions struct {
 // Hub is an OCM hub.
 type Hub struct {
 	*testenv.Cluster
-	// Client is the administrator's, and knows OCM's types.
+	// Client is a client of the administrator, with OCM's types.
 	Client client.WithWatch
-	// AuditLog is a file with all writes as lines of JSON, for a witness. Those to
-	// add-ons, registrations and managed clusters have the request and the response.
+	// AuditLog is a file with all writes as lines of JSON, for a witness. Writes to add-ons, registrations and
+	// managed clusters include the request and the response.
 	AuditLog string
 
 	// ControllerManager signs certificates, collects garbage and empties namespaces.
@@ -75,14 +74,14 @@ type Hub struct {
 
 // StartHub starts a hub and returns once its components are healthy.
 func StartHub(ctx context.Context, options HubOptions) (*Hub, error) {
-	found, err := findAssets()
+	programs, err := findAssets()
 	if err != nil {
 		return nil, err
 	}
 	if options.Name == "" {
 		options.Name = "hub"
 	}
-	h := &Hub{assets: found}
+	h := &Hub{assets: programs}
 	if h.files, err = newFiles(options.Options, options.Logs); err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (h *Hub) start(ctx context.Context, options HubOptions) error {
 
 func (h *Hub) startControllers(ctx context.Context, options HubOptions) error {
 	for _, c := range []struct {
-		into    **Component
+		target  **Component
 		program string
 		account string
 		args    []string
@@ -127,12 +126,12 @@ func (h *Hub) startControllers(ctx context.Context, options HubOptions) error {
 		if err != nil {
 			return err
 		}
-		*c.into = controller(h.files, c.program+"-"+c.args[0], h.assets.program(c.program), kubeconfig, hubNamespace, c.args...)
+		*c.target = controller(h.files, c.program+"-"+c.args[0], h.assets.program(c.program), kubeconfig, hubNamespace, c.args...)
 	}
 	return startAll(ctx, h.Registration, h.AddOnManager, h.Placement, h.Work)
 }
 
-// controller is one of OCM's controllers: all of them have these flags.
+// controller returns one of OCM's controllers. All of them have these flags.
 func controller(files files, name, path, kubeconfig, namespace string, args ...string) *Component {
 	return &Component{
 		name: name, path: path, dir: files.dir, log: files.log(name), health: "/healthz",
@@ -142,13 +141,12 @@ func controller(files files, name, path, kubeconfig, namespace string, args ...s
 	}
 }
 
-// Components are all processes of the hub but its API server.
+// Components returns all processes of the hub except its API server.
 func (h *Hub) Components() []*Component {
 	return present(h.Operator, h.Registration, h.AddOnManager, h.Placement, h.Work, h.Webhooks, h.ControllerManager)
 }
 
-// Stop stops the managed clusters that have joined, and the hub. What they wrote
-// into a temporary folder is removed.
+// Stop stops the joined managed clusters, and the hub. Their temporary folders are removed.
 func (h *Hub) Stop() error {
 	h.mutex.Lock()
 	managed := h.managed
@@ -164,7 +162,7 @@ func (h *Hub) Stop() error {
 	return errors.Join(append(failures, stop(h.Cluster, h.Components(), h.files))...)
 }
 
-// newClient knows all types that OCM's objects are made of.
+// newClient returns a client with all types of OCM's objects.
 func newClient(cluster *testenv.Cluster) (client.WithWatch, error) {
 	return cluster.Client(clusterv1.Install, clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install,
 		addonv1alpha1.Install, addonv1beta1.Install)
@@ -196,23 +194,24 @@ func stop(cluster *testenv.Cluster, components []*Component, files files) error 
 }
 
 func present(components ...*Component) []*Component {
-	var there []*Component
+	var started []*Component
 	for _, component := range components {
 		if component != nil {
-			there = append(there, component)
+			started = append(started, component)
 		}
 	}
-	return there
+	return started
 }
 
-// files is where a cluster keeps its files, and whether to remove them in the end.
+// files has the folders of a cluster's files, and whether to remove them in the end.
 type files struct {
 	name, dir, logs string
 	remove          bool
 }
 
-func newFiles(options testenv.Options, logs string) (f files, err error) {
-	f = files{name: options.Name, dir: options.Dir, logs: logs}
+func newFiles(options testenv.Options, logs string) (files, error) {
+	var err error
+	f := files{name: options.Name, dir: options.Dir, logs: logs}
 	if f.dir == "" {
 		f.dir, err = os.MkdirTemp("", "interlock-"+options.Name+"-")
 		f.remove = true

@@ -26,7 +26,7 @@ import (
 
 const versionAnnotation = names.OCMVersion
 
-// apiServerFlags has the API server write an audit log that a witness can read.
+// apiServerFlags returns the flags of the API server, which writes an audit log that a witness can read.
 func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
 	flags, log, err := witness.AuditFlags(h.files.dir)
 	if err != nil {
@@ -44,8 +44,8 @@ func (h *Hub) apiServerFlags(options HubOptions) (map[string][]string, error) {
 	return flags, nil
 }
 
-// install creates what OCM's operator creates on a hub, and starts what has to be
-// there before OCM's objects can be read: the webhooks.
+// install creates the objects that OCM's operator creates on a hub. It also starts the webhooks, without which OCM's
+// objects cannot be read.
 func (h *Hub) install(ctx context.Context, options HubOptions) error {
 	if options.Operator {
 		return h.installByOperator(ctx)
@@ -65,7 +65,8 @@ func (h *Hub) install(ctx context.Context, options HubOptions) error {
 	}
 	var starting errgroup.Group
 	starting.Go(func() error { return h.startWebhooks(ctx, address) })
-	starting.Go(func() (err error) {
+	starting.Go(func() error {
+		var err error
 		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.files)
 		return err
 	})
@@ -98,8 +99,8 @@ func (h *Hub) hubManifests(address string, ca []byte) ([]*unstructured.Unstructu
 	return append(objects, bootstrap...), nil
 }
 
-// hubPatterns are the manifests of the components that run. Those of optional
-// features, such as cluster profiles and gRPC, are left out.
+// hubPatterns returns the manifests of the components that run. Manifests of optional features, such as cluster
+// profiles and gRPC, are left out.
 func hubPatterns() []string {
 	const hub = "cluster-manager/hub/"
 	var patterns []string
@@ -177,9 +178,9 @@ func (h *Hub) createAll(ctx context.Context, objects []*unstructured.Unstructure
 	return createAll(ctx, h.Client, objects)
 }
 
-func createAll(ctx context.Context, into client.Client, objects []*unstructured.Unstructured) error {
+func createAll(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		if err := into.Create(ctx, object); err != nil {
+		if err := c.Create(ctx, object); err != nil {
 			return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
@@ -197,15 +198,17 @@ func namespaces(names ...string) []*unstructured.Unstructured {
 	return objects
 }
 
-// ocmVersion is what the programs say of themselves, without the v.
-func ocmVersion(found assets) (string, error) {
-	out, err := exec.Command(found.program("registration"), "--version").Output()
+// ocmVersion returns the version that the programs report, without the v.
+func ocmVersion(programs assets) (string, error) {
+	out, err := exec.Command(programs.program("registration"), "--version").Output()
 	fields := strings.Fields(string(out))
 	if err != nil {
-		return "", fmt.Errorf("run %s --version: %w; build OCM with its version, as docs/dev/testing.md describes", found.program("registration"), err)
+		return "", fmt.Errorf("run %s --version: %w; build OCM with its version, as docs/dev/testing.md describes",
+			programs.program("registration"), err)
 	}
 	if len(fields) == 0 {
-		return "", fmt.Errorf("%s --version reports no version: build OCM with its version, as docs/dev/testing.md describes", found.program("registration"))
+		return "", fmt.Errorf("%s --version reports no version: build OCM with its version, as docs/dev/testing.md describes",
+			programs.program("registration"))
 	}
 	return strings.TrimPrefix(fields[len(fields)-1], "v"), nil
 }

@@ -27,19 +27,18 @@ const (
 	workAgentAccount         = "klusterlet-work-sa"
 )
 
-// JoinOptions say how a managed cluster joins. The zero value will do.
+// JoinOptions configure how a managed cluster joins. The zero value works.
 type JoinOptions struct {
-	// Options are those of its API server.
+	// Options are the options of its API server.
 	testenv.Options
-	// Logs is a folder for what the components print. Default: logs in Dir.
+	// Logs is a folder for the output of the components. Default: logs in Dir.
 	Logs string
 	// WorkAgent starts the agent that applies ManifestWorks, and
 	// kube-controller-manager, without which it has no rights.
 	WorkAgent bool
-	// Hosting is the cluster on which the agents run: the klusterlet is in hosted
-	// mode. Default: the managed cluster itself. Outside of a pod, agents do not
-	// know their namespace. So those of the hosting cluster and these share one, with
-	// the rights, and only the name of the hub's kubeconfig is another.
+	// Hosting is the cluster on which the agents run: the klusterlet is in hosted mode. Default: the managed cluster
+	// itself. Outside of a pod, agents do not know their namespace. So these agents and the
+	// agents of the hosting cluster share a namespace and its rights. Only the name of the hub's kubeconfig differs.
 	Hosting *ManagedCluster
 	// LeaseDurationSeconds is how often the cluster renews its lease on the hub. The
 	// hub waits for five times as long before the cluster is lost. Default: OCM's, 60.
@@ -47,8 +46,7 @@ type JoinOptions struct {
 	// AddOnLeaseInterval is how often the agent reads the leases of add-ons.
 	// Default: OCM's, 30 s.
 	AddOnLeaseInterval time.Duration
-	// AddOnLeaseDurationSeconds is a fifth of the time for which the agent believes
-	// the lease of an add-on. Default: OCM's, 60.
+	// AddOnLeaseDurationSeconds is a fifth of the time for which the lease of an add-on is valid. Default: OCM's, 60.
 	AddOnLeaseDurationSeconds int
 	// RegistrationFlags and WorkFlags are further flags of the two agents.
 	RegistrationFlags, WorkFlags []string
@@ -57,7 +55,7 @@ type JoinOptions struct {
 // ManagedCluster is a cluster with OCM's agents.
 type ManagedCluster struct {
 	*testenv.Cluster
-	// Client is the administrator's.
+	// Client is a client of the administrator.
 	Client client.WithWatch
 	Name   string
 
@@ -71,8 +69,8 @@ type ManagedCluster struct {
 	hosting *ManagedCluster
 }
 
-// Join starts a managed cluster, lets it register with the hub, accepts it as
-// `clusteradm accept` does, and returns once the hub reports it as available.
+// Join starts a managed cluster, lets it register with the hub, accepts it like `clusteradm accept`, and returns once
+// the hub reports it as available.
 func (h *Hub) Join(ctx context.Context, name string, options JoinOptions) (*ManagedCluster, error) {
 	options.Name = name
 	m := &ManagedCluster{Name: name, assets: h.assets, hosting: options.Hosting}
@@ -90,7 +88,8 @@ func (h *Hub) Join(ctx context.Context, name string, options JoinOptions) (*Mana
 	return m, nil
 }
 
-func (m *ManagedCluster) join(ctx context.Context, h *Hub, options JoinOptions) (err error) {
+func (m *ManagedCluster) join(ctx context.Context, h *Hub, options JoinOptions) error {
+	var err error
 	if m.Cluster, err = testenv.StartManaged(ctx, options.Options); err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (m *ManagedCluster) join(ctx context.Context, h *Hub, options JoinOptions) 
 	return nil
 }
 
-// install creates what OCM's operator creates on a managed cluster.
+// install creates the objects that OCM's operator creates on a managed cluster.
 func (m *ManagedCluster) install(ctx context.Context) error {
 	crds, err := render(m.assets.program("manifests"), values(nil), "klusterlet/managed/*crd.yaml")
 	if err != nil {
@@ -160,13 +159,14 @@ func (m *ManagedCluster) startRegistration(ctx context.Context, h *Hub, options 
 	return m.RegistrationAgent.Start(ctx)
 }
 
-// hubFolder is where the registration agent puts the kubeconfig of the hub.
+// hubFolder returns the folder in which the registration agent stores the kubeconfig of the hub.
 func (m *ManagedCluster) hubFolder() string { return filepath.Join(m.files.dir, "hub-kubeconfig") }
 
-// HubKubeconfig is the path of the agent's own kubeconfig of the hub.
+// HubKubeconfig returns the path of the agent's own kubeconfig of the hub.
 func (m *ManagedCluster) HubKubeconfig() string { return filepath.Join(m.hubFolder(), "kubeconfig") }
 
-func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) (err error) {
+func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) error {
+	var err error
 	if m.ControllerManager, err = startControllerManager(ctx, m.Cluster, m.assets, m.files); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (m *ManagedCluster) startWork(ctx context.Context, options JoinOptions) (er
 	return m.WorkAgent.Start(ctx)
 }
 
-// Components are all processes of the cluster but its API server.
+// Components returns all processes of the cluster except its API server.
 func (m *ManagedCluster) Components() []*Component {
 	return present(m.RegistrationAgent, m.WorkAgent, m.ControllerManager)
 }
@@ -201,8 +201,8 @@ func (h *Hub) accept(ctx context.Context, m *ManagedCluster, leaseDurationSecond
 		return err
 	}
 	steps := []struct {
-		what string
-		done func(context.Context) (bool, error)
+		name  string
+		check func(context.Context) (bool, error)
 	}{
 		{"it has registered", func(ctx context.Context) (bool, error) { return h.acceptCluster(ctx, m.Name, leaseDurationSeconds) }},
 		{"it has requested a certificate", func(ctx context.Context) (bool, error) { return approve(ctx, admin, m.Name) }},
@@ -210,12 +210,13 @@ func (h *Hub) accept(ctx context.Context, m *ManagedCluster, leaseDurationSecond
 	}
 	for _, step := range steps {
 		var last error
-		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (done bool, err error) {
-			done, last = step.done(ctx)
-			return done && last == nil, nil
+		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+			var ok bool
+			ok, last = step.check(ctx)
+			return ok && last == nil, nil
 		})
 		if err != nil {
-			return fmt.Errorf("wait until %s: %w%s", step.what, errors.Join(err, last), m.RegistrationAgent.lastOutput())
+			return fmt.Errorf("wait until %s: %w%s", step.name, errors.Join(err, last), m.RegistrationAgent.lastOutput())
 		}
 	}
 	return nil
@@ -236,7 +237,7 @@ func (h *Hub) acceptCluster(ctx context.Context, name string, leaseDurationSecon
 	return err == nil, err
 }
 
-// approve approves the requests of a cluster that joins.
+// approve approves the requests of a joining cluster.
 func approve(ctx context.Context, admin kubernetes.Interface, name string) (bool, error) {
 	requests := admin.CertificatesV1().CertificateSigningRequests()
 	list, err := requests.List(ctx, metav1.ListOptions{LabelSelector: clusterv1.ClusterNameLabelKey + "=" + name})

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// values are what OCM's operators fill into their templates. All other parts of the
-// templates are not enabled.
+// values returns the values that OCM's operators fill into their templates. All other parts of the templates are not
+// enabled.
 func values(webhookCA []byte) map[string]any {
 	ca := base64.StdEncoding.EncodeToString(webhookCA)
 	return map[string]any{
@@ -36,8 +36,8 @@ func values(webhookCA []byte) map[string]any {
 	}
 }
 
-// render reads the manifests whose paths below the folder match one of the
-// patterns, in the order of the patterns. A pattern must match something.
+// render reads the manifests whose paths below the folder match one of the patterns, in the order of the patterns.
+// Each pattern must match a file.
 func render(folder string, values map[string]any, patterns ...string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, pattern := range patterns {
@@ -76,20 +76,20 @@ func renderFile(path string, values map[string]any) (*unstructured.Unstructured,
 	if err := yaml.Unmarshal(text.Bytes(), &object.Object); err != nil {
 		return nil, err
 	}
-	// To OCM's operator, a key that ends in a hyphen says: remove it.
+	// For OCM's operator, a key that ends in a hyphen means that the annotation is removed.
 	annotations := object.GetAnnotations()
 	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasSuffix(key, "-") })
 	object.SetAnnotations(annotations)
 	return object, nil
 }
 
-// byURL replaces every reference to one of OCM's Services by the address on
-// loopback where the webhooks are: there is no cluster network.
+// byURL replaces every reference to one of OCM's Services by the webhooks' address on the loopback interface, because
+// there is no cluster network.
 func byURL(objects []*unstructured.Unstructured, address string) {
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "CustomResourceDefinition":
-			if config, there, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "conversion", "webhook", "clientConfig"); there {
+			if config, ok, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "conversion", "webhook", "clientConfig"); ok {
 				redirect(config, address)
 			}
 		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
@@ -108,14 +108,14 @@ func redirect(clientConfig any, address string) {
 	config["url"] = "https://" + address + path
 }
 
-// ofKinds are the objects of some kinds; of all others when the kinds are excluded.
+// ofKinds returns the objects of some kinds. If include is false, it returns the objects of all other kinds.
 func ofKinds(objects []*unstructured.Unstructured, include bool, kinds ...string) []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(objects), func(object *unstructured.Unstructured) bool {
 		return slices.Contains(kinds, object.GetKind()) != include
 	})
 }
 
-// annotate marks CRDs with OCM's version, as its operator does.
+// annotate sets OCM's version on CRDs, like its operator does.
 func annotate(crds []*unstructured.Unstructured, version string) {
 	for _, crd := range crds {
 		annotations := crd.GetAnnotations()

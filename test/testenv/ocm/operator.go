@@ -34,10 +34,9 @@ const (
 
 var clusterManagerKind = schema.GroupVersionKind{Group: "operator.open-cluster-management.io", Version: "v1", Kind: "ClusterManager"}
 
-// installByOperator starts OCM's operator, which installs CRDs, rights, Services
-// and certificates as on any hub. No kubelet runs the Deployments that it creates,
-// so it holds the hub for one that is being rolled out: it applies everything
-// again every 5 seconds, and installs no admission webhooks.
+// installByOperator starts OCM's operator, which installs CRDs, rights, Services and certificates as on any hub. No
+// kubelet runs the Deployments that it creates. So the operator takes the hub for one that is being rolled out: it
+// applies everything again every 5 seconds, and installs no admission webhooks.
 func (h *Hub) installByOperator(ctx context.Context) error {
 	chart := h.assets.program("chart")
 	account, err := renderChart(chart, append([]string{"service_account.yaml", "cluster_role.yaml", "cluster_role_binding.yaml"},
@@ -59,7 +58,8 @@ func (h *Hub) installByOperator(ctx context.Context) error {
 	}
 	var starting errgroup.Group
 	starting.Go(func() error { return h.startOperatedWebhooks(ctx) })
-	starting.Go(func() (err error) {
+	starting.Go(func() error {
+		var err error
 		h.ControllerManager, err = startControllerManager(ctx, h.Cluster, h.assets, h.files)
 		return err
 	})
@@ -78,8 +78,8 @@ func (h *Hub) ServeClusterManagers() error {
 	return nil
 }
 
-// newClusterManager is what clusteradm init creates, with the feature that the
-// other way of installing a hub has too.
+// newClusterManager returns the object that clusteradm init creates. The feature is also enabled in the other way to
+// install a hub.
 func newClusterManager() *unstructured.Unstructured {
 	manager := &unstructured.Unstructured{}
 	manager.SetGroupVersionKind(clusterManagerKind)
@@ -100,8 +100,8 @@ func (h *Hub) startOperator(ctx context.Context, path string) error {
 	return h.Operator.Start(ctx)
 }
 
-// startOperatedWebhooks serves the webhooks at the address of their Service and with
-// their certificate, so that the CRDs reach them as OCM's operator writes them.
+// startOperatedWebhooks serves the webhooks at the address of their Service and with their certificate. So the CRDs
+// reach them in the form that OCM's operator writes.
 func (h *Hub) startOperatedWebhooks(ctx context.Context) error {
 	dir := filepath.Join(h.files.dir, "webhooks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -127,13 +127,13 @@ func (h *Hub) startOperatedWebhooks(ctx context.Context) error {
 	return h.startWebhooks(ctx, net.JoinHostPort(service.Spec.ClusterIP, port))
 }
 
-// Reconciled has OCM's operator apply everything once more, and returns when it has.
+// Reconciled makes OCM's operator apply everything once more, and waits until it has.
 func (h *Hub) Reconciled(ctx context.Context) error {
 	manager := newClusterManager()
 	if err := h.Client.Get(ctx, client.ObjectKeyFromObject(manager), manager); err != nil {
 		return err
 	}
-	// A change of the spec: the operator reports the generation that it has applied.
+	// A change of the spec. The operator reports the generation that it has applied.
 	selector := map[string]any{"nodeSelector": map[string]any{"reconciled": strconv.FormatInt(manager.GetGeneration(), 10)}}
 	changed := manager.DeepCopy()
 	changed.Object["spec"].(map[string]any)["nodePlacement"] = selector
@@ -153,8 +153,8 @@ func (h *Hub) Reconciled(ctx context.Context) error {
 	return nil
 }
 
-// StampOperator links OCM's operator of test/ocm with another version, which is
-// all that it compares with what it finds on a CRD, and returns its path.
+// StampOperator links OCM's operator of test/ocm with another version, and returns its path. The operator compares
+// only the version with that on a CRD.
 func (h *Hub) StampOperator(ctx context.Context, stamp *version.Version) (string, error) {
 	root, err := testenv.RepositoryRoot()
 	if err != nil {
@@ -164,15 +164,15 @@ func (h *Hub) StampOperator(ctx context.Context, stamp *version.Version) (string
 	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath",
 		"-ldflags", "-s -w -X "+versionVariables+".versionFromGit=v"+stamp.String(), "-o", path, "./ocm")
 	command.Dir = filepath.Join(root, "test", "ocm")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=") // as `make ocm` compiles: nothing is compiled twice
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=") // the same as in `make ocm`, so that nothing is compiled twice
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("link OCM's operator as version %s: %w: %s", stamp, err, out)
 	}
 	return path, nil
 }
 
-// ReplaceOperator stops OCM's operator and starts another one: an upgrade, or the
-// way back. Without a path, it is the one that the hub was started with.
+// ReplaceOperator stops OCM's operator and starts another one, for an upgrade or a downgrade. Without a path, it
+// starts the original operator of the hub.
 func (h *Hub) ReplaceOperator(ctx context.Context, path string) error {
 	if err := h.Operator.Stop(ctx); err != nil {
 		return err
@@ -183,8 +183,8 @@ func (h *Hub) ReplaceOperator(ctx context.Context, path string) error {
 	return h.startOperator(ctx, path)
 }
 
-// serviceRange are cluster IPs on the loopback interface, where a process can listen
-// on them. Every hub on the machine has its own.
+// serviceRange returns cluster IPs on the loopback interface, where a process can listen on them. Every hub on the
+// machine has its own range.
 func serviceRange() string {
 	pid := make([]byte, 8)
 	binary.BigEndian.PutUint64(pid, uint64(os.Getpid()))

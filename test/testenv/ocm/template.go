@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Template is an AddOnTemplate with one Deployment. Both have the name of the add-on.
+// Template returns an AddOnTemplate with one Deployment. Both have the name of the add-on.
 func Template(addOn string) (*addonv1alpha1.AddOnTemplate, error) {
 	labels := map[string]string{"app": addOn}
 	content, err := json.Marshal(&appsv1.Deployment{
@@ -37,7 +37,7 @@ func Template(addOn string) (*addonv1alpha1.AddOnTemplate, error) {
 	return template, err
 }
 
-// Everywhere are a Placement that selects all managed clusters, and what it needs.
+// Everywhere returns a Placement that selects all managed clusters, and the objects that it needs.
 func Everywhere() []client.Object {
 	return []client.Object{
 		&clusterv1beta2.ManagedClusterSetBinding{
@@ -48,7 +48,7 @@ func Everywhere() []client.Object {
 	}
 }
 
-// OneByOne installs an AddOnTemplate on all clusters of Everywhere, a cluster at a time.
+// OneByOne returns a strategy that installs an AddOnTemplate on all clusters of Everywhere, one cluster at a time.
 func OneByOne(template string) addonv1alpha1.InstallStrategy {
 	return addonv1alpha1.InstallStrategy{
 		Type: addonv1alpha1.AddonInstallStrategyPlacements,

@@ -11,23 +11,21 @@ import (
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-// Undeclared are findings that need no declaration of what a suite changes, except
-// of the declarations that it removes: writes by Interlock that changed nothing,
-// and declarations lost.
+// Undeclared selects findings of a suite that declares only the declarations that it removes: writes by Interlock
+// that changed nothing, and declarations lost.
 func Undeclared(f witness.Finding) bool {
 	return f.Kind == witness.NoChange || f.Kind == witness.DeclarationLost
 }
 
-// Declared are the findings of a suite that declares each of its steps: all that
-// Interlock did, and what was lost or deleted by any writer. What OCM's components
-// move on their own is left out: a rollout sets Available to False and back.
+// Declared selects findings of a suite that declares each of its steps: all findings on Interlock's writes, and
+// losses and deletions by any writer. Moves by OCM's own components are left out: a rollout sets Available to False
+// and back.
 func Declared(f witness.Finding) bool {
 	return Undeclared(f) || f.Kind == witness.Deleted || f.Writer.Interlock()
 }
 
-// Start starts a witness in BeforeSuite. The findings that are judged fail the
-// suite in the end, while the hub still runs: call it after the hub has started,
-// and before Interlock starts.
+// Start starts a witness in BeforeSuite. The judged findings fail the suite in the end, while the hub still runs.
+// Call it after the hub has started, and before Interlock starts.
 func Start(ctx context.Context, options witness.Options, judged func(witness.Finding) bool) *witness.Witness {
 	GinkgoHelper()
 	w, err := witness.Start(ctx, options)
@@ -47,28 +45,27 @@ func Start(ctx context.Context, options witness.Options, judged func(witness.Fin
 	return w
 }
 
-// withoutFinalizers leaves out writes that removed the last finalizer of a deleted
-// object. The API server responds to them with the version that is stored, so a witness
-// takes them for writes without a change. The deletion is the object's finding next
-// to it: before it with the time of the request to delete, or after it without one.
+// withoutFinalizers leaves out writes that removed the last finalizer of a deleted object. The API server responds to
+// them with the stored version, so a witness takes them for writes without a change. The deletion is the object's
+// next or previous finding: it comes before with the time of the request to delete, or after without a request.
 func withoutFinalizers(findings []witness.Finding) []witness.Finding {
-	deleted := make([]bool, len(findings)) // is it next to a deletion?
+	deleted := make([]bool, len(findings)) // whether it is next to a deletion
 	last := map[witness.Object]int{}
 	for i, f := range findings {
 		if f.Kind != witness.NoChange && f.Kind != witness.Deleted {
 			continue
 		}
-		if before, there := last[f.Object]; there {
-			deleted[i] = findings[before].Kind == witness.Deleted
-			deleted[before] = deleted[before] || f.Kind == witness.Deleted
+		if previous, ok := last[f.Object]; ok {
+			deleted[i] = findings[previous].Kind == witness.Deleted
+			deleted[previous] = deleted[previous] || f.Kind == witness.Deleted
 		}
 		last[f.Object] = i
 	}
-	var left []witness.Finding
+	var remaining []witness.Finding
 	for i, f := range findings {
 		if f.Kind != witness.NoChange || !deleted[i] {
-			left = append(left, f)
+			remaining = append(remaining, f)
 		}
 	}
-	return left
+	return remaining
 }
