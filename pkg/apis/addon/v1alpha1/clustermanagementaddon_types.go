@@ -141,8 +141,7 @@ type AddonDependency struct {
 	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'*+,;=%-]*)?$`
 	Docs string `json:"docs,omitempty"`
 
-	// addOn is the name of the dependency. If it is set, name is only a local name, so that two edges can be on the same
-	// add-on.
+	// addOn is the name of the dependency, if name is only a local name, so that two edges can be on the same add-on.
 	// The default is name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -156,27 +155,27 @@ type AddonDependency struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// prereleases are the prereleases that satisfy version. By default, only releases do. If prereleases is empty, all
-	// prereleases do; otherwise those with one of its identifiers.
+	// prereleases are the prereleases that satisfy version: all of them if it is empty, else those with one of its
+	// identifiers. By default, only releases satisfy version.
 	// +optional
 	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
 
-	// api is an API that the add-on depends on, instead of an add-on. The managed cluster must serve it, or the cluster
+	// api is an API that the add-on depends on, instead of an add-on: the managed cluster must serve it, or the cluster
 	// that api.servedBy names. name is then a local name.
 	// +optional
 	API *DependencyAPI `json:"api,omitempty"`
 
-	// anyOf are alternatives. One satisfied alternative satisfies the edge. name is then a local name, and type is Required
-	// or Optional. An alternative that waits for the dependent itself never satisfies the edge.
+	// anyOf are alternatives: at least one has to satisfy the edge. name is then a local name, and type is Required or
+	// Optional. An alternative that waits for the dependent itself never satisfies the edge.
 	// +optional
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=8
 	// +listType=set
 	AnyOf []DependencyAlternative `json:"anyOf,omitempty"`
 
-	// tolerate is how long an add-on that becomes unavailable still satisfies the edge. It is a duration from 1s to 24h,
-	// such as "2m". Without it, the edge fails at once. An add-on that is not installed, or has a version outside of the
-	// range, always fails at once.
+	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h.
+	// Without it, the edge fails at once. An add-on that is not installed, or has a version outside of the range, always
+	// fails at once.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`

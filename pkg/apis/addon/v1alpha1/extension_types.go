@@ -137,13 +137,13 @@ const (
 
 // AddonAPI is an API that an API server serves.
 type AddonAPI struct {
-	// group is the API group without its version, such as "apps". Empty means the core group.
+	// group is the API group without its version, such as "apps"; empty is the core group.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	Group string `json:"group,omitempty"`
 
-	// version is a version of the API, such as "v1beta1". Empty means any version.
+	// version is a version of the API, such as "v1beta1"; empty is any version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`
@@ -170,7 +170,7 @@ type DependencyAPI struct {
 	// +optional
 	ServedBy APIServer `json:"servedBy,omitempty"`
 
-	// fields are the fields that the schema of the API must have where it is served. Each is a path of property
+	// fields are the fields that the schema of the API must have, where it is served: paths of property
 	// names, such as "spec.rules.verbs". A path continues into the items of a list and the values of a map.
 	// Without a version, at least one served version must have all fields.
 	// +optional
@@ -193,13 +193,13 @@ type DependencyAlternative struct {
 	// +kubebuilder:validation:MaxLength=253
 	AddOn string `json:"addOn,omitempty"`
 
-	// version is the range of versions of the add-on that satisfy the edge. It has the syntax of the version of an edge.
+	// version is the range of versions of the add-on that satisfy the edge, with the syntax of version on an edge.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// prereleases are the prereleases that satisfy version. By default, only releases do.
+	// prereleases are the prereleases that satisfy version, as on an edge. By default, only releases do.
 	// +optional
 	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
 
@@ -290,7 +290,7 @@ type AddonRequirements struct {
 	Claims map[string]ClaimRequirement `json:"claims,omitempty"`
 }
 
-// ClaimRequirement is a version range, or an exact value, that a claim must have.
+// ClaimRequirement is a version range, or the exact value of the claim.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=256
 type ClaimRequirement string
