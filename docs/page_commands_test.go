@@ -26,22 +26,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
 
-// actsAs has the name of the program that this test is for the commands of a page.
-const actsAs = "INTERLOCK_TEST_ACTS_AS"
+// programVariable is the environment variable with the name of a program. With it, this test acts as that program.
+const programVariable = "INTERLOCK_TEST_ACTS_AS"
 
 func TestMain(m *testing.M) {
-	if program, is := programs[os.Getenv(actsAs)]; is {
+	if program, ok := programs[os.Getenv(programVariable)]; ok {
 		os.Exit(program(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
-// programs are those that pages use, as far as they use them. Not every machine has the real ones.
+// programs are substitutes for the programs that pages use, because not every machine has the real programs. They support
+// the arguments on the pages only.
 var programs = map[string]func(args []string) int{
 	"kubectl": kubectl, "kubectl-addon": plugged, "crane": crane, "openssl": openssl, "curl": curl,
 }
 
-// kubectl is the plugin, of this code.
+// kubectl runs the plugin of this repository.
 func kubectl(args []string) int {
 	if len(args) == 0 || args[0] != "addon" {
 		return fail("kubectl %q: only kubectl addon is here", args)
@@ -55,7 +56,7 @@ func plugged(args []string) int {
 	return cmdline.Run(context.Background(), command, os.Stderr)
 }
 
-// crane has what pages do with it: it serves a registry, and finds out whether there is one.
+// crane serves a registry, or checks that one runs.
 func crane(args []string) int {
 	address := args[len(args)-1]
 	switch {
@@ -67,13 +68,13 @@ func crane(args []string) int {
 		if err != nil {
 			return fail("%v", err)
 		}
-		_ = connection.Close() // it was there
+		_ = connection.Close() // the registry runs
 		return 0
 	}
 	return fail("crane %q", args)
 }
 
-// openssl has what pages do with it: it makes a key.
+// openssl creates a key, or extracts its public key.
 func openssl(args []string) int {
 	file := args[len(args)-1]
 	var block pem.Block
@@ -135,7 +136,7 @@ func fail(format string, args ...any) int {
 	return 1
 }
 
-// reader is one who runs commands of a page, in a new folder that has the docs of the checkout.
+// reader is a reader who runs the commands of a page, in a new folder with the docs of the checkout.
 type reader struct{ folder, tools string }
 
 func newReader(t *testing.T) reader {
@@ -159,14 +160,14 @@ func top(t *testing.T) string {
 	return path
 }
 
-// program is a script that runs this test as one of the programs.
+// program returns a script that runs this test as this program.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	test, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", actsAs, name, test)
+	return fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", programVariable, name, test)
 }
 
 func (r reader) write(t *testing.T, path, content string) {
@@ -193,11 +194,11 @@ func (r reader) run(t *testing.T, environment []string, name string, args ...str
 	return nil
 }
 
-// runPage runs the commands of a page, with the words that stand for something replaced.
-func (r reader) runPage(t *testing.T, page string, replaced ...string) error {
+// runPage runs the commands of a page after replacements: pairs of old and new words.
+func (r reader) runPage(t *testing.T, page string, replacements ...string) error {
 	t.Helper()
 	copied := filepath.Join(r.tools, "page.md")
-	r.write(t, copied, strings.NewReplacer(replaced...).Replace(read(t, page)))
+	r.write(t, copied, strings.NewReplacer(replacements...).Replace(read(t, page)))
 	runner := filepath.Join(r.tools, "pagecommands")
 	build := exec.Command("go", "build", "-o", runner, "./hack/pagecommands")
 	build.Dir = top(t)
@@ -207,7 +208,7 @@ func (r reader) runPage(t *testing.T, page string, replaced ...string) error {
 	return r.run(t, nil, runner, copied)
 }
 
-// freeAddress is an address on loopback at which nothing listens.
+// freeAddress returns an address on loopback where no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "localhost:0")
@@ -225,13 +226,13 @@ func TestTheWayAcrossAnAirGap(t *testing.T) {
 	if err := r.runPage(t, "docs/air-gap.md", "localhost:5000", freeAddress(t)); err != nil {
 		t.Fatal(err)
 	}
-	for _, made := range []string{"layers/01/cluster-gateway.yaml", "inside/addons/cluster-proxy/0.8.0.yaml", "inside/package.yaml"} {
-		if found, err := filepath.Glob(filepath.Join(temporary, "*", made)); err != nil || len(found) != 1 {
-			t.Errorf("%s: %q, %v", made, found, err)
+	for _, output := range []string{"layers/01/cluster-gateway.yaml", "inside/addons/cluster-proxy/0.8.0.yaml", "inside/package.yaml"} {
+		if matches, err := filepath.Glob(filepath.Join(temporary, "*", output)); err != nil || len(matches) != 1 {
+			t.Errorf("%s: %q, %v", output, matches, err)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(r.folder, "*"))
-	if err != nil || len(left) != 2 { // docs and manifests
-		t.Errorf("the checkout has %q, %v", left, err)
+	files, err := filepath.Glob(filepath.Join(r.folder, "*"))
+	if err != nil || len(files) != 2 { // docs and manifests
+		t.Errorf("the checkout has %q, %v", files, err)
 	}
 }
