@@ -142,7 +142,8 @@ func (r reader) runSteps(t *testing.T, action action, inputs map[string]string) 
 	output, path := filepath.Join(r.tools, "output"), filepath.Join(r.tools, "path")
 	r.write(t, path, "")
 	for _, step := range action.Runs.Steps {
-		if condition, isConditional := strings.CutPrefix(step.If, "inputs."); isConditional && value(strings.TrimSuffix(condition, " != ''")) == "" {
+		condition, isConditional := strings.CutPrefix(step.If, "inputs.")
+		if isConditional && value(strings.TrimSuffix(condition, " != ''")) == "" {
 			continue
 		}
 		environment := []string{"GITHUB_OUTPUT=" + output, "GITHUB_PATH=" + path}

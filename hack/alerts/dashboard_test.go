@@ -58,7 +58,8 @@ func TestPanelsOfTheDashboardDoNotOverlap(t *testing.T) {
 		}
 		for _, previous := range panels[:i] {
 			earlier := previous.GridPos
-			if position.X < earlier.X+earlier.W && earlier.X < position.X+position.W && position.Y < earlier.Y+earlier.H && earlier.Y < position.Y+position.H {
+			if position.X < earlier.X+earlier.W && earlier.X < position.X+position.W &&
+				position.Y < earlier.Y+earlier.H && earlier.Y < position.Y+position.H {
 				t.Errorf("%q overlaps %q", p.Title, previous.Title)
 			}
 		}

@@ -62,7 +62,9 @@ func TestTheRightToGraftStaysWhileTheHubNeedsIt(t *testing.T) {
 		"another's mark":           {annotations{"Lease/elsewhere/interlock-addon-manager": marked["x"]}, false, true, false},
 		"a lease without the mark": {annotations{"Lease/" + namespace + "/interlock-addon-manager": "other"}, false, true, false},
 	} {
-		for values, want := range map[string]bool{"graftCRDs: null": test.unset, "graftCRDs: true": test.enabled, "graftCRDs: false": test.disabled} {
+		for values, want := range map[string]bool{
+			"graftCRDs: null": test.unset, "graftCRDs: true": test.enabled, "graftCRDs: false": test.disabled,
+		} {
 			chart, renderValues, err := load(namespace, values)
 			if err != nil {
 				t.Fatal(err)

@@ -76,7 +76,8 @@ func TestTheChartTakesTheValuesOfThePages(t *testing.T) {
 					t.Errorf("%s: %s: %v", page, command, err)
 				}
 				defaultRelease, defaultHooks := chart(t, asYAML(t, defaults))
-				if release, hooks := chart(t, asYAML(t, changed)); reflect.DeepEqual(defaultRelease, release) && reflect.DeepEqual(defaultHooks, hooks) {
+				release, hooks := chart(t, asYAML(t, changed))
+				if reflect.DeepEqual(defaultRelease, release) && reflect.DeepEqual(defaultHooks, hooks) {
 					t.Errorf("%s: %s changes nothing: %s", page, words[i+1], command)
 				}
 			}
@@ -154,7 +155,8 @@ func TestTheKustomizationsOfThePagesBuild(t *testing.T) {
 	for content, made := range built {
 		rendered := asYAML(t, object{"all": slices.Collect(maps.Values(made))})
 		if strings.Contains(content, "newName: registry.example.com/interlock-addon-manager") &&
-			(strings.Contains(rendered, "image: "+testPrefix+"addon-manager") || !strings.Contains(rendered, "image: registry.example.com/interlock-addon-manager:0.1.0")) {
+			(strings.Contains(rendered, "image: "+testPrefix+"addon-manager") ||
+				!strings.Contains(rendered, "image: registry.example.com/interlock-addon-manager:0.1.0")) {
 			t.Errorf("other images than these:\n%s", content)
 		}
 	}

@@ -101,7 +101,8 @@ func parse() (*order, error) {
 	for _, argument := range flag.Args() {
 		img := common
 		var ok bool
-		if img.Name, img.Package, ok = strings.Cut(argument, "="); !ok || img.Name == "" || img.Package == "" || img.Name != filepath.Base(img.Name) {
+		img.Name, img.Package, ok = strings.Cut(argument, "=")
+		if !ok || img.Name == "" || img.Package == "" || img.Name != filepath.Base(img.Name) {
 			return nil, fmt.Errorf("%q must be NAME=PACKAGE", argument)
 		}
 		img.Repository = prefix + img.Name

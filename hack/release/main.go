@@ -44,7 +44,8 @@ func main() {
 		imagePlatforms:  platforms("linux/amd64", "linux/arm64"),
 		pluginPlatforms: platforms("linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"),
 	}
-	selected := flag.String("platforms", "", "make images and plugin for these platforms only, such as linux/amd64,linux/arm64: for a try, not to publish")
+	selected := flag.String("platforms", "",
+		"make images and plugin for these platforms only, such as linux/amd64,linux/arm64: for a try, not to publish")
 	flag.StringVar(&o.repository, "C", ".", "folder of Interlock's repository")
 	flag.StringVar(&o.out, "out", "bin/release", "folder to write to; what is in it is deleted")
 	flag.StringVar(&o.version, "version", "", "the version, such as v0.1.0")

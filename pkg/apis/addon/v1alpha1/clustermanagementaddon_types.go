@@ -195,7 +195,7 @@ type AddonDependency struct {
 	// Interlock removes it only if all edges on the add-on with install Auto agree.
 	// Valid values are:
 	// - "Keep" (default): it stays.
-	// - "WithLastDependent": Interlock has it removed, an hour later.
+	// - "WithLastDependent": Interlock has it removed later, by default after an hour.
 	// +optional
 	Removal DependencyRemoval `json:"removal,omitempty"`
 

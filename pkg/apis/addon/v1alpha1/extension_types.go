@@ -48,8 +48,8 @@ const GateCauseAnnotation = "dependency.addon.open-cluster-management.io/gate-ca
 // that are installed on the managed cluster. Admission sets it where protection is enforced.
 const GateCauseContradiction = "Contradiction"
 
-// WaitForDependentsFinalizer is the finalizer of a ManagedClusterAddOn whose deletion waits for dependents on the managed
-// cluster that are being deleted as well. Admission sets it at creation, and addon-manager removes it.
+// WaitForDependentsFinalizer is the finalizer of a ManagedClusterAddOn whose deletion may have to wait for dependents on the
+// managed cluster that are being deleted as well. Admission sets it at creation, and addon-manager removes it.
 const WaitForDependentsFinalizer = "dependency.addon.open-cluster-management.io/wait-for-dependents"
 
 // TemplateDependenciesAnnotation is the annotation of an AddOnTemplate with the dependencies of its add-on. On the managed

@@ -72,9 +72,10 @@ type AddOnDependencyPolicySpec struct {
 	// +listMapKey=dependency
 	Overrides []DependencyOverride `json:"overrides,omitempty"`
 
-	// protection is the reaction of addon-manager webhook to a change that would break a dependency of installed add-ons
-	// on these managed clusters. Off lets it pass. Warn lets it pass with a warning. Enforce refuses it. Without it, the
-	// flag --protection of addon-manager webhook counts. Of several policies, the strictest counts.
+	// protection is the reaction of addon-manager webhook to a change that would break installed add-ons on these managed
+	// clusters: it removes an add-on that they require, or contradicts them. Off lets it pass. Warn lets it pass with a
+	// warning. Enforce refuses it. Without it, the flag --protection of addon-manager webhook counts. Of several policies,
+	// the strictest counts.
 	// +optional
 	// +kubebuilder:validation:Enum=Off;Warn;Enforce
 	Protection Protection `json:"protection,omitempty"`
@@ -96,7 +97,7 @@ const (
 	InstallDeny Install = "Deny"
 )
 
-// Protection is the reaction to a change that would break a dependency of installed add-ons.
+// Protection is the reaction to a change that would break installed add-ons.
 type Protection string
 
 const (

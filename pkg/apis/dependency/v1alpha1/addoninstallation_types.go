@@ -20,7 +20,7 @@ const (
 	PhaseInstalling InstallationPhase = "Installing"
 	// PhaseInstalled: the ManagedClusterAddOn exists.
 	PhaseInstalled InstallationPhase = "Installed"
-	// PhaseUnused: no add-on on the cluster uses the add-on any more. Interlock removes it an hour later.
+	// PhaseUnused: no add-on on the cluster uses the add-on any more. Interlock removes it later, by default after an hour.
 	PhaseUnused InstallationPhase = "Unused"
 	// PhaseRemoving: Interlock requested the removal, and the ManagedClusterAddOn still exists.
 	PhaseRemoving InstallationPhase = "Removing"
@@ -62,8 +62,8 @@ type AddOnInstallation struct {
 
 // AddOnInstallationSpec lists the add-ons for which Interlock installed an add-on.
 type AddOnInstallationSpec struct {
-	// requestedBy are the add-ons on the cluster that have an edge with install Auto on it, ordered by name. When the last of
-	// them goes, the list keeps its last content.
+	// requestedBy are the add-ons on the cluster that have an edge with install Auto on it, ordered by name. Once no add-on
+	// needs it any more, the list keeps its last content.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=map
