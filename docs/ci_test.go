@@ -20,8 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// released serves an archive with the plugin at the address of a release. It returns where releases are, and its checksum.
-func released(t *testing.T) (releases, checksum string) {
+// releaseServer serves an archive with the plugin at the address of a release. It returns the address of all releases, and the
+// checksum of the archive.
+func releaseServer(t *testing.T) (releases, checksum string) {
 	t.Helper()
 	script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", filepath.Join(builtPrograms, "kubectl-addon"))
 	var content bytes.Buffer
@@ -39,24 +40,24 @@ func released(t *testing.T) (releases, checksum string) {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/v0.1.0/kubectl-addon_linux_amd64.tar.gz", func(to http.ResponseWriter, _ *http.Request) {
-		_, _ = to.Write(content.Bytes()) // the client may have gone
+	mux.HandleFunc("/v0.1.0/kubectl-addon_linux_amd64.tar.gz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(content.Bytes()) // the client may have disconnected
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL, fmt.Sprintf("%x", sha256.Sum256(content.Bytes()))
 }
 
-// withAddOns is the repository of a user: declarations, an index, wishes and a lock.
+// withAddOns returns a reader with the repository of a user: declarations, an index, wishes and a lock.
 func withAddOns(t *testing.T) reader {
 	t.Helper()
 	r := newReader(t)
 	r.write(t, filepath.Join(r.folder, "addons.yaml"),
 		"apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n"+
 			"clusterKinds: [{name: private, kubernetes: 1.32.4, labels: {network: private}}]\naddOns: [{name: cluster-gateway}]\n")
-	for _, one := range []string{"cluster-gateway/1.4.0", "managed-serviceaccount/0.10.0", "cluster-proxy/0.8.0"} {
-		content := read(t, "docs/examples/resolve/manifests/"+one+".yaml")
-		r.write(t, filepath.Join(r.folder, "deploy", filepath.Base(filepath.Dir(one))+".yaml"), content)
+	for _, release := range []string{"cluster-gateway/1.4.0", "managed-serviceaccount/0.10.0", "cluster-proxy/0.8.0"} {
+		content := read(t, "docs/examples/resolve/manifests/"+release+".yaml")
+		r.write(t, filepath.Join(r.folder, "deploy", filepath.Base(filepath.Dir(release))+".yaml"), content)
 	}
 	for _, args := range [][]string{{"index", "build", "deploy"}, {"resolve"}} {
 		if err := r.run(t, nil, filepath.Join(builtPrograms, "kubectl-addon"), args...); err != nil {
@@ -69,17 +70,17 @@ func withAddOns(t *testing.T) reader {
 var zeros = strings.Repeat("0", 64)
 
 func TestThePageOfPipelines(t *testing.T) {
-	releases, checksum := released(t)
+	releases, checksum := releaseServer(t)
 	r := withAddOns(t)
-	pointed := []string{"https://github.com/OWNER/interlock/releases/download", releases}
-	if err := r.runPage(t, "docs/ci.md", append(pointed, zeros, checksum)...); err != nil {
+	replacements := []string{"https://github.com/OWNER/interlock/releases/download", releases}
+	if err := r.runPage(t, "docs/ci.md", append(replacements, zeros, checksum)...); err != nil {
 		t.Fatal(err)
 	}
 	isSARIF(t, filepath.Join(r.folder, "lint.sarif"))
 	if _, err := os.Stat(filepath.Join(r.folder, "manifests/00")); err != nil {
 		t.Error(err)
 	}
-	if err := r.runPage(t, "docs/ci.md", pointed...); err == nil || !strings.Contains(err.Error(), "FAILED") {
+	if err := r.runPage(t, "docs/ci.md", replacements...); err == nil || !strings.Contains(err.Error(), "FAILED") {
 		t.Errorf("another archive than that of the checksum was accepted: %v", err)
 	}
 }
@@ -99,7 +100,7 @@ func isSARIF(t *testing.T, path string) {
 	}
 }
 
-// action is the part of an action of GitHub that counts here.
+// action is the part of an action of GitHub that is tested.
 type action struct {
 	Inputs map[string]struct {
 		Default  string `json:"default"`
@@ -115,33 +116,34 @@ type action struct {
 
 func readAction(t *testing.T) action {
 	t.Helper()
-	var of action
-	if err := yaml.Unmarshal([]byte(read(t, ".github/actions/resolve/action.yml")), &of); err != nil {
+	var parsed action
+	if err := yaml.Unmarshal([]byte(read(t, ".github/actions/resolve/action.yml")), &parsed); err != nil {
 		t.Fatal(err)
 	}
-	return of
+	return parsed
 }
 
-// input is an expression that is one of an input. What follows || is for where it is empty.
+// input matches an expression that reads an input. The part after || is the value for an empty input.
 var input = regexp.MustCompile(`^\$\{\{ inputs\.([a-z-]+)(?: \|\| .*)? \}\}$`)
 
 // runSteps runs the steps of the action as GitHub does, with inputs.
-func (r reader) runSteps(t *testing.T, of action, inputs map[string]string) error {
+func (r reader) runSteps(t *testing.T, action action, inputs map[string]string) error {
 	t.Helper()
 	value := func(name string) string {
-		declared, is := of.Inputs[name]
-		if !is {
+		declared, ok := action.Inputs[name]
+		if !ok {
 			t.Fatalf("no input %q", name)
 		}
-		if given, is := inputs[name]; is {
-			return given
+		if override, ok := inputs[name]; ok {
+			return override
 		}
 		return declared.Default
 	}
 	output, path := filepath.Join(r.tools, "output"), filepath.Join(r.tools, "path")
 	r.write(t, path, "")
-	for _, step := range of.Runs.Steps {
-		if wanted, isWanted := strings.CutPrefix(step.If, "inputs."); isWanted && value(strings.TrimSuffix(wanted, " != ''")) == "" {
+	for _, step := range action.Runs.Steps {
+		condition, isConditional := strings.CutPrefix(step.If, "inputs.")
+		if isConditional && value(strings.TrimSuffix(condition, " != ''")) == "" {
 			continue
 		}
 		environment := []string{"GITHUB_OUTPUT=" + output, "GITHUB_PATH=" + path}
@@ -165,8 +167,8 @@ func (r reader) runSteps(t *testing.T, of action, inputs map[string]string) erro
 }
 
 func TestTheActionChecks(t *testing.T) {
-	releases, checksum := released(t)
-	of := readAction(t)
+	releases, checksum := releaseServer(t)
+	resolveAction := readAction(t)
 	for name, tt := range map[string]struct {
 		inputs map[string]string
 		change func(r reader)
@@ -200,7 +202,7 @@ func TestTheActionChecks(t *testing.T) {
 			for key, value := range tt.inputs {
 				inputs[key] = value
 			}
-			err := r.runSteps(t, of, inputs)
+			err := r.runSteps(t, resolveAction, inputs)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want+": ") {
 				t.Errorf("%v, want a failure of %q", err, tt.want)
 			}
@@ -212,22 +214,22 @@ func TestTheActionChecks(t *testing.T) {
 }
 
 func TestThePageHasTheInputsOfTheAction(t *testing.T) {
-	of, page := readAction(t), read(t, "docs/ci.md")
+	action, page := readAction(t), read(t, "docs/ci.md")
 	_, table, _ := strings.Cut(page, "| input | default | meaning |\n")
 	var named []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([^|]*)\\|").FindAllStringSubmatch(table, -1) {
 		named = append(named, row[1])
 		shown := strings.Trim(strings.TrimSpace(row[2]), "`")
-		if declared := of.Inputs[row[1]]; declared.Default != "" && shown != declared.Default || declared.Required && shown != "" {
+		if declared := action.Inputs[row[1]]; declared.Default != "" && shown != declared.Default || declared.Required && shown != "" {
 			t.Errorf("docs/ci.md: default of %s: %q, and the action has %q", row[1], shown, declared.Default)
 		}
 	}
-	for name := range of.Inputs {
+	for name := range action.Inputs {
 		if !slices.Contains(named, name) {
 			t.Errorf("docs/ci.md does not explain the input %s", name)
 		}
 	}
-	if len(named) != len(of.Inputs) {
+	if len(named) != len(action.Inputs) {
 		t.Errorf("docs/ci.md has the inputs %q", named)
 	}
 }

@@ -10,9 +10,9 @@ import (
 var sections = []string{"Context", "Decision", "Considered", "Consequences", "What would end it"}
 
 func TestDecisionRecordsAreCompleteAndListed(t *testing.T) {
-	all := pages(t)
-	index := all["docs/decisions/README.md"]
-	for name, content := range all {
+	markdown := pages(t)
+	index := markdown["docs/decisions/README.md"]
+	for name, content := range markdown {
 		if path.Dir(name) != "docs/decisions" || path.Base(name) == "README.md" {
 			continue
 		}
@@ -24,12 +24,12 @@ func TestDecisionRecordsAreCompleteAndListed(t *testing.T) {
 		}
 		rest := content
 		for _, section := range sections {
-			_, after, found := strings.Cut(rest, "\n## "+section+"\n")
-			if !found {
+			_, remainder, ok := strings.Cut(rest, "\n## "+section+"\n")
+			if !ok {
 				t.Errorf("%s has no section %q where it belongs", name, section)
 				continue
 			}
-			rest = after
+			rest = remainder
 		}
 	}
 }

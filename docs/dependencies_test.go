@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// named are the modules in the tables of a part of the page.
+// named returns the modules in the tables of a part of the page.
 func named(part string) []string {
 	var modules []string
 	for line := range strings.Lines(part) {
@@ -22,7 +22,7 @@ func named(part string) []string {
 	return modules
 }
 
-// linked are the modules that the packages import, tests aside.
+// linked returns the modules that the packages import, without tests.
 func linked(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...", "./pkg/...")
@@ -48,10 +48,10 @@ func TestDependenciesAreReasoned(t *testing.T) {
 	programs, rest, _ := strings.Cut(rest, "## Only in tests")
 	tests, _, _ := strings.Cut(rest, "## In modules of their own")
 	inPrograms, inTests := named(programs), named(tests)
-	both := slices.Concat(inPrograms, inTests)
-	slices.Sort(both)
-	if !slices.Equal(both, required) {
-		t.Errorf("docs/dependencies.md has\n%v\ngo.mod requires\n%v", both, required)
+	listed := slices.Concat(inPrograms, inTests)
+	slices.Sort(listed)
+	if !slices.Equal(listed, required) {
+		t.Errorf("docs/dependencies.md has\n%v\ngo.mod requires\n%v", listed, required)
 	}
 	compiled := linked(t)
 	for _, module := range inPrograms {

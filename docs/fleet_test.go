@@ -17,12 +17,12 @@ import (
 
 var update = flag.Bool("update", false, "write what kubectl addon prints to the pages that show it")
 
-// offline is a block with one command of the plugin that needs no hub, and the output
-// that follows it, if any does.
+// offline matches a block with one command of the plugin that needs no hub, and a following
+// block with its output.
 var offline = regexp.MustCompile("(?s)```sh\nkubectl addon ([^\n]*docs/examples/[^\n]*)\n```\n(?:\n```(?:text|mermaid)\n(.*?)```\n)?")
 
-// Pages show outputs of the plugin on files in docs/examples: those that it prints. `go
-// test ./docs -update` writes them.
+// Pages show the current output of the plugin on files in docs/examples. `go test ./docs
+// -update` writes it.
 func TestPagesShowWhatThePluginPrints(t *testing.T) {
 	for page, least := range map[string]int{"docs/concepts.md": 6, "docs/author-guide.md": 2, "docs/resolve.md": 3} {
 		content := read(t, page)
@@ -55,8 +55,8 @@ func TestPagesShowWhatThePluginPrints(t *testing.T) {
 	}
 }
 
-// plugin returns what a command prints in the repository's top folder. The verbs that
-// check something may find it: their error is not part of what a page shows.
+// plugin returns the output of a command in the repository's top folder. Verbs that check
+// files may fail. Their error is not part of the output that a page shows.
 func plugin(t *testing.T, command string) string {
 	t.Helper()
 	t.Chdir(root)
@@ -73,7 +73,7 @@ func plugin(t *testing.T, command string) string {
 // Commands of the plugin in code, anywhere on a page, have verbs and flags that exist.
 func TestPagesNameVerbsAndFlagsThatExist(t *testing.T) {
 	mentioned := regexp.MustCompile("kubectl addon ([a-z]+)([^`\n|]*)")
-	root, found := cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()), 0
+	root, count := cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()), 0
 	for page, content := range pages(t) {
 		spans := codeSpan.FindAllString(codeBlock.ReplaceAllString(content, ""), -1)
 		for _, code := range append(codeBlock.FindAllString(content, -1), spans...) {
@@ -83,7 +83,7 @@ func TestPagesNameVerbsAndFlagsThatExist(t *testing.T) {
 					t.Errorf("%s: %q: no such verb", page, command[0])
 					continue
 				}
-				found++
+				count++
 				for _, flag := range regexp.MustCompile(` --([a-z-]+)`).FindAllStringSubmatch(command[2], -1) {
 					if verb.Flag(flag[1]) == nil && flag[1] != "help" {
 						t.Errorf("%s: %q: no flag --%s", page, command[0], flag[1])
@@ -92,8 +92,8 @@ func TestPagesNameVerbsAndFlagsThatExist(t *testing.T) {
 			}
 		}
 	}
-	if found < 50 {
-		t.Errorf("found only %d commands", found)
+	if count < 50 {
+		t.Errorf("found only %d commands", count)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestResolvePageShowsTheWishes(t *testing.T) {
 	}
 }
 
-// The commands on the page may fail a check. These do not.
+// Commands on a page may fail a check. The lock of the example must not.
 func TestTheLockOfTheExampleIsCurrent(t *testing.T) {
 	if different := plugin(t, "verify "+resolvable+" -o jsonpath={.items}"); different != "[]" {
 		t.Errorf("docs/examples/resolve/addons.lock: %s", different)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// maxTerms is how many terms of the glossary the first paragraph of a page links. It has to say what the reader gets.
+// maxTerms is the highest number of links to the glossary in the first paragraph of a page. The paragraph has to explain the
+// use of the page first.
 const maxTerms = 2
 
 var glossaryLink = regexp.MustCompile(`\]\([^()]*glossary\.md#[^()]+\)`)

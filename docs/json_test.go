@@ -25,9 +25,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
-// printed has what each verb prints as data: the heading of its fields in docs/json.md, a
-// value of its type, and the command. Without a command, the verb needs a hub.
-var printed = []struct {
+// outputs are the outputs of verbs as data: the heading of the fields in docs/json.md, a
+// value of the type, and the command. Without a command, the verb needs a hub.
+var outputs = []struct {
 	heading, verb string
 	value         any
 	command       string
@@ -42,7 +42,7 @@ var printed = []struct {
 	{"Diagnosis", "doctor", report.Diagnosis{}, ""},
 	{"Impact", "impact", report.Impact{}, "impact --install tunnel-user --placement docs/examples/global-placement.yaml"},
 	{"Lint", "lint", report.Lint{}, "lint docs/examples/gateway.yaml"},
-	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so it has no kind of Interlock's
+	{"List", "install --plan", install.List{}, ""}, // kubectl reads it, so its kind is not Interlock's
 	{"AddOnUpgrade", "upgrade", upgrade.Upgrade{}, "upgrade " + resolvable},
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RemovalPlan", "uninstall --plan", report.RemovalPlan{}, "uninstall application-portal --cluster cluster1 --plan"},
@@ -68,7 +68,7 @@ func fieldsOnPage(page, heading string) map[string]string {
 }
 
 func TestEveryFieldOfJSONIsExplained(t *testing.T) {
-	for _, kind := range printed {
+	for _, kind := range outputs {
 		explains(t, "docs/json.md", kind.heading, kind.value)
 	}
 }
@@ -79,7 +79,7 @@ func TestEveryFieldOfAFileIsExplained(t *testing.T) {
 	explains(t, "docs/air-gap.md", airgap.Kind, airgap.Description{})
 }
 
-// explains compares the fields of a type with those that a page explains.
+// explains compares the fields of a type with the fields that a page explains.
 func explains(t *testing.T, page, heading string, value any) {
 	t.Helper()
 	want := map[string]string{}
@@ -98,21 +98,21 @@ func explains(t *testing.T, page, heading string, value any) {
 
 func TestEveryVerbWithJSONIsExplained(t *testing.T) {
 	explained := map[string]bool{}
-	for _, kind := range printed {
+	for _, kind := range outputs {
 		verb, _, _ := strings.Cut(kind.verb, " ")
 		explained[verb] = true
 	}
 	for _, verb := range cli.NewCommand(genericiooptions.NewTestIOStreamsDiscard()).Commands() {
-		if has := verb.Flag("output") != nil; has != explained[verb.Name()] {
-			t.Errorf("%s has --output: %t; docs/json.md has its kind: %t", verb.Name(), has, explained[verb.Name()])
+		if hasOutput := verb.Flag("output") != nil; hasOutput != explained[verb.Name()] {
+			t.Errorf("%s has --output: %t; docs/json.md has its kind: %t", verb.Name(), hasOutput, explained[verb.Name()])
 		}
 	}
 }
 
-// What is printed has the kind and the fields of the page, and all of them that are not optional.
+// Output has the kind and the fields of the page, and all fields that are not optional.
 func TestJSONIsAsThePageExplains(t *testing.T) {
 	page := read(t, "docs/json.md")
-	for _, kind := range printed {
+	for _, kind := range outputs {
 		if row := fmt.Sprintf("| `%s` | [%s](#%s) |", kind.verb, kind.heading, strings.ToLower(kind.heading)); !strings.Contains(page, row) {
 			t.Errorf("docs/json.md does not have the row %s", row)
 		}
@@ -137,8 +137,8 @@ func TestJSONIsAsThePageExplains(t *testing.T) {
 	}
 }
 
-// compareFields compares what is printed with the fields on the page. Below a field without
-// fields of its own on the page is what is explained elsewhere.
+// compareFields compares output with the fields on the page. If a field has no fields of its
+// own on the page, they are explained elsewhere.
 func compareFields(t *testing.T, path string, value any, explained map[string]string) {
 	t.Helper()
 	switch value := value.(type) {
@@ -147,28 +147,28 @@ func compareFields(t *testing.T, path string, value any, explained map[string]st
 			compareFields(t, path+"[]", item, explained)
 		}
 	case map[string]any:
-		below, found := strings.TrimPrefix(path+".", "."), 0
+		prefix, count := strings.TrimPrefix(path+".", "."), 0
 		for field, kind := range explained {
-			name, isBelow := strings.CutPrefix(field, below)
-			if !isBelow || strings.ContainsAny(name, ".") {
+			name, ok := strings.CutPrefix(field, prefix)
+			if !ok || strings.ContainsAny(name, ".") {
 				continue
 			}
-			found++
-			if _, is := value[name]; !is && !strings.HasSuffix(kind, optional) {
+			count++
+			if _, ok := value[name]; !ok && !strings.HasSuffix(kind, optional) {
 				t.Errorf("not printed, and not optional: %s", field)
 			}
 		}
 		for name, field := range value {
-			if found == 0 {
+			if count == 0 {
 				break
 			}
-			if explained[below+name] == "" {
-				t.Errorf("printed, and not explained: %s", below+name)
+			if explained[prefix+name] == "" {
+				t.Errorf("printed, and not explained: %s", prefix+name)
 			}
 			if field == nil {
-				t.Errorf("null is printed: %s", below+name)
+				t.Errorf("null is printed: %s", prefix+name)
 			}
-			compareFields(t, below+name, field, explained)
+			compareFields(t, prefix+name, field, explained)
 		}
 	}
 }
@@ -181,57 +181,57 @@ var explainedElsewhere = []reflect.Type{
 	reflect.TypeFor[metav1.ObjectMeta](), reflect.TypeFor[metav1.ListMeta](), reflect.TypeFor[addonv1alpha1.AddonDependency](),
 }
 
-// addFields adds the fields of a type, and of those in it, by path, with their types. Inside
-// are the types around it: one that has itself inside is explained once.
-func addFields(to map[string]string, path string, of reflect.Type, inside ...reflect.Type) {
+// addFields adds the fields of a type and of the types in it, by path, with their types.
+// outerTypes are the types around it. A type that contains itself is explained once.
+func addFields(fields map[string]string, path string, typ reflect.Type, outerTypes ...reflect.Type) {
 	switch {
-	case of.Kind() == reflect.Pointer:
-		addFields(to, path, of.Elem(), inside...)
-	case of.Kind() == reflect.Slice:
-		addFields(to, path+"[]", of.Elem(), inside...)
-	case of.Kind() == reflect.Map, typeOf(of) != "object" || slices.Contains(explainedElsewhere, of) || slices.Contains(inside, of):
+	case typ.Kind() == reflect.Pointer:
+		addFields(fields, path, typ.Elem(), outerTypes...)
+	case typ.Kind() == reflect.Slice:
+		addFields(fields, path+"[]", typ.Elem(), outerTypes...)
+	case typ.Kind() == reflect.Map, typeOf(typ) != "object" || slices.Contains(explainedElsewhere, typ) || slices.Contains(outerTypes, typ):
 	default:
-		for i := range of.NumField() {
-			field := of.Field(i)
+		for i := range typ.NumField() {
+			field := typ.Field(i)
 			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-			at := strings.TrimPrefix(path+"."+name, ".")
+			fieldPath := strings.TrimPrefix(path+"."+name, ".")
 			switch {
 			case path == "" && field.Type == reflect.TypeFor[metav1.TypeMeta](): // the same everywhere
 			case name == "" && field.Anonymous:
-				addFields(to, path, field.Type, append(inside, of)...)
+				addFields(fields, path, field.Type, append(outerTypes, typ)...)
 			case field.IsExported():
-				if to[at] = typeOf(field.Type); strings.Contains(options, "omitzero") ||
+				if fields[fieldPath] = typeOf(field.Type); strings.Contains(options, "omitzero") ||
 					strings.Contains(options, "omitempty") && field.Type.Kind() != reflect.Struct {
-					to[at] += optional
+					fields[fieldPath] += optional
 				}
-				addFields(to, at, field.Type, append(inside, of)...)
+				addFields(fields, fieldPath, field.Type, append(outerTypes, typ)...)
 			}
 		}
 	}
 }
 
-// typeOf names a type as the page does.
-func typeOf(of reflect.Type) string {
-	switch of.Kind() {
+// typeOf returns the page's name of a type.
+func typeOf(typ reflect.Type) string {
+	switch typ.Kind() {
 	case reflect.Pointer:
-		return typeOf(of.Elem())
+		return typeOf(typ.Elem())
 	case reflect.Slice:
-		return "list of " + typeOf(of.Elem()) + "s"
+		return "list of " + typeOf(typ.Elem()) + "s"
 	case reflect.Map:
-		if of.Elem().Kind() == reflect.Interface { // of any kind
+		if typ.Elem().Kind() == reflect.Interface { // of any kind
 			return "object"
 		}
-		return "map of " + typeOf(of.Elem()) + "s"
+		return "map of " + typeOf(typ.Elem()) + "s"
 	case reflect.Bool:
 		return "boolean"
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		return "integer"
 	case reflect.Struct:
-		if of == reflect.TypeFor[time.Time]() || of == reflect.TypeFor[metav1.Time]() {
+		if typ == reflect.TypeFor[time.Time]() || typ == reflect.TypeFor[metav1.Time]() {
 			return "time"
 		}
 		return "object"
 	default:
-		return of.Kind().String()
+		return typ.Kind().String()
 	}
 }

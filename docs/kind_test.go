@@ -9,7 +9,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/status"
 )
 
-// make e2e-kind compares the page with what the plugin prints, column by column.
+// make e2e-kind compares the page with the plugin's output, column by column.
 func TestKindPageHasTheColumnsOfStatus(t *testing.T) {
 	_, output, _ := strings.Cut(read(t, "docs/kind.md"), "\nkubectl addon status -n cluster1\n```\n\n```text\n")
 	heading, _, _ := strings.Cut(output, "\n")
@@ -29,11 +29,11 @@ func TestKindPageNamesTheTestedVersions(t *testing.T) {
 			t.Fatalf("%s does not require %s", tested.module, tested.required)
 		}
 		for _, page := range []string{"docs/kind.md", "docs/dev/testing.md"} {
-			found := regexp.MustCompile(tested.named).FindAllStringSubmatch(read(t, page), -1)
-			if page == "docs/kind.md" && len(found) < 2 {
-				t.Errorf("%s has %q %d times", page, tested.named, len(found))
+			matches := regexp.MustCompile(tested.named).FindAllStringSubmatch(read(t, page), -1)
+			if page == "docs/kind.md" && len(matches) < 2 {
+				t.Errorf("%s has %q %d times", page, tested.named, len(matches))
 			}
-			for _, match := range found {
+			for _, match := range matches {
 				if match[1] != version[1] {
 					t.Errorf("%s has %q, %s requires %s", page, match[0], tested.module, version[1])
 				}

@@ -17,7 +17,7 @@ import (
 // serverNote is printed because the plugin's tests name their hub by its address.
 const serverNote = "The commands act on the hub and as the user of the current context, without --server.\n"
 
-// The page shows what the plugin's tests expect.
+// The page shows the golden output of the plugin's tests.
 func TestPluginPageShowsRealOutput(t *testing.T) {
 	output := regexp.MustCompile("```sh\nkubectl addon (.*)\n```\n\n```text\n((?s).*?)```")
 	shown := output.FindAllStringSubmatch(read(t, "docs/kubectl-addon.md"), -1)
@@ -27,14 +27,14 @@ func TestPluginPageShowsRealOutput(t *testing.T) {
 	for _, block := range shown {
 		golden := filepath.Join(root, "pkg/cli/testdata", strings.NewReplacer(" ", "_", "/", "_").Replace(block[1])+".txt")
 		want, err := os.ReadFile(golden)
-		// The page shows what a hub gives, and the tests read a file.
-		if !strings.HasPrefix(block[1], "snapshot ") { // which writes the file
+		// The page shows commands that read a hub, and the tests read a file. The verb snapshot writes that file.
+		if !strings.HasPrefix(block[1], "snapshot ") {
 			want = bytes.ReplaceAll(want, []byte(" --from fleet.json"), nil)
 		}
 		for _, line := range []string{"note  " + source.FileNote + "\n\n", source.FileNote + "\n\n", serverNote} {
 			want = bytes.ReplaceAll(want, []byte(line), nil)
 		}
-		printed, _, _ := strings.Cut("\n"+string(want), "\nkubectl addon ") // what follows is the error of a check
+		printed, _, _ := strings.Cut("\n"+string(want), "\nkubectl addon ") // the error of a check follows
 		if err != nil || strings.TrimSpace(printed) != strings.TrimSpace(block[2]) {
 			t.Errorf("kubectl addon %s: the page differs from %s (%v)", block[1], golden, err)
 		}

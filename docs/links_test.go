@@ -46,26 +46,26 @@ func pages(t *testing.T) map[string]string {
 	return read
 }
 
-// anchors are the fragments by which GitHub links the headings of a page.
+// anchors returns the fragments by which GitHub links the headings of a page.
 func anchors(page string) map[string]bool {
-	found := map[string]bool{}
+	slugs := map[string]bool{}
 	for _, match := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(page, ""), -1) {
 		title := link.ReplaceAllStringFunc(match[1], func(text string) string { return text[1:strings.Index(text, "]")] })
-		found[strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(title), ""), " ", "-")] = true
+		slugs[strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(title), ""), " ", "-")] = true
 	}
-	return found
+	return slugs
 }
 
 func TestAnchors(t *testing.T) {
-	found := anchors("# spec.dependencies on a hub\n```\n# no heading\n```\n### `Degraded`, by [addon-manager](x.md)\n")
-	if len(found) != 2 || !found["specdependencies-on-a-hub"] || !found["degraded-by-addon-manager"] {
-		t.Errorf("anchors are %v", found)
+	slugs := anchors("# spec.dependencies on a hub\n```\n# no heading\n```\n### `Degraded`, by [addon-manager](x.md)\n")
+	if len(slugs) != 2 || !slugs["specdependencies-on-a-hub"] || !slugs["degraded-by-addon-manager"] {
+		t.Errorf("anchors are %v", slugs)
 	}
 }
 
 func TestLinksLeadToFilesAndHeadings(t *testing.T) {
-	all := pages(t)
-	for name, content := range all {
+	markdown := pages(t)
+	for name, content := range markdown {
 		for _, match := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(content, ""), -1) {
 			target, fragment, _ := strings.Cut(match[1], "#")
 			if strings.Contains(target, "://") {
@@ -77,7 +77,7 @@ func TestLinksLeadToFilesAndHeadings(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 				t.Errorf("%s links %s: %v", name, match[1], err)
-			} else if fragment != "" && !anchors(all[path])[fragment] {
+			} else if fragment != "" && !anchors(markdown[path])[fragment] {
 				t.Errorf("%s links %s: %s has no such heading", name, match[1], path)
 			}
 		}
@@ -86,7 +86,7 @@ func TestLinksLeadToFilesAndHeadings(t *testing.T) {
 
 func TestPathsOfTheRepositoryExist(t *testing.T) {
 	for name, content := range pages(t) {
-		if name == "CHANGELOG.md" { // It also names what is gone.
+		if name == "CHANGELOG.md" { // It also names files that were removed.
 			continue
 		}
 		for _, match := range repository.FindAllStringSubmatch(codeBlock.ReplaceAllString(content, ""), -1) {

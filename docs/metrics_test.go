@@ -11,9 +11,9 @@ import (
 
 var makesMetrics = regexp.MustCompile(`prometheus\.(Must)?New(Counter|Gauge|Histogram|Summary|Desc)|promauto\.`)
 
-// Only a series that exists can be linted, so each package that has metrics does it itself.
+// Only existing series can be linted, so each package with metrics lints its own.
 func TestMetricsOfEveryPackageAreLinted(t *testing.T) {
-	has, lints := map[string]bool{}, map[string]bool{}
+	hasMetrics, lints := map[string]bool{}, map[string]bool{}
 	for _, folder := range []string{"cmd", "pkg"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" {
@@ -23,7 +23,7 @@ func TestMetricsOfEveryPackageAreLinted(t *testing.T) {
 			if strings.HasSuffix(path, "_test.go") {
 				lints[filepath.Dir(path)] = lints[filepath.Dir(path)] || strings.Contains(string(source), "testutil.GatherAndLint(")
 			} else if makesMetrics.Match(source) {
-				has[filepath.Dir(path)] = true
+				hasMetrics[filepath.Dir(path)] = true
 			}
 			return err
 		})
@@ -31,12 +31,12 @@ func TestMetricsOfEveryPackageAreLinted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for folder := range has {
+	for folder := range hasMetrics {
 		if !lints[folder] {
 			t.Errorf("%s has metrics, and no test lints them with testutil.GatherAndLint", folder)
 		}
 	}
-	if len(has) < 6 {
-		t.Errorf("only %d packages with metrics found", len(has))
+	if len(hasMetrics) < 6 {
+		t.Errorf("only %d packages with metrics found", len(hasMetrics))
 	}
 }

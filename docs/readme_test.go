@@ -18,9 +18,9 @@ func read(t *testing.T, name string) string {
 }
 
 func TestReadmeShowsRealOutputOfTheDemo(t *testing.T) {
-	_, excerpt, found := strings.Cut(read(t, "README.md"), "```text\n")
+	_, excerpt, ok := strings.Cut(read(t, "README.md"), "```text\n")
 	excerpt, _, closed := strings.Cut(excerpt, "```")
-	if !found || !closed {
+	if !ok || !closed {
 		t.Fatal("README.md shows no output of the demo")
 	}
 	if !strings.Contains(read(t, "docs/demo.md"), excerpt) {
@@ -29,9 +29,9 @@ func TestReadmeShowsRealOutputOfTheDemo(t *testing.T) {
 }
 
 func TestReadmeShowsRealOutputOfThePlugin(t *testing.T) {
-	_, excerpt, found := strings.Cut(read(t, "README.md"), "$ kubectl addon why\n")
+	_, excerpt, ok := strings.Cut(read(t, "README.md"), "$ kubectl addon why\n")
 	excerpt, _, closed := strings.Cut(excerpt, "```")
-	if !found || !closed {
+	if !ok || !closed {
 		t.Fatal("README.md shows no output of kubectl addon why")
 	}
 	if !strings.Contains(read(t, "pkg/cli/testdata/why.txt"), excerpt) {

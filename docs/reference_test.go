@@ -1,4 +1,4 @@
-// Package docs checks that reference.md names all that users can see.
+// Package docs tests that pages agree with the code, for example that reference.md has all visible names.
 package docs
 
 import (
@@ -96,7 +96,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	}
 }
 
-// TestTheWarningOfObjectsLinksASection that exists.
+// The warning about objects links an existing section.
 func TestTheWarningOfObjectsLinksASection(t *testing.T) {
 	linked, home := strings.CutPrefix(protection.CountingPage, "https://github.com/open-cluster-management-io/interlock/blob/main/")
 	page, section, _ := strings.Cut(linked, "#")
@@ -105,31 +105,31 @@ func TestTheWarningOfObjectsLinksASection(t *testing.T) {
 	}
 }
 
-// described is a registry that only keeps what is described to it.
-type described struct {
+// describedLabels is a registry that only keeps the labels in descriptions of metrics.
+type describedLabels struct {
 	prometheus.Registerer
 	labels map[string]string // by metric
 }
 
 var description = regexp.MustCompile(`^Desc\{fqName: "([^"]*)".*, constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
 
-func (d described) Register(collector prometheus.Collector) error {
-	all := make(chan *prometheus.Desc, 1000)
-	collector.Describe(all)
-	close(all)
-	for one := range all {
-		found := description.FindStringSubmatch(one.String())
-		labels := slices.DeleteFunc(strings.Split(found[3], ","), func(label string) bool { return label == "" })
-		for _, constant := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(found[2], -1) {
+func (d describedLabels) Register(collector prometheus.Collector) error {
+	descriptions := make(chan *prometheus.Desc, 1000)
+	collector.Describe(descriptions)
+	close(descriptions)
+	for metric := range descriptions {
+		match := description.FindStringSubmatch(metric.String())
+		labels := slices.DeleteFunc(strings.Split(match[3], ","), func(label string) bool { return label == "" })
+		for _, constant := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(match[2], -1) {
 			labels = append(labels, constant[1])
 		}
 		slices.Sort(labels)
-		d.labels[found[1]] = strings.Join(labels, " ")
+		d.labels[match[1]] = strings.Join(labels, " ")
 	}
 	return nil
 }
 
-func (d described) MustRegister(collectors ...prometheus.Collector) {
+func (d describedLabels) MustRegister(collectors ...prometheus.Collector) {
 	for _, collector := range collectors {
 		_ = d.Register(collector)
 	}
@@ -137,7 +137,7 @@ func (d described) MustRegister(collectors ...prometheus.Collector) {
 
 // hack/alerts compares the labels in queries with the page.
 func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
-	ours := described{labels: map[string]string{}}
+	ours := describedLabels{labels: map[string]string{}}
 	metrics.New(ours)
 	agentmetrics.New(ours)
 	graft.NewMetrics(ours)
@@ -146,15 +146,15 @@ func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
 	records.New(nil, nil, ours)
 	installation.NewMetrics(ours)
 	metricsserver.RegisterBuildInfo(ours, "x")
-	all := described{labels: maps.Clone(ours.labels)}
-	all.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))
+	registered := describedLabels{labels: maps.Clone(ours.labels)}
+	registered.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))
 
 	_, section, _ := strings.Cut(read(t, "docs/reference.md"), "\n## Metrics\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|((?: `[a-z_]+`,?)*) \\| ").FindAllStringSubmatch(section, -1)
 	for _, row := range rows {
-		labels, known := all.labels[row[1]]
-		if !known {
+		labels, ok := registered.labels[row[1]]
+		if !ok {
 			t.Errorf("reference.md has %s, which no process has", row[1])
 		}
 		listed := strings.Fields(strings.NewReplacer("`", "", ",", "").Replace(row[2]))

@@ -20,9 +20,9 @@ import (
 func TestRunbookHasACommandForEachVerdict(t *testing.T) {
 	page := read(t, "docs/runbook.md")
 	for _, verdict := range evaluation.Verdicts {
-		_, section, found := strings.Cut(page, "\n### `"+string(verdict)+"`\n")
+		_, section, ok := strings.Cut(page, "\n### `"+string(verdict)+"`\n")
 		section, _, _ = strings.Cut(section, "\n#")
-		if !found || !strings.Contains(section, "kubectl ") {
+		if !ok || !strings.Contains(section, "kubectl ") {
 			t.Errorf("docs/runbook.md has no command for the verdict %s", verdict)
 		}
 	}
@@ -39,7 +39,7 @@ func TestRunbookHasACommandForEachReason(t *testing.T) {
 		reasons = append(reasons, string(problem))
 	}
 	for _, reason := range reasons {
-		// A link leads to an alert, whose entry has the command.
+		// A link leads to the entry of an alert, which has the command.
 		if !regexp.MustCompile("(?m)^\\|[^|]*`" + reason + "`[^|]*\\|[^|]*\\|.*(?:`kubectl |\\]\\(#interlock)").MatchString(section) {
 			t.Errorf("docs/runbook.md has no command for the reason %s", reason)
 		}

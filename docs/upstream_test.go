@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Each package of pkg/compat is listed there, with what ends it.
+// docs/upstream.md lists each package of pkg/compat, with the change that ends it.
 func TestUpstreamNamesWhatEndsEachCompatPackage(t *testing.T) {
-	_, section, found := strings.Cut(pages(t)["docs/upstream.md"], "\n## What Interlock drops when OCM ships it\n")
-	if !found {
+	_, section, ok := strings.Cut(pages(t)["docs/upstream.md"], "\n## What Interlock drops when OCM ships it\n")
+	if !ok {
 		t.Fatal("docs/upstream.md has no section on what Interlock drops")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Copies into deploy/hub the CRDs that are Interlock's own, and into the Helm chart what it takes as it is from the
-# kustomize bases: rights, services and the like.
+# Copies the CRDs that are Interlock's own into deploy/hub, and unchanged files of the kustomize bases into the Helm chart:
+# rights, services and the like.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # deploy.sh apply: applies deploy/hub with the image $IMAGE to the current context of $KUBECTL, with $AGENT_IMAGE also
-# deploy/agent-addon, and waits until it runs. deploy.sh delete: deletes both, as far as they are there.
+# deploy/agent-addon, and waits until it runs. deploy.sh delete: deletes both, as far as they exist.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says what to do where there is no Docker.
+# Explains how to make Docker work where it does not.
 set -euo pipefail
 
 command -v docker >/dev/null || { echo "error: docker is missing: see https://docs.docker.com/engine/install/" >&2; exit 1; }

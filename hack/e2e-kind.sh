@@ -16,7 +16,7 @@ clusters=(interlock-hub interlock-cluster1 interlock-cluster2)
 fail() { echo "e2e-kind: $*" >&2; exit 1; }
 step() { echo "e2e-kind: $* ($SECONDS s)"; }
 
-# prerequisites says what is missing, before anything is made.
+# prerequisites checks the machine before the first step.
 prerequisites() {
   hack/docker-present.sh
   local name there instances
@@ -79,7 +79,7 @@ go run ./hack/pagecommands -until "Remove Interlock" docs/kind.md
 
 step "docs/runbook.md"
 (
-  # The runbook looks for lines in logs that a hub without the trouble does not have.
+  # The runbook searches logs for lines that a healthy hub does not have.
   grep() { command grep "$@" || [ $? = 1 ]; }
   export -f grep
   go run ./hack/pagecommands -replace CLUSTER=cluster1 -replace ADDON=gateway -replace DEPENDENCY=gateway docs/runbook.md
@@ -96,7 +96,7 @@ clusteradm accept --context kind-interlock-hub --clusters cluster2 --wait
 step "the suite"
 for name in "${clusters[@]}"; do kind get kubeconfig --name "$name" >"$work/$name"; done
 export HUB_KUBECONFIG=$work/interlock-hub MANAGED_KUBECONFIG=$work/interlock-cluster1 MANAGED2_KUBECONFIG=$work/interlock-cluster2
-# What the suite cannot do through an API: take a cluster's network away, as a broken cable would, and stop one.
+# These commands do for the suite things that no API can do: disconnect a cluster's network, and stop a cluster.
 cut() {
   local chain rules=()
   for chain in "INPUT -i" "OUTPUT -o" "FORWARD -i" "FORWARD -o"; do rules+=("iptables -w $1 $chain eth0 -j DROP"); done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release of the commit, pushes its files to a registry, and installs it from there on the two real nodes of
-# `make e2e`, as users do: with Helm from the chart, then with kubectl from install.yaml. Each is taken back as the docs
-# say. Needs what `make e2e` needs. Each node has a registry of its own, on loopback: the names of images are the same.
+# `make e2e`, as users do: with Helm from the chart, then with kubectl from install.yaml. Each is removed as the docs
+# describe. It needs the prerequisites of `make e2e`. Each node has a registry of its own, on loopback: the names of images are the same.
 # With PAGE=1, it then runs the commands of docs/install.md and docs/coexistence.md from the checkout.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,8 +15,8 @@ OCM_VERSION=$(go list -C test/ocm -m -f '{{.Version}}' open-cluster-management.i
 
 step() { echo "e2e-release: $* ($SECONDS s)"; }
 
-# serve COMMAND: a registry with the release where the command runs it, until this script ends. Containerd and Helm take
-# one on loopback without TLS.
+# serve COMMAND: runs a registry with the release, on the machine where the command runs it, until this script ends.
+# Containerd and Helm accept a registry on loopback without TLS.
 serve() {
   "$@" crane registry serve --address "$registry" >>"$work/registry.log" 2>&1 &
   trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -73,7 +73,7 @@ run_page() {
       managed crane push --insecure "$work/$name" "$registry/interlock/interlock-$name:$tag"
     done
   done
-  # Its context cluster1 is the managed cluster. What the Prometheus Operator defines, is defined on both.
+  # Its context cluster1 is the managed cluster. Both clusters have the CRDs of the Prometheus Operator.
   sed 's/\badmin\b/cluster1-admin/g' "$MANAGED_KUBECONFIG" >"$work/cluster1.kubeconfig"
   kubectl config --kubeconfig "$work/cluster1.kubeconfig" rename-context \
     "$(kubectl config --kubeconfig "$work/cluster1.kubeconfig" current-context)" cluster1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the suite of test/e2e on a hub and a managed cluster of one real node each, on this machine, without a container
-# engine: clusteradm installs OCM, and Helm installs Interlock. Needs root and, from Debian, what test/e2e/realnode names.
-# FOCUS=text runs only the specs with that text in their names; what went before is then not there for them.
-# KEEP_IMAGES=1 takes the images of the run before.
+# engine: clusteradm installs OCM, and Helm installs Interlock. Needs root, and the Debian packages that test/e2e/realnode lists.
+# FOCUS=text runs only the specs with that text in their names, without the specs before them.
+# KEEP_IMAGES=1 uses the images of the previous run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every generated file: deepcopy methods, CRDs, what the chart has from the kustomize bases, and docs/cli.md.
+# Writes every generated file: deepcopy methods, CRDs, the chart's files from the kustomize bases, and docs/cli.md.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

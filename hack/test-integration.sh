@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the integration suites, three at a time: each waits for real API servers and for OCM more than it computes.
-# With FLAKE_ATTEMPTS=2, as continuous integration has it, a spec that fails is run once more. What needed that is
-# listed at the end: a flake is a bug.
+# With FLAKE_ATTEMPTS=2, as in continuous integration, a spec that fails runs once more. The end of the output lists
+# these specs: a flake is a bug.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

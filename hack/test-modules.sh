@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of the modules that make images and releases, and check deploy/ with its alerts and health checks, and docs/cli.md. They need no API server.
+# Runs the tests of the modules that make images and releases, and check deploy/ with its alerts and health checks, and
+# docs/cli.md. They need no API server.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs suites with programs in whose messages no word is left, to show that no program reads a message. The suites turn the messages back.
+# Runs suites with programs that scramble every word of their messages, to show that no program reads a message. The suites
+# restore the messages.
 # Arguments are the names of suites.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

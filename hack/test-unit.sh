@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, all that needs no API server. Packages that start
-# goroutines, or synchronise them, run with the race detector, where a C compiler works: it needs cgo. It has nothing to
-# find in the others, and takes them five times as long.
+# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, which need no API server. Packages that start or
+# synchronize goroutines run with the race detector if a C compiler works, because it needs cgo. Other packages have no
+# races, and would take five times as long.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +14,7 @@ else
   echo "test: without the race detector, as there is no working C compiler" >&2
 fi
 
-# Tests that try out millions of cases of pure functions do so in parallel, which alone makes them no subject of it. The
+# Tests with millions of cases of pure functions run them in parallel, but need no race detector. The
 # tests of pkg/dependency/plan/review measure costs, one review after the other; pkg/webhook/admission reviews concurrently.
 many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition|pkg/dependency/plan/review)$'
 starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'

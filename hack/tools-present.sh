@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says what is missing to build Interlock, instead of letting a build fail on it.
+# Lists missing programs, before a build of Interlock fails without them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,7 +12,7 @@ wanted=$(awk '$1 == "go" { print $2; exit }' go.mod)
 command -v git >/dev/null || fail "git is not installed, or not in PATH"
 command -v go >/dev/null || fail "Go is not installed, or not in PATH; Interlock needs Go $wanted or newer: https://go.dev/dl"
 
-# Of the installed Go, not of a toolchain that it would fetch for this go.mod.
+# The version of the installed Go, not of a toolchain that it would fetch for this go.mod.
 found=$(cd / && GOTOOLCHAIN=local go env GOVERSION)
 number='^go([0-9]+)\.([0-9]+)'
 [[ $found =~ $number ]] || exit 0 # a development build of Go
@@ -21,6 +21,6 @@ have=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2]))
 need=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2]))
 
 [ "$have" -ge "$need" ] && exit 0
-# Since 1.21, go fetches the version that go.mod asks for, unless told not to.
+# Since 1.21, go fetches the version that go.mod requires, unless GOTOOLCHAIN is local.
 [ "$have" -ge 1021 ] && [ "$(cd / && go env GOTOOLCHAIN)" != local ] && exit 0
 fail "Go is too old: found $found, Interlock needs $wanted or newer: https://go.dev/dl"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that generated files are what `make generate` would write. Works on a
+# Checks that generated files equal the output of `make generate`. Works on a
 # copy of the tree, uncommitted files included, and changes nothing here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

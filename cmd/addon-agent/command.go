@@ -104,10 +104,12 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 }
 
 // complete returns the clusters of valid options. An error names flag and value.
-func (o *options) complete() (clusters agent.Clusters, err error) {
+func (o *options) complete() (agent.Clusters, error) {
 	if err := o.validate(); err != nil {
 		return agent.Clusters{}, err
 	}
+	var clusters agent.Clusters
+	var err error
 	if clusters.Hub, err = restConfigOf("hub-kubeconfig", o.hubKubeconfig); err != nil {
 		return agent.Clusters{}, err
 	}
@@ -122,20 +124,20 @@ func (o *options) complete() (clusters agent.Clusters, err error) {
 	return clusters, o.trustProxy(clusters.Hub)
 }
 
-func restConfigOf(flag, path string) (config *rest.Config, err error) {
+func restConfigOf(flag, path string) (*rest.Config, error) {
+	load := func() (*rest.Config, error) { return cmdline.RestConfig(path) }
 	if path == inCluster {
-		config, err = rest.InClusterConfig()
-	} else {
-		config, err = cmdline.RestConfig(path)
+		load = rest.InClusterConfig
 	}
+	config, err := load()
 	if err != nil {
 		return nil, fmt.Errorf("--%s=%q: %w", flag, path, err)
 	}
 	return config, nil
 }
 
-// trustProxy adds the proxy's CAs to those of the hub's kubeconfig: the proxy
-// is on the way to the hub, and client-go trusts one set of CAs for both.
+// trustProxy adds the proxy's CAs to the CAs of the hub's kubeconfig. The proxy is on
+// the way to the hub, and client-go trusts one set of CAs for both.
 func (o *options) trustProxy(hub *rest.Config) error {
 	origin, file := "--proxy-ca-file", o.proxyCAFile
 	if file == "" {

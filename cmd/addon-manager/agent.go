@@ -18,10 +18,10 @@ const (
 	flagAgentPlacement = "agent-placement"
 )
 
-// globalPlacement is the one that OCM makes for all managed clusters.
+// globalPlacement is the Placement that OCM creates for all managed clusters.
 const globalPlacement = "open-cluster-management-global-set/global"
 
-// agentOptions configure what addon-manager does for addon-agent as an add-on.
+// agentOptions configure the setup of addon-agent as an add-on.
 type agentOptions struct {
 	grant, install   bool
 	image, placement string
@@ -37,7 +37,7 @@ func (o *agentOptions) addFlags(flags *pflag.FlagSet) {
 		`Deprecated, as --install-agent: Placement, as namespace/name, that selects the managed clusters. If empty, you create a ManagedClusterAddOn `+agentaddon.Name+` for each.`)
 }
 
-// complete returns what valid flags request, nil for nothing.
+// complete returns the setup that valid flags request. It is nil if they request none.
 func (o *agentOptions) complete() (*agentaddon.Options, error) {
 	if !o.install {
 		if o.grant {

@@ -32,9 +32,9 @@ func TestWrongCallsOfInstallAgent(t *testing.T) {
 func TestAgentOptions(t *testing.T) {
 	global := types.NamespacedName{Namespace: "open-cluster-management-global-set", Name: "global"}
 	for _, test := range []struct {
-		name  string
-		given agentOptions
-		want  *agentaddon.Options
+		name    string
+		options agentOptions
+		want    *agentaddon.Options
 	}{
 		{"off", agentOptions{placement: globalPlacement}, nil},
 		{"off, with an image", agentOptions{image: "a", placement: globalPlacement}, nil},
@@ -51,7 +51,7 @@ func TestAgentOptions(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := test.given.complete()
+			got, err := test.options.complete()
 			if difference := cmp.Diff(test.want, got); err != nil || difference != "" {
 				t.Errorf("error %v, wanted (-) and got (+):\n%s", err, difference)
 			}

@@ -42,7 +42,7 @@ const (
 	flagWebhookAddress = "webhook-address"
 )
 
-// defaultNamespace is that of a deployment, for processes outside of a cluster.
+// defaultNamespace is the namespace of a default deployment. Processes outside of a cluster use it.
 const defaultNamespace = "interlock-system"
 
 const usageSecure = `Serve metrics over TLS, and only to clients with the right to get the nonResourceURL /metrics.`
@@ -126,7 +126,7 @@ func (o *options) addLifecycleFlags(flags *pflag.FlagSet) {
 }
 
 // leastRemovalDelay is the least value of --lifecycle-removal-delay. Without a delay, an edge that does not apply for a moment would
-// uninstall what it needs.
+// uninstall its dependency.
 const leastRemovalDelay = time.Second
 
 // scopes are the values of --reports.
@@ -143,8 +143,8 @@ func (o *options) validate() error {
 	if !slices.Contains(installer.Modes, o.hub.Guard) {
 		return fmt.Errorf("--%s=%q: must be auto, policy, webhook or off", flagGuard, o.guard)
 	}
-	var known bool
-	if o.hub.Reports, known = scopes[o.reports]; !known {
+	var ok bool
+	if o.hub.Reports, ok = scopes[o.reports]; !ok {
 		return fmt.Errorf("--%s=%q: must be off, unsatisfied or all", flagReports, o.reports)
 	}
 	if err := o.validateGraft(); err != nil {
@@ -181,17 +181,18 @@ func (o *options) validateGraft() error {
 	return nil
 }
 
-// gcPercent is how much garbage may gather before it is collected, in percent of
-// what lives. Go's 100 is for programs that make a lot of it: here the heap is
-// mostly the cache, and would be twice as large.
+// gcPercent is the percentage of garbage over live memory that starts a collection.
+// With Go's default of 100, the heap would be twice as large, because it is mostly the
+// cache.
 const gcPercent = 30
 
-// heapFloor, in bytes, counts as living heap and is never touched, so that it takes no
-// memory. While a cache was filled with 100,000 add-ons, garbage collection took 11% of
-// the time with it and 19% without.
+// heapFloor is the size, in bytes, of an allocation that counts as live heap and lets
+// collections start later. The process never touches it, so that it takes no memory.
+// While a cache was filled with 100,000 add-ons, garbage collection took 11% of the time
+// with it and 19% without.
 const heapFloor = 32 << 20
 
-// setNamespaces sets where the lease is, and what the webhook has. Without an election, the lease only tells the webhook that an
+// setNamespaces sets the namespaces of the lease and of the webhook. Without an election, the lease only shows the webhook that an
 // addon-manager runs.
 func (o *options) setNamespaces() {
 	outside := "kube-system"

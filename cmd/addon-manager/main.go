@@ -1,5 +1,5 @@
-// Command addon-manager runs on the hub and keeps the Degraded condition of
-// every ManagedClusterAddOn true to what its add-on depends on.
+// Command addon-manager runs on the hub. It evaluates the dependencies of every
+// ManagedClusterAddOn and sets its condition Degraded.
 package main
 
 import (

@@ -13,13 +13,13 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// garbage is how much garbage there may be, in percent of what is in use. Go's default is 100:
-// of a large fleet, that is hundreds of MiB on a user's machine.
-const garbage = 50
+// gcPercent is the percentage of garbage over live memory that starts a collection. Go's default is 100.
+// With a large fleet, that is hundreds of MiB on a user's machine.
+const gcPercent = 50
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 	// Errors contain text of the hub.
 	errOut := text.NewWriter(os.Stderr)

@@ -1,5 +1,5 @@
-// Command cluster-report is a small, complete add-on for Open Cluster
-// Management that depends on another one: see README.md.
+// Command cluster-report is a small, complete add-on for Open Cluster Management
+// that depends on another add-on: see README.md.
 package main
 
 import (

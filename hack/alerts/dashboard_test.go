@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Without a text of its own, an empty panel shows "No data", and a stat shows it in the
-// colour of its first threshold: green, also where no replica leads.
+// Without a text of its own, an empty panel shows "No data", and an empty stat has the
+// color of its first threshold: green, also where no replica leads.
 func TestEveryPanelOfTheDashboardExplainsThatItIsEmpty(t *testing.T) {
 	checked := 0
 	for _, p := range readDashboard(t).Panels {
@@ -48,18 +48,19 @@ func (p panel) alwaysHasSeries() bool {
 	return strings.Contains(p.Targets[0].Expr, "or label_replace(vector(0)")
 }
 
-// Grafana moves panels that overlap, and shows another page than the file describes.
+// Grafana moves panels that overlap, so that the page differs from the file.
 func TestPanelsOfTheDashboardDoNotOverlap(t *testing.T) {
 	panels := readDashboard(t).Panels
 	for i, p := range panels {
-		at := p.GridPos
-		if at.W < 1 || at.H < 1 || at.X < 0 || at.X+at.W > 24 {
-			t.Errorf("%q: at %+v", p.Title, at)
+		position := p.GridPos
+		if position.W < 1 || position.H < 1 || position.X < 0 || position.X+position.W > 24 {
+			t.Errorf("%q: at %+v", p.Title, position)
 		}
-		for _, other := range panels[:i] {
-			of := other.GridPos
-			if at.X < of.X+of.W && of.X < at.X+at.W && at.Y < of.Y+of.H && of.Y < at.Y+at.H {
-				t.Errorf("%q overlaps %q", p.Title, other.Title)
+		for _, previous := range panels[:i] {
+			earlier := previous.GridPos
+			if position.X < earlier.X+earlier.W && earlier.X < position.X+position.W &&
+				position.Y < earlier.Y+earlier.H && earlier.Y < position.Y+position.H {
+				t.Errorf("%q overlaps %q", p.Title, previous.Title)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// ruleFile writes the rules as Prometheus reads them, and returns where.
+// ruleFile writes the rules to a file for Prometheus, and returns its path.
 func ruleFile(t *testing.T) (path string, groups *rulefmt.RuleGroups) {
 	t.Helper()
 	var object struct {
@@ -84,11 +84,11 @@ var (
 	code = regexp.MustCompile("`([a-z_]+)`")
 )
 
-// exported are the labels of the metrics in docs/reference.md, which a test of docs
-// compares with the code.
+// exported returns the labels of the metrics in docs/reference.md. A test of docs compares
+// them with the code.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
-	_, section, found := strings.Cut(read(t, "docs/reference.md"), "\n## Metrics\n")
+	_, section, ok := strings.Cut(read(t, "docs/reference.md"), "\n## Metrics\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	metrics := map[string][]string{}
 	for _, match := range row.FindAllStringSubmatch(section, -1) {
@@ -103,7 +103,7 @@ func exported(t *testing.T) map[string][]string {
 		}
 		metrics[match[1]] = labels
 	}
-	if !found || len(metrics) < 20 {
+	if !ok || len(metrics) < 20 {
 		t.Fatalf("docs/reference.md has metrics %v", metrics)
 	}
 	return metrics

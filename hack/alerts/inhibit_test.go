@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Alertmanager takes the rules of the runbook, and they hide what follows from an
-// Interlock that does not run, and nothing of others.
+// Alertmanager accepts the rules of the runbook. They hide alerts that follow from an
+// Interlock that does not run, and no alerts of others.
 func TestInhibitRulesOfTheRunbook(t *testing.T) {
 	block := regexp.MustCompile("(?s)```yaml\n(inhibit_rules:.*?)```").FindStringSubmatch(read(t, "docs/runbook.md"))
 	if block == nil {
@@ -42,8 +42,8 @@ func TestInhibitRulesOfTheRunbook(t *testing.T) {
 	}
 }
 
-func matches(all alertmanager.Matchers, labels model.LabelSet) bool {
-	for _, matcher := range all {
+func matches(matchers alertmanager.Matchers, labels model.LabelSet) bool {
+	for _, matcher := range matchers {
 		if !matcher.Matches(string(labels[model.LabelName(matcher.Name)])) {
 			return false
 		}

@@ -14,14 +14,14 @@ func TestObjectsOfThePrometheusOperator(t *testing.T) {
 	podMonitor := &monitoringv1.PodMonitor{}
 	rule := &monitoringv1.PrometheusRule{}
 	for file, object := range map[string]struct {
-		kind string
-		into any
+		kind   string
+		object any
 	}{
-		"docs/examples/agent-podmonitor.yaml":       {kind: monitoringv1.PodMonitorsKind, into: podMonitor},
-		"deploy/alerts/prometheusrule.yaml":         {kind: monitoringv1.PrometheusRuleKind, into: rule},
-		"deploy/servicemonitor/servicemonitor.yaml": {kind: monitoringv1.ServiceMonitorsKind, into: &monitoringv1.ServiceMonitor{}},
+		"docs/examples/agent-podmonitor.yaml":       {kind: monitoringv1.PodMonitorsKind, object: podMonitor},
+		"deploy/alerts/prometheusrule.yaml":         {kind: monitoringv1.PrometheusRuleKind, object: rule},
+		"deploy/servicemonitor/servicemonitor.yaml": {kind: monitoringv1.ServiceMonitorsKind, object: &monitoringv1.ServiceMonitor{}},
 	} {
-		if err := yaml.UnmarshalStrict(document(t, file, object.kind), object.into); err != nil {
+		if err := yaml.UnmarshalStrict(document(t, file, object.kind), object.object); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestObjectsOfThePrometheusOperator(t *testing.T) {
 	}
 }
 
-// document is the one of a kind in a file with several.
+// document returns the document of this kind in a file with several documents.
 func document(t *testing.T, file, kind string) []byte {
 	t.Helper()
 	for document := range strings.SplitSeq(read(t, file), "\n---\n") {

@@ -10,33 +10,32 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Added by the scrape to every series.
-var fromScrape = []string{"namespace", "pod", "job", "instance"}
+// The labels that the scrape adds to every series.
+var scrapeLabels = []string{"namespace", "pod", "job", "instance"}
 
-// check fails for each metric or label of the query that is not in known, and returns
-// the labels that the result can have; nil: those of no metric.
-func check(t *testing.T, where, query string, known map[string][]string) {
+// check fails for each metric or label of the query that metrics does not have.
+func check(t *testing.T, place, query string, metrics map[string][]string) {
 	t.Helper()
 	expression, err := parser.ParseExpr(query)
 	if err != nil {
-		t.Errorf("%s: %v", where, err)
+		t.Errorf("%s: %v", place, err)
 		return
 	}
 	var used []string
 	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
-		selector, isSelector := node.(*parser.VectorSelector)
-		if !isSelector {
+		selector, ok := node.(*parser.VectorSelector)
+		if !ok {
 			return nil
 		}
-		available, exists := known[selector.Name]
-		if !exists {
-			t.Errorf("%s uses %s, which is not exported", where, selector.Name)
+		available, ok := metrics[selector.Name]
+		if !ok {
+			t.Errorf("%s uses %s, which is not exported", place, selector.Name)
 			return nil
 		}
 		used = append(used, available...)
 		for _, matcher := range selector.LabelMatchers {
-			if matcher.Name != labels.MetricName && !slices.Contains(slices.Concat(available, fromScrape), matcher.Name) {
-				t.Errorf("%s: %s has no label %s", where, selector.Name, matcher.Name)
+			if matcher.Name != labels.MetricName && !slices.Contains(slices.Concat(available, scrapeLabels), matcher.Name) {
+				t.Errorf("%s: %s has no label %s", place, selector.Name, matcher.Name)
 			}
 		}
 		return nil
@@ -52,40 +51,40 @@ func check(t *testing.T, where, query string, known map[string][]string) {
 			}
 		}
 		for _, label := range named {
-			if !slices.Contains(slices.Concat(used, fromScrape), label) {
-				t.Errorf("%s: no metric in it has the label %s", where, label)
+			if !slices.Contains(slices.Concat(used, scrapeLabels), label) {
+				t.Errorf("%s: no metric in it has the label %s", place, label)
 			}
 		}
 		return nil
 	})
 }
 
-// withRecorded adds what the recording rules export.
-func withRecorded(t *testing.T, known map[string][]string) map[string][]string {
+// withRecorded adds the metrics of the recording rules.
+func withRecorded(t *testing.T, metrics map[string][]string) map[string][]string {
 	t.Helper()
-	known["interlock:root_causes:share"] = []string{"addon", "verdict"}
-	known["interlock:unsatisfied_optional_dependencies:share"] = []string{"addon", "dependency"}
-	return known
+	metrics["interlock:root_causes:share"] = []string{"addon", "verdict"}
+	metrics["interlock:unsatisfied_optional_dependencies:share"] = []string{"addon", "dependency"}
+	return metrics
 }
 
-var queried = regexp.MustCompile(`printf "([^"]*)"`)
+var queryCall = regexp.MustCompile(`printf "([^"]*)"`)
 
 func TestRulesUseWhatIsExported(t *testing.T) {
-	known := withRecorded(t, exported(t))
+	metrics := withRecorded(t, exported(t))
 	_, groups := ruleFile(t)
 	recorded := 0
 	for _, group := range groups.Groups {
 		for _, rule := range group.Rules {
-			check(t, rule.Record+rule.Alert, rule.Expr, known)
+			check(t, rule.Record+rule.Alert, rule.Expr, metrics)
 			if rule.Record != "" {
 				recorded++
-				if known[rule.Record] == nil {
+				if metrics[rule.Record] == nil {
 					t.Errorf("%s: name its labels in this test", rule.Record)
 				}
 			}
 			for _, text := range rule.Annotations {
-				for _, match := range queried.FindAllStringSubmatch(text, -1) {
-					check(t, rule.Alert, strings.ReplaceAll(match[1], "%q", `"x"`), known)
+				for _, match := range queryCall.FindAllStringSubmatch(text, -1) {
+					check(t, rule.Alert, strings.ReplaceAll(match[1], "%q", `"x"`), metrics)
 				}
 			}
 		}
@@ -100,7 +99,7 @@ var intervals = strings.NewReplacer("$__rate_interval", "5m", "$__range", "6h")
 var variable = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
 
 func TestTheDashboardUsesWhatIsExported(t *testing.T) {
-	known := exported(t)
+	metrics := exported(t)
 	checked := 0
 	var visit func([]panel)
 	visit = func(panels []panel) {
@@ -110,7 +109,7 @@ func TestTheDashboardUsesWhatIsExported(t *testing.T) {
 			}
 			for _, target := range p.Targets {
 				query := variable.ReplaceAllString(intervals.Replace(target.Expr), "x")
-				check(t, p.Title, query, known)
+				check(t, p.Title, query, metrics)
 				checked++
 			}
 			visit(p.Panels)
@@ -123,7 +122,7 @@ func TestTheDashboardUsesWhatIsExported(t *testing.T) {
 			continue
 		}
 		metric, label, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(v.Query, "label_values("), ")"), ", ")
-		if !slices.Contains(known[metric], label) {
+		if !slices.Contains(metrics[metric], label) {
 			t.Errorf("variable %s: no label %q of %q", v.Name, label, metric)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// well is a hub on which nothing is to be reported: each series once a minute.
-var well = map[string]string{
+// healthyHub has the series of a hub without alerts. They have one sample a minute.
+var healthyHub = map[string]string{
 	`interlock_build_info{component="addon-manager",version="1.0.0",pod="a"}`:  "1",
 	`interlock_build_info{component="addon-manager",version="1.0.0",pod="b"}`:  "1",
 	`interlock_build_info{component="webhook",version="1.0.0"}`:                "1",
@@ -41,12 +41,13 @@ var well = map[string]string{
 	`interlock_reaction_duration_seconds_bucket{reaction="noticed",le="+Inf"}`: "0+9x180",
 }
 
-const gone = "gone"
+// noSeries is the value of a series that does not exist.
+const noSeries = "gone"
 
-var firing = map[string]struct {
-	change map[string]string // of well; gone: without the series
+var alertCases = map[string]struct {
+	change map[string]string // changes of healthyHub
 	minute int
-	want   []string // alert and the values of its labels but severity
+	want   []string // name of the alert and values of its labels, without severity
 }{
 	"all is well": {nil, 120, nil},
 	"one cause on many clusters, and 400 victims": {map[string]string{
@@ -86,16 +87,16 @@ var firing = map[string]struct {
 		`interlock_declaration_problems{addon="app",problem="DependencyNotRegistered"}`: "1",
 	}, 10, []string{"InterlockDeclarationUnusable app InvalidDependencies"}},
 	"addon-manager is gone": {map[string]string{
-		`interlock_build_info{component="addon-manager",version="1.0.0",pod="a"}`: gone,
-		`interlock_build_info{component="addon-manager",version="1.0.0",pod="b"}`: gone,
-		`leader_election_master_status{name="interlock-addon-manager",pod="a"}`:   gone,
-		`leader_election_master_status{name="interlock-addon-manager",pod="b"}`:   gone,
+		`interlock_build_info{component="addon-manager",version="1.0.0",pod="a"}`: noSeries,
+		`interlock_build_info{component="addon-manager",version="1.0.0",pod="b"}`: noSeries,
+		`leader_election_master_status{name="interlock-addon-manager",pod="a"}`:   noSeries,
+		`leader_election_master_status{name="interlock-addon-manager",pod="b"}`:   noSeries,
 	}, 10, []string{"InterlockDown addon-manager"}},
 	"no leader": {
 		map[string]string{`leader_election_master_status{name="interlock-addon-manager",pod="a"}`: "0"}, 10, []string{"InterlockNoLeader"},
 	},
 	"no webhook": {
-		map[string]string{`interlock_build_info{component="webhook",version="1.0.0"}`: gone}, 10, []string{"InterlockWebhookDown webhook"},
+		map[string]string{`interlock_build_info{component="webhook",version="1.0.0"}`: noSeries}, 10, []string{"InterlockWebhookDown webhook"},
 	},
 	"slow": {
 		map[string]string{`interlock_reaction_duration_seconds_bucket{reaction="noticed",le="1"}`: "0+1x180"},
@@ -110,19 +111,19 @@ var firing = map[string]struct {
 	},
 	"agents are silent": {map[string]string{`interlock_silent_agents`: "20"}, 60, []string{"InterlockAgentsSilent"}},
 	"no guard": {map[string]string{
-		`interlock_guard{form="policy"}`: gone, `interlock_guard{form="none"}`: "1",
+		`interlock_guard{form="policy"}`: noSeries, `interlock_guard{form="none"}`: "1",
 	}, 60, []string{"InterlockGuardNotInForce"}},
 	"not grafted": {map[string]string{
-		`interlock_crd_grafted{reason="CRDGrafted"}`: gone, `interlock_crd_grafted{reason="CRDGraftContested"}`: "0",
+		`interlock_crd_grafted{reason="CRDGrafted"}`: noSeries, `interlock_crd_grafted{reason="CRDGraftContested"}`: "0",
 	}, 60, []string{"InterlockCRDNotGrafted CRDGraftContested"}},
 	"grafting is off": {map[string]string{
-		`interlock_crd_grafted{reason="CRDGrafted"}`: gone, `interlock_crd_grafted{reason="CRDGraftingOff"}`: "0",
+		`interlock_crd_grafted{reason="CRDGrafted"}`: noSeries, `interlock_crd_grafted{reason="CRDGraftingOff"}`: "0",
 	}, 60, nil},
 	"conversion is not served": {map[string]string{
-		`interlock_crd_grafted{reason="CRDGrafted"}`: gone, `interlock_crd_grafted{reason="CRDConversionNotServed"}`: "1",
+		`interlock_crd_grafted{reason="CRDGrafted"}`: noSeries, `interlock_crd_grafted{reason="CRDConversionNotServed"}`: "1",
 	}, 3, []string{"InterlockConversionNotServed"}},
 	"conversion is not served, and the CRD is given back": {map[string]string{
-		`interlock_crd_grafted{reason="CRDGrafted"}`: gone, `interlock_crd_grafted{reason="CRDConversionNotServed"}`: "0",
+		`interlock_crd_grafted{reason="CRDGrafted"}`: noSeries, `interlock_crd_grafted{reason="CRDConversionNotServed"}`: "0",
 	}, 60, []string{"InterlockConversionNotServed"}},
 	"another writer of the CRD": {
 		map[string]string{`interlock_crd_graft_contested_total`: "0+1x180"}, 60, []string{"InterlockGraftContested"},
@@ -135,15 +136,15 @@ var firing = map[string]struct {
 
 func TestAlertsFire(t *testing.T) {
 	path, groups := ruleFile(t)
-	tested := map[string]bool{}
-	for name, test := range firing {
+	covered := map[string]bool{}
+	for name, test := range alertCases {
 		t.Run(name, func(t *testing.T) {
-			series := maps.Clone(well)
+			series := maps.Clone(healthyHub)
 			maps.Copy(series, test.change)
 			alerts := evaluate(t, path, series, test.minute)
 			var got []string
 			for _, alert := range alerts {
-				tested[alert.Labels.Get(model.AlertNameLabel)] = true
+				covered[alert.Labels.Get(model.AlertNameLabel)] = true
 				got = append(got, short(alert))
 			}
 			slices.Sort(got)
@@ -154,7 +155,7 @@ func TestAlertsFire(t *testing.T) {
 	}
 	for _, group := range groups.Groups {
 		for _, rule := range group.Rules {
-			if rule.Alert != "" && !tested[rule.Alert] {
+			if rule.Alert != "" && !covered[rule.Alert] {
 				t.Errorf("%s fires in no case of this test", rule.Alert)
 			}
 		}
@@ -163,7 +164,7 @@ func TestAlertsFire(t *testing.T) {
 
 func TestTextsOfTheAlertOnACause(t *testing.T) {
 	path, _ := ruleFile(t)
-	series := maps.Clone(well)
+	series := maps.Clone(healthyHub)
 	series[`interlock_root_causes{addon="proxy",verdict="NotAvailable"}`] = "20"
 	series[`interlock_root_cause_victims{addon="proxy"}`] = "400"
 	alerts := evaluate(t, path, series, 60)
@@ -180,26 +181,26 @@ func TestTextsOfTheAlertOnACause(t *testing.T) {
 	}
 }
 
-// short is the name of an alert, and the values of its other labels but severity.
+// short returns the name of an alert and the values of its other labels, without severity.
 func short(alert *rules.Alert) string {
-	named := alert.Labels.Map()
-	parts := []string{named[model.AlertNameLabel]}
-	for _, label := range slices.Sorted(maps.Keys(named)) {
+	labelValues := alert.Labels.Map()
+	parts := []string{labelValues[model.AlertNameLabel]}
+	for _, label := range slices.Sorted(maps.Keys(labelValues)) {
 		if label != model.AlertNameLabel && label != "severity" {
-			parts = append(parts, named[label])
+			parts = append(parts, labelValues[label])
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// evaluate evaluates the rules once a minute, as Prometheus does, and returns what
-// fires in the end.
+// evaluate evaluates the rules once a minute, as Prometheus does, and returns the alerts
+// that fire in the end.
 func evaluate(t *testing.T, path string, series map[string]string, minutes int) []*rules.Alert {
 	t.Helper()
 	var load strings.Builder
 	load.WriteString("load 1m\n")
 	for name, values := range series {
-		if values == gone {
+		if values == noSeries {
 			continue
 		}
 		if !strings.Contains(values, "x") {
@@ -222,13 +223,13 @@ func evaluate(t *testing.T, path string, series map[string]string, minutes int) 
 	}
 	ordered := slices.SortedFunc(maps.Values(groups), func(a, b *rules.Group) int { return strings.Compare(b.Name(), a.Name()) })
 	for minute := range minutes + 1 {
-		at := time.Unix(0, 0).Add(time.Duration(minute) * time.Minute).UTC()
-		loader.WithSamplesTill(at, func(err error) {
+		timestamp := time.Unix(0, 0).Add(time.Duration(minute) * time.Minute).UTC()
+		loader.WithSamplesTill(timestamp, func(err error) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, group := range ordered { // shares come first
-				group.Eval(loader.Context(), at)
+				group.Eval(loader.Context(), timestamp)
 			}
 		})
 	}
@@ -238,7 +239,7 @@ func evaluate(t *testing.T, path string, series map[string]string, minutes int) 
 			if err := rule.LastError(); err != nil {
 				t.Errorf("%s: %v", rule.Name(), err)
 			}
-			if alerting, is := rule.(*rules.AlertingRule); is {
+			if alerting, ok := rule.(*rules.AlertingRule); ok {
 				for _, alert := range alerting.ActiveAlerts() {
 					if alert.State == rules.StateFiring {
 						firing = append(firing, alert)

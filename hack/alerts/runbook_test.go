@@ -17,10 +17,10 @@ var (
 func TestEveryAlertIsComplete(t *testing.T) {
 	sections := map[string]string{}
 	page := read(t, "docs/runbook.md")
-	for _, at := range headings.FindAllStringSubmatchIndex(page, -1) {
-		body, _, _ := strings.Cut(page[at[1]:], "\n### ")
+	for _, match := range headings.FindAllStringSubmatchIndex(page, -1) {
+		body, _, _ := strings.Cut(page[match[1]:], "\n### ")
 		body, _, _ = strings.Cut(body, "\n## ")
-		sections[strings.ToLower(page[at[2]:at[3]])] = body
+		sections[strings.ToLower(page[match[2]:match[3]])] = body
 	}
 	_, groups := ruleFile(t)
 	for _, group := range groups.Groups {
@@ -36,8 +36,8 @@ func TestEveryAlertIsComplete(t *testing.T) {
 					t.Errorf("%s has no %s", rule.Alert, annotation)
 				}
 			}
-			anchor, found := strings.CutPrefix(rule.Annotations["runbook_url"], runbook)
-			if !found || anchor != strings.ToLower(rule.Alert) {
+			anchor, ok := strings.CutPrefix(rule.Annotations["runbook_url"], runbook)
+			if !ok || anchor != strings.ToLower(rule.Alert) {
 				t.Errorf("%s has the runbook %q", rule.Alert, rule.Annotations["runbook_url"])
 			}
 			for _, part := range []string{"**Meaning.**", "**Look.**", "**Repair.**"} {
@@ -49,18 +49,18 @@ func TestEveryAlertIsComplete(t *testing.T) {
 	}
 }
 
-// The verdicts are those of docs/reference.md, which a test of docs compares with the code.
+// The list of verdicts is in docs/reference.md. A test of docs compares it with the code.
 func TestEveryVerdictIsInTheRunbook(t *testing.T) {
 	_, table, _ := strings.Cut(read(t, "docs/reference.md"), "#### Verdicts and messages")
 	table, _, _ = strings.Cut(table, "\n#### ")
 	page := read(t, "docs/runbook.md")
-	found := verdict.FindAllStringSubmatch(table, -1)
-	for _, match := range found {
+	verdicts := verdict.FindAllStringSubmatch(table, -1)
+	for _, match := range verdicts {
 		if !strings.Contains(page, "### `"+match[1]+"`\n") {
 			t.Errorf("docs/runbook.md has no entry for the verdict %s", match[1])
 		}
 	}
-	if len(found) < 10 {
-		t.Errorf("found the verdicts %v", found)
+	if len(verdicts) < 10 {
+		t.Errorf("found the verdicts %v", verdicts)
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 )
 
-// ldflagsFormat takes the package of the variables, and of version, major and
-// minor the variable and its value.
+// ldflagsFormat is the format of the linker flags. Its arguments are the package of the
+// variables, and then name and value of the variables for version, major and minor.
 const ldflagsFormat = "-s -w -X %[1]s.%[2]s=%[3]s -X %[1]s.%[4]s=%[5]s -X %[1]s.%[6]s=%[7]s"
 
-// build compiles all in one go command, because the packages have much in common.
+// build compiles all packages in one go command, because they share dependencies.
 func (s set) build(dir string) error {
 	ldflags, err := s.ldflags()
 	if err != nil {
@@ -31,8 +31,8 @@ func (s set) build(dir string) error {
 	}
 	var compiled atomic.Int64
 	stop := shown.follow(func() string {
-		if done := compiled.Load(); int(done) < len(stale) {
-			return fmt.Sprintf("compiled %d of %d packages", done, len(stale))
+		if count := compiled.Load(); int(count) < len(stale) {
+			return fmt.Sprintf("compiled %d of %d packages", count, len(stale))
 		}
 		return "linking"
 	})
@@ -48,8 +48,8 @@ func (s set) build(dir string) error {
 	if err == nil {
 		err = s.link(dir)
 	}
-	if err == nil && len(s.after) > 0 {
-		err = runGo(s.source, io.Discard, nil, append(slices.Clone(s.after), dir)...)
+	if err == nil && len(s.postBuild) > 0 {
+		err = runGo(s.source, io.Discard, nil, append(slices.Clone(s.postBuild), dir)...)
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s set) build(dir string) error {
 	return nil
 }
 
-// link replaces what stands where the links are to be.
+// link creates the set's links, and replaces existing files of their names.
 func (s set) link(dir string) error {
 	for _, name := range s.links {
 		path := filepath.Join(dir, name)
@@ -72,7 +72,7 @@ func (s set) link(dir string) error {
 	return nil
 }
 
-// ldflags stamps the version that the module's go.mod requires.
+// ldflags returns the linker flags that set the version that the module's go.mod requires.
 func (s set) ldflags() (string, error) {
 	if s.version.module == "" {
 		return "-s -w", nil
@@ -91,8 +91,8 @@ func (s set) ldflags() (string, error) {
 		s.version.version, version, s.version.major, parts[0], s.version.minor, parts[1]), nil
 }
 
-// stalePackages lists what the build cache does not hold yet, and downloads
-// the modules on the way.
+// stalePackages returns the packages that are missing in the build cache. It also
+// downloads the modules.
 func (s set) stalePackages(shown *progress) (map[string]bool, error) {
 	var downloads atomic.Int64
 	stop := shown.follow(func() string {
@@ -118,9 +118,9 @@ func (s set) stalePackages(shown *progress) (map[string]bool, error) {
 	return stale, nil
 }
 
-// runGo runs the go command in dir. Lines of its standard error that expected
-// takes are progress; all others end up in the error when it fails.
-func runGo(dir string, stdout io.Writer, expected func(line string) bool, args ...string) error {
+// runGo runs the go command in dir. isProgress reports whether a line of its standard
+// error is progress; it may be nil. All other lines are part of the error when it fails.
+func runGo(dir string, stdout io.Writer, isProgress func(line string) bool, args ...string) error {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	// Static binaries, and no C compiler needed.
@@ -136,7 +136,7 @@ func runGo(dir string, stdout io.Writer, expected func(line string) bool, args .
 	var complaints []string
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		if expected == nil || !expected(lines.Text()) {
+		if isProgress == nil || !isProgress(lines.Text()) {
 			complaints = append(complaints, lines.Text())
 		}
 	}

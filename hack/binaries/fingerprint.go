@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// fingerprint sums up everything that decides what the binaries are: file
-// times would rebuild after every fresh checkout.
+// fingerprint returns a checksum of all inputs of the build. File times would cause a
+// new build after every fresh checkout.
 func (s set) fingerprint() (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, ldflagsFormat, s.packages, s.version)

@@ -1,7 +1,7 @@
 // Command binaries builds programs that are not Interlock's own from their Go
-// modules, and shows how far it is: the first build takes minutes. It takes the
-// names of sets. A set that is up to date is left as it is, and nothing is built
-// when the set's environment variable names a folder that has the programs.
+// modules, and shows its progress, because the first build takes minutes. Its
+// arguments are names of sets. It skips a set that is up to date, and a set whose
+// environment variable names a folder with the programs.
 package main
 
 import (
@@ -41,7 +41,7 @@ func setNames() []string {
 	return names
 }
 
-// run builds the set, unless it is up to date, or assets is a folder that has it.
+// run builds the set, unless it is up to date, or assets is a folder with its programs.
 func (s set) run(bin, assets string) error {
 	if assets != "" {
 		if err := s.present(assets); err != nil {
@@ -55,12 +55,12 @@ func (s set) run(bin, assets string) error {
 		return err
 	}
 	dir := filepath.Join(bin, s.folder)
-	wanted, err := s.fingerprint()
+	fingerprint, err := s.fingerprint()
 	if err != nil {
 		return err
 	}
 	stamp := filepath.Join(bin, s.stampFile())
-	if built, err := os.ReadFile(stamp); err == nil && string(built) == wanted && s.present(dir) == nil {
+	if built, err := os.ReadFile(stamp); err == nil && string(built) == fingerprint && s.present(dir) == nil {
 		fmt.Printf("%s: %s in %s are up to date\n", s.name, strings.Join(s.binaries(), ", "), dir)
 		return nil
 	}
@@ -70,20 +70,20 @@ func (s set) run(bin, assets string) error {
 	if err := s.build(dir); err != nil {
 		return err
 	}
-	return os.WriteFile(stamp, []byte(wanted), 0o644)
+	return os.WriteFile(stamp, []byte(fingerprint), 0o644)
 }
 
-// present lists in its error what of the set a folder lacks.
+// present returns an error unless the folder has all files of the set. The error lists the missing files.
 func (s set) present(dir string) error {
 	var missing []string
-	for _, name := range append(s.binaries(), s.makes...) {
+	for _, name := range append(s.binaries(), s.postBuildFolders...) {
 		info, err := os.Stat(filepath.Join(dir, name))
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			missing = append(missing, name)
 		case err != nil:
 			return err
-		case info.IsDir() != slices.Contains(s.makes, name) || info.Mode()&0o111 == 0:
+		case info.IsDir() != slices.Contains(s.postBuildFolders, name) || info.Mode()&0o111 == 0:
 			return fmt.Errorf("%s in it is no %s", name, s.kind(name))
 		}
 	}
@@ -94,7 +94,7 @@ func (s set) present(dir string) error {
 }
 
 func (s set) kind(name string) string {
-	if slices.Contains(s.makes, name) {
+	if slices.Contains(s.postBuildFolders, name) {
 		return "folder"
 	}
 	return "executable file"

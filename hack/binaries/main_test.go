@@ -8,10 +8,10 @@ import (
 )
 
 func TestAssetsOfTheUser(t *testing.T) {
-	wanted := set{assets: "ASSETS", source: "no such folder", packages: []string{"./one", "module/two"}, makes: []string{"made"}}
-	with := func(one os.FileMode, two, made bool) string {
+	assetSet := set{assets: "ASSETS", source: "no such folder", packages: []string{"./one", "module/two"}, postBuildFolders: []string{"made"}}
+	assetsWith := func(modeOfOne os.FileMode, two, made bool) string {
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "one"), one)
+		write(t, filepath.Join(dir, "one"), modeOfOne)
 		if two {
 			write(t, filepath.Join(dir, "two"), 0o755)
 		}
@@ -22,25 +22,25 @@ func TestAssetsOfTheUser(t *testing.T) {
 		}
 		return dir
 	}
-	madeIsFile := with(0o755, true, false)
+	madeIsFile := assetsWith(0o755, true, false)
 	write(t, filepath.Join(madeIsFile, "made"), 0o755)
 
 	tests := map[string]struct {
 		assets string
 		want   string
 	}{
-		"all there":         {assets: with(0o755, true, true)},
-		"one missing":       {assets: with(0o755, false, true), want: "it has no two;"},
-		"a folder missing":  {assets: with(0o755, true, false), want: "it has no made;"},
+		"all there":         {assets: assetsWith(0o755, true, true)},
+		"one missing":       {assets: assetsWith(0o755, false, true), want: "it has no two;"},
+		"a folder missing":  {assets: assetsWith(0o755, true, false), want: "it has no made;"},
 		"empty folder":      {assets: t.TempDir(), want: "it has no one and no two and no made;"},
 		"no such folder":    {assets: filepath.Join(t.TempDir(), "nowhere"), want: "it has no one and no two and no made;"},
-		"no executable one": {assets: with(0o644, true, true), want: "one in it is no executable file;"},
+		"no executable one": {assets: assetsWith(0o644, true, true), want: "one in it is no executable file;"},
 		"no folder":         {assets: madeIsFile, want: "made in it is no folder;"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			// The source does not exist: with assets given, none is needed.
-			err := wanted.run(t.TempDir(), tt.assets)
+			// The source does not exist, because a set with assets needs none.
+			err := assetSet.run(t.TempDir(), tt.assets)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("unexpected error: %v", err)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// progress shows how far a long step is: on a terminal by rewriting one
-// line, elsewhere (a log) by a new line now and then.
+// progress shows the progress of a long step. On a terminal, it rewrites one line.
+// Elsewhere, such as in a log, it prints a new line from time to time.
 type progress struct {
 	name     string
 	out      *os.File
@@ -21,15 +21,15 @@ func newProgress(name string, out *os.File) *progress {
 	return &progress{name: name, out: out, terminal: terminal, start: time.Now()}
 }
 
-// follow prints status until the returned function is called.
-func (p *progress) follow(status func() string) (stop func()) {
+// follow prints status until the returned stop function is called.
+func (p *progress) follow(status func() string) func() {
 	interval := 15 * time.Second
 	if p.terminal {
 		interval = 250 * time.Millisecond
 	}
-	quit, done := make(chan struct{}), make(chan struct{})
+	quit, finished := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(finished)
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
@@ -43,7 +43,7 @@ func (p *progress) follow(status func() string) (stop func()) {
 	}()
 	return func() {
 		close(quit)
-		<-done
+		<-finished
 	}
 }
 
@@ -55,10 +55,10 @@ func (p *progress) finish(text string) {
 }
 
 func (p *progress) print(text string) {
-	before, after := "", "\n"
+	prefix, suffix := "", "\n"
 	if p.terminal {
-		before, after = "\r\033[K", ""
+		prefix, suffix = "\r\033[K", ""
 	}
 	elapsed := time.Since(p.start).Round(time.Second)
-	fmt.Fprintf(p.out, "%s%s: %s (%s)%s", before, p.name, text, elapsed, after)
+	fmt.Fprintf(p.out, "%s%s: %s (%s)%s", prefix, p.name, text, elapsed, suffix)
 }

@@ -2,37 +2,38 @@ package main
 
 import "path/filepath"
 
-// set is what one go command builds, and where the result goes.
+// set is a group of programs that one go command builds.
 type set struct {
 	name string
-	// source is the folder of the Go module, packages what to build in it.
+	// source is the folder of the Go module. packages are the packages to build in it.
 	source   string
 	packages []string
-	// links are symbolic links to the first package's binary: it is several programs.
-	// In the folder that assets names they may be programs of their own.
+	// links are symbolic links to the first package's binary, which contains several programs.
+	// In the folder that assets names, they may be separate programs.
 	links []string
-	// folder, below the one for all binaries, takes the result.
+	// folder is the folder for the result, below the folder for all binaries.
 	folder string
-	// assets names the environment variable whose folder is used instead.
+	// assets is an environment variable. If it names a folder, that folder is used instead of a build.
 	assets string
-	// version is empty where the programs know theirs.
+	// version is empty for programs that find out their version themselves.
 	version stamp
-	// after runs in the module, with the result's folder as last argument.
-	after []string
-	// makes are folders that after makes there.
-	makes []string
+	// postBuild are the arguments of a go command that runs in the module after the build. The folder of the result is its
+	// last argument.
+	postBuild []string
+	// postBuildFolders are the folders that this command creates there.
+	postBuildFolders []string
 }
 
-// stamp says which module's version is linked into which variables.
+// stamp has the module with the version to link, and the variables to link it into.
 type stamp struct {
 	module, variables     string
 	version, major, minor string
 }
 
 var (
-	// Without it, an API server reports v0.0.0, and clients that look refuse it.
+	// Without it, an API server reports v0.0.0, and clients that check the version refuse it.
 	kubernetes = stamp{"k8s.io/kubernetes", "k8s.io/component-base/version", "gitVersion", "gitMajor", "gitMinor"}
-	// OCM's operator writes its version to the CRDs, and only replaces those of a lower one.
+	// OCM's operator writes its version to the CRDs, and only replaces CRDs with a lower version.
 	ocm = stamp{
 		"open-cluster-management.io/ocm", "open-cluster-management.io/ocm/pkg/version",
 		"versionFromGit", "majorFromGit", "minorFromGit",
@@ -88,9 +89,10 @@ var sets = []set{
 	},
 	{
 		name: "ocm", source: "test/ocm", version: ocm, assets: "OCM_ASSETS", folder: "ocm",
-		packages: []string{"./ocm"},
-		links:    []string{"registration", "addon", "placement", "work", "registration-operator"},
-		after:    []string{"run", "./manifests"}, makes: []string{"manifests", "chart"},
+		packages:         []string{"./ocm"},
+		links:            []string{"registration", "addon", "placement", "work", "registration-operator"},
+		postBuild:        []string{"run", "./manifests"},
+		postBuildFolders: []string{"manifests", "chart"},
 	},
 	{
 		name: "addons", source: "test/e2e/addons", folder: "addons",
@@ -105,7 +107,7 @@ var sets = []set{
 	},
 }
 
-// binaries are the programs that the set consists of.
+// binaries returns the names of the set's programs.
 func (s set) binaries() []string {
 	if len(s.links) > 0 {
 		return s.links

@@ -16,11 +16,10 @@ const (
 	openClusterManagement = "../../test/ocm/go.mod"
 )
 
-// The modules of each group have more than half of their packages in common. Packages
-// are compiled once only where versions are the same. The control plane stays at the
-// newest patch release of Kubernetes 1.35 that the module proxy has, with the versions
-// that Kubernetes was released with, and OCM and its add-ons beside it. Interlock follows its libraries'
-// releases.
+// The modules of a group share more than half of their packages. A package is compiled
+// only once if all modules have the same version. The control plane stays at the newest
+// patch release of Kubernetes 1.35 that the module proxy has, with the versions of that
+// release. OCM and its add-ons follow it. Interlock follows the releases of its libraries.
 func TestModulesShareVersions(t *testing.T) {
 	for _, group := range [][]string{
 		{interlock, "../../test/benchmark/go.mod"},
@@ -29,20 +28,20 @@ func TestModulesShareVersions(t *testing.T) {
 	} {
 		first := requirements(t, group[0])
 		for path, version := range requirements(t, group[1]) {
-			// With other versions of these, OCM would be another OCM.
-			if before, there := first[path]; there && before != version && !isOCMs(path) {
-				t.Errorf("%s requires %s %s, and %s requires %s: take the same version in both", group[0], path, before, group[1], version)
+			// The versions of OCM's own modules differ between releases of OCM.
+			if firstVersion, ok := first[path]; ok && firstVersion != version && !isOCMs(path) {
+				t.Errorf("%s requires %s %s, and %s requires %s: take the same version in both", group[0], path, firstVersion, group[1], version)
 			}
 		}
 	}
 }
 
-// What ships is not older than what it is tested with.
+// Libraries of Interlock are not older than the libraries of the control plane in its tests.
 func TestInterlockIsNotBehindItsControlPlane(t *testing.T) {
 	shipped := requirements(t, interlock)
 	for path, version := range requirements(t, controlPlane) {
-		own, there := shipped[path]
-		if there && semver.MustParse(own).LessThan(semver.MustParse(version)) {
+		own, ok := shipped[path]
+		if ok && semver.MustParse(own).LessThan(semver.MustParse(version)) {
 			t.Errorf("%s requires %s %s, and %s requires %s: raise the first", interlock, path, own, controlPlane, version)
 		}
 	}
@@ -52,28 +51,28 @@ func TestInterlockIsNotBehindItsControlPlane(t *testing.T) {
 func TestBenchmarkHasInterlocksVersions(t *testing.T) {
 	shipped := requirements(t, interlock)
 	for path, version := range requirements(t, "../../test/benchmark/go.mod") {
-		if wanted, there := shipped[path]; there && isOCMs(path) && version != wanted {
-			t.Errorf("the benchmark requires %s %s, Interlock %s: take the same version in both", path, version, wanted)
+		if want, ok := shipped[path]; ok && isOCMs(path) && version != want {
+			t.Errorf("the benchmark requires %s %s, Interlock %s: take the same version in both", path, version, want)
 		}
 	}
 }
 
-// A release is packaged and rendered with what deploy/ is tested with, and its images are
-// made as all others.
+// A release is packaged and rendered with the versions that deploy/ is tested with, and its
+// images are built like all others.
 func TestAReleaseIsMadeWithWhatIsTested(t *testing.T) {
 	released := requirements(t, "../release/go.mod")
 	for _, tested := range []string{"../deployment/go.mod", "../images/go.mod"} {
 		for path, version := range requirements(t, tested) {
-			made := strings.HasPrefix(path, "helm.sh/") || strings.HasPrefix(path, "sigs.k8s.io/kustomize/") ||
+			builds := strings.HasPrefix(path, "helm.sh/") || strings.HasPrefix(path, "sigs.k8s.io/kustomize/") ||
 				path == "github.com/google/go-containerregistry" || path == "github.com/CycloneDX/cyclonedx-go"
-			if made && released[path] != version {
+			if builds && released[path] != version {
 				t.Errorf("%s requires %s %s, and ../release/go.mod %s: take the same version in both", tested, path, version, released[path])
 			}
 		}
 	}
 }
 
-// What the benchmark needs for its charts is not for the users of Interlock's packages.
+// Users of Interlock's packages do not need the libraries for the charts of the benchmark.
 func TestInterlockRequiresNoCharts(t *testing.T) {
 	for path := range requirements(t, interlock) {
 		if strings.HasPrefix(path, "gonum.org/") {
@@ -94,12 +93,12 @@ func requirements(t *testing.T, module string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
+	versions := map[string]string{}
 	for _, match := range requirement.FindAllStringSubmatch(string(content), -1) {
-		found[match[1]] = match[2]
+		versions[match[1]] = match[2]
 	}
-	if len(found) == 0 {
+	if len(versions) == 0 {
 		t.Fatalf("%s requires nothing", module)
 	}
-	return found
+	return versions
 }

@@ -1,8 +1,8 @@
-// Command clireference writes docs/cli.md: all verbs and flags of kubectl addon, as
-// their help has them. It is run by `make generate`.
+// Command clireference writes docs/cli.md: all verbs and flags of kubectl addon, with
+// the texts of their help. `make generate` runs it.
 //
-// It is a module of its own, because the library that writes the Markdown requires
-// others, which the plugin does not need.
+// It is a module of its own, because the plugin does not need the library that writes the
+// Markdown.
 package main
 
 import (
@@ -40,8 +40,8 @@ func main() {
 	}
 }
 
-// write returns the page: the verbs in the order of the alphabet, and the flags that
-// all of them have once, at the end.
+// write returns the page: the verbs in alphabetical order, and at the end the flags that
+// all verbs share.
 func write() ([]byte, error) {
 	// The default of --cache-dir is below the home of the user who runs this.
 	if err := os.Setenv("HOME", "$HOME"); err != nil {
@@ -64,22 +64,22 @@ func write() ([]byte, error) {
 		}
 	}
 	page.WriteString("## Flags of all verbs\n\n")
-	_, options, found := strings.Cut(common.String(), "### Options\n\n")
-	if !found {
+	_, options, ok := strings.Cut(common.String(), "### Options\n\n")
+	if !ok {
 		return nil, fmt.Errorf("%s has no section with its options", root.Name())
 	}
 	page.WriteString(strings.TrimSpace(options) + "\n")
 	return page.Bytes(), nil
 }
 
-// section adds what cobra writes of one command, without links to the others.
-func section(to *bytes.Buffer, command *cobra.Command) error {
+// section adds cobra's Markdown for one command to the page, without links to other commands.
+func section(page *bytes.Buffer, command *cobra.Command) error {
 	command.DisableAutoGenTag = true
-	var all bytes.Buffer
-	if err := doc.GenMarkdown(command, &all); err != nil {
+	var markdown bytes.Buffer
+	if err := doc.GenMarkdown(command, &markdown); err != nil {
 		return fmt.Errorf("write %s: %w", command.CommandPath(), err)
 	}
-	text, _, _ := strings.Cut(all.String(), "### SEE ALSO")
-	to.WriteString(strings.TrimSpace(text) + "\n\n")
+	text, _, _ := strings.Cut(markdown.String(), "### SEE ALSO")
+	page.WriteString(strings.TrimSpace(text) + "\n\n")
 	return nil
 }

@@ -1,10 +1,10 @@
-// Command crds writes manifests/crds: OCM's own CRDs, as the api module of
-// go.mod ships them, with Interlock's fields grafted onto the
-// ClusterManagementAddOn, and the CRDs that are Interlock's own. It also writes the
-// schema of these fields alone, by which the annotation form is validated.
+// Command crds writes manifests/crds. These are OCM's own CRDs from the api module of
+// go.mod, with Interlock's fields grafted onto the ClusterManagementAddOn, and the CRDs
+// that are Interlock's own. It also writes the schema of these fields alone, which
+// validates the annotation form.
 //
-// It is run by `make generate`, which first lets controller-gen write the
-// schema of Interlock's Go types into the folder given by -schemas.
+// `make generate` runs it. Before, controller-gen writes the schema of Interlock's Go
+// types into the folder that -schemas names.
 package main
 
 import (
@@ -24,25 +24,25 @@ import (
 
 const (
 	apiModule = "open-cluster-management.io/api"
-	// schemaFile is how controller-gen names the CRD of Interlock's
-	// ClusterManagementAddOn; schemaVersion is the version its Go types have.
+	// schemaFile is the name that controller-gen gives the CRD of Interlock's
+	// ClusterManagementAddOn. schemaVersion is the version of its Go types.
 	schemaFile    = "addon.open-cluster-management.io_clustermanagementaddons.yaml"
 	schemaVersion = "v1alpha1"
 	// ownTypes has the types of the CRDs that are Interlock's own.
 	ownTypes = "pkg/apis/dependency/v1alpha1"
 )
 
-// own maps how controller-gen names the CRDs that are Interlock's own to the names that go
-// with those of the others.
-var own = map[string]string{
+// ownCRDs maps the names that controller-gen gives the CRDs that are Interlock's own to
+// names like the other CRDs have.
+var ownCRDs = map[string]string{
 	"dependency.addon.open-cluster-management.io_managedclusterfacts.yaml":     "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addondependencyreports.yaml":  "0000_02_dependency.addon.open-cluster-management.io_addondependencyreports.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addoninstallations.yaml":      "0000_02_dependency.addon.open-cluster-management.io_addoninstallations.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addondependencypolicies.yaml": "0000_02_dependency.addon.open-cluster-management.io_addondependencypolicies.crd.yaml",
 }
 
-// source is a CRD file of the api module. For add-ons it is the file of
-// v1beta1: that one has both versions, the file of v1alpha1 only its own.
+// source is a CRD file of the api module. For add-ons, it is the file of v1beta1, which
+// has both versions. The file of v1alpha1 has only one.
 type source struct {
 	path  string
 	graft bool
@@ -83,16 +83,16 @@ func run(schemas, out, fields string) error {
 	if err := os.WriteFile(fields, append(encoded, '\n'), 0o644); err != nil {
 		return err
 	}
-	module, err := locate(apiModule)
+	api, err := locate(apiModule)
 	if err != nil {
 		return err
 	}
 	for _, src := range sources {
-		if err := write(src, module, properties, out); err != nil {
-			return fmt.Errorf("%s of %s %s: %w", src.path, apiModule, module.version, err)
+		if err := write(src, api, properties, out); err != nil {
+			return fmt.Errorf("%s of %s %s: %w", src.path, apiModule, api.version, err)
 		}
 	}
-	for file, target := range own {
+	for file, target := range ownCRDs {
 		crd, err := readCRD(filepath.Join(schemas, file))
 		if err != nil {
 			return fmt.Errorf("read what controller-gen wrote: %w", err)
@@ -104,9 +104,9 @@ func run(schemas, out, fields string) error {
 	return nil
 }
 
-// write puts one CRD of the module into out, under its own file name.
-func write(src source, from module, properties map[string]any, out string) error {
-	crd, err := readCRD(filepath.Join(from.dir, filepath.FromSlash(src.path)))
+// write puts one CRD of the api module into out, under its own file name.
+func write(src source, api module, properties map[string]any, out string) error {
+	crd, err := readCRD(filepath.Join(api.dir, filepath.FromSlash(src.path)))
 	if err != nil {
 		return err
 	}
@@ -117,10 +117,10 @@ func write(src source, from module, properties map[string]any, out string) error
 		}
 		change = "Added to spec of every version: " + strings.Join(addonv1alpha1.GraftedSpecFields(), ", ") + "."
 	}
-	// The api module's files carry an empty status, which is the API
-	// server's to write and which strict clients refuse.
+	// The api module's files have an empty status. Strict clients refuse it, because
+	// only the API server writes status.
 	delete(crd, "status")
-	origin := fmt.Sprintf("Source: %s %s, %s\n# %s", apiModule, from.version, src.path, change)
+	origin := fmt.Sprintf("Source: %s %s, %s\n# %s", apiModule, api.version, src.path, change)
 	return save(crd, origin, filepath.Join(out, filepath.Base(src.path)))
 }
 
@@ -153,11 +153,11 @@ type module struct {
 func locate(path string) (module, error) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", path)
 	cmd.Stderr = os.Stderr
-	answer, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return module{}, fmt.Errorf("go list -m %s: %w", path, err)
 	}
-	version, dir, _ := strings.Cut(strings.TrimSpace(string(answer)), " ")
+	version, dir, _ := strings.Cut(strings.TrimSpace(string(output)), " ")
 	if dir == "" {
 		return module{}, fmt.Errorf("module %s %s is not downloaded: run `go mod download %s`", path, version, path)
 	}

@@ -16,21 +16,21 @@ import (
 const (
 	chartFolder = "../../deploy/charts/interlock"
 	namespace   = "interlock-system"
-	// testPrefix is where the images are, unless values say otherwise: the chart has no default.
+	// testPrefix is the prefix of the images, unless values set one. The chart has no default.
 	testPrefix = "interlock.test/"
 )
 
 type object = map[string]any
 
-// Render renders the chart for a namespace with values, as YAML, on top of its
-// own. It returns the documents that a release consists of, and those that Helm
-// runs before it deletes the release. The chart is found from this module's folder.
+// Render renders the chart for a namespace. values is YAML, and overrides values of the
+// chart. It returns the documents of a release, and the hooks that Helm runs before it
+// deletes the release. The path of the chart is relative to this module's folder.
 func Render(namespace, values string) (release, hooks []string, err error) {
-	chart, all, err := load(namespace, values)
+	chart, renderValues, err := load(namespace, values)
 	if err != nil {
 		return nil, nil, err
 	}
-	rendered, err := engine.Render(chart, all)
+	rendered, err := engine.Render(chart, renderValues)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,20 +49,21 @@ func Render(namespace, values string) (release, hooks []string, err error) {
 	return release, hooks, nil
 }
 
-// load returns the chart, and all that its templates read.
+// load returns the chart, and the values for its templates.
 func load(namespace, values string) (ci.Charter, common.Values, error) {
 	chart, err := loader.Load(chartFolder)
 	if err != nil {
 		return nil, nil, err
 	}
-	given := object{}
-	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
+	overrides := object{}
+	if err := yaml.UnmarshalStrict([]byte(values), &overrides); err != nil {
 		return nil, nil, err
 	}
-	images, _ := given["images"].(object)
-	given["images"] = util.CoalesceTables(maps.Clone(images), object{"prefix": testPrefix})
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}, nil)
-	return chart, all, err
+	images, _ := overrides["images"].(object)
+	overrides["images"] = util.CoalesceTables(maps.Clone(images), object{"prefix": testPrefix})
+	release := common.ReleaseOptions{Name: "interlock", Namespace: namespace, IsInstall: true}
+	renderValues, err := util.ToRenderValues(chart, overrides, release, nil)
+	return chart, renderValues, err
 }
 
 // documents splits YAML at the lines that separate documents.

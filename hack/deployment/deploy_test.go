@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// deployed runs hack/deploy.sh with a kubectl that keeps what it is given, and
-// returns its last argument but the folder, and what that folder makes.
-func deployed(t *testing.T, command string, environment ...string) (verb string, made objects) {
+// deployed runs hack/deploy.sh with a kubectl that keeps its arguments and its input folder.
+// It returns the arguments, and the objects of the kustomization in the folder.
+func deployed(t *testing.T, command string, environment ...string) (string, objects) {
 	t.Helper()
-	// Beside the folder that the script makes, as paths in it are relative.
+	// The kept folder is beside the folder that the script creates, because paths in it are relative.
 	kept, err := os.MkdirTemp("../../deploy", ".kept-")
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 
 const ownNamespace = "Namespace//" + namespace
 
-// same fails for every object that is not in both, or not the same in both.
-func same(t *testing.T, kustomized, charted objects) {
+// requireSame fails for every object that is not in both, or not the same in both.
+func requireSame(t *testing.T, kustomized, charted objects) {
 	t.Helper()
 	if difference := cmp.Diff(kustomized.keys(), charted.keys()); difference != "" {
 		t.Fatalf("kustomize (-) and the chart (+) install other objects:\n%s", difference)
@@ -31,21 +31,21 @@ func same(t *testing.T, kustomized, charted objects) {
 
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	release, hooks := chart(t, "")
-	same(t, base(t, "../../deploy/hub").without(ownNamespace), release)
-	same(t, base(t, "../../deploy/uninstall"), hooks)
+	requireSame(t, base(t, "../../deploy/hub").except(ownNamespace), release)
+	requireSame(t, base(t, "../../deploy/uninstall"), hooks)
 	_, hooks = chart(t, "uninstall: {installed: remove}")
-	same(t, base(t, "testdata/uninstall-remove"), hooks)
+	requireSame(t, base(t, "testdata/uninstall-remove"), hooks)
 }
 
 func TestChartAndKustomizeInstallTheSameAgent(t *testing.T) {
 	release, _ := chart(t, "agent: {install: true}")
-	same(t, base(t, "testdata/agent-addon").without(ownNamespace), release)
+	requireSame(t, base(t, "testdata/agent-addon").except(ownNamespace), release)
 }
 
 func TestWithoutTheAgentNothingOfItIsInstalled(t *testing.T) {
 	release, _ := chart(t, "")
-	for key, one := range release {
-		reference, _ := one["roleRef"].(object)
+	for key, installed := range release {
+		reference, _ := installed["roleRef"].(object)
 		if reference["name"] == "interlock-addon-manager-agent" || strings.HasSuffix(key, "/interlock-agent") {
 			t.Errorf("%s is installed", key)
 		}
@@ -63,21 +63,21 @@ func TestHelmKeepsWhatOCMDeploysTheAgentFrom(t *testing.T) {
 }
 
 func TestChartAndKustomizeInstallTheSameRightsOfThePlugin(t *testing.T) {
-	without, _ := chart(t, "")
-	with, _ := chart(t, "pluginReader: {install: true}")
-	same(t, base(t, "../../deploy/plugin-reader"), with.without(without.keys()...))
+	defaults, _ := chart(t, "")
+	release, _ := chart(t, "pluginReader: {install: true}")
+	requireSame(t, base(t, "../../deploy/plugin-reader"), release.except(defaults.keys()...))
 }
 
 func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	release, _ := chart(t, "serviceMonitor: {enabled: true}")
-	same(t, base(t, "../../deploy/servicemonitor").without(ownNamespace), release)
+	requireSame(t, base(t, "../../deploy/servicemonitor").except(ownNamespace), release)
 }
 
 func TestChartAndKustomizeInstallTheSameAlertsAndDashboard(t *testing.T) {
-	without, _ := chart(t, "")
-	with, _ := chart(t, "{alerts: {enabled: true}, dashboard: {enabled: true}}")
-	same(t, base(t, "../../deploy/alerts"), with.without(append(without.keys(), "ConfigMap/"+namespace+"/interlock-dashboard")...))
-	same(t, base(t, "../../deploy/dashboard"), with.without(append(without.keys(), "PrometheusRule/"+namespace+"/interlock")...))
+	defaults, _ := chart(t, "")
+	release, _ := chart(t, "{alerts: {enabled: true}, dashboard: {enabled: true}}")
+	requireSame(t, base(t, "../../deploy/alerts"), release.except(append(defaults.keys(), "ConfigMap/"+namespace+"/interlock-dashboard")...))
+	requireSame(t, base(t, "../../deploy/dashboard"), release.except(append(defaults.keys(), "PrometheusRule/"+namespace+"/interlock")...))
 }
 
 func TestOnlyTheHooksOfAnUninstallationRemainAfterIt(t *testing.T) {
@@ -198,7 +198,7 @@ func TestValuesReachTheirObjects(t *testing.T) {
 	}
 }
 
-// addon-manager keeps a graft unless a flag says otherwise.
+// Without a flag, addon-manager keeps a graft.
 func TestOnlyAValueTurnsGraftingOnOrOff(t *testing.T) {
 	for values, want := range map[string]string{
 		"":                 "",
@@ -275,7 +275,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	}
 }
 
-// Not pods that wait for an image, but a message that says what to do.
+// A message that explains the problem is better than pods that wait for an image.
 func TestTheChartRefusesToInstallWithoutImages(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"": "images.prefix is empty, and this chart was not released with images: set it to",
@@ -298,7 +298,7 @@ func TestTheChartRefusesToInstallWithoutImages(t *testing.T) {
 
 func TestHelmLint(t *testing.T) {
 	for _, message := range lint.RunAll(chartFolder, object{}, namespace).Messages {
-		// An icon would be fetched from the network by whoever shows the chart.
+		// The chart has no icon, because programs that show the chart would fetch it from the network.
 		if message.Severity > support.InfoSev {
 			t.Error(message.Error())
 		}

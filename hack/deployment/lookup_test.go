@@ -15,17 +15,17 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// annotations are what the chart can look up on a hub: those of each object, by its
-// kind, namespace and name.
+// annotations are the objects that the chart can look up on a hub. The value is the annotation of an object,
+// by the object's kind, namespace and name.
 type annotations map[string]string
 
 func (a annotations) GetClientFor(_, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
-	return lookup{on: a, kind: kind}, kind == "Lease", nil
+	return lookup{hub: a, kind: kind}, kind == "Lease", nil
 }
 
 type lookup struct {
 	dynamic.NamespaceableResourceInterface
-	on              annotations
+	hub             annotations
 	kind, namespace string
 }
 
@@ -35,25 +35,26 @@ func (l lookup) Namespace(namespace string) dynamic.ResourceInterface {
 }
 
 func (l lookup) Get(_ context.Context, name string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
-	found := &unstructured.Unstructured{}
-	annotation, exists := l.on[strings.Join([]string{l.kind, l.namespace, name}, "/")]
-	if !exists {
+	object := &unstructured.Unstructured{}
+	annotation, ok := l.hub[strings.Join([]string{l.kind, l.namespace, name}, "/")]
+	if !ok {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: l.kind}, name)
 	}
-	found.SetAnnotations(map[string]string{annotation: "true"})
-	return found, nil
+	object.SetAnnotations(map[string]string{annotation: "true"})
+	return object, nil
 }
 
-// The right to change the CRD stays where addon-manager without a flag keeps or
-// restores a graft, and where it has to give one back.
+// addon-manager needs the right to change the CRD where it keeps, restores or removes a
+// graft.
 func TestTheRightToGraftStaysWhileTheHubNeedsIt(t *testing.T) {
 	grafted := annotations{
 		"CustomResourceDefinition//clustermanagementaddons.addon.open-cluster-management.io": "interlock.open-cluster-management.io/graft",
 	}
 	marked := annotations{"Lease/" + namespace + "/interlock-addon-manager": "interlock.open-cluster-management.io/graft-crds"}
 	for name, test := range map[string]struct {
-		hub           annotations
-		unset, on, no bool // what is granted without the value, with true and with false
+		hub annotations
+		// unset, enabled and disabled are whether the right is granted without the value, with true and with false.
+		unset, enabled, disabled bool
 	}{
 		"nothing":                  {annotations{}, false, true, false},
 		"a graft":                  {grafted, true, true, true},
@@ -61,12 +62,14 @@ func TestTheRightToGraftStaysWhileTheHubNeedsIt(t *testing.T) {
 		"another's mark":           {annotations{"Lease/elsewhere/interlock-addon-manager": marked["x"]}, false, true, false},
 		"a lease without the mark": {annotations{"Lease/" + namespace + "/interlock-addon-manager": "other"}, false, true, false},
 	} {
-		for values, want := range map[string]bool{"graftCRDs: null": test.unset, "graftCRDs: true": test.on, "graftCRDs: false": test.no} {
-			chart, all, err := load(namespace, values)
+		for values, want := range map[string]bool{
+			"graftCRDs: null": test.unset, "graftCRDs: true": test.enabled, "graftCRDs: false": test.disabled,
+		} {
+			chart, renderValues, err := load(namespace, values)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rendered, err := engine.RenderWithClientProvider(chart, all, test.hub)
+			rendered, err := engine.RenderWithClientProvider(chart, renderValues, test.hub)
 			if err != nil {
 				t.Fatal(err)
 			}

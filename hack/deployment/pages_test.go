@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// fenced is a block of commands or YAML of a page.
+// fenced matches a block of commands or YAML of a page.
 var fenced = regexp.MustCompile("(?ms)^```(sh|console|yaml)\n(.*?)^```$")
 
-// blocks returns the blocks of a language of each page for readers, by the page's path.
+// blocks returns the blocks in these languages of each page, by the page's path.
 func blocks(t *testing.T, languages ...string) map[string][]string {
 	t.Helper()
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string][]string{}
+	byPage := map[string][]string{}
 	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../docs/dev/testing.md", "../../docs/dev/releasing.md") {
 		content, err := os.ReadFile(page)
 		if err != nil {
@@ -32,51 +32,52 @@ func blocks(t *testing.T, languages ...string) map[string][]string {
 		}
 		for _, match := range fenced.FindAllStringSubmatch(string(content), -1) {
 			if slices.Contains(languages, match[1]) {
-				found[page] = append(found[page], match[2])
+				byPage[page] = append(byPage[page], match[2])
 			}
 		}
 	}
-	return found
+	return byPage
 }
 
 // commands returns the commands of all pages that begin with a program's name, by their page, without comments.
 func commands(t *testing.T, program string) map[string][]string {
 	t.Helper()
-	found := map[string][]string{}
+	byPage := map[string][]string{}
 	comment := regexp.MustCompile(`\s+#.*$`)
-	for page, all := range blocks(t, "sh", "console") {
-		for line := range strings.Lines(strings.ReplaceAll(strings.Join(all, ""), "\\\n", " ")) {
+	for page, contents := range blocks(t, "sh", "console") {
+		for line := range strings.Lines(strings.ReplaceAll(strings.Join(contents, ""), "\\\n", " ")) {
 			line = comment.ReplaceAllString(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "")
 			if strings.HasPrefix(line, program+" ") {
-				found[page] = append(found[page], line)
+				byPage[page] = append(byPage[page], line)
 			}
 		}
 	}
-	return found
+	return byPage
 }
 
-// The chart takes the values of each helm command of the pages, and each of these values changes what is installed, or how it is uninstalled.
+// The chart accepts the values of each helm command of the pages, and each of these values changes the release or its hooks.
 func TestTheChartTakesTheValuesOfThePages(t *testing.T) {
 	tried := 0
-	for page, all := range commands(t, "helm") {
-		for _, command := range all {
+	for page, lines := range commands(t, "helm") {
+		for _, command := range lines {
 			words := strings.Fields(command)
 			for i, word := range words {
 				if word != "--set" || strings.HasPrefix(words[i+1], "images.prefix=") {
 					continue
 				}
 				tried++
-				without, with := object{}, object{}
-				// What only counts with a part that is off is set where the part is on.
+				defaults, changed := object{}, object{}
+				// A value that only counts with a part of the chart is tried with this part turned on.
 				parent, name, _ := strings.Cut(words[i+1], ".")
-				if turn := switches[parent]; turn != "" && !strings.HasPrefix(name, turn) {
-					without[parent], with[parent] = object{turn: true}, object{turn: true}
+				if enable := switches[parent]; enable != "" && !strings.HasPrefix(name, enable) {
+					defaults[parent], changed[parent] = object{enable: true}, object{enable: true}
 				}
-				if err := strvals.ParseInto(words[i+1], with); err != nil {
+				if err := strvals.ParseInto(words[i+1], changed); err != nil {
 					t.Errorf("%s: %s: %v", page, command, err)
 				}
-				before, ending := chart(t, asYAML(t, without))
-				if after, ends := chart(t, asYAML(t, with)); reflect.DeepEqual(before, after) && reflect.DeepEqual(ending, ends) {
+				defaultRelease, defaultHooks := chart(t, asYAML(t, defaults))
+				release, hooks := chart(t, asYAML(t, changed))
+				if reflect.DeepEqual(defaultRelease, release) && reflect.DeepEqual(defaultHooks, hooks) {
 					t.Errorf("%s: %s changes nothing: %s", page, words[i+1], command)
 				}
 			}
@@ -99,17 +100,17 @@ func asYAML(t *testing.T, values object) string {
 	return string(content)
 }
 
-// released has the files that a release has, and the repository has not.
-var released = []string{"install.yaml", "uninstall.yaml"}
+// releaseFiles are files of a release that the repository does not have.
+var releaseFiles = []string{"install.yaml", "uninstall.yaml"}
 
 func TestTheFilesThatPagesNameAreThere(t *testing.T) {
 	file := regexp.MustCompile(`(?:-f|--patch-file|--filename) ([\w./-]+\.yaml)`)
 	tried := 0
-	for page, all := range commands(t, "kubectl") {
-		for _, command := range all {
+	for page, lines := range commands(t, "kubectl") {
+		for _, command := range lines {
 			for _, match := range file.FindAllStringSubmatch(command, -1) {
 				tried++
-				if strings.HasPrefix(command, "kubectl addon ") || slices.Contains(released, match[1]) {
+				if strings.HasPrefix(command, "kubectl addon ") || slices.Contains(releaseFiles, match[1]) {
 					continue // examples of the plugin's own page are run in the folder of its tests
 				}
 				if _, err := os.Stat(filepath.Join("../..", match[1])); err != nil {
@@ -127,8 +128,8 @@ func TestTheFilesThatPagesNameAreThere(t *testing.T) {
 func TestTheKustomizationsOfThePagesBuild(t *testing.T) {
 	address := regexp.MustCompile(`https://git\.example\.com/interlock//deploy/([\w-]+)\?ref=v[\d.]+`)
 	built := map[string]objects{}
-	for page, all := range blocks(t, "yaml") {
-		for _, content := range all {
+	for page, contents := range blocks(t, "yaml") {
+		for _, content := range contents {
 			if !strings.HasPrefix(content, "resources:") && !strings.HasPrefix(content, "components:") {
 				continue
 			}
@@ -152,9 +153,10 @@ func TestTheKustomizationsOfThePagesBuild(t *testing.T) {
 		t.Errorf("found %d kustomizations", len(built))
 	}
 	for content, made := range built {
-		all := asYAML(t, object{"all": slices.Collect(maps.Values(made))})
+		rendered := asYAML(t, object{"all": slices.Collect(maps.Values(made))})
 		if strings.Contains(content, "newName: registry.example.com/interlock-addon-manager") &&
-			(strings.Contains(all, "image: "+testPrefix+"addon-manager") || !strings.Contains(all, "image: registry.example.com/interlock-addon-manager:0.1.0")) {
+			(strings.Contains(rendered, "image: "+testPrefix+"addon-manager") ||
+				!strings.Contains(rendered, "image: registry.example.com/interlock-addon-manager:0.1.0")) {
 			t.Errorf("other images than these:\n%s", content)
 		}
 	}

@@ -16,28 +16,28 @@ type objects map[string]object
 
 func (o objects) add(t *testing.T, document string) {
 	t.Helper()
-	var one object
-	if err := yaml.UnmarshalStrict([]byte(document), &one); err != nil {
+	var parsed object
+	if err := yaml.UnmarshalStrict([]byte(document), &parsed); err != nil {
 		t.Fatalf("%v in\n%s", err, document)
 	}
-	if len(one) == 0 {
+	if len(parsed) == 0 {
 		return
 	}
-	metadata, _ := one["metadata"].(object)
-	kind, _ := one["kind"].(string)
+	metadata, _ := parsed["metadata"].(object)
+	kind, _ := parsed["kind"].(string)
 	name, _ := metadata["name"].(string)
 	space, _ := metadata["namespace"].(string)
 	key := strings.Join([]string{kind, space, name}, "/")
 	if o[key] != nil {
 		t.Errorf("%s is there twice", key)
 	}
-	o[key] = one
+	o[key] = parsed
 }
 
 func (o objects) keys() []string { return slices.Sorted(maps.Keys(o)) }
 
-// without are the objects less those with the keys.
-func (o objects) without(keys ...string) objects {
+// except returns the objects without those that have these keys.
+func (o objects) except(keys ...string) objects {
 	rest := maps.Clone(o)
 	for _, key := range keys {
 		delete(rest, key)
@@ -56,22 +56,22 @@ func base(t *testing.T, folder string) objects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := objects{}
+	parsed := objects{}
 	for _, document := range documents(string(content)) {
-		// kustomize takes these kinds for namespaced ones. The API server drops their namespace.
+		// kustomize treats these kinds as namespaced. The API server drops their namespace.
 		if strings.Contains(document, "kind: ValidatingAdmissionPolicy") {
 			document = strings.Replace(document, "  namespace: "+namespace+"\n", "", 1)
 		}
-		// The bases name a registry for overlays to replace.
-		found.add(t, strings.ReplaceAll(document, "quay.io/open-cluster-management/interlock-", testPrefix))
+		// The bases have the name of a registry, which overlays replace.
+		parsed.add(t, strings.ReplaceAll(document, "quay.io/open-cluster-management/interlock-", testPrefix))
 	}
-	return found
+	return parsed
 }
 
-// chart is what a release consists of, and hooks what runs before it is deleted.
+// chart returns the objects of a release, and its hooks, which run before it is deleted.
 func chart(t *testing.T, values string) (release, hooks objects) {
 	t.Helper()
-	installed, run, err := Render(namespace, values)
+	installed, runs, err := Render(namespace, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,15 +79,15 @@ func chart(t *testing.T, values string) (release, hooks objects) {
 	for _, document := range installed {
 		release.add(t, document)
 	}
-	for _, document := range run {
+	for _, document := range runs {
 		hooks.add(t, document)
 	}
 	return release, hooks
 }
 
-// neutral takes off an object what Helm's own labels and annotations say.
-func neutral(one object) {
-	metadata, _ := one["metadata"].(object)
+// neutral removes Helm's own labels and annotations from an object.
+func neutral(target object) {
+	metadata, _ := target["metadata"].(object)
 	labels, _ := metadata["labels"].(object)
 	for _, label := range []string{
 		"app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart",

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// rightsOf are the rights that the objects give to a service account, each as
-// "verb resource name".
-func rightsOf(all objects, account string) []string {
+// rightsOf returns the rights that the objects of a release give to a service account, each
+// as "verb resource name".
+func rightsOf(release objects, account string) []string {
 	var rights []string
-	for _, binding := range all {
+	for _, binding := range release {
 		reference, isBinding := binding["roleRef"].(object)
 		if !isBinding || !bindsTo(binding, account) {
 			continue
 		}
-		for _, role := range all {
+		for _, role := range release {
 			if role["kind"] == reference["kind"] && role["metadata"].(object)["name"] == reference["name"] {
 				rights = append(rights, expand(role["rules"].([]any))...)
 			}
@@ -53,7 +53,7 @@ const (
 	webhook = "interlock-webhook"
 )
 
-// Rights that a value needs.
+// Rights that depend on a value of the chart.
 var (
 	policyRights = []string{
 		"create mutatingadmissionpolicies interlock-required-dependency", "patch mutatingadmissionpolicies interlock-required-dependency",
@@ -90,13 +90,13 @@ type features struct {
 	lifecycle    bool
 }
 
-// values are all combinations of values that turn on features.
-func values(t *testing.T, try func(t *testing.T, on features)) {
+// values runs try with all combinations of values that turn on features.
+func values(t *testing.T, try func(t *testing.T, enabled features)) {
 	for _, guard := range []string{"auto", "policy", "webhook", "off"} {
 		for _, graft := range []bool{true, false} {
 			for _, agent := range []bool{true, false} {
 				for _, reports := range []string{"off", "unsatisfied", "all"} {
-					lifecycle := graft != agent // no other value matters to it
+					lifecycle := graft != agent // it is independent of the other values
 					name := fmt.Sprintf("guard %s, graft %t, agent %t, reports %s, lifecycle %t", guard, graft, agent, reports, lifecycle)
 					t.Run(name, func(t *testing.T) { try(t, features{guard, graft, agent, reports, lifecycle}) })
 				}
@@ -105,31 +105,31 @@ func values(t *testing.T, try func(t *testing.T, on features)) {
 	}
 }
 
-func render(t *testing.T, on features) objects {
+func render(t *testing.T, enabled features) objects {
 	t.Helper()
 	release, _ := chart(t, fmt.Sprintf(
 		"{guard: %q, graftCRDs: %t, agent: {install: %t}, reports: %q, lifecycle: {enabled: %t}}",
-		on.guard, on.graft, on.agent, on.reports, on.lifecycle))
+		enabled.guard, enabled.graft, enabled.agent, enabled.reports, enabled.lifecycle))
 	return release
 }
 
 func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
-	values(t, func(t *testing.T, on features) {
-		granted := rightsOf(render(t, on), manager)
+	values(t, func(t *testing.T, enabled features) {
+		granted := rightsOf(render(t, enabled), manager)
 		for _, feature := range []struct {
-			on     bool
-			rights []string
+			enabled bool
+			rights  []string
 		}{
-			{on.guard == "auto" || on.guard == "policy", policyRights},
-			{on.guard == "auto" || on.guard == "webhook", webhookRights},
-			{on.graft, graftRights},
-			{on.agent, agentRights},
-			{on.reports != "off", reportRights},
-			{on.lifecycle, lifecycleRights},
+			{enabled.guard == "auto" || enabled.guard == "policy", policyRights},
+			{enabled.guard == "auto" || enabled.guard == "webhook", webhookRights},
+			{enabled.graft, graftRights},
+			{enabled.agent, agentRights},
+			{enabled.reports != "off", reportRights},
+			{enabled.lifecycle, lifecycleRights},
 		} {
 			for _, right := range feature.rights {
-				if slices.Contains(granted, right) != feature.on {
-					t.Errorf("%s: granted %t, want %t", right, !feature.on, feature.on)
+				if slices.Contains(granted, right) != feature.enabled {
+					t.Errorf("%s: granted %t, want %t", right, !feature.enabled, feature.enabled)
 				}
 			}
 		}
@@ -137,28 +137,28 @@ func TestWhatIsNotTurnedOnGrantsNothing(t *testing.T) {
 }
 
 // Writes of addon-manager that every release has.
-var always = []string{
+var baseRights = []string{
 	"patch managedclusteraddons/status *",
 	"patch clustermanagementaddons *", // records of declarations, and fields that were lost
 	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
 	"patch addondependencypolicies/status *",
-	"delete addondependencyreports *", // what is left of a value that is not wanted any more
+	"delete addondependencyreports *", // reports that a former value left behind
 	"create events *", "patch events *",
 	"create leases *", "update leases interlock-addon-manager",
 	"create tokenreviews *", "create subjectaccessreviews *",
-	// Of the guard in a form that is not wanted any more.
+	// The guard in a former form.
 	"delete mutatingadmissionpolicies interlock-required-dependency", "delete mutatingadmissionpolicybindings interlock-required-dependency",
 	"delete mutatingwebhookconfigurations interlock-required-dependency",
-	// And of the gate rule.
+	// The gate rule.
 	"delete mutatingadmissionpolicies interlock-gate", "delete mutatingadmissionpolicybindings interlock-gate",
 	"delete mutatingwebhookconfigurations interlock-gate",
 	// The CA of addon-manager webhook.
 	"update validatingwebhookconfigurations interlock-webhook", "update mutatingwebhookconfigurations interlock-webhook",
 }
 
-// Writes of addon-manager webhook. It may write no webhook configuration, because a
-// process that may can have all writes on the hub sent to it.
-var ofWebhook = []string{
+// Writes of addon-manager webhook. It may write no webhook configuration, because a process
+// with this right can receive all writes on the hub.
+var webhookWrites = []string{
 	"update secrets interlock-webhook-certificate", "update configmaps interlock-webhook-ca",
 	"create tokenreviews *", "create subjectaccessreviews *", "create events *", "patch events *",
 }
@@ -169,15 +169,15 @@ func reads(right string) bool {
 }
 
 func TestNoValueGrantsMore(t *testing.T) {
-	known := slices.Concat(always, policyRights, webhookRights, graftRights, agentRights, reportRights, lifecycleRights)
-	values(t, func(t *testing.T, on features) {
-		release := render(t, on)
+	expected := slices.Concat(baseRights, policyRights, webhookRights, graftRights, agentRights, reportRights, lifecycleRights)
+	values(t, func(t *testing.T, enabled features) {
+		release := render(t, enabled)
 		for _, right := range rightsOf(release, manager) {
-			if !reads(right) && !slices.Contains(known, right) {
+			if !reads(right) && !slices.Contains(expected, right) {
 				t.Errorf("addon-manager may %s", right)
 			}
 		}
-		if writes := slices.DeleteFunc(rightsOf(release, webhook), reads); !slices.Equal(writes, slices.Sorted(slices.Values(ofWebhook))) {
+		if writes := slices.DeleteFunc(rightsOf(release, webhook), reads); !slices.Equal(writes, slices.Sorted(slices.Values(webhookWrites))) {
 			t.Errorf("addon-manager webhook may %q", writes)
 		}
 		for account, rights := range map[string][]string{manager: rightsOf(release, manager), webhook: rightsOf(release, webhook)} {
@@ -185,11 +185,11 @@ func TestNoValueGrantsMore(t *testing.T) {
 				t.Errorf("%s has no rights", account)
 			}
 			for _, right := range rights {
-				verb, what, _ := strings.Cut(right, " ")
-				resource, name, _ := strings.Cut(what, " ")
-				// A change of any CRD may change the APIs of the hub. What has to be read for that is no secret.
-				ofAll := name == "*" && (resource == "secrets" || resource == "customresourcedefinitions" && !reads(right))
-				if ofAll || slices.Contains([]string{"*", "escalate", "impersonate", "approve", "sign"}, verb) ||
+				verb, target, _ := strings.Cut(right, " ")
+				resource, name, _ := strings.Cut(target, " ")
+				// A change of any CRD may change the APIs of the hub. To read them is harmless.
+				unrestricted := name == "*" && (resource == "secrets" || resource == "customresourcedefinitions" && !reads(right))
+				if unrestricted || slices.Contains([]string{"*", "escalate", "impersonate", "approve", "sign"}, verb) ||
 					slices.Contains([]string{"*", "manifestworks", "certificatesigningrequests", "pods", "pods/exec", "serviceaccounts/token"}, resource) {
 					t.Errorf("%s may %s", account, right)
 				}
@@ -200,17 +200,17 @@ func TestNoValueGrantsMore(t *testing.T) {
 
 func TestChartAndKustomizeInstallTheSameGraft(t *testing.T) {
 	release, _ := chart(t, "graftCRDs: true")
-	same(t, base(t, "testdata/graft").without(ownNamespace), release)
+	requireSame(t, base(t, "testdata/graft").except(ownNamespace), release)
 }
 
 func TestChartAndKustomizeInstallTheSameReports(t *testing.T) {
 	release, _ := chart(t, "reports: unsatisfied")
-	same(t, base(t, "testdata/reports").without(ownNamespace), release)
+	requireSame(t, base(t, "testdata/reports").except(ownNamespace), release)
 }
 
 func TestChartAndKustomizeInstallTheSameLifecycle(t *testing.T) {
 	release, _ := chart(t, "lifecycle: {enabled: true}")
-	same(t, base(t, "testdata/lifecycle").without(ownNamespace), release)
+	requireSame(t, base(t, "testdata/lifecycle").except(ownNamespace), release)
 }
 
 // Where protection is enforced, changes of sealed settings are denied.

@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Where the runbook is read on another address, one line of the kustomization is changed.
+// To set another address of the runbook, an administrator changes one line of the kustomization.
 func TestOneLineSetsTheRunbookOfAllAlerts(t *testing.T) {
 	const (
-		here  = "https://github.com/open-cluster-management-io/interlock/blob/main/docs/runbook.md"
-		there = "https://wiki.example.com/interlock"
+		original    = "https://github.com/open-cluster-management-io/interlock/blob/main/docs/runbook.md"
+		replacement = "https://wiki.example.com/interlock"
 	)
 	files := filesys.MakeFsInMemory()
 	for _, name := range []string{"kustomization.yaml", "prometheusrule.yaml"} {
@@ -21,7 +21,7 @@ func TestOneLineSetsTheRunbookOfAllAlerts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := files.WriteFile(name, []byte(strings.Replace(string(content), "address="+here, "address="+there, 1))); err != nil {
+		if err := files.WriteFile(name, []byte(strings.Replace(string(content), "address="+original, "address="+replacement, 1))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -29,12 +29,12 @@ func TestOneLineSetsTheRunbookOfAllAlerts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := built.AsYaml()
+	content, err := built.AsYaml()
 	if err != nil {
 		t.Fatal(err)
 	}
-	alerts, links := strings.Count(string(made), "- alert: "), strings.Count(string(made), "runbook_url: "+there+"#interlock")
-	if alerts < 18 || links != alerts || strings.Contains(string(made), here) || strings.Contains(string(made), "kind: ConfigMap") {
-		t.Errorf("%d alerts and %d links to the other address in\n%s", alerts, links, made)
+	alerts, links := strings.Count(string(content), "- alert: "), strings.Count(string(content), "runbook_url: "+replacement+"#interlock")
+	if alerts < 18 || links != alerts || strings.Contains(string(content), original) || strings.Contains(string(content), "kind: ConfigMap") {
+		t.Errorf("%d alerts and %d links to the other address in\n%s", alerts, links, content)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 )
 
-// health is what a check of Argo CD returns for an object. Without useOpenLibs, Argo CD
-// opens the libraries package, base and table, and one of its own for os. It gives the
-// check a second.
-func health(t *testing.T, of *unstructured.Unstructured) (status, message string) {
+// health returns the status and the message of Argo CD's check for an object. Without
+// useOpenLibs, Argo CD opens the libraries package, base and table, and its own library for
+// os. A check may take a second.
+func health(t *testing.T, checked *unstructured.Unstructured) (status, message string) {
 	t.Helper()
 	var settings corev1.ConfigMap
 	read(t, "argocd-cm.yaml", &settings)
-	kind := of.GroupVersionKind()
+	kind := checked.GroupVersionKind()
 	script := settings.Data["resource.customizations.health."+kind.Group+"_"+kind.Kind]
 	if script == "" {
 		t.Fatalf("no check of %s", kind)
@@ -37,30 +37,30 @@ func health(t *testing.T, of *unstructured.Unstructured) (status, message string
 	limited, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	machine.SetContext(limited)
-	machine.SetGlobal("obj", value(machine, of.Object))
+	machine.SetGlobal("obj", value(machine, checked.Object))
 	if err := machine.DoString(script); err != nil {
 		t.Fatal(err)
 	}
-	result, is := machine.Get(-1).(*lua.LTable)
-	if !is {
+	result, ok := machine.Get(-1).(*lua.LTable)
+	if !ok {
 		t.Fatalf("the check returns %s", machine.Get(-1).Type())
 	}
 	return result.RawGetString("status").String(), result.RawGetString("message").String()
 }
 
-// value is a part of an object as a Lua script reads it.
-func value(machine *lua.LState, of any) lua.LValue {
-	switch read := of.(type) {
+// value converts a part of an object to a Lua value.
+func value(machine *lua.LState, part any) lua.LValue {
+	switch read := part.(type) {
 	case map[string]any:
 		table := machine.NewTable()
-		for name, one := range read {
-			table.RawSetString(name, value(machine, one))
+		for name, element := range read {
+			table.RawSetString(name, value(machine, element))
 		}
 		return table
 	case []any:
 		table := machine.NewTable()
-		for _, one := range read {
-			table.Append(value(machine, one))
+		for _, element := range read {
+			table.Append(value(machine, element))
 		}
 		return table
 	case string:
@@ -77,11 +77,11 @@ func value(machine *lua.LState, of any) lua.LValue {
 }
 
 func TestArgoCDOnAddOns(t *testing.T) {
-	for _, one := range states(t) {
-		t.Run(one.name, func(t *testing.T) {
-			status, message := health(t, object(t, one.addOn, "ManagedClusterAddOn", one.noStatus))
-			if status != one.argo || message != one.message {
-				t.Errorf("it is %s: %s\nwant %s: %s", status, message, one.argo, one.message)
+	for _, test := range states(t) {
+		t.Run(test.name, func(t *testing.T) {
+			status, message := health(t, object(t, test.addOn, "ManagedClusterAddOn", test.noStatus))
+			if status != test.argo || message != test.message {
+				t.Errorf("it is %s: %s\nwant %s: %s", status, message, test.argo, test.message)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestArgoCDOnRegistrations(t *testing.T) {
 			registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
 			registered.Status.InstallProgressions = test.placements
 			if test.deleted {
-				registered.DeletionTimestamp = &now
+				registered.DeletionTimestamp = &transitionTime
 			}
 			status, message := health(t, object(t, registered, "ClusterManagementAddOn", test.noStatus))
 			if status != test.status || message != test.message {

@@ -34,18 +34,18 @@ func TestFluxOnAddOns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range states(t) {
-		t.Run(one.name, func(t *testing.T) {
-			found, err := evaluator.Evaluate(t.Context(), object(t, one.addOn, "ManagedClusterAddOn", one.noStatus))
+	for _, test := range states(t) {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := evaluator.Evaluate(t.Context(), object(t, test.addOn, "ManagedClusterAddOn", test.noStatus))
 			switch {
-			case one.fluxFails: // Flux then evaluates again until the time is over
+			case test.fluxFails: // Flux then evaluates again until the time is over
 				if err == nil || !strings.Contains(err.Error(), "no such attribute") {
-					t.Errorf("it is %v (%v)", found, err)
+					t.Errorf("it is %v (%v)", got, err)
 				}
 			case err != nil:
 				t.Error(err)
-			case string(found.Status) != one.flux:
-				t.Errorf("it is %s, want %s", found.Status, one.flux)
+			case string(got.Status) != test.flux:
+				t.Errorf("it is %s, want %s", got.Status, test.flux)
 			}
 		})
 	}

@@ -24,8 +24,8 @@ const (
 	registered = "The add-on is registered."
 )
 
-// recorded are objects that OCM and Interlock have written, by their file in testdata. The
-// suite test/integration/gitops records them, and compares them with what is written now.
+// recorded are objects that OCM and Interlock wrote, by their file in testdata. The suite
+// test/integration/gitops records them, and compares them with current objects.
 var recorded = map[string]struct{ argo, message, flux string }{
 	"not-reported.yaml":     {"Progressing", "The status of credentials add-on is unknown.", "InProgress"},
 	"healthy.yaml":          {"Healthy", "credentials add-on is available.", "Current"},
@@ -64,12 +64,12 @@ func TestRecordedObjects(t *testing.T) {
 	}
 	for file, want := range recorded {
 		t.Run(strings.TrimSuffix(file, ".yaml"), func(t *testing.T) {
-			of := recordedIn(t, file)
-			if status, message := health(t, of); status != want.argo || message != want.message {
+			stored := recordedIn(t, file)
+			if status, message := health(t, stored); status != want.argo || message != want.message {
 				t.Errorf("for Argo CD it is %s: %s\nwant %s: %s", status, message, want.argo, want.message)
 			}
-			if found := fluxStatus(t, of); found != want.flux {
-				t.Errorf("for Flux it is %s, want %s", found, want.flux)
+			if got := fluxStatus(t, stored); got != want.flux {
+				t.Errorf("for Flux it is %s, want %s", got, want.flux)
 			}
 		})
 	}
@@ -85,36 +85,36 @@ func recordedIn(t *testing.T, file string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &unstructured.Unstructured{}
-	if err := of.UnmarshalJSON(decoded); err != nil {
+	stored := &unstructured.Unstructured{}
+	if err := stored.UnmarshalJSON(decoded); err != nil {
 		t.Fatal(err)
 	}
-	return of
+	return stored
 }
 
-// fluxStatus is the status of an object by the check of its kind, or without one by
-// Flux's own rules.
-func fluxStatus(t *testing.T, of *unstructured.Unstructured) string {
+// fluxStatus returns the status of an object by the check of its kind. If its kind has no
+// check, Flux's own rules apply.
+func fluxStatus(t *testing.T, stored *unstructured.Unstructured) string {
 	t.Helper()
 	var applied kustomization
 	read(t, "flux-kustomization.yaml", &applied)
 	compute := status.Compute
 	for i := range applied.Spec.HealthCheckExprs {
 		check := &applied.Spec.HealthCheckExprs[i]
-		if check.APIVersion != of.GetAPIVersion() || check.Kind != of.GetKind() {
+		if check.APIVersion != stored.GetAPIVersion() || check.Kind != stored.GetKind() {
 			continue
 		}
 		evaluator, err := cel.NewStatusEvaluator(&check.HealthCheckExpressions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compute = func(of *unstructured.Unstructured) (*status.Result, error) {
-			return evaluator.Evaluate(t.Context(), of)
+		compute = func(stored *unstructured.Unstructured) (*status.Result, error) {
+			return evaluator.Evaluate(t.Context(), stored)
 		}
 	}
-	found, err := compute(of)
+	result, err := compute(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(found.Status)
+	return string(result.Status)
 }

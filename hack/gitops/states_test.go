@@ -14,10 +14,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// now is the time of each transition.
-var now = metav1.Unix(1785578400, 0).Rfc3339Copy()
+// transitionTime is the time of each transition.
+var transitionTime = metav1.Unix(1785578400, 0).Rfc3339Copy()
 
-// The messages of OCM, and those of the checks.
+// The messages of the checks and of OCM.
 const (
 	unreported = "The add-on has not reported yet."
 	leaving    = "The add-on is being deleted."
@@ -27,7 +27,7 @@ const (
 	lost    = "Registration agent stopped updating its lease."
 )
 
-// state is an add-on on a managed cluster, and what the tools are to make of it.
+// state is an add-on on a managed cluster, with the results that the tools should report.
 type state struct {
 	name      string
 	addOn     *addonv1alpha1.ManagedClusterAddOn
@@ -44,23 +44,23 @@ func addOn(conditions ...metav1.Condition) *addonv1alpha1.ManagedClusterAddOn {
 	return made
 }
 
-func deleted(one *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
-	one.DeletionTimestamp, one.Finalizers = &now, []string{"addon.open-cluster-management.io/addon-pre-delete"}
-	return one
+func deleted(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+	addOn.DeletionTimestamp, addOn.Finalizers = &transitionTime, []string{"addon.open-cluster-management.io/addon-pre-delete"}
+	return addOn
 }
 
 func reported(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: now}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: transitionTime}
 }
 
-// degraded is what addon-manager writes where a dependency of that type is missing, or
-// where all are satisfied.
+// degraded returns the condition that addon-manager writes for a dependency of that type
+// with this verdict.
 func degraded(t *testing.T, dependency addonv1alpha1.DependencyType, verdict evaluation.Verdict) metav1.Condition {
 	t.Helper()
 	edge := &addonv1alpha1.AddonDependency{Name: "proxy", Type: dependency, Message: "There is no tunnel"}
 	finding := evaluation.Finding{Dependency: edge, Verdict: verdict}
-	before := reported("Degraded", "False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "")
-	decided := condition.Decide(condition.Stored{Degraded: &before}, []evaluation.Finding{finding}, now).Degraded
+	stored := reported("Degraded", "False", addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied, "")
+	decided := condition.Decide(condition.Stored{Degraded: &stored}, []evaluation.Finding{finding}, transitionTime).Degraded
 	if decided == nil {
 		t.Fatal("addon-manager would write nothing")
 	}
@@ -116,7 +116,7 @@ func states(t *testing.T) []state {
 	}
 }
 
-// object is an API object as the tools read it.
+// object converts an API object to the form that the tools read.
 func object(t *testing.T, typed any, kind string, noStatus bool) *unstructured.Unstructured {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
@@ -132,13 +132,13 @@ func object(t *testing.T, typed any, kind string, noStatus bool) *unstructured.U
 }
 
 // read reads a file of deploy/gitops.
-func read(t *testing.T, name string, into any) {
+func read(t *testing.T, name string, target any) {
 	t.Helper()
 	content, err := os.ReadFile("../../deploy/gitops/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict(content, into); err != nil {
+	if err := yaml.UnmarshalStrict(content, target); err != nil {
 		t.Fatal(err)
 	}
 }

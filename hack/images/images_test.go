@@ -27,8 +27,8 @@ import (
 
 var created = time.Unix(1_700_000_000, 0).UTC()
 
-// hello is the order of an image of testdata/hello, built from a copy of it in a
-// folder of its own.
+// hello returns an order for an image of testdata/hello. It is built from a copy in a folder
+// of its own.
 func hello(t *testing.T) *order {
 	t.Helper()
 	module := t.TempDir()
@@ -51,7 +51,7 @@ func makeAll(t *testing.T, o *order) {
 	}
 }
 
-// index is what the layout holds under its one name.
+// index returns the index of the only image in the layout.
 func index(t *testing.T, o *order) v1.ImageIndex {
 	t.Helper()
 	path, err := layout.FromPath(filepath.Join(o.out, "hello"))
@@ -127,7 +127,7 @@ func TestAnImageHoldsAStaticProgramForEachPlatform(t *testing.T) {
 	}
 }
 
-// files are the contents of the image's files, by name.
+// files returns the contents of the image's files, by name.
 func files(t *testing.T, single v1.Image) map[string]string {
 	t.Helper()
 	extracted := mutate.Extract(single)
@@ -137,11 +137,11 @@ func files(t *testing.T, single v1.Image) map[string]string {
 
 func untar(t *testing.T, reader io.Reader) map[string]string {
 	t.Helper()
-	found := map[string]string{}
+	contents := map[string]string{}
 	for archive := tar.NewReader(reader); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return found
+			return contents
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -150,11 +150,11 @@ func untar(t *testing.T, reader io.Reader) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found[header.Name] = string(content)
+		contents[header.Name] = string(content)
 	}
 }
 
-// Other folders, another day, the same bytes.
+// Neither folders nor the time of the build change the bytes.
 func TestTheSameSourceGivesTheSameFiles(t *testing.T) {
 	first, second := hello(t), hello(t)
 	makeAll(t, first)
@@ -201,7 +201,7 @@ func TestAnImageCanLeaveItsCommandToPods(t *testing.T) {
 	if len(config.Config.Entrypoint) > 0 {
 		t.Errorf("entrypoint %v", config.Config.Entrypoint)
 	}
-	if _, there := files(t, single)["greet"]; !there {
+	if _, ok := files(t, single)["greet"]; !ok {
 		t.Error("the image lacks /greet")
 	}
 }
@@ -255,7 +255,7 @@ func TestTheArchiveIsTheLayout(t *testing.T) {
 		}
 	}
 	want := digest(t, o)
-	if _, there := packed["blobs/"+want.Algorithm+"/"+want.Hex]; !there {
+	if _, ok := packed["blobs/"+want.Algorithm+"/"+want.Hex]; !ok {
 		t.Errorf("the archive lacks %s", want)
 	}
 }
@@ -316,7 +316,7 @@ func TestAnImageHasTheLicencesOfWhatIsLinked(t *testing.T) {
 				t.Errorf("%s: %s is %q, want a text with %q", descriptor.Platform, name, content[name], want)
 			}
 		}
-		if _, there := content["licenses/example.com/greeting/greeting.go"]; there {
+		if _, ok := content["licenses/example.com/greeting/greeting.go"]; ok {
 			t.Error("more than texts of licences")
 		}
 	}

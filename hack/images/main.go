@@ -50,12 +50,12 @@ func main() {
 	}
 }
 
-// order is what one call is to make.
+// order has the images to build, and the outputs to write.
 type order struct {
 	images []image.Image
-	// out is the folder that takes it all.
+	// out is the folder for all outputs.
 	out string
-	// push copies the images to their repositories, too.
+	// push copies the images also to their repositories.
 	push     bool
 	insecure bool
 }
@@ -99,44 +99,45 @@ func parse() (*order, error) {
 		return nil, fmt.Errorf("name at least one image, as NAME=PACKAGE")
 	}
 	for _, argument := range flag.Args() {
-		one := common
+		img := common
 		var ok bool
-		if one.Name, one.Package, ok = strings.Cut(argument, "="); !ok || one.Name == "" || one.Package == "" || one.Name != filepath.Base(one.Name) {
+		img.Name, img.Package, ok = strings.Cut(argument, "=")
+		if !ok || img.Name == "" || img.Package == "" || img.Name != filepath.Base(img.Name) {
 			return nil, fmt.Errorf("%q must be NAME=PACKAGE", argument)
 		}
-		one.Repository = prefix + one.Name
+		img.Repository = prefix + img.Name
 		for _, alias := range aliases {
-			one.Aliases = append(one.Aliases, prefix+alias)
+			img.Aliases = append(img.Aliases, prefix+alias)
 		}
-		o.images = append(o.images, one)
+		o.images = append(o.images, img)
 	}
 	return o, nil
 }
 
 func (o *order) run(ctx context.Context) error {
-	for _, one := range o.images {
-		if err := o.make(ctx, one); err != nil {
-			return fmt.Errorf("image %s: %w", one.Name, err)
+	for _, img := range o.images {
+		if err := o.make(ctx, img); err != nil {
+			return fmt.Errorf("image %s: %w", img.Name, err)
 		}
 	}
 	return nil
 }
 
-func (o *order) make(ctx context.Context, one image.Image) error {
-	built, err := one.Build(ctx)
+func (o *order) make(ctx context.Context, img image.Image) error {
+	built, err := img.Build(ctx)
 	if err != nil {
 		return err
 	}
-	if err := one.WriteLayout(o.out, built); err != nil {
+	if err := img.WriteLayout(o.out, built); err != nil {
 		return err
 	}
 	digest, err := built.Index.Digest()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("images: %s@%s\n", one.Reference(), digest)
+	fmt.Printf("images: %s@%s\n", img.Reference(), digest)
 	if o.push {
-		return one.Push(ctx, built, o.insecure)
+		return img.Push(ctx, built, o.insecure)
 	}
 	return nil
 }

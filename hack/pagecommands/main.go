@@ -1,10 +1,10 @@
-// Command pagecommands runs the commands of a Markdown page as a reader would copy
-// them, in one shell, and compares what they print with what the page shows.
+// Command pagecommands runs the commands of a Markdown page in one shell, as a reader would
+// copy them, and compares their output with the output on the page.
 //
-// Commands are in blocks fenced with ```sh. A block fenced with ```text right after
-// one, with at most a sentence between them, is its output: the commands must print
-// its lines, in this order; others may be between them. Spaces do not matter, and …
-// stands for any one word.
+// Commands are in blocks fenced with ```sh. If a block fenced with ```text follows, with at
+// most a sentence between them, it is their output. The commands must print its lines, in
+// this order. Other lines may be between them. Spaces do not matter, and … stands for any
+// single word.
 package main
 
 import (
@@ -23,12 +23,12 @@ func main() {
 			"Runs the commands of a Markdown page in one bash, and compares their output with the page.")
 		flag.PrintDefaults()
 	}
-	from := flag.String("from", "", "heading of the first section to run; without it, the page's first")
-	until := flag.String("until", "", "heading of the first section not to run; without it, the page runs to its end")
+	start := flag.String("from", "", "heading of the first section to run; without it, the page's first")
+	end := flag.String("until", "", "heading of the first section not to run; without it, the page runs to its end")
 	values := map[string]string{}
 	flag.Func("replace", "`WORD=VALUE`: what a word in the commands stands for, such as ADDON=gateway; may be repeated", func(text string) error {
-		word, value, found := strings.Cut(text, "=")
-		if !found || word == "" {
+		word, value, ok := strings.Cut(text, "=")
+		if !ok || word == "" {
 			return fmt.Errorf("%q is not WORD=VALUE", text)
 		}
 		values[word] = value
@@ -40,7 +40,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := runPage(ctx, flag.Arg(0), *from, *until, values)
+	err := runPage(ctx, flag.Arg(0), *start, *end, values)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pagecommands:", err)
@@ -48,12 +48,12 @@ func main() {
 	}
 }
 
-func runPage(ctx context.Context, file, from, until string, values map[string]string) error {
+func runPage(ctx context.Context, file, start, end string, values map[string]string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	blocks, err := section(parse(string(content)), from, until)
+	blocks, err := section(parse(string(content)), start, end)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// block is some commands of a page.
+// block is a block of commands of a page.
 type block struct {
 	heading  string
 	commands string
-	// line is where the commands begin in the page, from 1.
+	// line is the number of the first line of the commands in the page, starting at 1.
 	line int
-	// output has the lines that the page shows for them.
+	// output has the lines that the page shows as output of the commands.
 	output []string
 }
 
@@ -36,7 +36,7 @@ func parse(page string) []block {
 			fence, between = "sh", 0
 			blocks = append(blocks, block{heading: heading, line: i + 2})
 		case line == "```text" && last >= 0 && between <= 1 && blocks[last].heading == heading:
-			fence, between = "output", 2 // another one is none
+			fence, between = "output", 2 // a second block fenced with ```text is no output
 		case strings.HasPrefix(line, "```"):
 			fence, between = line, between+1
 		case strings.HasPrefix(line, "#"):
@@ -48,62 +48,64 @@ func parse(page string) []block {
 	return blocks
 }
 
-// section returns the blocks from one heading until another one; an empty one is
-// the page's beginning or end.
-func section(blocks []block, from, until string) ([]block, error) {
-	find := func(wanted string, otherwise int) (int, error) {
-		if wanted == "" {
-			return otherwise, nil
+// section returns the blocks from the heading start up to the heading end, without the
+// latter. An empty start is the beginning of the page, and an empty end is its end.
+func section(blocks []block, start, end string) ([]block, error) {
+	find := func(heading string, fallback int) (int, error) {
+		if heading == "" {
+			return fallback, nil
 		}
-		i := slices.IndexFunc(blocks, func(b block) bool { return b.heading == wanted })
+		i := slices.IndexFunc(blocks, func(b block) bool { return b.heading == heading })
 		if i < 0 {
-			return 0, fmt.Errorf("no commands below a heading %q", wanted)
+			return 0, fmt.Errorf("no commands below a heading %q", heading)
 		}
 		return i, nil
 	}
-	first, err := find(from, 0)
+	first, err := find(start, 0)
 	if err != nil {
 		return nil, err
 	}
-	end, err := find(until, len(blocks))
+	limit, err := find(end, len(blocks))
 	if err != nil {
 		return nil, err
 	}
-	if first >= end {
-		return nil, fmt.Errorf("no commands from %q until %q", from, until)
+	if first >= limit {
+		return nil, fmt.Errorf("no commands from %q until %q", start, end)
 	}
-	return blocks[first:end], nil
+	return blocks[first:limit], nil
 }
 
-// replace returns the blocks with a value for each word of the commands that stands
-// for one.
+// replace returns the blocks with each word of the commands that has a value replaced by
+// the value.
 func replace(blocks []block, values map[string]string) []block {
 	word := regexp.MustCompile(`\b[A-Z_]+\b`)
 	replaced := slices.Clone(blocks)
 	for i := range replaced {
-		replaced[i].commands = word.ReplaceAllStringFunc(replaced[i].commands, func(found string) string {
-			if value, known := values[found]; known {
+		replaced[i].commands = word.ReplaceAllStringFunc(replaced[i].commands, func(match string) string {
+			if value, ok := values[match]; ok {
 				return value
 			}
-			return found
+			return match
 		})
 	}
 	return replaced
 }
 
-// missing returns the first line of the page's output that was not printed; empty
-// when all were.
+// missing returns the first line of the page's output that was not printed. It is empty if
+// all were printed.
 func (b block) missing(printed []string) string {
 	next := 0
-	for _, wanted := range b.output {
-		words := strings.Fields(wanted)
-		found := slices.IndexFunc(printed[next:], func(line string) bool {
-			return slices.EqualFunc(words, strings.Fields(line), func(word, other string) bool { return word == other || word == "…" })
+	for _, want := range b.output {
+		words := strings.Fields(want)
+		match := slices.IndexFunc(printed[next:], func(line string) bool {
+			return slices.EqualFunc(words, strings.Fields(line), func(word, printedWord string) bool {
+				return word == printedWord || word == "…"
+			})
 		})
-		if found < 0 {
-			return wanted
+		if match < 0 {
+			return want
 		}
-		next += found + 1
+		next += match + 1
 	}
 	return ""
 }

@@ -57,20 +57,20 @@ func TestParse(t *testing.T) {
 
 func TestSection(t *testing.T) {
 	tests := map[string]struct {
-		from, until string
-		want        string
-		failure     string
+		start, end string
+		want       string
+		failure    string
 	}{
 		"all":             {want: "Title Second Third"},
-		"until":           {until: "Third", want: "Title Second"},
-		"from":            {from: "Second", want: "Second Third"},
-		"both":            {from: "Second", until: "Third", want: "Second"},
-		"unknown heading": {from: "Fourth", failure: `no commands below a heading "Fourth"`},
-		"nothing between": {from: "Third", until: "Second", failure: `no commands from "Third" until "Second"`},
+		"until":           {end: "Third", want: "Title Second"},
+		"from":            {start: "Second", want: "Second Third"},
+		"both":            {start: "Second", end: "Third", want: "Second"},
+		"unknown heading": {start: "Fourth", failure: `no commands below a heading "Fourth"`},
+		"nothing between": {start: "Third", end: "Second", failure: `no commands from "Third" until "Second"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := section(parse(page), tt.from, tt.until)
+			got, err := section(parse(page), tt.start, tt.end)
 			if tt.failure != "" {
 				if err == nil || err.Error() != tt.failure {
 					t.Errorf("got error %v, want %s", err, tt.failure)
@@ -90,7 +90,7 @@ func TestSection(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	const failed = "a command of this block failed"
-	first := func(other string) string { return strings.Replace(page, "first=1", other, 1) }
+	first := func(replacement string) string { return strings.Replace(page, "first=1", replacement, 1) }
 	tests := map[string]struct{ page, failure string }{
 		"all as shown":   {page: page},
 		"another output": {page: first("first=2"), failure: "page.md:8: the commands did not print this line of the page:\n2"},

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// ended is printed after each block: what comes before it is the block's output.
-const ended = "pagecommands-block-ended"
+// endOfBlock is the line that the shell prints after each block.
+const endOfBlock = "pagecommands-block-ended"
 
 // run runs the blocks in one bash, which ends at the first command that fails, and
 // prints commands and output.
@@ -29,7 +29,7 @@ func run(ctx context.Context, page string, blocks []block, out io.Writer) error 
 	shell.Cancel = func() error { return shell.Process.Signal(syscall.SIGTERM) }
 	shell.WaitDelay = 10 * time.Second
 	shell.Stderr = os.Stderr
-	in, err := shell.StdinPipe()
+	stdin, err := shell.StdinPipe()
 	if err != nil {
 		return err
 	}
@@ -42,31 +42,33 @@ func run(ctx context.Context, page string, blocks []block, out io.Writer) error 
 	}
 	lines := bufio.NewScanner(stdout)
 	for i, b := range blocks {
-		// From a file: commands that read their standard input would read the next block.
+		// The commands are in a file, because commands that read their standard input would read the next block.
 		file := filepath.Join(folder, fmt.Sprint(i))
 		if err := os.WriteFile(file, []byte(b.commands), 0o600); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "\n%s:%d %s\n%s", page, b.line, b.heading, indent(b.commands))
-		fmt.Fprintf(in, "source %s </dev/null\nprintf '\\n%s\\n'\n", file, ended)
+		fmt.Fprintf(stdin, "source %s </dev/null\nprintf '\\n%s\\n'\n", file, endOfBlock)
 		printed, complete := read(lines, out)
 		if !complete {
-			_ = in.Close()
+			_ = stdin.Close()
 			return errors.Join(fmt.Errorf("%s:%d: a command of this block failed", page, b.line), shell.Wait())
 		}
 		if line := b.missing(printed); line != "" {
-			_ = in.Close()
+			_ = stdin.Close()
 			return errors.Join(fmt.Errorf("%s:%d: the commands did not print this line of the page:\n%s", page, b.line, line), shell.Wait())
 		}
 	}
-	_ = in.Close() // bash ends
+	_ = stdin.Close() // bash ends
 	return shell.Wait()
 }
 
-// read reads the output of one block; it is incomplete when bash has ended.
-func read(lines *bufio.Scanner, out io.Writer) (printed []string, complete bool) {
+// read returns the lines that one block prints. It returns false if bash ends before the
+// block does.
+func read(lines *bufio.Scanner, out io.Writer) ([]string, bool) {
+	var printed []string
 	for lines.Scan() {
-		if lines.Text() == ended {
+		if lines.Text() == endOfBlock {
 			return printed, true
 		}
 		printed = append(printed, lines.Text())

@@ -15,26 +15,26 @@ import (
 	"helm.sh/helm/v4/pkg/registry"
 )
 
-// annotation is what the names of the chart's annotations begin with. Its templates
-// read them: where the images are, unless values say otherwise, and their digests.
+// annotation is the prefix of the chart's annotations. They have the default prefix of the
+// images and their digests, which the templates read.
 const annotation = "interlock.open-cluster-management.io/"
 
-// packaged is the chart in its archive.
-type packaged struct {
+// packagedChart is the chart in its archive.
+type packagedChart struct {
 	file, name, version string
 }
 
-func (p packaged) reference(charts string) string {
+func (p packagedChart) reference(charts string) string {
 	return strings.TrimSuffix(charts, "/") + "/" + p.name + ":" + p.version
 }
 
-// loadChart loads the chart as it is in the repository.
+// loadChart loads the chart from the repository.
 func (o *order) loadChart() (*chartv2.Chart, error) {
 	return loader.LoadDir(filepath.Join(o.repository, "deploy/charts/interlock"))
 }
 
-// checkInterlock refuses to publish a version that declarations cannot name: Interlock
-// compares requirements.interlock with the version of the chart in the repository.
+// checkInterlock refuses to publish a version that declarations cannot require, because
+// Interlock compares requirements.interlock with the version of the chart in the repository.
 func (o *order) checkInterlock() error {
 	if !o.strict {
 		return nil
@@ -50,25 +50,25 @@ func (o *order) checkInterlock() error {
 	return nil
 }
 
-func (o *order) packageChart(images images) (packaged, error) {
+func (o *order) packageChart(images images) (packagedChart, error) {
 	chart, err := o.loadChart()
 	if err != nil {
-		return packaged{}, err
+		return packagedChart{}, err
 	}
 	chart.Metadata.Version, chart.Metadata.AppVersion = o.plain, o.plain
 	chart.Metadata.Annotations = map[string]string{annotation + "image-prefix": o.imagePrefix}
-	for _, one := range images {
-		chart.Metadata.Annotations[annotation+one.Name+"-digest"] = one.digest
+	for _, img := range images {
+		chart.Metadata.Annotations[annotation+img.Name+"-digest"] = img.digest
 	}
 	date(chart, o.created())
 	file, err := util.Save(chart, o.out)
 	if err != nil {
-		return packaged{}, fmt.Errorf("package the chart: %w", err)
+		return packagedChart{}, fmt.Errorf("package the chart: %w", err)
 	}
-	return packaged{file: file, name: chart.Name(), version: o.plain}, nil
+	return packagedChart{file: file, name: chart.Name(), version: o.plain}, nil
 }
 
-// date gives all files of the chart one time, in place of those on this disk.
+// date sets the time of all files of the chart, in place of their times on this disk.
 func date(chart *chartv2.Chart, created time.Time) {
 	chart.ModTime, chart.SchemaModTime = created, created
 	for _, file := range chart.Raw {
@@ -82,11 +82,11 @@ func date(chart *chartv2.Chart, created time.Time) {
 	}
 }
 
-// loopback is a registry on this machine. Images are pushed to it without TLS, too.
+// loopback matches a registry on this machine. It may have no TLS, for the chart as for images.
 var loopback = regexp.MustCompile(`^(localhost|127(\.[0-9]+){3})(:[0-9]+)?/`)
 
 // push copies the chart to a repository and returns its digest there.
-func (p packaged) push(charts string, created time.Time, insecure bool) (string, error) {
+func (p packagedChart) push(charts string, created time.Time, insecure bool) (string, error) {
 	content, err := os.ReadFile(p.file)
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func (p packaged) push(charts string, created time.Time, insecure bool) (string,
 	return result.Manifest.Digest, nil
 }
 
-// registryClient is Helm's. It uses the credentials of docker login, too.
+// registryClient returns Helm's client. It also uses the credentials of docker login.
 func registryClient(insecure bool) (*registry.Client, error) {
 	options := []registry.ClientOption{registry.ClientOptWriter(io.Discard)}
 	if insecure {

@@ -14,29 +14,29 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// versions are a version with and without the v. Git's tags and krew have it; images
-// and charts do not.
-func versions(given string) (tag, plain string, err error) {
-	plain = strings.TrimPrefix(given, "v")
+// versions returns a version as tag, with a leading v, and plain, without it. Git's tags and
+// krew have the v; images and charts do not.
+func versions(version string) (tag, plain string, err error) {
+	plain = strings.TrimPrefix(version, "v")
 	parsed, err := semver.StrictNewVersion(plain)
 	if err != nil || parsed.Metadata() != "" {
-		return "", "", fmt.Errorf("-version=%q must be a version such as v0.1.0 or v0.1.0-rc.1", given)
+		return "", "", fmt.Errorf("-version=%q must be a version such as v0.1.0 or v0.1.0-rc.1", version)
 	}
 	return "v" + plain, plain, nil
 }
 
-// commit is what a release is made of.
+// commit is the commit of a release.
 type commit struct {
 	hash string
-	// time is that of the commit. It becomes the time of all that is made.
+	// time is the time of the commit. All files of the release get it.
 	time time.Time
 	tags []string
-	// changed has the files that differ from the commit.
+	// changed are the files that differ from the commit.
 	changed []string
 }
 
-// commitOf reads the commit of a working tree. As the specification of reproducible
-// builds has it, SOURCE_DATE_EPOCH replaces the time.
+// commitOf reads the commit of a working tree. SOURCE_DATE_EPOCH replaces its time, as
+// specified by reproducible-builds.org.
 func commitOf(ctx context.Context, folder string) (commit, error) {
 	var failed error
 	git := func(arguments ...string) []string {
@@ -48,21 +48,21 @@ func commitOf(ctx context.Context, folder string) (commit, error) {
 		}
 		return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(output)), "\n"), func(line string) bool { return line == "" })
 	}
-	found := commit{tags: git("tag", "--points-at", "HEAD"), changed: git("status", "--porcelain")}
+	head := commit{tags: git("tag", "--points-at", "HEAD"), changed: git("status", "--porcelain")}
 	described := strings.Fields(strings.Join(git("log", "-1", "--format=%H %ct"), ""))
 	if failed != nil || len(described) != 2 {
-		return found, errors.Join(failed, errors.New("a release is made of a commit"))
+		return head, errors.Join(failed, errors.New("a release is made of a commit"))
 	}
 	epoch := described[1]
-	if set := os.Getenv("SOURCE_DATE_EPOCH"); set != "" {
-		epoch = set
+	if override := os.Getenv("SOURCE_DATE_EPOCH"); override != "" {
+		epoch = override
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return found, fmt.Errorf("SOURCE_DATE_EPOCH=%q must be seconds since 1970", epoch)
+		return head, fmt.Errorf("SOURCE_DATE_EPOCH=%q must be seconds since 1970", epoch)
 	}
-	found.hash, found.time = described[0], time.Unix(seconds, 0).UTC()
-	return found, nil
+	head.hash, head.time = described[0], time.Unix(seconds, 0).UTC()
+	return head, nil
 }
 
 // publishable returns an error unless the commit has the tag, and no file differs from it.

@@ -10,27 +10,27 @@ import (
 	"open-cluster-management.io/interlock/hack/images/image"
 )
 
-// made is an image that was built.
-type made struct {
+// builtImage is an image with the result of its build.
+type builtImage struct {
 	image.Image
 	built  *image.Built
 	digest string
 }
 
-// pinned is the image's name with its digest.
-func (m made) pinned() string { return m.Reference() + "@" + m.digest }
+// pinned returns the image's name with its digest.
+func (b builtImage) pinned() string { return b.Reference() + "@" + b.digest }
 
-type images []made
+type images []builtImage
 
 func (o *order) buildImages(ctx context.Context) (images, error) {
-	var all images
+	var builds images
 	for _, name := range []string{manager, agent} {
-		one := made{Image: image.Image{
+		img := builtImage{Image: image.Image{
 			Program: o.program(name), Entrypoint: true, Repository: o.imagePrefix + name, Platforms: o.imagePlatforms,
 			Revision: o.commit.hash, Source: o.source,
 		}}
-		fmt.Printf("release: image %s\n", one.Reference())
-		built, err := one.Build(ctx)
+		fmt.Printf("release: image %s\n", img.Reference())
+		built, err := img.Build(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("image %s: %w", name, err)
 		}
@@ -38,37 +38,37 @@ func (o *order) buildImages(ctx context.Context) (images, error) {
 		if err != nil {
 			return nil, fmt.Errorf("image %s: %w", name, err)
 		}
-		one.built, one.digest = built, digest.String()
-		if err := one.WriteLayout(o.out, built); err != nil {
+		img.built, img.digest = built, digest.String()
+		if err := img.WriteLayout(o.out, built); err != nil {
 			return nil, err
 		}
-		// The archive has the same; a release is one folder of files.
+		// The archive has the same content, and a release has no subfolders.
 		if err := os.RemoveAll(filepath.Join(o.out, name)); err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		builds = append(builds, img)
 	}
-	return all, nil
+	return builds, nil
 }
 
-// notes lists the images, for the release notes.
+// notes returns the list of the images for the release notes.
 func (i images) notes() string {
 	var lines strings.Builder
 	lines.WriteString("\n### Images\n\n")
-	for _, one := range i {
-		fmt.Fprintf(&lines, "- `%s`\n", one.pinned())
+	for _, img := range i {
+		fmt.Fprintf(&lines, "- `%s`\n", img.pinned())
 	}
 	return lines.String()
 }
 
-// pushAll copies images and chart to their registry, after everything could be made.
-func (o *order) pushAll(ctx context.Context, images images, chart packaged) error {
+// pushAll copies images and chart to their registry. It runs after all builds succeeded.
+func (o *order) pushAll(ctx context.Context, images images, chart packagedChart) error {
 	var pushed strings.Builder
-	for _, one := range images {
-		if err := one.Push(ctx, one.built, o.insecure); err != nil {
+	for _, img := range images {
+		if err := img.Push(ctx, img.built, o.insecure); err != nil {
 			return err
 		}
-		fmt.Fprintln(&pushed, one.pinned())
+		fmt.Fprintln(&pushed, img.pinned())
 	}
 	digest, err := chart.push(o.charts, o.created(), o.insecure)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command release makes all that users of Interlock download: images, the Helm chart,
+// Command release builds all files that users of Interlock download: images, the Helm chart,
 // manifests for kubectl, the kubectl plugin, bills of materials, checksums and notes.
 // The same commit gives the same bytes.
 package main
@@ -44,7 +44,8 @@ func main() {
 		imagePlatforms:  platforms("linux/amd64", "linux/arm64"),
 		pluginPlatforms: platforms("linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"),
 	}
-	only := flag.String("platforms", "", "make images and plugin for these platforms only, such as linux/amd64,linux/arm64: for a try, not to publish")
+	selected := flag.String("platforms", "",
+		"make images and plugin for these platforms only, such as linux/amd64,linux/arm64: for a try, not to publish")
 	flag.StringVar(&o.repository, "C", ".", "folder of Interlock's repository")
 	flag.StringVar(&o.out, "out", "bin/release", "folder to write to; what is in it is deleted")
 	flag.StringVar(&o.version, "version", "", "the version, such as v0.1.0")
@@ -60,8 +61,8 @@ func main() {
 	flag.BoolVar(&o.strict, "strict", false, "refuse what is not to be published: a commit without the version's tag, "+
 		"changes that are not committed, and a version that CHANGELOG.md does not have")
 	flag.Parse()
-	if *only != "" {
-		o.imagePlatforms = platforms(strings.Split(*only, ",")...)
+	if *selected != "" {
+		o.imagePlatforms = platforms(strings.Split(*selected, ",")...)
 		o.pluginPlatforms = o.imagePlatforms
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -73,10 +74,10 @@ func main() {
 }
 
 func platforms(names ...string) []program.Platform {
-	made := make([]program.Platform, 0, len(names))
+	list := make([]program.Platform, 0, len(names))
 	for _, name := range names {
 		system, architecture, _ := strings.Cut(name, "/")
-		made = append(made, program.Platform{System: system, Architecture: architecture})
+		list = append(list, program.Platform{System: system, Architecture: architecture})
 	}
-	return made
+	return list
 }

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// inBases is what the images are called in deploy/, for overlays to replace.
-const inBases = "quay.io/open-cluster-management/interlock-"
+// basePrefix is the prefix of the images' names in deploy/. Overlays replace it.
+const basePrefix = "quay.io/open-cluster-management/interlock-"
 
-// writeManifests renders what `kubectl apply -k` would apply, with the images pinned.
+// writeManifests renders the objects that `kubectl apply -k` would apply, with the digests of the images.
 func (o *order) writeManifests(images images) error {
 	for file, manifest := range map[string]struct{ base, comment string }{
 		"install.yaml": {"hub", `# Interlock %[1]s on a hub that has OCM's CRDs: kubectl apply -f install.yaml
@@ -38,7 +38,7 @@ func (o *order) writeManifests(images images) error {
 	return nil
 }
 
-// kustomized builds an overlay of a base in memory, as an overlay's paths are relative.
+// kustomized builds an overlay of a base. It is in memory, because an overlay's paths are relative.
 func (o *order) kustomized(base string, images images) ([]byte, error) {
 	memory := filesys.MakeFsInMemory()
 	files, err := filepath.Glob(filepath.Join(o.repository, "deploy", base, "*.yaml"))
@@ -55,9 +55,9 @@ func (o *order) kustomized(base string, images images) ([]byte, error) {
 		}
 	}
 	overlay := types.Kustomization{Resources: []string{"../" + base}}
-	for _, one := range images {
+	for _, img := range images {
 		overlay.Images = append(overlay.Images, types.Image{
-			Name: inBases + one.Name, NewName: one.Repository, NewTag: o.plain, Digest: one.digest,
+			Name: basePrefix + img.Name, NewName: img.Repository, NewTag: o.plain, Digest: img.digest,
 		})
 	}
 	content, err := yaml.Marshal(overlay)

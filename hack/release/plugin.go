@@ -18,27 +18,27 @@ import (
 	"open-cluster-management.io/interlock/hack/images/program"
 )
 
-// krew is a plugin's manifest, as krew's index has them.
+// krew is the template of the plugin's manifest for krew's index.
 //
 //go:embed krew.yaml.tmpl
 var krew string
 
-// download is the plugin for one platform, as krew's manifest names it.
+// download is the plugin for one platform, in the terms of krew's manifest.
 type download struct {
 	System, Architecture, Program, File, URL, SHA256 string
 }
 
 // writePlugin writes an archive of the plugin for each platform, with its bill of
-// materials, and krew's manifest of all.
+// materials, and krew's manifest, which lists all archives.
 func (o *order) writePlugin(ctx context.Context) error {
 	var downloads []download
 	for _, platform := range o.pluginPlatforms {
 		fmt.Printf("release: %s for %s\n", plugin, platform)
-		one, err := o.writePluginFor(ctx, platform)
+		archived, err := o.writePluginFor(ctx, platform)
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", plugin, platform, err)
 		}
-		downloads = append(downloads, one)
+		downloads = append(downloads, archived)
 	}
 	parsed, err := template.New("krew").Parse(krew)
 	if err != nil {
@@ -87,14 +87,15 @@ func (o *order) writePluginFor(ctx context.Context, platform program.Platform) (
 	return made, o.write(name+".cdx.json", string(bill))
 }
 
-// pluginFiles are the program, the script by which kubectl completes it, Interlock's licence
-// where krew wants it, and those of all that is linked.
-func (o *order) pluginFiles(of download, binary *program.Binary) ([]archive.File, error) {
+// pluginFiles returns the files of an archive: the program, the script by which kubectl
+// completes it, Interlock's license in the place that krew requires, and the licenses of all
+// linked modules.
+func (o *order) pluginFiles(target download, binary *program.Binary) ([]archive.File, error) {
 	complete := "kubectl_complete-addon"
-	if of.System == "windows" {
+	if target.System == "windows" {
 		complete += ".cmd"
 	}
-	files := []archive.File{{Name: of.Program, Mode: 0o755, Content: binary.Content}}
+	files := []archive.File{{Name: target.Program, Mode: 0o755, Content: binary.Content}}
 	for _, read := range []struct {
 		path string
 		mode fs.FileMode

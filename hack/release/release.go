@@ -13,7 +13,7 @@ import (
 	"open-cluster-management.io/interlock/hack/images/program"
 )
 
-// programs say what is compiled: the folder of the module, the package of each
+// programs are the programs to compile: the folder of their module, the package of each
 // program by its name, and the linker's flags for a version.
 type programs struct {
 	module   string
@@ -34,14 +34,14 @@ const (
 	plugin  = "kubectl-addon"
 )
 
-// order is what one call is to make.
+// order describes the release to build, and its outputs.
 type order struct {
 	programs                        programs
 	imagePlatforms, pluginPlatforms []program.Platform
 
 	// repository is the folder of Interlock's source, and out the folder to write to.
 	repository, out string
-	// version as it was given. tag has a v before the number, plain has none.
+	// version is the value of -version. tag is the version with a leading v, plain without it.
 	version, tag, plain string
 	imagePrefix, charts string
 	source, downloads   string
@@ -90,8 +90,9 @@ func (o *order) run(ctx context.Context) error {
 	return nil
 }
 
-// prepare completes the order and refuses one that cannot be made.
-func (o *order) prepare(ctx context.Context) (err error) {
+// prepare completes the order, and returns an error if it is invalid.
+func (o *order) prepare(ctx context.Context) error {
+	var err error
 	if o.tag, o.plain, err = versions(o.version); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (o *order) prepare(ctx context.Context) (err error) {
 func fixToolchain() error {
 	var failed error
 	for name, value := range map[string]string{
-		// Without debug information, as the Makefile: what it has compiled is used again.
+		// As in the Makefile, without debug information, so that its compiled packages are used again.
 		"GOFLAGS": "-trimpath -gcflags=all=-dwarf=false",
 		"GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "GOFIPS140": "off",
 	} {
@@ -133,7 +134,7 @@ func fixToolchain() error {
 	return failed
 }
 
-// program is the order's program of a name.
+// program returns the program with this name.
 func (o *order) program(name string) program.Program {
 	return program.Program{
 		Name: name, Package: o.programs.packages[name], ModuleDir: cmp.Or(o.programs.module, o.repository),

@@ -29,9 +29,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// small is the order of a release whose programs are small ones, as Interlock's take
-// minutes to compile for six platforms. All else is Interlock's, and what git knows.
-func small(t *testing.T) *order {
+// smallOrder returns the order of a release with small programs, because Interlock's take
+// minutes to compile for six platforms. All other files are Interlock's.
+func smallOrder(t *testing.T) *order {
 	t.Helper()
 	for _, variable := range []string{"GOFLAGS", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140"} {
 		t.Setenv(variable, os.Getenv(variable)) // to be restored
@@ -51,7 +51,7 @@ func small(t *testing.T) *order {
 	}
 }
 
-// copyOfRepository has of the repository what a release reads, as its only commit, with a tag.
+// copyOfRepository returns a repository with the files that a release reads. Its only commit has a tag.
 func copyOfRepository(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -99,16 +99,16 @@ func makeRelease(t *testing.T, o *order) {
 
 func content(t *testing.T, o *order, file string) string {
 	t.Helper()
-	found, err := os.ReadFile(filepath.Join(o.out, file))
+	raw, err := os.ReadFile(filepath.Join(o.out, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(found)
+	return string(raw)
 }
 
-// Other folders, another time: the same bytes.
+// Neither folders nor the time of the build change the bytes.
 func TestTheSameCommitGivesTheSameRelease(t *testing.T) {
-	first, second := small(t), small(t)
+	first, second := smallOrder(t), smallOrder(t)
 	makeRelease(t, first)
 	makeRelease(t, second)
 	if a, b := content(t, first, checksums), content(t, second, checksums); a != b {
@@ -117,13 +117,13 @@ func TestTheSameCommitGivesTheSameRelease(t *testing.T) {
 }
 
 func TestAReleaseIsComplete(t *testing.T) {
-	o := small(t)
+	o := smallOrder(t)
 	makeRelease(t, o)
 	var files []string
 	for line := range strings.Lines(content(t, o, checksums)) {
 		sum, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		if found, err := checksum(filepath.Join(o.out, file)); err != nil || found != sum {
-			t.Errorf("%s has the checksum %s, not %s (%v)", file, found, sum, err)
+		if got, err := checksum(filepath.Join(o.out, file)); err != nil || got != sum {
+			t.Errorf("%s has the checksum %s, not %s (%v)", file, got, sum, err)
 		}
 		files = append(files, file)
 	}
@@ -149,7 +149,7 @@ func TestAReleaseIsComplete(t *testing.T) {
 }
 
 func TestThePluginsArchivesAreAsKrewWantsThem(t *testing.T) {
-	o := small(t)
+	o := smallOrder(t)
 	makeRelease(t, o)
 	var manifest struct {
 		APIVersion, Kind string
@@ -174,8 +174,8 @@ func TestThePluginsArchivesAreAsKrewWantsThem(t *testing.T) {
 	}
 	for _, platform := range manifest.Spec.Platforms {
 		file, ok := strings.CutPrefix(platform.URI, "https://git.test/interlock/releases/download/v1.2.3/")
-		if found, err := checksum(filepath.Join(o.out, file)); !ok || err != nil || found != platform.SHA256 {
-			t.Errorf("%s: checksum %s, want %s (%v)", platform.URI, platform.SHA256, found, err)
+		if got, err := checksum(filepath.Join(o.out, file)); !ok || err != nil || got != platform.SHA256 {
+			t.Errorf("%s: checksum %s, want %s (%v)", platform.URI, platform.SHA256, got, err)
 		}
 		packed, complete := untar, "kubectl_complete-addon"
 		if platform.Selector.MatchLabels["os"] == "windows" {
@@ -233,7 +233,7 @@ func TestWhatIsPushedCanBeInstalledFromTheRegistry(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
-	o := small(t)
+	o := smallOrder(t)
 	o.imagePrefix, o.push, o.pushed = host+"/mine/interlock-", true, filepath.Join(t.TempDir(), "pushed")
 	makeRelease(t, o)
 
@@ -249,11 +249,11 @@ func TestWhatIsPushedCanBeInstalledFromTheRegistry(t *testing.T) {
 		if err := validate.Index(index); err != nil {
 			t.Errorf("%s: %v", tag, err)
 		}
-		found, err := index.Digest()
+		hash, err := index.Digest()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tag.String() + "@" + found.String()
+		return tag.String() + "@" + hash.String()
 	}
 	managers, agents := digest(manager), digest(agent)
 	rendered := renderFrom(t, host+"/mine/charts/interlock:1.2.3", "agent: {install: true}")
@@ -269,7 +269,7 @@ func TestWhatIsPushedCanBeInstalledFromTheRegistry(t *testing.T) {
 			t.Errorf("%s has the images %q, want %q", source, got, test.want)
 		}
 	}
-	// With a tag of one's own, nothing else pins the images.
+	// If values have a tag, the digests of the chart do not count.
 	want := "registry.test/addon-manager:mine"
 	if got := imagesIn(renderFrom(t, host+"/mine/charts/interlock:1.2.3", "images: {prefix: registry.test/, tag: mine}")); got[0] != want {
 		t.Errorf("images %q, want %q", got, want)
@@ -307,16 +307,16 @@ func renderFrom(t *testing.T, reference, values string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := map[string]any{}
-	if err := yaml.Unmarshal([]byte(values), &given); err != nil {
+	overrides := map[string]any{}
+	if err := yaml.Unmarshal([]byte(values), &overrides); err != nil {
 		t.Fatal(err)
 	}
 	release := common.ReleaseOptions{Name: "interlock", Namespace: "interlock-system", IsInstall: true}
-	all, err := chartutil.ToRenderValues(chart, given, release, nil)
+	renderValues, err := chartutil.ToRenderValues(chart, overrides, release, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := engine.Render(chart, all)
+	rendered, err := engine.Render(chart, renderValues)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,15 +327,15 @@ func renderFrom(t *testing.T, reference, values string) string {
 	return text.String()
 }
 
-var ofImage = regexp.MustCompile(`(?m)^\s*(?:- )?image: (\S+)$`)
+var imageLine = regexp.MustCompile(`(?m)^\s*(?:- )?image: (\S+)$`)
 
 func imagesIn(manifests string) []string {
-	var found []string
-	for _, match := range ofImage.FindAllStringSubmatch(manifests, -1) {
-		found = append(found, match[1])
+	var images []string
+	for _, match := range imageLine.FindAllStringSubmatch(manifests, -1) {
+		images = append(images, match[1])
 	}
-	slices.Sort(found)
-	return found
+	slices.Sort(images)
+	return images
 }
 
 func TestAnOrderThatCannotBeMadeIsRefused(t *testing.T) {
@@ -366,7 +366,7 @@ func TestAnOrderThatCannotBeMadeIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := small(t)
+			o := smallOrder(t)
 			kept := filepath.Join(o.out, "kept")
 			if err := os.WriteFile(kept, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -382,9 +382,9 @@ func TestAnOrderThatCannotBeMadeIsRefused(t *testing.T) {
 	}
 }
 
-// What is tried before its section is written has notes all the same.
+// A trial release without a section in the changelog has notes, too.
 func TestATryHasTheChangesThatAreNotReleased(t *testing.T) {
-	o := small(t)
+	o := smallOrder(t)
 	o.version, o.tag, o.plain, o.source = "v9.0.0", "v9.0.0", "9.0.0", ""
 	notes, err := o.notes()
 	if err != nil || !strings.Contains(notes, "CHANGELOG.md has no section for v9.0.0") || !strings.HasSuffix(notes, "\n- not yet\n") {

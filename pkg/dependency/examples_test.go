@@ -21,17 +21,17 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// example is one by which KUDO, Carvel or Helm explains dependencies, on add-ons.
+// example is an example from the documentation of KUDO, Carvel or Helm, converted to add-ons.
 type example struct {
-	// addOns are what is declared, by add-on, and dependent is the add-on whose dependencies are evaluated.
+	// addOns are the declarations by add-on. The dependencies of the add-on dependent are evaluated.
 	addOns    map[string]string
 	dependent string
 	policy    string
-	// installed are the add-ons on the managed cluster with their versions, but for the dependent. config is what is set for that.
+	// installed are the add-ons on the managed cluster with their versions, without the dependent. config has its settings.
 	installed map[string]string
 	config    map[string]string
 	cluster   evaluation.Cluster
-	// verdicts are those of the dependencies, installs what is installed because of them, and wishes what is set for them.
+	// verdicts are the verdicts on the dependencies, installs the add-ons to install, and wishes their settings.
 	verdicts, installs, wishes string
 }
 
@@ -41,8 +41,8 @@ func (e example) run(t *testing.T) {
 			t.Errorf("OCM has no variable %q", name)
 		}
 	}
-	declared, on := e.declared(t), e.on()
-	state := declared.State(e.dependent, e.cluster, func(name string) evaluation.Observation { return on[name] })
+	declared, observations := e.declared(t), e.observations()
+	state := declared.State(e.dependent, e.cluster, func(name string) evaluation.Observation { return observations[name] })
 	var verdicts, wishes []string
 	findings := declared.Evaluate(e.dependent, state)
 	for i := range findings {
@@ -54,41 +54,41 @@ func (e example) run(t *testing.T) {
 			}
 		}
 	}
-	for _, compared := range []struct{ what, want, got string }{
+	for _, compared := range []struct{ subject, want, got string }{
 		{"verdicts", e.verdicts, strings.Join(verdicts, " ")},
 		{"installs", e.installs, strings.Join(installation.Needed(declared.Catalog, findings), " ")},
 		{"wishes", e.wishes, strings.Join(wishes, " ")},
 	} {
 		if diff := cmp.Diff(compared.want, compared.got); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", compared.what, diff)
+			t.Errorf("%s: -want, +got:\n%s", compared.subject, diff)
 		}
 	}
 }
 
 func (e example) declared(t *testing.T) *evaluation.Evaluator {
 	t.Helper()
-	var all []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	for name, spec := range e.addOns {
-		all = append(all, fixture.Specified(t, name, spec))
+		registrations = append(registrations, fixture.Specified(t, name, spec))
 	}
 	var policies []dependencyv1alpha1.AddOnDependencyPolicy
 	if e.policy != "" {
 		policies = append(policies, fixture.Policy(t, "install", e.policy))
 	}
-	return evaluation.New(catalog.New(all).WithPolicies(policy.Read(policies)))
+	return evaluation.New(catalog.New(registrations).WithPolicies(policy.Read(policies)))
 }
 
 // variableName is the pattern of OCM's CRD of AddOnDeploymentConfigs.
 var variableName = regexp.MustCompile("^[a-zA-Z_][_a-zA-Z0-9]*$")
 
-func (e example) on() map[string]evaluation.Observation {
-	on := map[string]evaluation.Observation{e.dependent: {Name: e.dependent, Installed: true, Config: e.config}}
+func (e example) observations() map[string]evaluation.Observation {
+	observations := map[string]evaluation.Observation{e.dependent: {Name: e.dependent, Installed: true, Config: e.config}}
 	for name, version := range e.installed {
-		on[name] = evaluation.Observation{
+		observations[name] = evaluation.Observation{
 			Name: name, Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Version: version,
 		}
 	}
-	return on
+	return observations
 }
 
 func TestKUDOExamples(t *testing.T) {
@@ -158,7 +158,7 @@ func TestKUDOUnit(t *testing.T) {
 		t.Errorf("installed: -want, +got:\n%s", diff)
 	}
 	e.installed = map[string]string{"flink": "", "kafka": "", "zookeeper": ""}
-	cluster.AddOns = e.on()
+	cluster.AddOns = e.observations()
 	remove := steps.Remove(declared, steps.Removal{AddOns: []string{e.dependent}, Unit: true}, []steps.Cluster{{
 		Cluster: cluster, Owned: sets.New("flink", "kafka", "zookeeper"),
 	}})
@@ -265,19 +265,19 @@ func TestHelmExamples(t *testing.T) {
 	}
 }
 
-// import-values: a value of one dependency is that of another one.
+// import-values of Helm: a dependency gets a value of another dependency.
 func TestHelmImportValues(t *testing.T) {
 	e := example{dependent: "a", addOns: map[string]string{
 		"a": `{dependencies: [{name: b, install: Auto, settings: {variables: [{name: port, valueFrom: "dependencies['c'].config[?'port']"}]}},
 			{name: c}]}`, "b": "{}", "c": "{}",
 	}}
-	declared, on := e.declared(t), e.on()
-	on["c"] = evaluation.Observation{
+	declared, observations := e.declared(t), e.observations()
+	observations["c"] = evaluation.Observation{
 		Name: "c", Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Config: map[string]string{"port": "80"},
 	}
-	state := declared.State("a", e.cluster, func(name string) evaluation.Observation { return on[name] })
-	wished, known := declared.Evaluate("a", state)[0].Settings()
-	if !known || len(wished) != 1 || wished[0].Value != "80" {
+	state := declared.State("a", e.cluster, func(name string) evaluation.Observation { return observations[name] })
+	wished, ok := declared.Evaluate("a", state)[0].Settings()
+	if !ok || len(wished) != 1 || wished[0].Value != "80" {
 		t.Errorf("wishes %v", wished)
 	}
 }

@@ -152,7 +152,7 @@ func TestEveryFieldHasALine(t *testing.T) {
 	var declared []string
 	spec := reflect.TypeFor[addonv1alpha1.ClusterManagementAddOnSpec]()
 	for i := range spec.NumField() {
-		if field := spec.Field(i); !field.Anonymous { // what OCM ships
+		if field := spec.Field(i); !field.Anonymous { // a field of OCM
 			declared = append(declared, paths(field, "")...)
 		}
 	}
@@ -162,56 +162,56 @@ func TestEveryFieldHasALine(t *testing.T) {
 	}
 }
 
-// paths are the field and those within it, as far as they are of our types.
+// paths returns the paths of the field and of the fields in it, if its type is Interlock's.
 func paths(field reflect.StructField, parent string) []string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	found := []string{parent + name}
+	list := []string{parent + name}
 	inner := field.Type
 	for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
 		inner = inner.Elem()
 	}
 	if inner.Kind() == reflect.Struct && strings.HasSuffix(inner.PkgPath(), "interlock/pkg/apis/addon/v1alpha1") {
-		within := parent + name + "."
-		if field.Anonymous { // its fields are those of its parent
-			found, within = nil, parent
+		prefix := parent + name + "."
+		if field.Anonymous { // its fields belong to its parent
+			list, prefix = nil, parent
 		}
 		for i := range inner.NumField() {
-			found = append(found, paths(inner.Field(i), within)...)
+			list = append(list, paths(inner.Field(i), prefix)...)
 		}
 	}
-	return found
+	return list
 }
 
-// A field makes a difference: it is part of the source and of what has changed,
-// its annotation form means the same, and findings or their message depend on it.
+// A field makes a difference: it is part of the source and of the comparison of changes,
+// its annotation form means the same, and findings or their messages depend on it.
 func TestEveryFieldIsKnownEverywhere(t *testing.T) {
 	for field, specs := range fields {
 		t.Run(field, func(t *testing.T) {
-			without, with := fixture.Specified(t, "x", specs[0]), fixture.Specified(t, "x", specs[1])
-			for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{without, with} {
+			absent, present := fixture.Specified(t, "x", specs[0]), fixture.Specified(t, "x", specs[1])
+			for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{absent, present} {
 				if problems := declaration.Read(&addOn).Problems; len(problems) > 0 && field != "requirements.interlock" {
 					t.Fatalf("the example is wrong: %v", problems)
 				}
 			}
-			if catalog.SameRegistration(&without, &with) || declaration.SourceOf(&without).Equal(declaration.SourceOf(&with)) {
+			if catalog.SameRegistration(&absent, &present) || declaration.SourceOf(&absent).Equal(declaration.SourceOf(&present)) {
 				t.Error("the source does not have it")
 			}
-			before, after := hub(without), hub(with)
-			if len(after.Changed(before.Catalog)) == 0 || len(before.Changed(after.Catalog)) == 0 {
+			previous, current := hub(absent), hub(present)
+			if len(current.Changed(previous.Catalog)) == 0 || len(previous.Changed(current.Catalog)) == 0 {
 				t.Error("Changed does not compare it")
 			}
-			if messages(before) == messages(after) {
-				t.Errorf("no finding and no message depends on it: %s", messages(after))
+			if messages(previous) == messages(current) {
+				t.Errorf("no finding and no message depends on it: %s", messages(current))
 			}
 			annotated := hub(fixture.Annotated("x", specs[1]))
-			if diff := cmp.Diff(messages(after), messages(annotated)); diff != "" {
+			if diff := cmp.Diff(messages(current), messages(annotated)); diff != "" {
 				t.Errorf("-field, +annotation:\n%s", diff)
 			}
 		})
 	}
 }
 
-// hub has x among add-ons that show what the fields do.
+// hub returns an evaluator with x and an add-on that depends on an API of it.
 func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
 	return evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		x,
@@ -223,7 +223,7 @@ func hub(x addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
 	}))
 }
 
-// messages are the findings on x, and on what may need an API of x.
+// messages returns the findings and messages on x, and on the add-on that needs an API of x.
 func messages(e *evaluation.Evaluator) string {
 	running := func(version string) evaluation.Observation {
 		return evaluation.Observation{Installed: true, Available: fixture.Available(metav1.ConditionTrue, ""), Version: version}
@@ -260,7 +260,7 @@ func TestEveryFieldIsPublished(t *testing.T) {
 	for field := range fields {
 		names := strings.Split(field, ".")
 		for version, schema := range schemas {
-			if !has(schema, names) {
+			if !hasField(schema, names) {
 				t.Errorf("the CRD has no spec.%s in %s", field, version)
 			}
 		}
@@ -306,8 +306,8 @@ func schemasOfSpec(t *testing.T) map[string]map[string]any {
 	return schemas
 }
 
-// has reports whether a schema has the field of this path.
-func has(schema map[string]any, path []string) bool {
+// hasField reports whether a schema has the field of this path.
+func hasField(schema map[string]any, path []string) bool {
 	if items, isList := schema["items"].(map[string]any); isList {
 		schema = items
 	}
@@ -315,6 +315,6 @@ func has(schema map[string]any, path []string) bool {
 		return true
 	}
 	properties, _ := schema["properties"].(map[string]any)
-	inner, found := properties[path[0]].(map[string]any)
-	return found && has(inner, path[1:])
+	inner, ok := properties[path[0]].(map[string]any)
+	return ok && hasField(inner, path[1:])
 }

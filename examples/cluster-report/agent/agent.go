@@ -1,5 +1,5 @@
-// Package agent is what the add-on runs on a managed cluster. This one only
-// says that it is there; yours would do something.
+// Package agent is the part of the add-on that runs on a managed cluster. It only
+// reports that it runs. Add the work of your add-on here.
 package agent
 
 import (
@@ -11,11 +11,11 @@ import (
 	"open-cluster-management.io/addon-framework/pkg/lease"
 )
 
-// AddOn is the add-on's name, and that of its lease.
+// AddOn is the name of the add-on and of its lease.
 const AddOn = "cluster-report"
 
-// Run renews the add-on's lease until the context ends. By it OCM and Interlock
-// see that the add-on is available.
+// Run renews the add-on's lease until the context ends. The lease shows OCM and
+// Interlock that the add-on is available.
 func Run(ctx context.Context, config *rest.Config, namespace string) error {
 	managed, err := kubernetes.NewForConfig(config)
 	if err != nil {

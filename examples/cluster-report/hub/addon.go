@@ -15,13 +15,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/author/dependent"
 )
 
-// The templates of what is installed on a managed cluster.
+// The templates of the objects to install on a managed cluster.
 //
 //go:embed manifests/*.yaml
 var templates embed.FS
 
-// newAddOn is the add-on as addon-framework knows it, before it is told of its
-// dependencies.
+// newAddOn returns the add-on for addon-framework, without its dependencies.
 func newAddOn(image string) (agent.AgentAddon, error) {
 	return addonfactory.NewAgentAddonFactory(Name, templates, "manifests").
 		WithAgentHealthProber(&agent.HealthProber{Type: agent.HealthProberTypeLease}).
@@ -31,8 +30,8 @@ func newAddOn(image string) (agent.AgentAddon, error) {
 		BuildTemplateAgentAddon()
 }
 
-// startAddOn has addon-framework install the add-on, on each cluster after what
-// it depends on.
+// startAddOn starts addon-framework's manager, which installs the add-on on each
+// cluster once its dependencies are satisfied.
 func startAddOn(ctx context.Context, config *rest.Config, image string) error {
 	addOn, err := newAddOn(image)
 	if err != nil {
@@ -46,7 +45,7 @@ func startAddOn(ctx context.Context, config *rest.Config, image string) error {
 	if err != nil {
 		return fmt.Errorf("create addon-framework's manager: %w", err)
 	}
-	// The one line that is there for the sake of dependencies.
+	// Only this line is necessary for dependencies.
 	if err := manager.AddAgent(dependent.Wrap(addOn, dependent.Ordered(reader))); err != nil {
 		return fmt.Errorf("register the add-on: %w", err)
 	}

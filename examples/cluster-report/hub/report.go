@@ -21,50 +21,50 @@ import (
 )
 
 const (
-	// accountNamespace is where managed-serviceaccount makes service accounts.
+	// accountNamespace is the namespace in which managed-serviceaccount creates service accounts.
 	accountNamespace = "open-cluster-management-agent-addon"
-	// again is how old a report may become.
-	again = 5 * time.Minute
-	// answerTime bounds the questions to a cluster that may be gone.
-	answerTime = 10 * time.Second
-	validity   = 24 * time.Hour
+	// reportInterval is the time between two reports on a cluster.
+	reportInterval = 5 * time.Minute
+	// requestTimeout limits each request to a cluster, which may be unreachable.
+	requestTimeout = 10 * time.Second
+	validity       = 24 * time.Hour
 )
 
 // Reporter keeps a ConfigMap with a report in the namespace of every cluster
-// that has the add-on. What the report says it learns from the managed cluster
-// itself, as the service account that managed-serviceaccount makes there.
+// that has the add-on. It reads the data from the managed cluster itself, as the
+// service account that managed-serviceaccount creates there.
 type Reporter struct {
 	Hub client.Client
 }
 
-// Reconcile brings one cluster's report up to date.
+// Reconcile updates the report on one cluster.
 func (r *Reporter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	installed := &addonv1beta1.ManagedClusterAddOn{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, installed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// Available is False while managed-serviceaccount is not available: there is
-	// no other check of it here, and no other is needed.
+	// Available is False while managed-serviceaccount is not available, so this
+	// code needs no other check of the dependency.
 	if !installed.DeletionTimestamp.IsZero() ||
 		!meta.IsStatusConditionTrue(installed.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionAvailable) {
 		return reconcile.Result{}, nil
 	}
 	account, err := r.account(ctx, installed)
 	if err != nil || account.Status.TokenSecretRef == nil {
-		return reconcile.Result{}, err // a token wakes this controller
+		return reconcile.Result{}, err // a new token triggers this controller
 	}
 	login, err := r.login(ctx, installed.Namespace, account.Status.TokenSecretRef.Name)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	report, err := ask(ctx, login)
+	report, err := readReport(ctx, login)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("ask cluster %s: %w", installed.Namespace, err)
 	}
-	return reconcile.Result{RequeueAfter: again}, r.write(ctx, installed, report)
+	return reconcile.Result{RequeueAfter: reportInterval}, r.write(ctx, installed, report)
 }
 
-// account asks managed-serviceaccount for a service account on the cluster.
+// account requests a service account on the cluster from managed-serviceaccount.
 func (r *Reporter) account(ctx context.Context, installed *addonv1beta1.ManagedClusterAddOn) (*accountsv1beta1.ManagedServiceAccount, error) {
 	account := &accountsv1beta1.ManagedServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: installed.Namespace, Name: Name}}
 	err := r.Hub.Get(ctx, client.ObjectKeyFromObject(account), account)
@@ -72,7 +72,7 @@ func (r *Reporter) account(ctx context.Context, installed *addonv1beta1.ManagedC
 		return account, err
 	}
 	account.Spec.Rotation = accountsv1beta1.ManagedServiceAccountRotation{Enabled: true, Validity: metav1.Duration{Duration: validity}}
-	// It goes with the add-on.
+	// Kubernetes deletes it with the add-on.
 	if err := controllerutil.SetOwnerReference(installed, account, r.Hub.Scheme()); err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (r *Reporter) account(ctx context.Context, installed *addonv1beta1.ManagedC
 	return account, nil
 }
 
-// login is how to reach the cluster: its address from the ManagedCluster, the
-// token and the CA from the secret that managed-serviceaccount keeps.
+// login returns the configuration for a client of the cluster. The address comes from
+// the ManagedCluster, token and CA from the Secret of managed-serviceaccount.
 func (r *Reporter) login(ctx context.Context, cluster, secretName string) (*rest.Config, error) {
 	managed := &clusterv1.ManagedCluster{}
 	if err := r.Hub.Get(ctx, client.ObjectKey{Name: cluster}, managed); err != nil {
@@ -100,12 +100,12 @@ func (r *Reporter) login(ctx context.Context, cluster, secretName string) (*rest
 		Host:            managed.Spec.ManagedClusterClientConfigs[0].URL,
 		BearerToken:     string(secret.Data[corev1.ServiceAccountTokenKey]),
 		TLSClientConfig: rest.TLSClientConfig{CAData: secret.Data[corev1.ServiceAccountRootCAKey]},
-		Timeout:         answerTime,
+		Timeout:         requestTimeout,
 	}, nil
 }
 
-// ask learns from a cluster what the report says.
-func ask(ctx context.Context, login *rest.Config) (map[string]string, error) {
+// readReport reads the data of the report from a cluster.
+func readReport(ctx context.Context, login *rest.Config) (map[string]string, error) {
 	cluster, err := kubernetes.NewForConfig(login)
 	if err != nil {
 		return nil, err

@@ -24,11 +24,11 @@ const token = "a token of managed-serviceaccount"
 
 var key = client.ObjectKey{Namespace: "cluster1", Name: Name}
 
-// managedCluster is the API server of a managed cluster, as far as it is asked:
-// it answers whoever has the token.
+// managedCluster returns the API server of a managed cluster, with the two resources of
+// the report. It accepts any client with the token.
 func managedCluster(t *testing.T) *httptest.Server {
 	t.Helper()
-	answers := map[string]any{
+	responses := map[string]any{
 		"/version": version.Info{GitVersion: "v1.35.4"},
 		"/api/v1/namespaces": corev1.NamespaceList{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"},
@@ -36,15 +36,15 @@ func managedCluster(t *testing.T) *httptest.Server {
 		},
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, known := answers[r.URL.Path]
+		response, ok := responses[r.URL.Path]
 		switch {
 		case r.Header.Get("Authorization") != "Bearer "+token:
 			w.WriteHeader(http.StatusUnauthorized)
-		case !known:
+		case !ok:
 			w.WriteHeader(http.StatusNotFound)
 		default:
 			w.Header().Set("Content-Type", "application/json")
-			if err := json.NewEncoder(w).Encode(answer); err != nil {
+			if err := json.NewEncoder(w).Encode(response); err != nil {
 				t.Error(err)
 			}
 		}
@@ -102,7 +102,7 @@ func TestTheReportIsMadeWithTheToken(t *testing.T) {
 		t.Errorf("asked for %+v, owned by %v", account.Spec, account.OwnerReferences)
 	}
 
-	// What managed-serviceaccount does.
+	// managed-serviceaccount creates the token.
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: Name}}
 	secret.Data = map[string][]byte{"token": []byte(token), "ca.crt": ca}
 	if err := hub.Create(t.Context(), secret); err != nil {
@@ -113,7 +113,7 @@ func TestTheReportIsMadeWithTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := reconcileOnce(t, hub)
-	if err != nil || result.RequeueAfter != again {
+	if err != nil || result.RequeueAfter != reportInterval {
 		t.Fatalf("%v, error %v", result, err)
 	}
 	report := &corev1.ConfigMap{}

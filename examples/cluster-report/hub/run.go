@@ -1,5 +1,5 @@
-// Package hub is what the add-on runs on the hub: addon-framework's manager,
-// which installs it, and a controller that uses what it depends on.
+// Package hub is the part of the add-on that runs on the hub: addon-framework's
+// manager, which installs it, and a controller that uses its dependency.
 package hub
 
 import (
@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Name is what the add-on is called, and its ManagedServiceAccounts.
+// Name is the name of the add-on and of its ManagedServiceAccounts.
 const Name = "cluster-report"
 
-// Scheme has all that the add-on reads and writes on the hub.
+// Scheme returns a scheme with all types that the add-on reads and writes on the hub.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(corev1.AddToScheme(scheme), clusterv1.Install(scheme),

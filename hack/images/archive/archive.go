@@ -1,5 +1,5 @@
-// Package archive writes archives that depend on nothing but the files in them:
-// the same files give the same bytes, on every machine and at every time.
+// Package archive writes reproducible archives: the same files give the same bytes, on
+// every machine and at every time.
 package archive
 
 import (
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// File is an entry of an archive. One whose name ends with a slash is a folder,
-// one with a Link a symbolic link.
+// File is an entry of an archive. If its name ends with a slash, it is a folder. If it has
+// a Link, it is a symbolic link.
 type File struct {
 	Name    string
 	Mode    fs.FileMode
@@ -61,7 +61,7 @@ func TarGz(out io.Writer, files []File, modified time.Time) error {
 	return errors.Join(Tar(compressed, sorted(files), modified), compressed.Close())
 }
 
-// Zip writes the files sorted by name. It knows regular files only.
+// Zip writes the files sorted by name. It supports regular files only.
 func Zip(out io.Writer, files []File, modified time.Time) error {
 	writer := zip.NewWriter(out)
 	for _, file := range sorted(files) {

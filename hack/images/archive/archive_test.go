@@ -23,7 +23,7 @@ var files = []File{
 
 var writers = map[string]func(io.Writer, []File, time.Time) error{"tar.gz": TarGz, "zip": Zip}
 
-func written(t *testing.T, kind string, files []File, modified time.Time) []byte {
+func archiveOf(t *testing.T, kind string, files []File, modified time.Time) []byte {
 	t.Helper()
 	var buffer bytes.Buffer
 	if err := writers[kind](&buffer, files, modified); err != nil {
@@ -32,33 +32,33 @@ func written(t *testing.T, kind string, files []File, modified time.Time) []byte
 	return buffer.Bytes()
 }
 
-// Another order, and the same time in another zone.
+// The order of the files and the time zone do not matter.
 func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 	reversed := slices.Clone(files)
 	slices.Reverse(reversed)
 	for kind := range writers {
-		first := written(t, kind, files, commit)
-		second := written(t, kind, reversed, commit.In(time.FixedZone("east", 9*60*60)))
+		first := archiveOf(t, kind, files, commit)
+		second := archiveOf(t, kind, reversed, commit.In(time.FixedZone("east", 9*60*60)))
 		if !bytes.Equal(first, second) {
 			t.Errorf("%s: other bytes the second time", kind)
 		}
-		if bytes.Equal(first, written(t, kind, files, commit.Add(time.Minute))) {
+		if bytes.Equal(first, archiveOf(t, kind, files, commit.Add(time.Minute))) {
 			t.Errorf("%s: the time of the commit is not in the archive", kind)
 		}
 	}
 }
 
-const wanted = "LICENSE -rw-r--r-- 1700000000 text, kubectl-addon -rwxr-xr-x 1700000000 program"
+const wantEntries = "LICENSE -rw-r--r-- 1700000000 text, kubectl-addon -rwxr-xr-x 1700000000 program"
 
 func TestATarGzHasTheFiles(t *testing.T) {
-	compressed, err := gzip.NewReader(bytes.NewReader(written(t, "tar.gz", files, commit)))
+	compressed, err := gzip.NewReader(bytes.NewReader(archiveOf(t, "tar.gz", files, commit)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if compressed.Name != "" || !compressed.ModTime.IsZero() {
 		t.Errorf("the header of gzip has %q and %s", compressed.Name, compressed.ModTime)
 	}
-	var found []string
+	var entries []string
 	for reader := tar.NewReader(compressed); ; {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -68,20 +68,20 @@ func TestATarGzHasTheFiles(t *testing.T) {
 		if err := errors.Join(err, readErr); err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, fmt.Sprintf("%s %s %d %s", header.Name, header.FileInfo().Mode(), header.ModTime.Unix(), content))
+		entries = append(entries, fmt.Sprintf("%s %s %d %s", header.Name, header.FileInfo().Mode(), header.ModTime.Unix(), content))
 	}
-	if got := strings.Join(found, ", "); got != wanted {
-		t.Errorf("%s, want %s", got, wanted)
+	if got := strings.Join(entries, ", "); got != wantEntries {
+		t.Errorf("%s, want %s", got, wantEntries)
 	}
 }
 
 func TestAZipHasTheFiles(t *testing.T) {
-	content := written(t, "zip", files, commit)
+	content := archiveOf(t, "zip", files, commit)
 	reader, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
+	var entries []string
 	for _, entry := range reader.File {
 		file, err := entry.Open()
 		if err != nil {
@@ -91,10 +91,10 @@ func TestAZipHasTheFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, fmt.Sprintf("%s %s %d %s", entry.Name, entry.Mode(), entry.Modified.Unix(), content))
+		entries = append(entries, fmt.Sprintf("%s %s %d %s", entry.Name, entry.Mode(), entry.Modified.Unix(), content))
 	}
-	if got := strings.Join(found, ", "); got != wanted {
-		t.Errorf("%s, want %s", got, wanted)
+	if got := strings.Join(entries, ", "); got != wantEntries {
+		t.Errorf("%s, want %s", got, wantEntries)
 	}
 }
 

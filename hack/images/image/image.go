@@ -20,19 +20,19 @@ import (
 	"open-cluster-management.io/interlock/hack/images/program"
 )
 
-// user that the image runs as: a number, so that a kubelet knows that it is
-// not root, and one that no system's accounts use.
+// user is the user and group that the image runs as. It is a number, so that a kubelet
+// can check that it is not root, and no system has an account with this number.
 const user = "65532:65532"
 
-// Image says what one image is to be made of: a program, and what is around it.
+// Image describes an image to build: a program, and the metadata around it.
 type Image struct {
 	program.Program
-	// Entrypoint: a container runs the program unless its pod says otherwise.
+	// Entrypoint makes the program the entrypoint, which a pod can override.
 	// Without it, the pod's arguments are the whole command.
 	Entrypoint bool
-	// Links are further names of the program in the image.
+	// Links are additional names of the program in the image.
 	Links []string
-	// Repository is the name without the tag. Aliases are further ones.
+	// Repository is the name without the tag. Aliases are additional names.
 	Repository string
 	Aliases    []string
 	Platforms  []program.Platform
@@ -40,10 +40,10 @@ type Image struct {
 	Revision, Source string
 }
 
-// Reference is the name of the image.
+// Reference returns the name of the image, with its tag.
 func (i Image) Reference() string { return i.Repository + ":" + i.Version }
 
-// references are all names of the image.
+// references returns all names of the image.
 func (i Image) references() []string {
 	names := []string{i.Reference()}
 	for _, alias := range i.Aliases {
@@ -52,7 +52,7 @@ func (i Image) references() []string {
 	return names
 }
 
-// labels are OCI's well-known ones, those that have a value.
+// labels returns OCI's well-known labels that have a value.
 func (i Image) labels() map[string]string {
 	labels := map[string]string{
 		"org.opencontainers.image.title":   i.Name,
@@ -73,13 +73,13 @@ func (i Image) labels() map[string]string {
 // Built is an image for all of its platforms.
 type Built struct {
 	Index v1.ImageIndex
-	// materials are bills of materials, by the platform.
+	// materials are bills of materials, by platform.
 	materials map[program.Platform][]byte
 }
 
 // Build compiles the program for all platforms.
 func (i Image) Build(ctx context.Context) (*Built, error) {
-	made := &Built{
+	result := &Built{
 		Index:     mutate.IndexMediaType(empty.Index, types.OCIImageIndex),
 		materials: map[program.Platform][]byte{},
 	}
@@ -93,17 +93,17 @@ func (i Image) Build(ctx context.Context) (*Built, error) {
 			return nil, fmt.Errorf("for %s: %w", platform, err)
 		}
 		subject := cdx.Component{BOMRef: i.Name, Type: cdx.ComponentTypeContainer, Name: i.Repository, Version: i.Version}
-		if made.materials[platform], err = binary.BillOfMaterials(subject); err != nil {
+		if result.materials[platform], err = binary.BillOfMaterials(subject); err != nil {
 			return nil, fmt.Errorf("for %s: %w", platform, err)
 		}
-		made.Index = mutate.AppendManifests(made.Index, mutate.IndexAddendum{Add: single, Descriptor: v1.Descriptor{
+		result.Index = mutate.AppendManifests(result.Index, mutate.IndexAddendum{Add: single, Descriptor: v1.Descriptor{
 			Platform: &v1.Platform{OS: platform.System, Architecture: platform.Architecture},
 		}})
 	}
-	return made, nil
+	return result, nil
 }
 
-// single is the image for one platform.
+// single returns the image for one platform.
 func (i Image) single(binary *program.Binary) (v1.Image, error) {
 	var files bytes.Buffer
 	if err := archive.Tar(&files, i.files(binary), i.Created); err != nil {
@@ -128,8 +128,8 @@ func (i Image) single(binary *program.Binary) (v1.Image, error) {
 
 func (i Image) config(platform program.Platform, single v1.Image) *v1.ConfigFile {
 	config := &v1.ConfigFile{}
-	if present, err := single.ConfigFile(); err == nil {
-		config = present.DeepCopy()
+	if base, err := single.ConfigFile(); err == nil {
+		config = base.DeepCopy()
 	}
 	config.OS, config.Architecture = platform.System, platform.Architecture
 	config.Created = v1.Time{Time: i.Created}
@@ -140,9 +140,9 @@ func (i Image) config(platform program.Platform, single v1.Image) *v1.ConfigFile
 	return config
 }
 
-// files is the file system of the image: the program, a folder for temporary files,
-// which a pod whose root is read-only mounts a volume on, and the licences of what is
-// linked into the program.
+// files returns the files of the image: the program, a folder for temporary files, and the
+// licenses of all modules that are linked into the program. A pod with a read-only root
+// mounts a volume on the folder.
 func (i Image) files(binary *program.Binary) []archive.File {
 	files := []archive.File{
 		{Name: i.Name, Mode: 0o555, Content: binary.Content},

@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// WriteLayout writes the image to a folder and to an archive, in place of what
-// was there, and its bills of materials beside them.
-func (i Image) WriteLayout(out string, made *Built) error {
+// WriteLayout writes the image to a folder and to an archive, with its bills of materials
+// beside them. It replaces older files.
+func (i Image) WriteLayout(out string, built *Built) error {
 	folder := filepath.Join(out, i.Name)
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
 		return err
@@ -31,8 +31,8 @@ func (i Image) WriteLayout(out string, made *Built) error {
 		return fmt.Errorf("write layout %s: %w", folder, err)
 	}
 	for _, reference := range i.references() {
-		// OCI's annotation has the tag; containerd looks for the whole name in its own.
-		if err := path.AppendIndex(made.Index, layout.WithAnnotations(map[string]string{
+		// OCI's annotation has the tag. containerd's own annotation has the whole name.
+		if err := path.AppendIndex(built.Index, layout.WithAnnotations(map[string]string{
 			"org.opencontainers.image.ref.name": i.Version,
 			"io.containerd.image.name":          reference,
 		})); err != nil {
@@ -42,7 +42,7 @@ func (i Image) WriteLayout(out string, made *Built) error {
 	if err := writeArchive(folder, folder+".tar", i.Created); err != nil {
 		return fmt.Errorf("write archive %s.tar: %w", folder, err)
 	}
-	for platform, content := range made.materials {
+	for platform, content := range built.materials {
 		file := fmt.Sprintf("%s_%s_%s.cdx.json", folder, platform.System, platform.Architecture)
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (i Image) WriteLayout(out string, made *Built) error {
 	return nil
 }
 
-// writeArchive packs a folder. The order is that of file names, so that the
-// same layout is the same archive.
+// writeArchive packs a folder. Files are in the order of their names, so that the same
+// layout gives the same archive.
 func writeArchive(folder, archive string, created time.Time) (err error) {
 	file, err := os.Create(archive)
 	if err != nil {
@@ -97,20 +97,20 @@ func addFile(writer *tar.Writer, header *tar.Header, path string) error {
 }
 
 // Push copies the image to its registry, under all of its names.
-func (i Image) Push(ctx context.Context, made *Built, insecure bool) error {
+func (i Image) Push(ctx context.Context, built *Built, insecure bool) error {
 	var options []name.Option
 	if insecure {
 		options = append(options, name.Insecure)
 	}
-	for _, full := range i.references() {
-		reference, err := name.NewTag(full, append(options, name.StrictValidation)...)
+	for _, fullName := range i.references() {
+		reference, err := name.NewTag(fullName, append(options, name.StrictValidation)...)
 		if err != nil {
-			return fmt.Errorf("%s is no name of an image in a registry (set -repository-prefix): %w", full, err)
+			return fmt.Errorf("%s is no name of an image in a registry (set -repository-prefix): %w", fullName, err)
 		}
-		if strings.HasPrefix(full, "localhost/") {
-			return fmt.Errorf("%s is no registry: set -repository-prefix", full)
+		if strings.HasPrefix(fullName, "localhost/") {
+			return fmt.Errorf("%s is no registry: set -repository-prefix", fullName)
 		}
-		err = remote.WriteIndex(reference, made.Index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+		err = remote.WriteIndex(reference, built.Index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 		if err != nil {
 			return fmt.Errorf("push %s: %w", reference, err)
 		}

@@ -23,31 +23,31 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// licenseFolder of an image or an archive has a folder for each linked module, with the texts
-// that its licence demands to be passed on.
+// licenseFolder is the folder of an image or an archive with a subfolder for each linked module.
+// A subfolder has the texts that the license of the module requires to be passed on.
 const licenseFolder = "licenses"
 
-// licenseFile is the name of a file with such a text.
+// licenseFile matches the name of a file with such a text.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|notice|patents|copyright)([.-][a-z0-9.-]+)?$`)
 
-// moduleLicense has the texts of one module by their path in the module.
+// moduleLicense has the license texts of one module by their path in the module.
 type moduleLicense map[string][]byte
 
-// identifiers are the SPDX identifiers of the licences in the module's root.
+// identifiers returns the SPDX identifiers of the licenses in the module's root.
 func (m moduleLicense) identifiers() []string {
-	found := map[string]bool{}
+	ids := map[string]bool{}
 	for file, text := range m {
 		if strings.Contains(file, "/") {
 			continue
 		}
 		for _, match := range licensecheck.Scan(text).Match {
-			found[match.ID] = true
+			ids[match.ID] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return slices.Sorted(maps.Keys(ids))
 }
 
-// forBill returns the licences as a bill of materials has them.
+// forBill returns the licenses in the form for a bill of materials.
 func (m moduleLicense) forBill() *cdx.Licenses {
 	licenses := cdx.Licenses{}
 	for _, identifier := range m.identifiers() {
@@ -60,30 +60,30 @@ func (m moduleLicense) forBill() *cdx.Licenses {
 	return &licenses
 }
 
-// licensesOf reads the texts of all modules of a binary, by module path, and
-// under "std" those of Go. It fails for a module without any.
+// licensesOf reads the license texts of all modules of a binary, by module path. "std" has
+// the license of Go. It fails for a module without a license.
 func licensesOf(ctx context.Context, moduleDir string, modules []*debug.Module) (map[string]moduleLicense, error) {
 	folders, err := foldersOf(ctx, moduleDir, modules)
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]moduleLicense{}
+	licenses := map[string]moduleLicense{}
 	for module, folder := range folders {
-		if found[module], err = readLicense(folder); err != nil {
+		if licenses[module], err = readLicense(folder); err != nil {
 			return nil, fmt.Errorf("licence of %s: %w", module, err)
 		}
 	}
-	if found["std"], err = readGoLicense(ctx); err != nil {
+	if licenses["std"], err = readGoLicense(ctx); err != nil {
 		return nil, fmt.Errorf("licence of Go: %w", err)
 	}
-	return found, nil
+	return licenses, nil
 }
 
-// foldersOf returns the source of each module, by the path that it is imported
-// by, also where another one was compiled in its place.
+// foldersOf returns the source folder of each module, by the module path in imports. A
+// replaced module has the folder of its replacement.
 func foldersOf(ctx context.Context, moduleDir string, modules []*debug.Module) (map[string]string, error) {
 	folders := map[string]string{}
-	imported := map[string]string{} // by what was compiled
+	imported := map[string]string{} // by the path of the compiled module
 	download := exec.CommandContext(ctx, "go", "mod", "download", "-json")
 	download.Dir = moduleDir
 	for _, module := range modules {
@@ -115,11 +115,11 @@ func foldersOf(ctx context.Context, moduleDir string, modules []*debug.Module) (
 	}
 }
 
-// notLinked are licences of packages that no program has, by module and file, and texts about them. A test checks that.
+// notLinked are licenses of packages that no program contains, by module and file, and texts about them. A test checks that.
 var notLinked = []string{"filepath-securejoin/LICENSE.MPL-2.0", "filepath-securejoin/COPYING.md"} // of pathrs-lite
 
-// readLicense reads the texts in a folder and below. Parts that a module took
-// over from elsewhere have their own.
+// readLicense reads the license texts in a folder and its subfolders. Parts that a module
+// copied from other projects have their own licenses.
 func readLicense(folder string) (moduleLicense, error) {
 	texts := moduleLicense{}
 	source := os.DirFS(folder)
@@ -142,7 +142,7 @@ func readLicense(folder string) (moduleLicense, error) {
 	return texts, err
 }
 
-// readGoLicense reads Go's licence, which some installations keep one folder up.
+// readGoLicense reads Go's license, which some installations keep in the parent folder.
 func readGoLicense(ctx context.Context) (moduleLicense, error) {
 	output, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -157,7 +157,7 @@ func readGoLicense(ctx context.Context) (moduleLicense, error) {
 	return nil, fmt.Errorf("%s has no LICENSE: use the Go of go.dev/dl", root)
 }
 
-// licenseFiles are the files of an image or an archive, by name.
+// licenseFiles returns the license files of an image or an archive, by name.
 func licenseFiles(licenses map[string]moduleLicense) map[string][]byte {
 	files := map[string][]byte{}
 	for module, texts := range licenses {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is released has a known licence for each module.
+// Each module of a released program has a known license.
 func TestLicencesOfThePrograms(t *testing.T) {
 	for _, program := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/"+program)
@@ -40,7 +40,7 @@ func TestLicencesOfThePrograms(t *testing.T) {
 	}
 }
 
-// The licence of a package that is left out is that of no other package.
+// The packages with the licenses that are left out are not linked.
 func TestWhatHasAnotherLicenceIsNotLinked(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./cmd/...")
 	list.Dir = "../../.."
@@ -53,6 +53,6 @@ func TestWhatHasAnotherLicenceIsNotLinked(t *testing.T) {
 	}
 }
 
-// permissive are the licences that a binary can be passed on under with no more
-// than their texts beside it.
+// permissive are the licenses that only require their texts beside a binary that is passed
+// on.
 var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense", "GooglePatentsFile"}

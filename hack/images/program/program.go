@@ -1,5 +1,5 @@
-// Package program compiles Go programs so that the same source gives the same
-// bytes, and finds out what they were linked from.
+// Package program compiles Go programs reproducibly, so that the same source gives the same
+// bytes, and lists their modules.
 package program
 
 import (
@@ -15,19 +15,19 @@ import (
 	"open-cluster-management.io/interlock/hack/images/archive"
 )
 
-// Platform is what a binary runs on, as Go names it.
+// Platform is an operating system and a processor architecture, in Go's names.
 type Platform struct{ System, Architecture string }
 
 func (p Platform) String() string { return p.System + "/" + p.Architecture }
 
-// Program says what a binary is to be made of.
+// Program describes a program to compile.
 type Program struct {
 	Name string
 	// Package is the program's package, and ModuleDir the folder of its module.
 	Package, ModuleDir string
 	LDFlags            string
 	Version            string
-	// Created is the time of all files: that of the commit, not of the build.
+	// Created is the time of all files. It is the time of the commit, not of the build.
 	Created time.Time
 }
 
@@ -35,10 +35,10 @@ type Program struct {
 type Binary struct {
 	Content  []byte
 	Platform Platform
-	linked   *modules
+	modules  *modules
 }
 
-// Build makes a static binary that is the same wherever and whenever it is made.
+// Build compiles a static binary. The same source gives the same bytes on every machine and at every time.
 func (p Program) Build(ctx context.Context, platform Platform) (*Binary, error) {
 	folder, err := os.MkdirTemp("", "images-")
 	if err != nil {
@@ -52,17 +52,17 @@ func (p Program) Build(ctx context.Context, platform Platform) (*Binary, error) 
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build %s for %s: %w\n%s", p.Package, platform, err, output)
 	}
-	linked, err := linkedInto(ctx, p, binary)
+	modules, err := readModules(ctx, p, binary)
 	if err != nil {
 		return nil, fmt.Errorf("for %s: %w", platform, err)
 	}
 	content, err := os.ReadFile(binary)
-	return &Binary{Content: content, Platform: platform, linked: linked}, err
+	return &Binary{Content: content, Platform: platform, modules: modules}, err
 }
 
-// Licenses are the texts of all that is linked into the binary, in a folder for each module.
+// Licenses returns the license texts of all modules in the binary, in a folder for each module.
 func (b *Binary) Licenses() []archive.File {
-	texts := licenseFiles(b.linked.licenses)
+	texts := licenseFiles(b.modules.licenses)
 	files := make([]archive.File, 0, len(texts))
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		files = append(files, archive.File{Name: name, Mode: 0o444, Content: texts[name]})

@@ -21,7 +21,7 @@ import (
 
 const patience = 30 * time.Second
 
-var at = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+var leaseTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 func lease(renewTime *metav1.MicroTime) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
@@ -109,11 +109,11 @@ func TestWatchKeepsLeaseState(t *testing.T) {
 	}
 	awaitChange(t, changed)
 	expect(availability.LeaseFound, nil)
-	if _, err := client.Update(t.Context(), lease(renewTime(at)), metav1.UpdateOptions{}); err != nil {
+	if _, err := client.Update(t.Context(), lease(renewTime(leaseTime)), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	awaitChange(t, changed)
-	expect(availability.LeaseFound, &at)
+	expect(availability.LeaseFound, &leaseTime)
 	if err := client.Delete(t.Context(), "proxy", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestWatchKeepsLeaseState(t *testing.T) {
 }
 
 func TestOneWatchPerLease(t *testing.T) {
-	managed, hosting := fake.NewClientset(), fake.NewClientset(lease(renewTime(at)))
+	managed, hosting := fake.NewClientset(), fake.NewClientset(lease(renewTime(leaseTime)))
 	respond := silenced(hosting)
 	watcher, changed := started(t, managed, hosting)
 	for range 5 {
@@ -177,7 +177,7 @@ func count(client *fake.Clientset, verb string) int {
 }
 
 func TestRefusingAPIServer(t *testing.T) {
-	managed := fake.NewClientset(lease(renewTime(at)))
+	managed := fake.NewClientset(lease(renewTime(leaseTime)))
 	refusals := 0
 	managed.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		refusals++
@@ -203,8 +203,8 @@ func TestRead(t *testing.T) {
 		want    availability.Lease
 	}{
 		{
-			name: "found", objects: []runtime.Object{lease(renewTime(at))},
-			want: availability.Lease{State: availability.LeaseFound, RenewTime: &at},
+			name: "found", objects: []runtime.Object{lease(renewTime(leaseTime))},
+			want: availability.Lease{State: availability.LeaseFound, RenewTime: &leaseTime},
 		},
 		{name: "never renewed", objects: []runtime.Object{lease(nil)}, want: availability.Lease{State: availability.LeaseFound}},
 		{name: "not found", want: availability.Lease{State: availability.LeaseNotFound}},

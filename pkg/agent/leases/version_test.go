@@ -52,11 +52,11 @@ func TestVersionChangesAreNotifiedSeparately(t *testing.T) {
 			t.Fatalf("observed %+v, want %s", got, version)
 		}
 	}
-	write("1.0.0", at)
+	write("1.0.0", leaseTime)
 	awaitChange(t, versioned)
 	expect("1.0.0")
-	write("1.0.0", at.Add(time.Minute)) // a renewal alone
-	write("1.1.0", at.Add(2*time.Minute))
+	write("1.0.0", leaseTime.Add(time.Minute)) // a renewal alone
+	write("1.1.0", leaseTime.Add(2*time.Minute))
 	awaitChange(t, versioned)
 	expect("1.1.0")
 	if len(versioned) > 0 {
@@ -68,7 +68,7 @@ func TestVersionChangesAreNotifiedSeparately(t *testing.T) {
 
 	watcher.Watch(here)
 	watcher.Unwatch("proxy")
-	write("1.2.0", at.Add(3*time.Minute))
+	write("1.2.0", leaseTime.Add(3*time.Minute))
 	awaitChange(t, versioned)
 	expect("1.2.0")
 	watcher.WatchVersions(nil)

@@ -49,7 +49,7 @@ func TestChoiceOfATemplate(t *testing.T) {
 	templates := []addonv1alpha1.AddOnTemplate{
 		versioned("base-2", "0.10.0"), versioned("base-1", "0.9.0"), versioned("base-x", "latest"), fixture.Template("other", "other-1", ""),
 	}
-	const all = "It has 'base-2' (0.10.0), 'base-1' (0.9.0), 'base-x' (latest)"
+	const available = "It has 'base-2' (0.10.0), 'base-1' (0.9.0), 'base-x' (latest)"
 	for name, test := range map[string]struct {
 		choice    choice
 		base      string
@@ -60,12 +60,14 @@ func TestChoiceOfATemplate(t *testing.T) {
 		"OfAnother": {
 			choice{template: "other-1"},
 			takesBoth, templates, "",
-			`--template="other-1": add-on "base" has no such AddOnTemplate. ` + all,
+			`--template="other-1": add-on "base" has no such AddOnTemplate. ` + available,
 		},
-		"Version":       {choice{version: "0.9.0"}, takesBoth, templates, "base-1", ""},
-		"Newest":        {choice{version: ">= 0.9"}, takesBoth, templates, "base-2", ""},
-		"NoSuchVersion": {choice{version: "1.x"}, takesBoth, templates, "", `--version="1.x": add-on "base" has no such AddOnTemplate. ` + all},
-		"NoTemplates":   {choice{version: "1.x"}, takesBoth, nil, "", "It has none"},
+		"Version": {choice{version: "0.9.0"}, takesBoth, templates, "base-1", ""},
+		"Newest":  {choice{version: ">= 0.9"}, takesBoth, templates, "base-2", ""},
+		"NoSuchVersion": {
+			choice{version: "1.x"}, takesBoth, templates, "", `--version="1.x": add-on "base" has no such AddOnTemplate. ` + available,
+		},
+		"NoTemplates": {choice{version: "1.x"}, takesBoth, nil, "", "It has none"},
 		"TakesNone": {
 			choice{variables: []string{"A=1"}},
 			"{}", templates, "",
@@ -114,7 +116,7 @@ func TestChosenConfigurations(t *testing.T) {
 	if diff := cmp.Diff(wantSpec, o.variableConfig(key).Object["spec"]); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-	if other := (types.NamespacedName{Namespace: "c1", Name: "leaf"}); o.references(other) != nil || o.variableConfig(other) != nil {
+	if leaf := (types.NamespacedName{Namespace: "c1", Name: "leaf"}); o.references(leaf) != nil || o.variableConfig(leaf) != nil {
 		t.Error("another add-on is configured, too")
 	}
 	printed := o.manifests(steps.Layer{{AddOn: "base", Clusters: []string{"c1"}}, {AddOn: "leaf", Clusters: []string{"c1"}}})

@@ -66,14 +66,14 @@ func installing(cluster, name string) client.Object {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 }
 
-func created(t *testing.T, on client.Client) (keys []string) {
+func created(t *testing.T, hubClient client.Client) (keys []string) {
 	t.Helper()
-	var all addonv1alpha1.ManagedClusterAddOnList
-	if err := on.List(t.Context(), &all); err != nil {
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	if err := hubClient.List(t.Context(), &addOns); err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range all.Items {
-		keys = append(keys, one.Namespace+"/"+one.Name+" "+one.Labels[addonv1alpha1.InstalledByLabel])
+	for _, addOn := range addOns.Items {
+		keys = append(keys, addOn.Namespace+"/"+addOn.Name+" "+addOn.Labels[addonv1alpha1.InstalledByLabel])
 	}
 	return slices.Sorted(slices.Values(keys))
 }
@@ -98,7 +98,7 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 	for _, test := range []struct {
 		name               string
 		fails              error
-		only               bool
+		onlyPlan           bool
 		problems, findings int
 		exit               int
 	}{
@@ -110,7 +110,7 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &options{Options: planned.Options{
-				Hub: hub(t, onC2(test.fails)), Only: test.only, Verbs: []string{"create"},
+				Hub: hub(t, onC2(test.fails)), Only: test.onlyPlan, Verbs: []string{"create"},
 			}}
 			plan := layers()
 			err := o.try(t.Context(), plan)
@@ -120,9 +120,9 @@ func TestNothingIsWrittenByATrial(t *testing.T) {
 			if len(plan.Problems) != test.problems || len(plan.Findings) != test.findings {
 				t.Errorf("%d problems, %d findings: %v %v", len(plan.Problems), len(plan.Findings), plan.Problems, plan.Findings)
 			}
-			for _, one := range append(plan.Problems, plan.Findings...) {
-				if diff := cmp.Diff([]string{"c2"}, one.Clusters); diff != "" {
-					t.Errorf("%s: %s", one.Text, diff)
+			for _, problem := range append(plan.Problems, plan.Findings...) {
+				if diff := cmp.Diff([]string{"c2"}, problem.Clusters); diff != "" {
+					t.Errorf("%s: %s", problem.Text, diff)
 				}
 			}
 			if written := created(t, o.Hub); len(written) > 0 {
@@ -137,14 +137,14 @@ func TestATrialIsBounded(t *testing.T) {
 	for i := range 1000 {
 		clusters = append(clusters, fmt.Sprintf("c%04d", i))
 	}
-	var asked atomic.Int64
-	o := &options{Options: planned.Options{Hub: hub(t, func(client.Object) error { asked.Add(1); return nil })}}
+	var requests atomic.Int64
+	o := &options{Options: planned.Options{Hub: hub(t, func(client.Object) error { requests.Add(1); return nil })}}
 	plan := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters}}, {{AddOn: "leaf", Clusters: clusters}}}}
 	if err := o.try(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
-	if asked.Load() != 300 || len(plan.Findings) != 1 || len(plan.Findings[0].Clusters) != 850 {
-		t.Errorf("tried %d writes: %v", asked.Load(), plan.Findings)
+	if requests.Load() != 300 || len(plan.Findings) != 1 || len(plan.Findings[0].Clusters) != 850 {
+		t.Errorf("tried %d writes: %v", requests.Load(), plan.Findings)
 	}
 	if len(plan.Layers[0][0].Clusters) != 1000 {
 		t.Error("the plan itself is shortened")
@@ -196,13 +196,13 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// What becomes ready while a person reads the plan changes nothing of what is installed.
+// If an add-on becomes ready while a person reads the plan, the installation stays the same.
 func TestAPlanStaysTheSameWhileOthersBecomeReady(t *testing.T) {
-	on := []string{"c1"}
-	waits := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: on, Waits: true}}, {{AddOn: "leaf", Clusters: on}}}}
-	ready := &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: on}}}}
-	more := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: on}}, {{AddOn: "leaf", Clusters: on}}}}
-	if !same(waits, ready) || same(waits, more) {
+	clusters := []string{"c1"}
+	waits := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters, Waits: true}}, {{AddOn: "leaf", Clusters: clusters}}}}
+	ready := &steps.Plan{Layers: []steps.Layer{{{AddOn: "leaf", Clusters: clusters}}}}
+	withBase := &steps.Plan{Layers: []steps.Layer{{{AddOn: "base", Clusters: clusters}}, {{AddOn: "leaf", Clusters: clusters}}}}
+	if !same(waits, ready) || same(waits, withBase) {
 		t.Error("what is waited for counts, or what is installed does not")
 	}
 	streams := genericiooptions.NewTestIOStreamsDiscard()
@@ -215,17 +215,17 @@ func TestAPlanStaysTheSameWhileOthersBecomeReady(t *testing.T) {
 	}
 }
 
-// Who applies the list again gets the same list, and nothing changes that another writer has installed.
+// A user who applies the list again gets the same list. Add-ons of other writers do not change.
 func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
-	addOn := func(name, by, applied string) client.Object {
-		one := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name, Annotations: map[string]string{}}}
-		if by != "" {
-			one.Labels = map[string]string{addonv1alpha1.InstalledByLabel: by}
+	addOn := func(name, installer, applied string) client.Object {
+		object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name, Annotations: map[string]string{}}}
+		if installer != "" {
+			object.Labels = map[string]string{addonv1alpha1.InstalledByLabel: installer}
 		}
 		if applied != "" {
-			one.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = applied
+			object.Annotations["kubectl.kubernetes.io/last-applied-configuration"] = applied
 		}
-		return one
+		return object
 	}
 	const label = `{"metadata": {"annotations": {}, "labels": {"dependency.addon.open-cluster-management.io/installed-by": "kubectl-addon"`
 	const reference = `{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs",
@@ -249,14 +249,14 @@ func TestAListStaysTheSameOnceItWasApplied(t *testing.T) {
 }
 
 func TestManifestsKeepTheirPlace(t *testing.T) {
-	all := (&options{}).manifests(steps.Layer{
+	manifests := (&options{}).manifests(steps.Layer{
 		{AddOn: "a", Clusters: []string{"c2"}},
 		{AddOn: "a", Clusters: []string{"c1", "c3"}, Exists: true},
 		{AddOn: "b", Clusters: []string{"c1"}},
 	})
 	var got []string
-	for _, one := range all {
-		got = append(got, one.Metadata.Name+" "+one.Metadata.Namespace)
+	for _, manifest := range manifests {
+		got = append(got, manifest.Metadata.Name+" "+manifest.Metadata.Namespace)
 	}
 	if diff := cmp.Diff([]string{"a c1", "a c2", "a c3", "b c1"}, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

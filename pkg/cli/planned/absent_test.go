@@ -33,7 +33,7 @@ func TestWhichPlacementsDoNotExist(t *testing.T) {
 	onHub, onFile := &Options{Hub: hub}, &Options{}
 	for _, test := range []struct {
 		name      string
-		of        *Options
+		options   *Options
 		placement types.NamespacedName
 		want      bool
 	}{
@@ -43,7 +43,7 @@ func TestWhichPlacementsDoNotExist(t *testing.T) {
 		{"not to be read", onHub, types.NamespacedName{Namespace: "secret", Name: "west"}, false},
 		{"in a file", onFile, types.NamespacedName{Namespace: "places", Name: "west"}, false},
 	} {
-		if got := test.of.absent(t.Context(), test.placement); got != test.want {
+		if got := test.options.absent(t.Context(), test.placement); got != test.want {
 			t.Errorf("%s: got %t", test.name, got)
 		}
 	}

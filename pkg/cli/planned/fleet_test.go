@@ -38,15 +38,15 @@ func TestWhatIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		name string
-		from *source.Source
-		want sets.Set[string]
+		name   string
+		source *source.Source
+		want   sets.Set[string]
 	}{
 		{"on a hub", hub, sets.New("applied")},
 		{"a file does not have who has written what", file, sets.New[string]()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := (&Options{Source: test.from}).cluster(t.Context(), read, "c1")
+			got := (&Options{Source: test.source}).cluster(t.Context(), read, "c1")
 			if !got.Taken.Equal(test.want) {
 				t.Errorf("taken over: %v", sets.List(got.Taken))
 			}

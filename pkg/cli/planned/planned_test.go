@@ -22,20 +22,20 @@ func (person) Answers() bool { return true }
 func TestWithoutAnAnswerNothingIsDone(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		in       io.Reader
+		input    io.Reader
 		yes      bool
-		only     bool
+		onlyPlan bool
 		complete string
 	}{
-		{name: "a pipe", in: strings.NewReader("yes\n"), complete: "standard input is no terminal"},
-		{name: "a pipe, and --yes", in: strings.NewReader(""), yes: true},
-		{name: "a pipe, and --plan", in: strings.NewReader(""), only: true},
-		{name: "a person", in: person{strings.NewReader("")}},
+		{name: "a pipe", input: strings.NewReader("yes\n"), complete: "standard input is no terminal"},
+		{name: "a pipe, and --yes", input: strings.NewReader(""), yes: true},
+		{name: "a pipe, and --plan", input: strings.NewReader(""), onlyPlan: true},
+		{name: "a person", input: person{strings.NewReader("")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &Options{
-				IOStreams: genericiooptions.IOStreams{In: test.in}, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)},
-				Flags: output.NewFlags(), yes: test.yes, Only: test.only, clusters: []string{"c1"},
+				IOStreams: genericiooptions.IOStreams{In: test.input}, Source: &source.Source{Config: genericclioptions.NewConfigFlags(true)},
+				Flags: output.NewFlags(), yes: test.yes, Only: test.onlyPlan, clusters: []string{"c1"},
 			}
 			err := o.Complete([]string{"base"})
 			if (err != nil) != (test.complete != "") || err != nil && !strings.HasPrefix(err.Error(), test.complete) {

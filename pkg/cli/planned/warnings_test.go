@@ -14,17 +14,17 @@ import (
 
 // TestWarningsOfManyClustersAreShownOnce: a dry run tries each add-on on each managed cluster, and the hub warns of each.
 func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
-	on := &Fleet{}
+	state := &Fleet{}
 	for _, name := range []string{"f4", "f3", "f2", "f1"} {
-		on.Clusters = append(on.Clusters, steps.Cluster{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: name}}})
+		state.Clusters = append(state.Clusters, steps.Cluster{Cluster: whatif.Cluster{Cluster: evaluation.Cluster{Name: name}}})
 	}
 	w := &warnings{inPlan: sets.New("known on f1", "known later"), shown: sets.New[string]()}
 	tries := func(sent ...string) []string {
 		var shown strings.Builder
-		w.collect(on)
-		for _, one := range sent {
-			if !w.handle(one) {
-				t.Errorf("shown at once: %s", one)
+		w.collect(state)
+		for _, warning := range sent {
+			if !w.handle(warning) {
+				t.Errorf("shown at once: %s", warning)
 			}
 		}
 		w.show(&shown)
@@ -44,9 +44,9 @@ func TestWarningsOfManyClustersAreShownOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"Warning: new of 'f1'"}, tries("'w1' is not installed on f3"+waits, "new of 'f1'")); diff != "" {
 		t.Errorf("once more: -want, +got:\n%s", diff)
 	}
-	for _, one := range []string{"'w2' is not installed on f3" + waits, "known later"} {
-		if !w.handle(one) {
-			t.Errorf("shown again when it is done: %s", one)
+	for _, warning := range []string{"'w2' is not installed on f3" + waits, "known later"} {
+		if !w.handle(warning) {
+			t.Errorf("shown again when it is done: %s", warning)
 		}
 	}
 	if w.handle("later on f1") || !w.handle("later on f2") {

@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// exported compares what a declaration shows, not what is compiled of it.
+// exported compares exported fields only, not the compiled form of a declaration.
 var exported = cmpopts.IgnoreFields(Declaration{}, "Edges", "Platform")
 
 func TestAnnotation(t *testing.T) {

@@ -80,7 +80,7 @@ func TestAlternativesAreEdges(t *testing.T) {
 	}
 }
 
-// A record keeps what a smaller schema lost of an alternative, whichever place it has.
+// A record keeps the fields of an alternative that a smaller schema lost, in any position.
 func TestARecordKeepsAlternatives(t *testing.T) {
 	recorded := map[string]any{"dependencies": []any{map[string]any{"name": "t", "anyOf": []any{
 		map[string]any{"addOn": "a", "version": "1"}, map[string]any{"api": map[string]any{"kind": "Pod", "fields": []any{"spec"}}},

@@ -123,8 +123,8 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-// What the author reads names the field and the value, on one line that an
-// event can carry, and says what to do.
+// A problem names the field and the value, fits on one line of an event, and explains
+// the correction.
 func TestProblemTexts(t *testing.T) {
 	cases := map[string]struct {
 		reason string

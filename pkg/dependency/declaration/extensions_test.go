@@ -18,10 +18,10 @@ func TestUndeclaredDependencies(t *testing.T) {
 		base    = `{name: proxy, addOn: cluster-proxy}, {name: role, api: {kind: Role}}`
 		problem = "is no dependency on an add-on in this declaration; correct the name, or declare the dependency"
 	)
-	when := func(expression string) string {
+	conditionOn := func(expression string) string {
 		return `dependencies: [` + base + `, {name: b, when: {expression: "` + expression + `"}}]`
 	}
-	from := func(expression string) string {
+	settingFrom := func(expression string) string {
 		return `dependencies: [` + base + `, {name: b, install: Auto, settings: {variables: [{name: x, value: y}, ` +
 			`{name: p, valueFrom: "` + expression + `"}]}}]`
 	}
@@ -30,29 +30,29 @@ func TestUndeclaredDependencies(t *testing.T) {
 		spec string
 		want []string
 	}{
-		"declared": {from("dependencies['proxy'].config[?'port']"), nil},
-		"itself":   {from("dependencies.b.config[?'port']"), nil},
+		"declared": {settingFrom("dependencies['proxy'].config[?'port']"), nil},
+		"itself":   {settingFrom("dependencies.b.config[?'port']"), nil},
 		"its add-on": {
-			from("dependencies['cluster-proxy'].config[?'port']"), []string{atFrom + `dependencies["cluster-proxy"] ` + problem},
+			settingFrom("dependencies['cluster-proxy'].config[?'port']"), []string{atFrom + `dependencies["cluster-proxy"] ` + problem},
 		},
-		"no edge":     {from("dependencies.prox.config[?'port']"), []string{atFrom + `dependencies["prox"] ` + problem}},
-		"an API":      {when("'role' in dependencies"), []string{atWhen + `dependencies["role"] ` + problem}},
-		"a condition": {when("dependencies['c'].config.?a.hasValue()"), []string{atWhen + `dependencies["c"] ` + problem}},
+		"no edge":     {settingFrom("dependencies.prox.config[?'port']"), []string{atFrom + `dependencies["prox"] ` + problem}},
+		"an API":      {conditionOn("'role' in dependencies"), []string{atWhen + `dependencies["role"] ` + problem}},
+		"a condition": {conditionOn("dependencies['c'].config.?a.hasValue()"), []string{atWhen + `dependencies["c"] ` + problem}},
 		"two": {
-			when("has(dependencies.d) && has(dependencies.c)"),
+			conditionOn("has(dependencies.d) && has(dependencies.c)"),
 			[]string{atWhen + `dependencies["c"] ` + problem, atWhen + `dependencies["d"] ` + problem},
 		},
-		"a name from a label": {when("dependencies[cluster.name].config.size() == 0"), nil},
+		"a name from a label": {conditionOn("dependencies[cluster.name].config.size() == 0"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			addOn := fixture.Specified(t, "x", test.spec)
 			declared := declaration.Read(&addOn)
 			var got []string
-			for _, one := range declared.Problems {
-				if one.Reason != declaration.ProblemUndeclared || one.Field+": " != one.Message[:len(one.Field)+2] {
-					t.Errorf("%s at %s: %s", one.Reason, one.Field, one.Message)
+			for _, problemFound := range declared.Problems {
+				if problemFound.Reason != declaration.ProblemUndeclared || problemFound.Field+": " != problemFound.Message[:len(problemFound.Field)+2] {
+					t.Errorf("%s at %s: %s", problemFound.Reason, problemFound.Field, problemFound.Message)
 				}
-				got = append(got, one.Message)
+				got = append(got, problemFound.Message)
 			}
 			if !slices.Equal(got, test.want) || len(declared.Edges) != 3 {
 				t.Errorf("%d edges, got %q, want %q", len(declared.Edges), got, test.want)
@@ -68,7 +68,7 @@ func TestUndeclaredDependencies(t *testing.T) {
 	}
 }
 
-// What is wrong names field and value, in the field and in the annotation.
+// A problem names field and value, in the field and in the annotation.
 func TestInvalidExtensions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string

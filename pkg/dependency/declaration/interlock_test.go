@@ -14,22 +14,22 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// as runs the rest of a test as that version of Interlock.
-func as(t *testing.T, version string) {
-	before := versions.Interlock
+// useInterlock runs the rest of a test with that version of Interlock.
+func useInterlock(t *testing.T, version string) {
+	previous := versions.Interlock
 	versions.Interlock = semver.MustParse(version)
-	t.Cleanup(func() { versions.Interlock = before })
+	t.Cleanup(func() { versions.Interlock = previous })
 }
 
 // A declaration for a later Interlock is not used: neither its fields that this one knows,
 // nor an annotation with fields that it does not know.
 func TestADeclarationForAnotherInterlock(t *testing.T) {
-	as(t, "0.2.5")
+	useInterlock(t, "0.2.5")
 	const older = "the declaration is for Interlock >= 0.3, and this is 0.2.5; " +
 		"use an Interlock in that range; until then, conditions stay as they are"
 	for name, test := range map[string]struct {
 		addOn addonv1alpha1.ClusterManagementAddOn
-		want  string // the problem; empty: it is used
+		want  string // the problem; it is empty if the declaration is used
 	}{
 		"in the field": {
 			fixture.Specified(t, "x", `{dependencies: [{name: a}], requirements: {interlock: ">= 0.3"}}`), "spec.requirements.interlock: " + older,
@@ -74,7 +74,7 @@ func TestADeclarationForAnotherInterlock(t *testing.T) {
 
 // It is accepted: Interlock may be updated after the add-on is applied.
 func TestAdmissionWarnsOfAnotherInterlock(t *testing.T) {
-	as(t, "0.2.5")
+	useInterlock(t, "0.2.5")
 	for _, addOn := range []addonv1alpha1.ClusterManagementAddOn{
 		fixture.Specified(t, "x", `requirements: {interlock: "^1"}`),
 		fixture.Annotated("x", `{requirements: {interlock: "^1"}, sooner: true}`),
@@ -93,11 +93,11 @@ func TestAdmissionWarnsOfAnotherInterlock(t *testing.T) {
 }
 
 func TestAnAddOnTemplateForAnotherInterlock(t *testing.T) {
-	as(t, "0.2.5")
-	all := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
+	useInterlock(t, "0.2.5")
+	registered := catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("x"))},
 		fixture.Template("x", "x-2", `{dependencies: [{name: a, sooner: true}], requirements: {interlock: ">= 0.3"}}`))
-	_, declared, declares := all.Template("x-2")
-	problems := all.TemplateProblems("x-2")
+	_, declared, declares := registered.Template("x-2")
+	problems := registered.TemplateProblems("x-2")
 	if !declares || !declared.Invalid || len(problems) != 1 || problems[0].Reason != declaration.ProblemInterlockVersion ||
 		!strings.HasPrefix(problems[0].Field, declaration.TemplatePath.String()) {
 		t.Errorf("%+v %+v", declared, problems)

@@ -8,7 +8,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// elements are those of each list of a declaration, as an edit can see them.
+// elements return the elements of each list of a declaration, with the fields that an edit can see.
 var elements = map[string]func(i int) map[string]any{
 	"dependencies": func(i int) map[string]any {
 		return map[string]any{"name": fmt.Sprint("a", i), "type": "Required"}
@@ -18,22 +18,22 @@ var elements = map[string]func(i int) map[string]any{
 	},
 }
 
-// FuzzKeep edits lists of eight elements, of which the record has more than the edit
-// can see. Each character of edit is one element that stays; others are removed.
+// FuzzKeep edits lists of eight elements. The record has fields that the edit cannot
+// see. Each character of edit selects an element that stays. All others are removed.
 func FuzzKeep(f *testing.F) {
 	for _, seed := range []string{"", "01234567", "10", "7", "7654", "0340", "246"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, edit string) {
 		for field, visible := range elements {
-			var before, recorded, now, want []any
+			var stored, recorded, updated, want []any
 			whole := func(i int) map[string]any {
 				element := visible(i)
 				element["later"] = i
 				return element
 			}
 			for i := range 8 {
-				before, recorded = append(before, visible(i)), append(recorded, whole(i))
+				stored, recorded = append(stored, visible(i)), append(recorded, whole(i))
 			}
 			listed := map[int]bool{}
 			for _, character := range edit {
@@ -46,22 +46,22 @@ func FuzzKeep(f *testing.F) {
 				if field == "dependencies" {
 					edited["type"], wanted["type"] = "Optional", "Optional"
 				}
-				now, want = append(now, edited), append(want, wanted)
+				updated, want = append(updated, edited), append(want, wanted)
 			}
-			expectKept(t, field, before, recorded, now, want)
+			expectKept(t, field, stored, recorded, updated, want)
 		}
 	})
 }
 
-func expectKept(t *testing.T, field string, before, recorded, now, want []any) {
+func expectKept(t *testing.T, field string, storedList, recorded, updatedList, want []any) {
 	t.Helper()
 	record, err := encode(map[string]any{field: recorded})
 	if err != nil {
 		t.Fatal(err)
 	}
 	annotations := (Written{}).with(record, digest(record))
-	stored := Written{Annotations: annotations, Fields: map[string]any{field: before}}
-	written := Written{Annotations: maps.Clone(annotations), Fields: map[string]any{field: now}}
+	stored := Written{Annotations: annotations, Fields: map[string]any{field: storedList}}
+	written := Written{Annotations: maps.Clone(annotations), Fields: map[string]any{field: updatedList}}
 	kept, problem := Keep(&stored, written, func() bool { return true })
 	text := ""
 	if len(want) > 0 {

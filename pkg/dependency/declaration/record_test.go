@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// written is what was written by field and, if there is a third text, what the
-// annotation has. One that starts with "record:" is a record, without edits.
+// written returns a declaration by field and, if there is a third argument, by
+// annotation. An annotation that starts with "record:" is a record without edits.
 func written(t *testing.T, spec string, annotation ...string) *Written {
 	t.Helper()
 	var fields map[string]any
@@ -77,10 +77,10 @@ const (
 
 func TestKeep(t *testing.T) {
 	cases := map[string]struct {
-		reason      string
-		before, now *Written
-		unmeant     bool
-		want        string // the annotation, as for written; empty: none
+		reason          string
+		stored, updated *Written
+		unmeant         bool
+		want            string // the annotation, in the form for written; it is empty if there is none
 	}{
 		"Created":   {"the record is made with the first write", nil, written(t, a), false, aOf},
 		"Readable":  {"signs are not escaped", nil, written(t, aWhen), false, ofAll},
@@ -195,7 +195,7 @@ func TestKeep(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, problem := Keep(tc.before, *tc.now, func() bool { return !tc.unmeant })
+			got, problem := Keep(tc.stored, *tc.updated, func() bool { return !tc.unmeant })
 			want := map[string]string(nil)
 			if tc.want != "" {
 				want = written(t, "", tc.want).Annotations
@@ -203,9 +203,9 @@ func TestKeep(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || problem != "" {
 				t.Errorf("%s: %s -want, +got:\n%s", tc.reason, problem, diff)
 			}
-			stored := Written{Annotations: got, Fields: tc.now.Fields}
-			if again, _ := Keep(&stored, stored, nil); !cmp.Equal(again, got) {
-				t.Errorf("the next write changes it again: %v", again)
+			stored := Written{Annotations: got, Fields: tc.updated.Fields}
+			if second, _ := Keep(&stored, stored, nil); !cmp.Equal(second, got) {
+				t.Errorf("the next write changes it again: %v", second)
 			}
 		})
 	}
@@ -227,9 +227,9 @@ func TestAnEditedRecordIsOfItsAuthor(t *testing.T) {
 
 func TestRemovedRecord(t *testing.T) {
 	for name, test := range map[string]struct {
-		reason       string
-		before, now  *Written
-		served, want bool
+		reason          string
+		stored, updated *Written
+		served, want    bool
 	}{
 		"Replaced":   {"a manifest replaces the object while the CRD lacks the field", written(t, "", aOf), written(t, ""), false, true},
 		"Late":       {"the CRD has the field again", written(t, "", aOf), written(t, ""), true, true},
@@ -243,16 +243,16 @@ func TestRemovedRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			addOns := [2]addonv1alpha1.ClusterManagementAddOn{}
-			for i, w := range []*Written{test.before, test.now} {
-				all, err := readFields(w.Fields)
+			for i, w := range []*Written{test.stored, test.updated} {
+				parsed, err := readFields(w.Fields)
 				if err != nil {
 					t.Fatal(err)
 				}
-				addOns[i].Annotations, addOns[i].Spec.Dependencies = w.Annotations, all.dependencies
+				addOns[i].Annotations, addOns[i].Spec.Dependencies = w.Annotations, parsed.dependencies
 			}
 			want := ""
 			if test.want {
-				want = test.before.Annotations[addonv1alpha1.DependenciesAnnotation]
+				want = test.stored.Annotations[addonv1alpha1.DependenciesAnnotation]
 			}
 			if got := RemovedRecord(&addOns[0], &addOns[1], test.served); got != want {
 				t.Errorf("%s: got %q", test.reason, got)
@@ -262,13 +262,13 @@ func TestRemovedRecord(t *testing.T) {
 }
 
 func TestKeepIsNeverTooLarge(t *testing.T) {
-	now := written(t, a, aOf)
-	now.Fields["dependencies"].([]any)[0].(map[string]any)["message"] = strings.Repeat("m", 256<<10)
-	got, problem := Keep(written(t, a, aOf), *now, nil)
+	updated := written(t, a, aOf)
+	updated.Fields["dependencies"].([]any)[0].(map[string]any)["message"] = strings.Repeat("m", 256<<10)
+	got, problem := Keep(written(t, a, aOf), *updated, nil)
 	if len(got) > 0 || !strings.Contains(problem, "lost if the CRD loses") || !strings.Contains(problem, "at most 262144 are read") {
 		t.Errorf("%q: %v", problem, got)
 	}
-	if (Written{Annotations: got, Fields: now.Fields}).Recorded() {
+	if (Written{Annotations: got, Fields: updated.Fields}).Recorded() {
 		t.Error("nothing is recorded")
 	}
 }
@@ -276,10 +276,10 @@ func TestKeepIsNeverTooLarge(t *testing.T) {
 func TestWhatCounts(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
-		now      *Written
-		counts   string // what it declares, as a spec
+		updated  *Written
+		counts   string // the declaration that counts, as a spec
 		path     string
-		restored string // what is written back, as a spec
+		restored string // the fields that are written back, as a spec
 		recorded bool
 		warned   bool
 	}{
@@ -312,7 +312,7 @@ func TestWhatCounts(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			encoded, err := encode(map[string]any{"spec": tc.now.Fields})
+			encoded, err := encode(map[string]any{"spec": tc.updated.Fields})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +320,7 @@ func TestWhatCounts(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(encoded), &addOn); err != nil {
 				t.Fatal(err)
 			}
-			addOn.Annotations, want = tc.now.Annotations, fixture.Specified(t, "x", tc.counts)
+			addOn.Annotations, want = tc.updated.Annotations, fixture.Specified(t, "x", tc.counts)
 			got := Read(&addOn)
 			if diff := cmp.Diff(Read(&want).Dependencies, got.Dependencies); diff != "" || !strings.HasPrefix(got.Path, tc.path) {
 				t.Errorf("%s: %s -want, +got:\n%s", tc.reason, got.Path, diff)
@@ -332,10 +332,10 @@ func TestWhatCounts(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(tc.restored), &restored); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(restored, tc.now.Restore()); diff != "" {
+			if diff := cmp.Diff(restored, tc.updated.Restore()); diff != "" {
 				t.Errorf("restored -want, +got:\n%s", diff)
 			}
-			if recorded := tc.now.Recorded(); recorded != tc.recorded {
+			if recorded := tc.updated.Recorded(); recorded != tc.recorded {
 				t.Errorf("recorded: %t", recorded)
 			}
 		})
@@ -347,11 +347,11 @@ func TestSameDeclared(t *testing.T) {
 	recorded.Annotations = written(t, "", aOf).Annotations
 	lost := fixture.Specified(t, "x", "{}")
 	lost.Annotations = recorded.Annotations
-	byHand, other := fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "- name: b")
+	byHand, byHandToo := fixture.Annotated("x", "- name: a"), fixture.Annotated("x", "- name: b")
 	if !SameDeclared(&inField, &recorded) || !SameDeclared(&lost, &recorded) {
 		t.Error("a record changes nothing")
 	}
-	if SameDeclared(&byHand, &other) || SameDeclared(&inField, &byHand) {
+	if SameDeclared(&byHand, &byHandToo) || SameDeclared(&inField, &byHand) {
 		t.Error("these differ")
 	}
 }

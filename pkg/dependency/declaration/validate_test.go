@@ -11,12 +11,12 @@ import (
 )
 
 func TestAnnotationObject(t *testing.T) {
-	const all = `
+	const complete = `
 dependencies: [{name: a, version: ">= 1"}]
 requirements: {kubernetes: ">= 1.28"}
 provides: [{kind: Pod}]
 ordering: Install`
-	addOn, inField := fixture.Annotated("x", all), fixture.Specified(t, "x", all)
+	addOn, inField := fixture.Annotated("x", complete), fixture.Specified(t, "x", complete)
 	got, want := Read(&addOn), Read(&inField)
 	if got.Path != AnnotationPath.Child("dependencies").String() {
 		t.Errorf("path %s", got.Path)

@@ -30,7 +30,7 @@ func TestKindsAreComplete(t *testing.T) {
 			t.Errorf("nothing is of kind %d", k)
 		}
 		if k == kindAnyOf {
-			continue // its inputs and findings are those of its alternatives
+			continue // it has the inputs and findings of its alternatives
 		}
 		if rules[k].sentence == nil || rules[k].describe == nil {
 			t.Errorf("kind %d has no sentence", k)

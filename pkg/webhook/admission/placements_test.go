@@ -20,21 +20,21 @@ import (
 
 func TestMissingPlacements(t *testing.T) {
 	const (
-		there   = `,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"n","name":"there"}]}}`
-		missing = `,"spec":{"installStrategy":{"type":"Placements","placements":[` +
+		existing = `,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"n","name":"there"}]}}`
+		missing  = `,"spec":{"installStrategy":{"type":"Placements","placements":[` +
 			`{"namespace":"n","name":"there"},{"namespace":"n","name":"gone"}]}}`
 		warning = `spec.installStrategy.placements[1]: there is no Placement "gone" in namespace "n", so it installs the add-on nowhere`
 	)
 	for name, test := range map[string]struct {
-		before, after string
-		fails         error
-		want          []string
-		lookups       int
+		previous, current string
+		fails             error
+		want              []string
+		lookups           int
 	}{
 		"None":         {"", "", nil, nil, 0},
-		"Exists":       {"", there, nil, nil, 1},
+		"Exists":       {"", existing, nil, nil, 1},
 		"Missing":      {"", missing, nil, []string{warning}, 2},
-		"Added":        {there, missing, nil, []string{warning}, 1},
+		"Added":        {existing, missing, nil, []string{warning}, 1},
 		"Unchanged":    {missing, missing, nil, nil, 0},
 		"NotReadable":  {"", missing, errors.New("forbidden"), nil, 2},
 		"Incomplete":   {"", `,"spec":{"installStrategy":{"type":"Placements","placements":[{"name":"n"}]}}`, nil, nil, 0},
@@ -61,10 +61,10 @@ func TestMissingPlacements(t *testing.T) {
 				},
 			}).Build()
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written("v1alpha1", test.after)},
+				Name: "gateway", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: written("v1alpha1", test.current)},
 			}}
-			if test.before != "" {
-				request.Operation, request.OldObject.Raw = admissionv1.Update, written("v1alpha1", test.before)
+			if test.previous != "" {
+				request.Operation, request.OldObject.Raw = admissionv1.Update, written("v1alpha1", test.previous)
 			}
 			if got := missingPlacements(t.Context(), reader, request); !slices.Equal(got, test.want) || lookups != test.lookups {
 				t.Errorf("after %d lookups: %q", lookups, got)

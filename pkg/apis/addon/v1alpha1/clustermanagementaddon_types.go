@@ -41,7 +41,7 @@ type ClusterManagementAddOnSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.filter(d, has(d.when) && has(d.when.expression)).size() + self.filter(d, has(d.config)).size() <= 16",message="at most 16 expressions may be in when and config; when.clusterSelector has no such limit"
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
 
-	// requirements is what the add-on requires of the platform that it runs on.
+	// requirements are the requirements of the add-on on the platform that it runs on.
 	// +optional
 	Requirements *AddonRequirements `json:"requirements,omitempty"`
 
@@ -52,28 +52,28 @@ type ClusterManagementAddOnSpec struct {
 	// +listType=atomic
 	Provides []AddonAPI `json:"provides,omitempty"`
 
-	// ordering says what waits for the dependencies of the add-on. It has an effect where Interlock's lifecycle is turned
-	// on, see docs/ordering.md.
+	// ordering selects the changes of the add-on that wait for its dependencies. It has an effect where Interlock's
+	// lifecycle is turned on, see docs/ordering.md.
 	// Valid values are:
-	// - "None" (default): nothing. OCM installs the add-on at once.
-	// - "Install": the first installation on a managed cluster, until all Required dependencies and requirements are
+	// - "None" (default): no change waits. OCM installs the add-on at once.
+	// - "Install": the first installation on a managed cluster waits until all Required dependencies and requirements are
 	//   satisfied there.
-	// - "InstallAndUpgrade": the same, and on a managed cluster where the add-on is installed, another AddOnTemplate of it,
-	//   until all that it requires itself is satisfied there.
+	// - "InstallAndUpgrade": the first installation waits as with "Install". Where the add-on is installed, another
+	//   AddOnTemplate of it waits until all dependencies and requirements of that template are satisfied there.
 	// +optional
 	Ordering Ordering `json:"ordering,omitempty"`
 }
 
-// Ordering says what waits for the dependencies of an add-on.
+// Ordering selects the changes of an add-on that wait for its dependencies.
 // +kubebuilder:validation:Enum=None;Install;InstallAndUpgrade
 type Ordering string
 
 const (
-	// OrderingNone is that nothing waits.
+	// OrderingNone lets no change wait.
 	OrderingNone Ordering = "None"
-	// OrderingInstall is that the first installation on a managed cluster waits.
+	// OrderingInstall lets the first installation on a managed cluster wait.
 	OrderingInstall Ordering = "Install"
-	// OrderingInstallAndUpgrade is that the first installation waits, and each other AddOnTemplate.
+	// OrderingInstallAndUpgrade lets the first installation wait, and each other AddOnTemplate.
 	OrderingInstallAndUpgrade Ordering = "InstallAndUpgrade"
 )
 
@@ -114,10 +114,12 @@ type AddonDependency struct {
 	// - "Optional": The addon can work with reduced functionality without this dependency.
 	//   The Degraded condition will be set with reason DependencyNotSatisfied when the dependency is not satisfied,
 	//   but the Available condition may remain True if the addon is otherwise functional.
-	// - "IfInstalled": The addon works without this dependency, but not beside a version of it that does not match.
-	//   Where it is not installed, the dependency is satisfied; else a version that does not match counts as Required.
-	// - "Conflicts": The addon does not work beside the named one, or beside those of its versions that match.
-	//   Where that is not installed, the edge is satisfied; else it counts as a Required one that is not.
+	// - "IfInstalled": The addon works without this dependency, but not beside a version of it outside of the range.
+	//   Where the dependency is not installed, the edge is satisfied. Where its version is outside of the range, the
+	//   edge counts as a Required dependency that is not satisfied.
+	// - "Conflicts": The addon does not work beside the named add-on, or beside its versions in the range.
+	//   Where no such version is installed, the edge is satisfied. Otherwise, it counts as a Required dependency that
+	//   is not satisfied.
 	// +optional
 	// +kubebuilder:validation:Enum=Optional;Required;IfInstalled;Conflicts
 	// +kubebuilder:default=Required
@@ -139,7 +141,7 @@ type AddonDependency struct {
 	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?([/?#][A-Za-z0-9._~:/?#@!$&'*+,;=%-]*)?$`
 	Docs string `json:"docs,omitempty"`
 
-	// addOn is the add-on depended on, where name is only a local name: so two edges can be on the same add-on.
+	// addOn is the name of the dependency, if name is only a local name, so that two edges can be on the same add-on.
 	// The default is name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -147,23 +149,23 @@ type AddonDependency struct {
 	AddOn string `json:"addOn,omitempty"`
 
 	// version is the range of versions of the add-on that satisfy the edge, such as ">= 0.6.0 < 1.0.0".
-	// "*" accepts every version, and one that is not known.
+	// "*" accepts every version, and also an unknown version.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// prereleases lets prereleases satisfy version, by default only releases do: all of them if it is empty, else
-	// those with one of its identifiers.
+	// prereleases are the prereleases that satisfy version: all of them if it is empty, else those with one of its
+	// identifiers. By default, only releases satisfy version.
 	// +optional
 	Prereleases *DependencyPrereleases `json:"prereleases,omitempty"`
 
-	// api is the API depended on, instead of an add-on: the managed cluster must serve it, or another cluster that
-	// api.servedBy says. name is then a local name.
+	// api is an API that the add-on depends on, instead of an add-on: the managed cluster must serve it, or the cluster
+	// that api.servedBy names. name is then a local name.
 	// +optional
 	API *DependencyAPI `json:"api,omitempty"`
 
-	// anyOf are alternatives: the edge is satisfied where one of them is. name is then a local name, and type is Required or
+	// anyOf are alternatives: at least one has to satisfy the edge. name is then a local name, and type is Required or
 	// Optional. An alternative that waits for the dependent itself never satisfies the edge.
 	// +optional
 	// +kubebuilder:validation:MinItems=2
@@ -171,42 +173,44 @@ type AddonDependency struct {
 	// +listType=set
 	AnyOf []DependencyAlternative `json:"anyOf,omitempty"`
 
-	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h. An
-	// add-on that is not installed, or has another version, fails at once. The default is not at all.
+	// tolerate is how long an add-on that becomes unavailable still satisfies the edge, such as "2m": from 1s to 24h.
+	// Without it, the edge fails at once. An add-on that is not installed, or has a version outside of the range, always
+	// fails at once.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h"
 	Tolerate string `json:"tolerate,omitempty"`
 
-	// install says whether Interlock has the add-on installed where the edge applies and it is not installed. On an API, that is the
-	// add-on that provides the API, where exactly one does.
+	// install is the rule for clusters where the edge applies and the add-on is not installed. For an edge on an API, it is
+	// about the add-on that provides the API, if exactly one add-on does.
 	// Valid values are:
-	// - "Never" (default): its users install it.
+	// - "Never" (default): users install the add-on.
 	// - "Auto": Interlock has it installed, if it runs with --lifecycle, the owner of the add-on has consented in its
 	//   ClusterManagementAddOn, and no AddOnDependencyPolicy denies it.
 	// +optional
 	Install DependencyInstall `json:"install,omitempty"`
 
-	// removal says what happens to the add-on where Interlock has installed it, and no add-on on the managed cluster has an edge on it
-	// any more. All edges on the add-on with install Auto must agree to remove it.
+	// removal is the rule for an add-on that Interlock installed, once no add-on on the managed cluster has an edge on it.
+	// Interlock removes it only if all edges on the add-on with install Auto agree.
 	// Valid values are:
 	// - "Keep" (default): it stays.
-	// - "WithLastDependent": Interlock has it removed, an hour later.
+	// - "WithLastDependent": Interlock has it removed later, by default after an hour.
 	// +optional
 	Removal DependencyRemoval `json:"removal,omitempty"`
 
-	// settings are variables that the add-on gets where Interlock installs it, as install: Auto says. They are set where the
-	// add-on has the install strategy Manual.
+	// settings are variables that the add-on gets where Interlock installs it because of install Auto. They are set where
+	// the add-on has the install strategy Manual.
 	// +optional
 	Settings *DependencySettings `json:"settings,omitempty"`
 
-	// config is what the settings of the add-on must be where it is installed. It is checked once everything else
+	// config is a condition on the settings of the add-on where it is installed. It is checked once everything else
 	// satisfies the edge.
 	// +optional
 	Config *DependencyConfig `json:"config,omitempty"`
 
-	// when limits the edge to some managed clusters; elsewhere it does not apply.
+	// when limits the edge to some managed clusters. On other clusters, the edge does not apply. Without it, the edge
+	// applies on all clusters.
 	// +optional
 	When *DependencyWhen `json:"when,omitempty"`
 }

@@ -17,7 +17,7 @@ type AddOnDeploymentConfig = addonv1alpha1.AddOnDeploymentConfig
 // AddOnDeploymentConfigList is a list of AddOnDeploymentConfig resources.
 type AddOnDeploymentConfigList = addonv1alpha1.AddOnDeploymentConfigList
 
-// AddOnTemplate is what OCM deploys an add-on from. It is OCM's own type.
+// AddOnTemplate has the manifests from which OCM deploys an add-on. It is OCM's own type.
 type AddOnTemplate = addonv1alpha1.AddOnTemplate
 
 // AddOnTemplateList is a list of AddOnTemplate resources.
@@ -34,9 +34,9 @@ const (
 	ManagedClusterAddOnConditionReplacedDegraded = "ReplacedDegraded"
 	// AddonReasonNothingReplaced is the reason of ReplacedDegraded while Interlock replaces no condition.
 	AddonReasonNothingReplaced = "NothingReplaced"
-	// ManagedClusterAddOnConditionInstallable is the type of the condition that reports what an installation waits for.
+	// ManagedClusterAddOnConditionInstallable is the type of the condition that lists the dependencies an installation waits for.
 	ManagedClusterAddOnConditionInstallable = "Installable"
-	// ManagedClusterAddOnConditionUpgradable is the type of the condition that reports what another AddOnTemplate waits for.
+	// ManagedClusterAddOnConditionUpgradable is the type of the condition that lists the dependencies another AddOnTemplate waits for.
 	ManagedClusterAddOnConditionUpgradable = "Upgradable"
 )
 
@@ -52,8 +52,8 @@ const (
 	// The Available condition should also be set to False as the addon cannot function.
 	AddonDegradedReasonRequiredDependencyNotSatisfied = "RequiredDependencyNotSatisfied"
 
-	// AddonDegradedReasonDependenciesSatisfied is the reason of Degraded=False once dependencies that were not
-	// satisfied are so again. The proposal only requires that its two reasons are removed. A condition that a stock
-	// writer has co-written is not deleted when its owner drops it, so it is set to False instead.
+	// AddonDegradedReasonDependenciesSatisfied is the reason of Degraded=False once failed dependencies are satisfied
+	// again. The proposal only requires the removal of its two reasons. A condition that a stock writer has co-written
+	// is not deleted when its owner drops it, so it is set to False instead.
 	AddonDegradedReasonDependenciesSatisfied = "DependenciesSatisfied"
 )

@@ -37,7 +37,7 @@ type ClusterManagementAddOnSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	Dependencies []AddonDependency `json:"dependencies,omitempty"`
 
-	// requirements is what the add-on requires of the platform that it runs on.
+	// requirements are the requirements of the add-on on the platform that it runs on.
 	// +optional
 	Requirements *AddonRequirements `json:"requirements,omitempty"`
 
@@ -47,22 +47,22 @@ type ClusterManagementAddOnSpec struct {
 	// +listType=atomic
 	Provides []AddonAPI `json:"provides,omitempty"`
 
-	// ordering says what waits for the dependencies of the add-on.
+	// ordering selects the changes of the add-on that wait for its dependencies.
 	// +optional
 	Ordering Ordering `json:"ordering,omitempty"`
 }
 
-// The types of what is declared.
+// The types of a declaration.
 type (
 	// AddonDependency represents a dependency on another add-on.
 	AddonDependency = addonv1alpha1.AddonDependency
 	// DependencyType describes the type of dependency.
 	DependencyType = addonv1alpha1.DependencyType
-	// AddonRequirements is what an add-on requires of the platform.
+	// AddonRequirements are the requirements of an add-on on its platform.
 	AddonRequirements = addonv1alpha1.AddonRequirements
 	// AddonAPI is an API of a managed cluster.
 	AddonAPI = addonv1alpha1.AddonAPI
-	// Ordering says what waits for the dependencies of an add-on.
+	// Ordering selects the changes of an add-on that wait for its dependencies.
 	Ordering = addonv1alpha1.Ordering
 )
 

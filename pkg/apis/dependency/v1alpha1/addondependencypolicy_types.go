@@ -6,30 +6,30 @@ import (
 
 // Limits of the schema of an AddOnDependencyPolicy.
 const (
-	// MaxOverrides is how many overrides a policy can have.
+	// MaxOverrides is the highest number of overrides of a policy.
 	MaxOverrides = 256
-	// MaxWaiverReason is how long the reason of a waiver can be, in characters.
+	// MaxWaiverReason is the maximum length of the reason of a waiver, in characters.
 	MaxWaiverReason = 1024
 )
 
 // The conditions of an AddOnDependencyPolicy.
 const (
-	// PolicyAccepted: all overrides can be used.
+	// PolicyAccepted is the type of the condition that is True where all overrides are valid.
 	PolicyAccepted = "Accepted"
-	// PolicyConflicting: another policy says something else of the same dependency, or of the protection, on the same
-	// managed cluster.
+	// PolicyConflicting is the type of the condition that is True where another policy has a different value for the same
+	// dependency, or for protection or install, on the same managed cluster.
 	PolicyConflicting = "Conflicting"
 )
 
 // The reasons of these conditions.
 const (
-	// ReasonAccepted: all overrides can be used.
+	// ReasonAccepted: all overrides are valid.
 	ReasonAccepted = "Accepted"
-	// ReasonInvalid: one cannot. Verdicts on its dependency stay as they are.
+	// ReasonInvalid: an override is invalid. Verdicts on its dependency stay as they are.
 	ReasonInvalid = "Invalid"
 	// ReasonNoConflict: no other policy contradicts this one.
 	ReasonNoConflict = "NoConflict"
-	// ReasonStricterCounts: another policy contradicts this one, and the stricter of both counts.
+	// ReasonStricterCounts: another policy contradicts this policy, and the stricter of both counts.
 	ReasonStricterCounts = "StricterCounts"
 )
 
@@ -42,29 +42,29 @@ const (
 // +kubebuilder:printcolumn:name="Clusters",type=integer,JSONPath=`.status.clusters`,description="On how many managed clusters the policy has an effect"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 
-// AddOnDependencyPolicy is the word of a hub's administrator on what add-ons declare of their dependencies. It
-// overrides the declarations of ClusterManagementAddOns and AddOnTemplates on the managed clusters that it selects. Where
-// two policies contradict each other on one dependency of an add-on on a managed cluster, the stricter counts.
+// AddOnDependencyPolicy lets a hub's administrator override the dependencies that add-ons declare. It overrides the
+// declarations of ClusterManagementAddOns and AddOnTemplates on the managed clusters that it selects. Where two policies
+// contradict each other on one dependency of an add-on on a managed cluster, the stricter policy counts.
 type AddOnDependencyPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what is overridden, and where. Without it, the policy does nothing.
+	// spec has the overrides, and the managed clusters that they are for. Without it, the policy has no effect.
 	// +optional
 	Spec AddOnDependencyPolicySpec `json:"spec,omitempty"`
 
-	// status is what the policy does. addon-manager writes it.
+	// status reports the effect of the policy. addon-manager writes it.
 	// +optional
 	Status AddOnDependencyPolicyStatus `json:"status,omitempty"`
 }
 
-// AddOnDependencyPolicySpec is what is overridden, and where.
+// AddOnDependencyPolicySpec has overrides, and the managed clusters that they are for.
 type AddOnDependencyPolicySpec struct {
-	// clusterSelector selects managed clusters by their labels. Without it, the policy is for all of them.
+	// clusterSelector selects managed clusters by their labels. Without it, the policy is for all managed clusters.
 	// +optional
 	ClusterSelector *metav1.LabelSelector `json:"clusterSelector,omitempty"`
 
-	// overrides are what is overridden: each one dependency, or one requirement, of one add-on.
+	// overrides are the overrides. Each overrides one dependency, or one requirement, of one add-on.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=map
@@ -72,31 +72,32 @@ type AddOnDependencyPolicySpec struct {
 	// +listMapKey=dependency
 	Overrides []DependencyOverride `json:"overrides,omitempty"`
 
-	// protection is what addon-manager webhook does on these managed clusters with a change that would take from installed
-	// add-ons what they require. Off lets it pass. Warn lets it pass with a warning. Enforce refuses it. Without it, the
-	// flag --protection of addon-manager webhook counts. Of several policies, the strictest counts.
+	// protection is the reaction of addon-manager webhook to a change that would break installed add-ons on these managed
+	// clusters: it removes an add-on that they require, or contradicts them. Off lets it pass. Warn lets it pass with a
+	// warning. Enforce refuses it. Without it, the flag --protection of addon-manager webhook counts. Of several policies,
+	// the strictest counts.
 	// +optional
 	// +kubebuilder:validation:Enum=Off;Warn;Enforce
 	Protection Protection `json:"protection,omitempty"`
 
-	// install is whether Interlock may have add-ons installed on these managed clusters because others need them. Without it, it
-	// may. Of several policies, Deny counts.
+	// install controls whether Interlock may install add-ons on these managed clusters because other add-ons need them.
+	// Allow lets it, Deny does not. The default is Allow. If several policies differ, Deny counts.
 	// +optional
 	// +kubebuilder:validation:Enum=Allow;Deny
 	Install Install `json:"install,omitempty"`
 }
 
-// Install is whether Interlock may have add-ons installed because others need them.
+// Install controls whether Interlock may install add-ons because other add-ons need them.
 type Install string
 
 const (
-	// InstallAllow lets Interlock have them installed.
+	// InstallAllow lets Interlock install them.
 	InstallAllow Install = "Allow"
-	// InstallDeny keeps Interlock from it. What is installed stays.
+	// InstallDeny keeps Interlock from installing them. Installed add-ons stay.
 	InstallDeny Install = "Deny"
 )
 
-// Protection is what is done with a change that would take from installed add-ons what they require.
+// Protection is the reaction to a change that would break installed add-ons.
 type Protection string
 
 const (
@@ -108,7 +109,7 @@ const (
 	ProtectionEnforce Protection = "Enforce"
 )
 
-// DependencyOverride is what is overridden of one dependency of an add-on.
+// DependencyOverride overrides one dependency of an add-on.
 // +kubebuilder:validation:XValidation:rule="has(self.waive) != (has(self.version) || has(self.type))",message="either waive, or version and type, must be set: a dependency that is waived has neither"
 type DependencyOverride struct {
 	// addOn is the add-on that declares the dependency.
@@ -124,32 +125,32 @@ type DependencyOverride struct {
 	// +kubebuilder:validation:MaxLength=512
 	Dependency string `json:"dependency"`
 
-	// version is the range of versions that satisfies the dependency, instead of the one that is declared. "*" is any
-	// version, known or not. It has no effect on a dependency on an API.
+	// version is the range of versions that satisfies the dependency, instead of the declared range. "*" accepts any
+	// version, known or not. It has no effect on a dependency on an API. Without it, the declared range counts.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// type is that of the dependency, instead of the one that is declared.
+	// type is the type of the dependency, instead of the declared type. Without it, the declared type counts.
 	// +optional
 	// +kubebuilder:validation:Enum=Required;Optional;IfInstalled
 	Type string `json:"type,omitempty"`
 
-	// waive lets the dependency count as satisfied until a moment, whatever is true of it.
+	// waive lets the dependency count as satisfied until a point in time, regardless of its state.
 	// +optional
 	Waive *DependencyWaiver `json:"waive,omitempty"`
 }
 
 // DependencyWaiver lets a dependency count as satisfied for a while.
 type DependencyWaiver struct {
-	// reason is why. It is shown to those who ask for the state of the add-on.
+	// reason is the reason for the waiver. It is shown with the state of the add-on.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason"`
 
-	// until is when the waiver ends: at most 366 days from now.
+	// until is the time at which the waiver ends, at most 366 days from now.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Format=date-time
@@ -157,9 +158,9 @@ type DependencyWaiver struct {
 	Until metav1.Time `json:"until"`
 }
 
-// AddOnDependencyPolicyStatus is what a policy does.
+// AddOnDependencyPolicyStatus reports the effect of a policy.
 type AddOnDependencyPolicyStatus struct {
-	// conditions are Accepted and Conflicting.
+	// conditions are the conditions Accepted and Conflicting.
 	// +optional
 	// +patchStrategy=merge
 	// +patchMergeKey=type
@@ -167,26 +168,26 @@ type AddOnDependencyPolicyStatus struct {
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
 
-	// observedGeneration is the generation of spec that the status is of.
+	// observedGeneration is the generation of spec that status reports on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// addOns is how many add-ons have a dependency that the policy overrides on some managed cluster.
+	// addOns is the number of add-ons with a dependency that the policy overrides on at least one managed cluster.
 	// +optional
 	AddOns int32 `json:"addOns"`
 
-	// clusters is on how many managed clusters the policy overrides a dependency, or sets protection or install.
+	// clusters is the number of managed clusters on which the policy overrides a dependency, or sets protection or install.
 	// +optional
 	Clusters int32 `json:"clusters"`
 
-	// overrides are what each override does, in the order of spec.
+	// overrides report the effect of each override, in the order of spec.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
 	Overrides []OverrideStatus `json:"overrides,omitempty"`
 }
 
-// OverrideStatus is what an override does.
+// OverrideStatus reports the effect of an override.
 type OverrideStatus struct {
 	// addOn is the add-on that declares the dependency.
 	// +required
@@ -198,8 +199,8 @@ type OverrideStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Dependency string `json:"dependency"`
 
-	// clusters is on how many managed clusters the add-on is installed, the policy is for the cluster, and the dependency
-	// is one that the add-on declares there.
+	// clusters is the number of managed clusters that the policy selects and where the add-on is installed and declares the
+	// dependency.
 	// +required
 	Clusters int32 `json:"clusters"`
 
@@ -207,7 +208,7 @@ type OverrideStatus struct {
 	// +optional
 	Ended bool `json:"ended,omitempty"`
 
-	// message says why the override has no effect, or that its waiver has ended. It is empty for one that is in effect.
+	// message explains why the override has no effect, or that its waiver has ended. It is empty while the override is in effect.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`

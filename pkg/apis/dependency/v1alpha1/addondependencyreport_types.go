@@ -4,27 +4,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Limits of the schema: an object that breaks one is refused as a whole.
+// Limits of the schema. An object that exceeds a limit is refused as a whole.
 const (
-	// MaxReportEntries is how many entries a list of a report can have. Its size ends it earlier.
+	// MaxReportEntries is the highest number of entries in a list of a report. Usually, the size limit of the report is
+	// reached first.
 	MaxReportEntries = 4096
-	// MaxReportText is how long a text in a report can be, in characters.
+	// MaxReportText is the maximum length of a text in a report, in characters.
 	MaxReportText = 1024
-	// MaxReportName is how long a name in a report can be, in characters.
+	// MaxReportName is the maximum length of a name in a report, in characters.
 	MaxReportName = 512
-	// MaxRootCauses is how many root causes an edge of a report can have.
+	// MaxRootCauses is the highest number of root causes of an edge in a report.
 	MaxRootCauses = 64
-	// MaxAwaited is how many edges an installation or an upgrade can wait for in a report.
+	// MaxAwaited is the highest number of edges that an installation or an upgrade waits for in a report.
 	MaxAwaited = 64
 )
 
-// ReportScope is which edges a report has.
+// ReportScope selects the edges of a report.
 // +kubebuilder:validation:Enum=Unsatisfied;All
 type ReportScope string
 
 // The scopes.
 const (
-	// ReportUnsatisfied: edges that are not satisfied, and those that were not when their verdict was held.
+	// ReportUnsatisfied: edges that are not satisfied, and held edges that were not satisfied before.
 	ReportUnsatisfied ReportScope = "Unsatisfied"
 	// ReportAll: all edges.
 	ReportAll ReportScope = "All"
@@ -52,23 +53,23 @@ const (
 // +kubebuilder:printcolumn:name="Scope",type=string,JSONPath=`.scope`,description="Which edges the report has",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 
-// AddOnDependencyReport is what Interlock knows of the edges between the add-ons on one managed cluster. It is in the
-// cluster's namespace on the hub and has the cluster's name. addon-manager writes it with --reports, while it has an entry.
-// kubectl addon report prints the same.
+// AddOnDependencyReport is the state of the edges between the add-ons on one managed cluster. It is in the cluster's
+// namespace on the hub and has the cluster's name. addon-manager --reports writes it, and deletes it when it has no entry.
+// kubectl addon report prints the same data.
 type AddOnDependencyReport struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// scope is which edges the report has: those that are not satisfied, or all.
+	// scope selects the edges of the report: Unsatisfied or All.
 	// +required
 	Scope ReportScope `json:"scope"`
 
-	// summary counts the edges, those that are left out too.
+	// summary counts the edges, including edges that are left out.
 	// +required
 	Summary ReportSummary `json:"summary"`
 
-	// edges are the dependencies and requirements of the add-ons on the cluster: first those that keep an add-on from
-	// working, then the other unsatisfied ones, the held ones and the rest, each ordered by add-on.
+	// edges are the dependencies and requirements of the add-ons on the cluster. The order is: edges that keep an add-on
+	// from working, other unsatisfied edges, held edges, all others; each group ordered by add-on.
 	// +optional
 	// +kubebuilder:validation:MaxItems=4096
 	// +listType=atomic
@@ -80,13 +81,14 @@ type AddOnDependencyReport struct {
 	// +listType=atomic
 	Waiting []ReportedWait `json:"waiting,omitempty"`
 
-	// pending are the edges whose verdict a rollout under way breaks or repairs.
+	// pending are the edges that a rollout in progress breaks or repairs.
 	// +optional
 	// +kubebuilder:validation:MaxItems=4096
 	// +listType=atomic
 	Pending []PendingEdge `json:"pending,omitempty"`
 
-	// neededBy are the add-ons that an edge of the report is on and applies to, with their dependents, ordered by name.
+	// neededBy are the add-ons that an edge of the report refers to, with their dependents, ordered by name. Edges that do
+	// not apply do not count.
 	// +optional
 	// +kubebuilder:validation:MaxItems=4096
 	// +listType=atomic
@@ -95,33 +97,34 @@ type AddOnDependencyReport struct {
 
 // ReportSummary counts the edges of a report, and the add-ons that they concern.
 type ReportSummary struct {
-	// failing is how many add-ons cannot work, because an edge that they need for that is not satisfied. It has those whose installation
-	// waits.
+	// failing is the number of add-ons that cannot work because an edge is not satisfied. It includes add-ons with a
+	// waiting installation.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Failing int32 `json:"failing"`
 
-	// waiting is how many installations and upgrades wait for dependencies.
+	// waiting is the number of installations and upgrades that wait for dependencies.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Waiting int32 `json:"waiting"`
 
-	// unsatisfied is how many edges are not satisfied.
+	// unsatisfied is the number of edges that are not satisfied.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Unsatisfied int32 `json:"unsatisfied"`
 
-	// held is of how many edges the verdict is held, because nothing new is known.
+	// held is the number of edges with a held verdict, because nothing new is known.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Held int32 `json:"held"`
 
-	// pending is how many edges a rollout under way breaks or repairs.
+	// pending is the number of edges that a rollout in progress breaks or repairs.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Pending int32 `json:"pending"`
 
-	// leftOut is how many entries of edges, waiting, pending and neededBy are missing, because the report would be too large.
+	// leftOut is the number of entries of edges, waiting, pending and neededBy that are missing because the report would be
+	// too large.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	LeftOut int32 `json:"leftOut,omitempty"`
@@ -144,55 +147,56 @@ type ReportedEdge struct {
 	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type"`
 
-	// wanted is what the edge needs.
+	// wanted is the requirement of the edge in words.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Wanted string `json:"wanted,omitempty"`
 
-	// found is what was found instead. It is empty where the edge is satisfied or does not apply.
+	// found is the deviation from wanted in words. It is empty where the edge is satisfied or does not apply.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Found string `json:"found,omitempty"`
 
-	// verdict is what is true of the edge on the cluster. Held: it was never known.
+	// verdict is the verdict on the edge on the cluster. Held means that no verdict was ever known.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict"`
 
-	// held is true where nothing new is known, and the entry is the last one that was known.
+	// held is true where nothing new is known, and the entry is the last known one.
 	// +optional
 	Held bool `json:"held,omitempty"`
 
-	// since is when the condition of the dependency last changed on which the verdict rests; else since when the
-	// dependent is Degraded because of its dependencies. It is missing where neither is known.
+	// since is the last transition of the condition of the dependency that decides the verdict. Without such a condition, it
+	// is the time since when the dependent is Degraded because of its dependencies. It is missing where neither is known.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// rootCauses are what fails by itself, so that the edge is not satisfied: often the edge itself. They are the first 64.
+	// rootCauses are the edges that fail by themselves and cause this edge to fail: often the edge itself. The list has the
+	// first 64 of them.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	RootCauses []ReportedCause `json:"rootCauses,omitempty"`
 }
 
-// ReportedCause is what fails by itself.
+// ReportedCause is an edge that fails by itself, and not because a dependency of its dependency fails.
 type ReportedCause struct {
 	// dependent is the add-on that declares the edge which fails.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
 	Dependent string `json:"dependent"`
 
-	// target is what that edge is on: an add-on, an API or a requirement.
+	// target is the add-on, the API or the requirement that the edge refers to.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Target string `json:"target,omitempty"`
 
-	// verdict is that of the edge.
+	// verdict is the verdict on the edge.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict"`
 
-	// reason is that of the condition Available of the target, where the verdict is NotAvailable.
+	// reason is the reason of the target's condition Available, where the verdict is NotAvailable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
@@ -209,12 +213,12 @@ type ReportedWait struct {
 	// +required
 	Kind WaitKind `json:"kind"`
 
-	// runningTemplate is the AddOnTemplate that runs during an upgrade that waits.
+	// runningTemplate is the AddOnTemplate that runs while an upgrade waits.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	RunningTemplate string `json:"runningTemplate,omitempty"`
 
-	// runningVersion is the version of that template, if it has one.
+	// runningVersion is the version of runningTemplate. It is empty for a template without a version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	RunningVersion string `json:"runningVersion,omitempty"`
@@ -224,16 +228,17 @@ type ReportedWait struct {
 	// +kubebuilder:validation:MaxLength=512
 	Template string `json:"template,omitempty"`
 
-	// version is the version of that template, if it has one.
+	// version is the version of template. It is empty for a template without a version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Version string `json:"version,omitempty"`
 
-	// since is when the wait began.
+	// since is the time at which the wait began.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// dependencies are the edges and requirements that it waits for. It is empty where all are satisfied, just before the wait ends.
+	// dependencies are the edges and requirements that it waits for. The list is empty where all are satisfied, just before
+	// the wait ends.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
@@ -242,29 +247,29 @@ type ReportedWait struct {
 
 // AwaitedEdge is an edge or a requirement that an installation or an upgrade waits for.
 type AwaitedEdge struct {
-	// dependency is the name of the edge, or of the requirement, such as requirements.kubernetes. It is empty where it is not known what
-	// the add-on declares.
+	// dependency is the name of the edge, or of the requirement, such as requirements.kubernetes. It is empty where the
+	// declaration of the add-on is not known.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Dependency string `json:"dependency,omitempty"`
 
-	// wanted is what the edge needs.
+	// wanted is the requirement of the edge in words.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Wanted string `json:"wanted,omitempty"`
 
-	// found is what was found instead.
+	// found is the deviation from wanted in words, or the reason why nothing is known.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Found string `json:"found,omitempty"`
 
-	// verdict is what is true of the edge. Held: it is not known.
+	// verdict is the verdict on the edge. Held means that it is not known.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict"`
 }
 
-// PendingEdge is an edge whose verdict a rollout under way changes.
+// PendingEdge is an edge that a rollout in progress breaks or repairs.
 type PendingEdge struct {
 	// addOn is the dependent.
 	// +required
@@ -276,18 +281,18 @@ type PendingEdge struct {
 	// +kubebuilder:validation:MaxLength=512
 	Dependency string `json:"dependency,omitempty"`
 
-	// verdict is the one once the rollout is done.
+	// verdict is the verdict after the rollout.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict"`
 
-	// found is what will be found then. It is empty where the edge will be satisfied.
+	// found is the deviation after the rollout in words. It is empty where the edge will be satisfied.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Found string `json:"found,omitempty"`
 }
 
-// NeededAddOn is an add-on, and what depends on it on the same cluster.
+// NeededAddOn is an add-on with its dependents on the same cluster.
 type NeededAddOn struct {
 	// addOn is the dependency. It may not be installed.
 	// +required

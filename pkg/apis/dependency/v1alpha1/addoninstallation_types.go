@@ -7,26 +7,26 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// MaxInstallationRequests is how many add-ons an AddOnInstallation can name.
+// MaxInstallationRequests is the highest number of add-ons that an AddOnInstallation can name.
 const MaxInstallationRequests = 256
 
-// InstallationPhase is how far an installation is.
+// InstallationPhase is the phase of an installation.
 // +kubebuilder:validation:Enum=Installing;Installed;Unused;Removing;Kept;GivenUp
 type InstallationPhase string
 
 // The phases.
 const (
-	// PhaseInstalling: Interlock has the add-on installed, and its ManagedClusterAddOn is not there yet.
+	// PhaseInstalling: Interlock requested the installation, and the ManagedClusterAddOn does not exist yet.
 	PhaseInstalling InstallationPhase = "Installing"
-	// PhaseInstalled: the ManagedClusterAddOn is there.
+	// PhaseInstalled: the ManagedClusterAddOn exists.
 	PhaseInstalled InstallationPhase = "Installed"
-	// PhaseUnused: no add-on on the cluster uses it any more. It is removed an hour later.
+	// PhaseUnused: no add-on on the cluster uses the add-on any more. Interlock removes it later, by default after an hour.
 	PhaseUnused InstallationPhase = "Unused"
-	// PhaseRemoving: Interlock has it removed, and its ManagedClusterAddOn is still there.
+	// PhaseRemoving: Interlock requested the removal, and the ManagedClusterAddOn still exists.
 	PhaseRemoving InstallationPhase = "Removing"
 	// PhaseKept: another writer has taken the add-on over. Interlock does not remove it.
 	PhaseKept InstallationPhase = "Kept"
-	// PhaseGivenUp: it was removed again and again by others. Interlock waits until status.undone.again.
+	// PhaseGivenUp: others removed the add-on repeatedly. Interlock waits until status.undone.again.
 	PhaseGivenUp InstallationPhase = "GivenUp"
 )
 
@@ -51,19 +51,19 @@ type AddOnInstallation struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec says who the add-on is there for.
+	// spec lists the add-ons for which Interlock installed it.
 	// +optional
 	Spec AddOnInstallationSpec `json:"spec,omitempty"`
 
-	// status says what Interlock has done.
+	// status is the state of the installation.
 	// +optional
 	Status AddOnInstallationStatus `json:"status,omitempty"`
 }
 
-// AddOnInstallationSpec says who an add-on is there for.
+// AddOnInstallationSpec lists the add-ons for which Interlock installed an add-on.
 type AddOnInstallationSpec struct {
-	// requestedBy are the add-ons on the cluster that need it with install: Auto, ordered by name. Once none does any more, the last ones
-	// stay here.
+	// requestedBy are the add-ons on the cluster that have an edge with install Auto on it, ordered by name. Once no add-on
+	// needs it any more, the list keeps its last content.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=map
@@ -71,23 +71,23 @@ type AddOnInstallationSpec struct {
 	RequestedBy []InstallationRequest `json:"requestedBy,omitempty"`
 }
 
-// InstallationRequest is an add-on that needs another one.
+// InstallationRequest is an add-on that needs the installed add-on.
 type InstallationRequest struct {
-	// addOn is its name.
+	// addOn is the name of the add-on that needs the installed one.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	AddOn string `json:"addOn"`
 
-	// removal is what its edge says about the removal of the needed add-on.
+	// removal is the value of removal on the edge of that add-on: Keep or WithLastDependent.
 	// +required
 	// +kubebuilder:validation:Enum=Keep;WithLastDependent
 	Removal addonv1alpha1.DependencyRemoval `json:"removal"`
 }
 
-// AddOnInstallationStatus says what Interlock has done.
+// AddOnInstallationStatus is the state of an installation.
 type AddOnInstallationStatus struct {
-	// conditions has Installed, whose reason says why the installation is in its phase.
+	// conditions has the condition Installed. Its reason explains the phase.
 	// +optional
 	// +patchMergeKey=type
 	// +patchStrategy=merge
@@ -95,47 +95,48 @@ type AddOnInstallationStatus struct {
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
 
-	// phase is how far the installation is.
+	// phase is the phase of the installation.
 	// +optional
 	Phase InstallationPhase `json:"phase,omitempty"`
 
-	// since is since when it is in this phase.
+	// since is the time at which the phase began.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// uid is that of the ManagedClusterAddOn.
+	// uid is the UID of the ManagedClusterAddOn.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
 
-	// generation is that of the ManagedClusterAddOn when it was created. A higher one means that another writer has configured it.
+	// generation is the generation of the ManagedClusterAddOn at its creation. If its generation is higher now, another
+	// writer has configured it.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
 
-	// clusterUID is that of the ManagedCluster. Another cluster of the same name does not take over the installation.
+	// clusterUID is the UID of the ManagedCluster. Another cluster with the same name does not take over the installation.
 	// +optional
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
-	// unusedSince is since when no add-on on the cluster uses it.
+	// unusedSince is the time since when no add-on on the cluster uses it. It is missing while one does.
 	// +optional
 	UnusedSince *metav1.Time `json:"unusedSince,omitempty"`
 
-	// undone counts how many times others have removed the add-on while it was needed.
+	// undone counts removals of the add-on by others while it was needed. It is missing without any.
 	// +optional
 	Undone *Undone `json:"undone,omitempty"`
 }
 
-// Undone counts how many times others have removed an add-on.
+// Undone counts removals of an add-on by others.
 type Undone struct {
-	// count is how many times, each within an hour of the one before.
+	// count is the number of removals, each within an hour of the previous removal.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Count int32 `json:"count"`
 
-	// last is when it was removed last.
+	// last is the time of the last removal.
 	// +required
 	Last metav1.Time `json:"last"`
 
-	// again is when Interlock installs it once more.
+	// again is the time at which Interlock installs the add-on again.
 	// +required
 	Again metav1.Time `json:"again"`
 }

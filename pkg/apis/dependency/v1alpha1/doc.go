@@ -1,5 +1,5 @@
-// Package v1alpha1 holds the APIs that are Interlock's own: what the hub requests of a
-// managed cluster with what the agent there reports, and the report on its dependencies.
+// Package v1alpha1 holds the APIs that are Interlock's own: facts that the hub requests of a managed cluster and its
+// agent reports, reports on dependencies, policies that override declarations, and installations by Interlock.
 //
 // +kubebuilder:object:generate=true
 // +groupName=dependency.addon.open-cluster-management.io

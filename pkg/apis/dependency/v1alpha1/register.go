@@ -12,7 +12,7 @@ var GroupVersion = schema.GroupVersion{Group: "dependency.addon.open-cluster-man
 // Kind is the kind of ManagedClusterFacts.
 var Kind = GroupVersion.WithKind("ManagedClusterFacts")
 
-// Resource is the resource of ManagedClusterFacts. Its name is singular and plural.
+// Resource is the resource of ManagedClusterFacts. The name is the same in singular and plural.
 var Resource = GroupVersion.WithResource("managedclusterfacts")
 
 // CRDName is the name of the CustomResourceDefinition of ManagedClusterFacts.

@@ -13,23 +13,23 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// evaluated are the findings on leaf where these add-ons are installed, by their versions; "down" is one that is not
-// available.
+// evaluated returns the findings on leaf beside installed add-ons with these versions. The version "down" means that the
+// add-on is not available.
 func evaluated(t *testing.T, edges string, installed map[string]string) []evaluation.Finding {
 	t.Helper()
-	all := append(fixture.Registrations("base:, other:, back: leaf"), fixture.Specified(t, "leaf", "dependencies: "+edges))
-	e := evaluation.New(catalog.New(all))
+	registrations := append(fixture.Registrations("base:, other:, back: leaf"), fixture.Specified(t, "leaf", "dependencies: "+edges))
+	e := evaluation.New(catalog.New(registrations))
 	return e.Evaluate("leaf", e.State("leaf", evaluation.Cluster{Available: metav1.ConditionTrue}, func(name string) evaluation.Observation {
-		version, there := installed[name]
+		version, ok := installed[name]
 		status := metav1.ConditionTrue
 		if version == "down" {
 			status = metav1.ConditionFalse
 		}
-		return evaluation.Observation{Installed: there, Version: version, Available: fixture.Available(status, "")}
+		return evaluation.Observation{Installed: ok, Version: version, Available: fixture.Available(status, "")}
 	}))
 }
 
-// What the removal of base, or of more, takes from leaf, beside which there are these add-ons.
+// The removal of add-ons takes an edge with alternatives from leaf only if no other alternative satisfies it.
 func TestTakenOfAlternatives(t *testing.T) {
 	const (
 		required = `[{name: any, anyOf: [{addOn: base}, {addOn: other}]}]`
@@ -38,10 +38,10 @@ func TestTakenOfAlternatives(t *testing.T) {
 		newer    = `[{name: any, anyOf: [{addOn: base, version: ">= 2"}, {addOn: other}]}]`
 	)
 	for name, test := range map[string]struct {
-		edges   string
-		on      map[string]string
-		removed string
-		want    string
+		edges     string
+		installed map[string]string
+		removed   string
+		want      string
 	}{
 		"the last one":                    {required, map[string]string{"base": ""}, "base", "requires base or other"},
 		"another is available":            {required, map[string]string{"base": "", "other": ""}, "base", ""},
@@ -57,18 +57,18 @@ func TestTakenOfAlternatives(t *testing.T) {
 		"a plain edge, which need not have been satisfied": {`[{name: base}]`, map[string]string{"base": "down"}, "base", "requires base"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left, removed := maps.Clone(test.on), strings.Fields(test.removed)
-			for _, one := range removed {
-				delete(left, one)
+			remaining, removed := maps.Clone(test.installed), strings.Fields(test.removed)
+			for _, addOn := range removed {
+				delete(remaining, addOn)
 			}
-			if got := taken(t, evaluated(t, test.edges, test.on), evaluated(t, test.edges, left), removed...); got != test.want {
+			if got := takenBy(t, evaluated(t, test.edges, test.installed), evaluated(t, test.edges, remaining), removed...); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// An edge with alternatives contradicts what is installed where no waiting satisfies any of them.
+// An edge with alternatives contradicts installed add-ons if none of them can become satisfied by waiting.
 func TestContradictionsOfAlternatives(t *testing.T) {
 	const ranges = `[{name: any, anyOf: [{addOn: base, version: ">= 2"}, {addOn: other, version: ">= 2"}]}]`
 	for name, test := range map[string]struct {

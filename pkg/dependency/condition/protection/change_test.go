@@ -11,7 +11,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// TestAffected: what another version or declaration of base can break, and what has to be read for that.
+// TestAffected tests the add-ons that another version or declaration of base can break, and the add-ons to compare it with.
 func TestAffected(t *testing.T) {
 	for name, test := range map[string]struct{ base, leaf, stem, affected, compared string }{
 		"nothing":         {base: "{}", leaf: "{}", stem: "{}", affected: "base"},
@@ -80,8 +80,8 @@ func TestNeeds(t *testing.T) {
 	cycle := edge(evaluation.Cycle, addonv1alpha1.AddonDependency{Name: "b", Type: required})
 	cycle.Cycle = []string{"a", "b", "a"}
 	for _, test := range []struct {
-		of   evaluation.Finding
-		want string
+		finding evaluation.Finding
+		want    string
 	}{
 		{
 			edge(evaluation.VersionMismatch, addonv1alpha1.AddonDependency{Name: "x", AddOn: "base", Version: ">= 2", Type: required}),
@@ -115,7 +115,7 @@ func TestNeeds(t *testing.T) {
 			"requires Kubernetes version '>= 1.30'",
 		},
 	} {
-		if got := Needs(test.of); got != test.want {
+		if got := Needs(test.finding); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
@@ -131,8 +131,8 @@ func TestOCMOf(t *testing.T) {
 		"registration:latest@sha256:5f70":                    "",
 		"registration:v" + strings.Repeat("1", 300) + ".0.0": "",
 	} {
-		if got, known := OCMOf(image); got != want || known != (want != "") {
-			t.Errorf("%s: got %q, %t", image, got, known)
+		if got, ok := OCMOf(image); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %t", image, got, ok)
 		}
 	}
 }
@@ -140,15 +140,15 @@ func TestOCMOf(t *testing.T) {
 func TestUpgradeOf(t *testing.T) {
 	type images = map[string]string
 	const digest = "@sha256:5f70"
-	both := images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}
+	twoImages := images{"work": "w:v1.0.0", "placement": "p:v1.0.0"}
 	for name, test := range map[string]struct {
-		before, after images
-		want, err     string
+		previous, current images
+		want, err         string
 	}{
 		"none":              {images{"work": "w:v1.0.0"}, images{"work": "w:v1.0.0"}, "", ""},
 		"none by digest":    {images{"work": "w" + digest}, images{"work": "w" + digest}, "", ""},
-		"one":               {both, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0", ""},
-		"all":               {both, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0", ""},
+		"one":               {twoImages, images{"work": "w:v1.1.0", "placement": "p:v1.0.0"}, "1.1.0", ""},
+		"all":               {twoImages, images{"work": "w:v1.1.0", "placement": "p:1.1.0"}, "1.1.0", ""},
 		"tag and digest":    {images{"work": "w:v1.0.0"}, images{"work": "w:v1.1.0" + digest}, "1.1.0", ""},
 		"digest":            {images{"work": "w:v1.0.0"}, images{"work": "w" + digest}, "", "no tag that is a version in work"},
 		"several versions":  {images{}, images{"work": "w:v1.1.0", "placement": "p:v1.2.0"}, "", "images have several versions: 1.1.0, 1.2.0"},
@@ -157,13 +157,13 @@ func TestUpgradeOf(t *testing.T) {
 		"only the registry": {images{"work": "a/w:v1.1.0"}, images{"work": "b/w:v1.1.0"}, "1.1.0", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			upgrade, found := UpgradeOf(test.before, test.after), ""
+			upgrade, problem := UpgradeOf(test.previous, test.current), ""
 			if err := upgrade.Err(); err != nil {
-				found = err.Error()
+				problem = err.Error()
 			}
-			version, known := upgrade.Version()
-			if version != test.want || known != (test.want != "") || found != test.err {
-				t.Errorf("%q, %t, %q", version, known, found)
+			version, ok := upgrade.Version()
+			if version != test.want || ok != (test.want != "") || problem != test.err {
+				t.Errorf("%q, %t, %q", version, ok, problem)
 			}
 			if upgrade.Changes() != (test.want+test.err != "") {
 				t.Errorf("changes: %t", upgrade.Changes())

@@ -19,23 +19,23 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// on is the verdict on an edge of a type.
-func on(name string, kind addonv1alpha1.DependencyType, verdict evaluation.Verdict) evaluation.Finding {
+// findingOn returns the finding on an edge of this type with this verdict.
+func findingOn(name string, kind addonv1alpha1.DependencyType, verdict evaluation.Verdict) evaluation.Finding {
 	return evaluation.Finding{Dependency: &addonv1alpha1.AddonDependency{Name: name, Type: kind}, Verdict: verdict}
 }
 
-// contradictions are the names of what leaf has after a change and did not have before.
-func contradictions(before, after []evaluation.Finding) string {
+// contradictions returns the names of the contradictions of leaf that a change adds.
+func contradictions(previous, current []evaluation.Finding) string {
 	var names []string
-	found := Contradictions(map[string][]evaluation.Finding{"leaf": before}, map[string][]evaluation.Finding{"leaf": after})
-	for _, finding := range found["leaf"] {
+	changes := Contradictions(map[string][]evaluation.Finding{"leaf": previous}, map[string][]evaluation.Finding{"leaf": current})
+	for _, finding := range changes["leaf"] {
 		names = append(names, finding.Name())
 	}
 	return strings.Join(names, " ")
 }
 
-// TestContradictions: what Deckhouse's users know of enabling a module (seeds/deckhouse-module-dependencies.md), for each
-// verdict there is. Waiting ends none of those that contradict.
+// TestContradictions has a case for each verdict. The cases follow the rules of Deckhouse for enabling a module. Waiting
+// does not end a contradiction.
 func TestContradictions(t *testing.T) {
 	contradicting := []evaluation.Verdict{evaluation.VersionMismatch, evaluation.Conflict, evaluation.RequirementNotMet, evaluation.Cycle}
 	for _, verdict := range evaluation.Verdicts {
@@ -44,10 +44,10 @@ func TestContradictions(t *testing.T) {
 			addonv1alpha1.DependencyTypeConflicts: true, addonv1alpha1.DependencyTypeOptional: false,
 		} {
 			if verdict == evaluation.RequirementNotMet {
-				continue // no edge has it
+				continue // only requirements have this verdict
 			}
 			want := blocks && slices.Contains(contradicting, verdict)
-			if got := contradictions(nil, []evaluation.Finding{on("base", kind, verdict)}) != ""; got != want {
+			if got := contradictions(nil, []evaluation.Finding{findingOn("base", kind, verdict)}) != ""; got != want {
 				t.Errorf("%s, %s: got %t, want %t", verdict, kind, got, want)
 			}
 		}
@@ -57,7 +57,7 @@ func TestContradictions(t *testing.T) {
 func TestContradictionsOfRequirements(t *testing.T) {
 	for name, test := range map[string]struct {
 		verdict evaluation.Verdict
-		found   string
+		version string
 		want    bool
 	}{
 		"another value":    {evaluation.RequirementNotMet, "GCP", true},
@@ -65,50 +65,50 @@ func TestContradictionsOfRequirements(t *testing.T) {
 		"not known":        {evaluation.VersionUnknown, "", false},
 	} {
 		finding := evaluation.Finding{Requirement: &declaration.Requirement{Name: "requirements.claims"}, Verdict: test.verdict}
-		finding.Detail = &evaluation.Detail{Version: versions.Version{Number: test.found}}
+		finding.Detail = &evaluation.Detail{Version: versions.Version{Number: test.version}}
 		if got := contradictions(nil, []evaluation.Finding{finding}) != ""; got != test.want {
 			t.Errorf("%s: got %t", name, got)
 		}
 	}
 }
 
-// TestContradictionsAreNew: an add-on that is broken already is not broken by the change.
+// A change does not break an add-on that is broken already.
 func TestContradictionsAreNew(t *testing.T) {
 	const required = addonv1alpha1.DependencyTypeRequired
-	mismatch := on("base", required, evaluation.VersionMismatch)
+	mismatch := findingOn("base", required, evaluation.VersionMismatch)
 	named := func(name string, addOn string, verdict evaluation.Verdict) evaluation.Finding {
-		renamed := on(name, required, verdict)
+		renamed := findingOn(name, required, verdict)
 		renamed.Dependency.AddOn = addOn
 		return renamed
 	}
 	alternatives := func(names ...string) evaluation.Finding {
-		several := on("any", required, evaluation.NoAlternative)
+		several := findingOn("any", required, evaluation.NoAlternative)
 		several.Detail = &evaluation.Detail{}
 		for _, name := range names {
-			several.Detail.Alternatives = append(several.Detail.Alternatives, on(name, required, evaluation.VersionMismatch))
+			several.Detail.Alternatives = append(several.Detail.Alternatives, findingOn(name, required, evaluation.VersionMismatch))
 		}
 		return several
 	}
 	for name, test := range map[string]struct {
-		before []evaluation.Finding
-		want   string
+		previous []evaluation.Finding
+		want     string
 	}{
 		"none before":               {nil, "base"},
-		"satisfied before":          {[]evaluation.Finding{on("base", required, evaluation.Satisfied)}, "base"},
-		"not installed before":      {[]evaluation.Finding{on("base", required, evaluation.NotInstalled)}, "base"},
+		"satisfied before":          {[]evaluation.Finding{findingOn("base", required, evaluation.Satisfied)}, "base"},
+		"not installed before":      {[]evaluation.Finding{findingOn("base", required, evaluation.NotInstalled)}, "base"},
 		"of another version before": {[]evaluation.Finding{mismatch}, ""},
-		"on a cycle before":         {[]evaluation.Finding{on("base", required, evaluation.Cycle)}, ""},
-		"of another edge":           {[]evaluation.Finding{on("other", required, evaluation.VersionMismatch)}, "base"},
+		"on a cycle before":         {[]evaluation.Finding{findingOn("base", required, evaluation.Cycle)}, ""},
+		"of another edge":           {[]evaluation.Finding{findingOn("other", required, evaluation.VersionMismatch)}, "base"},
 		"by another name before":    {[]evaluation.Finding{named("former", "base", evaluation.VersionMismatch)}, ""},
 		"by its name, of another":   {[]evaluation.Finding{named("base", "other", evaluation.VersionMismatch)}, "base"},
 		"satisfied by another name": {[]evaluation.Finding{named("former", "base", evaluation.Satisfied)}, "base"},
 		"one of several before":     {[]evaluation.Finding{alternatives("base", "other")}, ""},
 		"others before":             {[]evaluation.Finding{alternatives("stem", "other")}, "base"},
 		"of an Optional edge before": {
-			[]evaluation.Finding{on("base", addonv1alpha1.DependencyTypeOptional, evaluation.VersionMismatch)}, "base",
+			[]evaluation.Finding{findingOn("base", addonv1alpha1.DependencyTypeOptional, evaluation.VersionMismatch)}, "base",
 		},
 	} {
-		if got := contradictions(test.before, []evaluation.Finding{mismatch}); got != test.want {
+		if got := contradictions(test.previous, []evaluation.Finding{mismatch}); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestContradictionsAreNew(t *testing.T) {
 	}
 }
 
-// TestMayContradict: the installation of leaf need not be reviewed where nothing can contradict it.
+// The installation of leaf need not be reviewed if no declaration can contradict it.
 func TestMayContradict(t *testing.T) {
 	for name, test := range map[string]struct {
 		leaf, stem, policy string
@@ -153,14 +153,14 @@ func TestMayContradict(t *testing.T) {
 	}
 }
 
-// TestSettle: what waiting changes, and that the state it is given stays as it is.
+// TestSettle tests the changes that waiting brings, and that the argument stays as it is.
 func TestSettle(t *testing.T) {
 	fails := &metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue}
 	state := evaluation.State{AddOns: evaluation.AddOns{
 		{Name: "absent"}, {Name: "leaving", Installed: true, Removed: time.Unix(1, 0)}, {Name: "starting", Installed: true, Degraded: fails},
 	}}
 	state.Cluster.Facts.Versions = map[string]evaluation.VersionFact{"starting": {Version: "1.0"}, "absent": {Version: "2.0"}}
-	was := state.String()
+	unchanged := state.String()
 	settled := Settle(state, "starting")
 	for name, want := range map[string]bool{"absent": false, "leaving": false, "starting": true} {
 		observed := settled.AddOns.Named(name)
@@ -171,8 +171,8 @@ func TestSettle(t *testing.T) {
 	if version, answered := settled.Cluster.Facts.Versions["starting"]; !answered || version.Version != "" {
 		t.Errorf("the version before counts: %+v", settled.Cluster.Facts.Versions)
 	}
-	if settled.Cluster.Facts.Versions["absent"].Version != "2.0" || state.String() != was {
-		t.Errorf("got %s, was %s, is %s", settled, was, state)
+	if settled.Cluster.Facts.Versions["absent"].Version != "2.0" || state.String() != unchanged {
+		t.Errorf("got %s, was %s, is %s", settled, unchanged, state)
 	}
 	if facts := Settle(evaluation.State{}, "x").Cluster.Facts; len(facts.Versions) != 1 {
 		t.Errorf("got %+v", facts)
@@ -180,18 +180,18 @@ func TestSettle(t *testing.T) {
 }
 
 func TestMessageOfContradictions(t *testing.T) {
-	conflict := func(with string) []evaluation.Finding {
-		return []evaluation.Finding{on(with, addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}
+	conflict := func(addOn string) []evaluation.Finding {
+		return []evaluation.Finding{findingOn(addOn, addonv1alpha1.DependencyTypeConflicts, evaluation.Conflict)}
 	}
 	const sentence = "Addon '%s' is installed, which conflicts with this addon. (installed)"
-	many := Contradicted{}
+	fiveAddOns := Contradicted{}
 	for i := range 5 {
-		many[fmt.Sprintf("add-on-%d", i)] = conflict("leaf")
+		fiveAddOns[fmt.Sprintf("add-on-%d", i)] = conflict("leaf")
 	}
 	leaf := fmt.Sprintf(sentence, "leaf")
 	for name, test := range map[string]struct {
-		of   Contradicted
-		want string
+		contradicted Contradicted
+		want         string
 	}{
 		"nothing":    {Contradicted{}, ""},
 		"its own":    {Contradicted{"leaf": conflict("base")}, "contradicts what it needs: " + fmt.Sprintf(sentence, "base")},
@@ -201,10 +201,10 @@ func TestMessageOfContradictions(t *testing.T) {
 			"contradicts what it needs: " + fmt.Sprintf(sentence, "base") + "; and would break 1 add-on: stem: " + leaf,
 		},
 		"of many": {
-			many, "would break 5 add-ons: add-on-0: " + leaf + "; add-on-1: " + leaf + "; add-on-2: " + leaf + "; and 2 more add-ons",
+			fiveAddOns, "would break 5 add-ons: add-on-0: " + leaf + "; add-on-1: " + leaf + "; add-on-2: " + leaf + "; and 2 more add-ons",
 		},
 	} {
-		if got := test.of.Message("leaf"); got != test.want {
+		if got := test.contradicted.Message("leaf"); got != test.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, test.want)
 		}
 	}

@@ -22,19 +22,19 @@ func TestReviewInstallation(t *testing.T) {
 		facts      evaluation.Facts
 		lost       bool
 		message    string // begins with
-		known      bool
+		decided    bool
 		until      time.Time
 	}{
-		"Contradicts": {stem: needsOld, leaf: "{}", message: "would break 1 add-on: stem: Required addon 'leaf'", known: true},
+		"Contradicts": {stem: needsOld, leaf: "{}", message: "would break 1 add-on: stem: Required addon 'leaf'", decided: true},
 		"ContradictsItself": {
 			stem: "{}", leaf: "dependencies: [{name: stem, type: Conflicts}]", message: "contradicts what it needs: ",
-			known: true,
+			decided: true,
 		},
-		"Nothing":     {stem: `dependencies: [{name: leaf, version: ">= 2.0"}]`, leaf: "{}", known: true},
-		"NotDeclared": {stem: "{}", leaf: "{}", known: true},
-		"Optional":    {stem: `dependencies: [{name: leaf, type: Optional, version: "< 2.0"}]`, leaf: "{}", known: true},
+		"Nothing":     {stem: `dependencies: [{name: leaf, version: ">= 2.0"}]`, leaf: "{}", decided: true},
+		"NotDeclared": {stem: "{}", leaf: "{}", decided: true},
+		"Optional":    {stem: `dependencies: [{name: leaf, type: Optional, version: "< 2.0"}]`, leaf: "{}", decided: true},
 		"AnotherEdgeIsHeld": {
-			stem: "dependencies: [{name: x, api: {kind: Tunnel}}]", leaf: "{}", facts: evaluation.Facts{Requested: requested}, known: true,
+			stem: "dependencies: [{name: x, api: {kind: Tunnel}}]", leaf: "{}", facts: evaluation.Facts{Requested: requested}, decided: true,
 			until: requested.Add(evaluation.ReportTime),
 		},
 		"AVersionIsDue": {
@@ -60,7 +60,7 @@ func TestReviewInstallation(t *testing.T) {
 			}
 			review := ReviewInstallation(declared, "leaf", map[string]evaluation.State{"leaf": state, "stem": state})
 			message := review.Contradicted.Message("leaf")
-			if !strings.HasPrefix(message, test.message) || test.message == "" && message != "" || review.Known != test.known {
+			if !strings.HasPrefix(message, test.message) || test.message == "" && message != "" || review.Known != test.decided {
 				t.Errorf("%q, known: %t", message, review.Known)
 			}
 			if !review.Until.Equal(test.until) {

@@ -18,7 +18,7 @@ func TestBlockersOf(t *testing.T) {
 	unknown := evaluation.Cluster{Name: "c1", OCMUnread: true, Now: fixture.Now.Time}
 	for name, test := range map[string]struct {
 		declares string
-		on       evaluation.Cluster
+		cluster  evaluation.Cluster
 		want     Blockers
 	}{
 		"nothing":                     {"dependencies: [{name: base}]", cluster, Blockers{}},
@@ -44,8 +44,8 @@ func TestBlockersOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			declared := evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{fixture.Specified(t, "leaf", test.declares)}))
-			findings := declared.Evaluate("leaf", evaluation.State{Cluster: test.on})
-			if got := BlockersOf(findings, test.on); got != test.want {
+			findings := declared.Evaluate("leaf", evaluation.State{Cluster: test.cluster})
+			if got := BlockersOf(findings, test.cluster); got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})

@@ -18,10 +18,10 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// taken is what the removal of add-ons takes from leaf, by its findings before and after it.
-func taken(t *testing.T, before, after []evaluation.Finding, removed ...string) string {
+// takenBy returns the requirements of leaf that the removal of add-ons breaks, by its findings before and after it.
+func takenBy(t *testing.T, previous, current []evaluation.Finding, removed ...string) string {
 	t.Helper()
-	edges, err := Taken("leaf", sets.New(removed...), after, func() ([]evaluation.Finding, error) { return before, nil })
+	edges, err := Taken("leaf", sets.New(removed...), current, func() ([]evaluation.Finding, error) { return previous, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,7 @@ func taken(t *testing.T, before, after []evaluation.Finding, removed ...string) 
 	return strings.Join(needs, ", ")
 }
 
-// TestTaken: what Deckhouse's users know of disabling a module (seeds/deckhouse-module-dependencies.md) as
-// rows on the removal of add-on base.
+// TestTaken has the rules of Deckhouse for disabling a module, as cases of the removal of add-on base.
 func TestTaken(t *testing.T) {
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 	waived := `overrides: [{addOn: leaf, dependency: base, waive: {reason: x, until: "2026-12-01T00:00:00Z"}}]`
@@ -81,7 +80,7 @@ func TestTaken(t *testing.T) {
 			state := evaluator.State("leaf", cluster, func(name string) evaluation.Observation {
 				return evaluation.Observation{Name: name, Installed: name == "leaf"}
 			})
-			if got := taken(t, nil, evaluator.Evaluate("leaf", state), "base") != ""; got != test.want {
+			if got := takenBy(t, nil, evaluator.Evaluate("leaf", state), "base") != ""; got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})
@@ -89,17 +88,17 @@ func TestTaken(t *testing.T) {
 }
 
 func TestMessage(t *testing.T) {
-	many := Broken{}
+	large := Broken{}
 	for i := range 340 {
-		many.Add(Edge{Dependent: "cluster-gateway", Removed: "base"}, fmt.Sprintf("cluster%03d", i))
+		large.Add(Edge{Dependent: "cluster-gateway", Removed: "base"}, fmt.Sprintf("cluster%03d", i))
 	}
 	for i := range 11 {
-		many.Add(Edge{Dependent: fmt.Sprintf("add-on-%02d", i), Removed: "base"}, "cluster000")
+		large.Add(Edge{Dependent: fmt.Sprintf("add-on-%02d", i), Removed: "base"}, "cluster000")
 	}
 	for _, test := range []struct {
-		name string
-		of   Broken
-		want string
+		name   string
+		broken Broken
+		want   string
 	}{
 		{"nothing", Broken{}, ""},
 		{"one", Broken{{Dependent: "leaf", Removed: "base"}: {"cluster1"}}, "would break 1 add-on on 1 cluster: leaf requires base (cluster1)"},
@@ -114,13 +113,13 @@ func TestMessage(t *testing.T) {
 			"would break 1 add-on on 2 clusters: leaf requires root (cluster1, cluster2); leaf requires base (cluster2)",
 		},
 		{
-			"many", many,
+			"many", large,
 			"would break 12 add-ons on 340 clusters: cluster-gateway requires base (cluster000, cluster001 and 338 more); " +
 				"add-on-00 requires base (cluster000); add-on-01 requires base (cluster000); and 9 more add-ons",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := test.of.Message(); got != test.want {
+			if got := test.broken.Message(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -12,7 +12,7 @@ func TestBound(t *testing.T) {
 	addOn, start := types.NamespacedName{Namespace: "c", Name: "a"}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, step := range []struct {
 		reason string
-		at     time.Duration
+		age    time.Duration
 		until  time.Duration
 		begins bool
 	}{
@@ -24,7 +24,7 @@ func TestBound(t *testing.T) {
 		{"it is put back again", 220 * time.Minute, 0, false},
 		{"what has lasted for a day is not counted", 26 * time.Hour, 0, false},
 	} {
-		until, begins := bound.Undone(addOn, start.Add(step.at))
+		until, begins := bound.Undone(addOn, start.Add(step.age))
 		want := time.Time{}
 		if step.until > 0 {
 			want = start.Add(step.until)

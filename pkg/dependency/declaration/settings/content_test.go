@@ -36,12 +36,12 @@ func TestMake(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason string
 		agreed Agreed
-		// written is what was agreed and displaced when Interlock wrote last.
-		written           *Agreed
-		before, displaced string
-		stored, want      string
-		changed, undone   bool
-		forced            bool
+		// written are the settings that were agreed at the last write, and formerDisplaced the content that was displaced then.
+		written                    *Agreed
+		formerDisplaced, displaced string
+		stored, want               string
+		changed, undone            bool
+		forced                     bool
 	}{
 		"First": {reason: "it is created", agreed: agreedOn(set("mode", "grpc")), want: grpc, changed: true},
 		"Displaces": {
@@ -101,10 +101,11 @@ func TestMake(t *testing.T) {
 			changed: true,
 		},
 		"SourceRefreshed": {
-			reason: "what it displaces has changed", displaced: rich, before: http, written: &Agreed{}, stored: http, want: rich, changed: true,
+			reason: "what it displaces has changed", displaced: rich, formerDisplaced: http, written: &Agreed{}, stored: http,
+			want: rich, changed: true,
 		},
 		"CopyEdited": {
-			reason: "what is copied is changed at its source only", displaced: http, before: http, written: &Agreed{},
+			reason: "what is copied is changed at its source only", displaced: http, formerDisplaced: http, written: &Agreed{},
 			stored: `{agentInstallNamespace: elsewhere, customizedVariables: [{name: mode, value: http}]}`, want: http, changed: true, undone: true,
 		},
 		"OthersVariable": {
@@ -122,7 +123,7 @@ func TestMake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := State{Displaced: spec(t, test.displaced), Stored: spec(t, test.stored), Forced: test.forced}
 			if test.written != nil {
-				written := Make(*test.written, State{Displaced: spec(t, test.before)}).Written
+				written := Make(*test.written, State{Displaced: spec(t, test.formerDisplaced)}).Written
 				state.Written = ReadWritten(written.String())
 			}
 			got := Make(test.agreed, state)

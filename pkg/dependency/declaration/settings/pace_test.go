@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Settings that change what they are computed from are written about 20 times in the first hour, and then six times an hour.
+// Settings that change their own inputs are written about 20 times in the first hour, and then six times an hour.
 func TestSettingsThatNeverSettle(t *testing.T) {
 	var (
 		p     Pace
@@ -35,7 +35,7 @@ func TestSettingsThatNeverSettle(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	var p Pace
-	key, other := types.NamespacedName{Namespace: "cluster1", Name: "base"}, types.NamespacedName{Namespace: "cluster2", Name: "base"}
+	key, second := types.NamespacedName{Namespace: "cluster1", Name: "base"}, types.NamespacedName{Namespace: "cluster2", Name: "base"}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range atOnce {
 		if _, pause := p.Wait(key, now); pause != 0 {
@@ -46,7 +46,7 @@ func TestPace(t *testing.T) {
 	if until, pause := p.Wait(key, now); pause != firstPause || !until.Equal(now.Add(firstPause)) {
 		t.Errorf("waits %s until %s", pause, until)
 	}
-	if _, pause := p.Wait(other, now); pause != 0 {
+	if _, pause := p.Wait(second, now); pause != 0 {
 		t.Error("another add-on waits")
 	}
 	now = now.Add(2*longestPause + time.Second)

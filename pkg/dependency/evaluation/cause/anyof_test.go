@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// The causes of an edge without a satisfied alternative are those of each, apart from one that waits for the dependent.
+// An edge without a satisfied alternative has the causes of each alternative, except an alternative that waits for the dependent.
 func TestCausesOfAlternatives(t *testing.T) {
 	e := evaluation.New(catalog.New(append(
 		fixture.Registrations("broken: gone, back: x, missing:, gone:"),

@@ -66,14 +66,14 @@ func TestCause(t *testing.T) {
 }
 
 func TestRanking(t *testing.T) {
-	at := func(minute int) time.Time { return fixture.Now.Add(time.Duration(minute) * time.Minute) }
+	minutes := func(minute int) time.Time { return fixture.Now.Add(time.Duration(minute) * time.Minute) }
 	var ranking Ranking
 	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "x"})
 	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "y"})
 	ranking.Add(Cause{AddOn: "one"}, Victim{Cluster: "c1", AddOn: "z"})
-	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c2", AddOn: "x", Since: at(2)})
-	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: at(3)})
-	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: at(3)}) // by two of its edges
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c2", AddOn: "x", Since: minutes(2)})
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: minutes(3)})
+	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c1", AddOn: "x", Since: minutes(3)}) // by two of its edges
 	ranking.Add(Cause{AddOn: "wide"}, Victim{Cluster: "c3", AddOn: "x"})
 	ranking.Add(Cause{AddOn: "another"}, Victim{Cluster: "c1", AddOn: "x"})
 	var got []string
@@ -96,14 +96,14 @@ func TestRanking(t *testing.T) {
 
 func TestShared(t *testing.T) {
 	clusters := func(n int, traits Traits) []Traits {
-		all := make([]Traits, n)
-		for i := range all {
-			all[i] = Traits{"id": fmt.Sprint(i)}
+		traitsOf := make([]Traits, n)
+		for i := range traitsOf {
+			traitsOf[i] = Traits{"id": fmt.Sprint(i)}
 			for name, value := range traits {
-				all[i][name] = value
+				traitsOf[i][name] = value
 			}
 		}
-		return all
+		return traitsOf
 	}
 	aws, azure := Traits{"claim platform": "AWS", "label region": "eu"}, Traits{"claim platform": "Azure", "label region": "eu"}
 	for name, test := range map[string]struct {
@@ -132,10 +132,11 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// An API of the hub is one cause for all clusters, and one of a hosting cluster for those that it runs agents for.
+// A missing API of the hub is the same cause for all clusters. A missing API of a hosting cluster is the same cause for all
+// clusters with agents on it.
 func TestCausesOfAPIsOfOtherClusters(t *testing.T) {
-	step := func(by addonv1alpha1.APIServer, detail *evaluation.Detail) Step {
-		api := &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Thing"}, ServedBy: by}
+	step := func(server addonv1alpha1.APIServer, detail *evaluation.Detail) Step {
+		api := &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Kind: "Thing"}, ServedBy: server}
 		return Step{AddOn: "a", Finding: &evaluation.Finding{
 			Dependency: &addonv1alpha1.AddonDependency{Name: "thing", API: api}, Verdict: evaluation.APINotServed, Detail: detail,
 		}}

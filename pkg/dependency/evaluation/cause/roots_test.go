@@ -40,9 +40,9 @@ func TestRootsAndPathsAgree(t *testing.T) {
 	for range 2000 {
 		cluster := map[string]string{}
 		for _, addOn := range []string{"a", "b", "c", "d", "e"} {
-			for _, on := range []string{"a", "b", "c", "d", "e"} {
-				if chance.IntN(4) == 0 && on != addOn {
-					cluster[addOn] += " " + on + []string{"", "!", "+"}[chance.IntN(3)]
+			for _, dependency := range []string{"a", "b", "c", "d", "e"} {
+				if chance.IntN(4) == 0 && dependency != addOn {
+					cluster[addOn] += " " + dependency + []string{"", "!", "+"}[chance.IntN(3)]
 				}
 			}
 		}
@@ -54,7 +54,7 @@ func TestRootsAndPathsAgree(t *testing.T) {
 					failing[addOn] = append(failing[addOn], FailingEdge{Target: finding.Target(), Verdict: finding.Verdict, Follows: finding.Follows()})
 				}
 			}
-			for _, path := range Paths(addOn, func(of string) []evaluation.Finding { return fails(cluster[of]) }) {
+			for _, path := range Paths(addOn, func(name string) []evaluation.Finding { return fails(cluster[name]) }) {
 				byPaths[path.Root().Cause().String()]++
 			}
 		}
@@ -109,14 +109,14 @@ func TestALongChainTakesNoMoreThanItsWay(t *testing.T) {
 			cluster[fmt.Sprint("a", i)] = fails(fmt.Sprintf("a%d", i+1))
 		}
 		cluster[fmt.Sprint("a", length-1)] = fails("end!")
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
+		var start, end runtime.MemStats
+		runtime.ReadMemStats(&start)
 		paths := Paths("a0", func(addOn string) []evaluation.Finding { return cluster[addOn] })
-		runtime.ReadMemStats(&after)
+		runtime.ReadMemStats(&end)
 		if len(paths) != 1 || len(paths[0]) != length {
 			t.Fatalf("got %d paths", len(paths))
 		}
-		return after.TotalAlloc - before.TotalAlloc
+		return end.TotalAlloc - start.TotalAlloc
 	}
 	if short, long := allocated(100), allocated(1000); long > 20*short {
 		t.Errorf("a chain that is 10 times as long takes %d instead of %d bytes", long, short)

@@ -8,29 +8,29 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/steps"
 )
 
-// An add-on whose required setting has no value is not installed by the plugin either. What gets no settings, the plan says.
+// The plugin does not install an add-on with a required setting that has no value either. The plan lists add-ons without settings.
 func TestSettingsInPlans(t *testing.T) {
-	all := hub{
+	addOns := hub{
 		"base": "{" + manual + "}",
 		"zoned": needing("{name: base, install: Auto, " +
 			"settings: {variables: [{name: ZONE, valueFrom: \"cluster.labels[?'zone']\", required: true}]}}"),
 		"plain": needing("{name: base, install: Auto, settings: {variables: [{name: MODE, value: grpc}]}}"),
 	}
 	refers := "c1: 'base' refers to AddOnDeploymentConfig 'interlock-base', in which Interlock keeps the settings that other add-ons request"
-	labeled := on("c1", "")
+	labeled := clusterWith("c1", "")
 	labeled.Labels["zone"] = "a"
 	for name, test := range map[string]struct {
-		addOn string
-		on    steps.Cluster
-		unset string
-		want  []string
+		addOn   string
+		cluster steps.Cluster
+		unset   string
+		want    []string
 	}{
 		"WithAValue": {"zoned", labeled, "", []string{"1: base<zoned (c1)", "2: zoned (c1)", refers}},
-		"WithoutAValue": {"zoned", on("c1", ""), "", []string{
+		"WithoutAValue": {"zoned", clusterWith("c1", ""), "", []string{
 			"1: base<zoned (c1)", "2: zoned (c1)", "! c1: 'base' cannot be installed for 'zoned': setting 'ZONE' is required and has no value: " +
 				"valueFrom has none on this cluster", refers,
 		}},
-		"Unset": {"plain", on("c1", ""), "nobody keeps them", []string{
+		"Unset": {"plain", clusterWith("c1", ""), "nobody keeps them", []string{
 			"1: base<plain (c1)", "2: plain (c1)", "c1: 'base' gets no settings that other add-ons request: nobody keeps them",
 		}},
 	} {
@@ -39,7 +39,7 @@ func TestSettingsInPlans(t *testing.T) {
 			if test.unset != "" {
 				installation.Unset = map[string]string{"base": test.unset}
 			}
-			if diff := cmp.Diff(test.want, linesOf(steps.Install(all.evaluator(t), installation, []steps.Cluster{test.on}))); diff != "" {
+			if diff := cmp.Diff(test.want, linesOf(steps.Install(addOns.evaluator(t), installation, []steps.Cluster{test.cluster}))); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})

@@ -22,9 +22,9 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// on is a managed cluster with add-ons: "base", "base@1.0" with a version, "-base" that is being removed, "~base" that is not
-// available, "base!" that Interlock installed, and "base!?" that another writer has taken over since.
-func on(name, addOns string) steps.Cluster {
+// clusterWith returns a managed cluster with add-ons: "base", "base@1.0" with a version, "-base" that is being removed, "~base"
+// that is not available, "base!" that Interlock installed, and "base!?" that another writer has taken over since.
+func clusterWith(name, addOns string) steps.Cluster {
 	cluster := steps.Cluster{Owned: sets.New[string](), Taken: sets.New[string](), Cluster: whatif.Cluster{
 		Cluster: evaluation.Cluster{
 			Name: name, Labels: map[string]string{"name": name}, Now: fixture.Now.Time,
@@ -74,15 +74,15 @@ type hub map[string]string
 
 func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
 	t.Helper()
-	var all []addonv1alpha1.ClusterManagementAddOn
+	var registrations []addonv1alpha1.ClusterManagementAddOn
 	for name, spec := range h {
-		all = append(all, fixture.Specified(t, name, spec))
+		registrations = append(registrations, fixture.Specified(t, name, spec))
 	}
-	var under []dependencyv1alpha1.AddOnDependencyPolicy
+	var objects []dependencyv1alpha1.AddOnDependencyPolicy
 	for i, spec := range policies {
-		under = append(under, fixture.Policy(t, fmt.Sprintf("p%d", i), spec))
+		objects = append(objects, fixture.Policy(t, fmt.Sprintf("p%d", i), spec))
 	}
-	declared := catalog.New(all)
+	declared := catalog.New(registrations)
 	var consenting []clusterv1beta1.Placement // those in the namespace labels
 	for name := range h {
 		for _, placement := range declared.Install(name).Placements {
@@ -91,7 +91,7 @@ func (h hub) evaluator(t *testing.T, policies ...string) *evaluation.Evaluator {
 			}
 		}
 	}
-	return evaluation.New(declared.WithPolicies(policy.Read(under)).Consented(catalog.Placements{Items: consenting}))
+	return evaluation.New(declared.WithPolicies(policy.Read(objects)).Consented(catalog.Placements{Items: consenting}))
 }
 
 // linesOf returns the lines of a plan. The lines of problems begin with "!".
@@ -152,16 +152,16 @@ func TestInstall(t *testing.T) {
 		want     []string
 	}{
 		{
-			name: "in layers", hub: stack, addOns: "portal", clusters: []steps.Cluster{on("c1", ""), on("c2", "")},
+			name: "in layers", hub: stack, addOns: "portal", clusters: []steps.Cluster{clusterWith("c1", ""), clusterWith("c2", "")},
 			want: []string{"1: certs<gateway (c1 c2), tokens<gateway (c1 c2)", "2: gateway<portal (c1 c2)", "3: portal (c1 c2)"},
 		},
 		{
-			name: "with Optional ones", hub: stack, addOns: "portal", optional: true, clusters: []steps.Cluster{on("c1", "")},
+			name: "with Optional ones", hub: stack, addOns: "portal", optional: true, clusters: []steps.Cluster{clusterWith("c1", "")},
 			want: []string{"1: certs<gateway,tunnel (c1), tokens<gateway (c1)", "2: gateway<portal (c1), tunnel<portal (c1)", "3: portal (c1)"},
 		},
 		{
 			name: "only what is missing, and below what is installed", hub: stack, addOns: "portal",
-			clusters: []steps.Cluster{on("c1", "gateway certs"), on("c2", "~tokens")},
+			clusters: []steps.Cluster{clusterWith("c1", "gateway certs"), clusterWith("c2", "~tokens")},
 			want: []string{
 				"1: certs<gateway (c2), tokens<gateway (c1)", "2: gateway<portal (c2), portal (c1)", "3: portal (c2)",
 				"c2: 'gateway' also waits for an installed add-on: Required addon 'tokens' is not installed or not available. " +
@@ -169,72 +169,75 @@ func TestInstall(t *testing.T) {
 			},
 		},
 		{
-			name: "nothing that is installed", hub: stack, addOns: "certs", clusters: []steps.Cluster{on("c1", "certs")},
+			name: "nothing that is installed", hub: stack, addOns: "certs", clusters: []steps.Cluster{clusterWith("c1", "certs")},
 			want: []string{"c1: 'certs' is installed already, and stays as it is"},
 		},
 		{
-			name: "nothing on a lost cluster", hub: stack, addOns: "certs", clusters: []steps.Cluster{lost(on("c1", ""))},
+			name: "nothing on a lost cluster", hub: stack, addOns: "certs", clusters: []steps.Cluster{lost(clusterWith("c1", ""))},
 			want: []string{"! c1: the managed cluster cannot be reached, so it is not known what is needed there"},
 		},
 		{
-			name: "not before its predecessor is gone", hub: stack, addOns: "gateway", clusters: []steps.Cluster{on("c1", "-certs tokens")},
+			name: "not before its predecessor is gone", hub: stack, addOns: "gateway", clusters: []steps.Cluster{clusterWith("c1", "-certs tokens")},
 			want: []string{"1: certs<gateway (c1)", "2: gateway (c1)", "! c1: 'certs' is being removed: wait until it is gone"},
 		},
 		{
 			name:   "where an edge applies",
 			hub:    hub{"leaf": needing("{name: base, when: {clusterSelector: {matchLabels: {name: c1}}}}"), "base": "{}"},
-			addOns: "leaf", clusters: []steps.Cluster{on("c1", ""), on("c2", "")},
+			addOns: "leaf", clusters: []steps.Cluster{clusterWith("c1", ""), clusterWith("c2", "")},
 			want: []string{"1: base<leaf (c1), leaf (c2)", "2: leaf (c1)"},
 		},
 		{
-			name: "not what is waived", hub: stack, policies: []string{waived}, addOns: "portal", clusters: []steps.Cluster{on("c1", "")},
+			name: "not what is waived", hub: stack, policies: []string{waived}, addOns: "portal", clusters: []steps.Cluster{clusterWith("c1", "")},
 			want: []string{"1: portal (c1)"},
 		},
 		{
 			name: "not what a policy makes Optional", hub: stack,
 			policies: []string{`{overrides: [{addOn: portal, dependency: gateway, type: Optional}]}`},
-			addOns:   "portal", clusters: []steps.Cluster{on("c1", "")}, want: []string{"1: portal (c1)"},
+			addOns:   "portal", clusters: []steps.Cluster{clusterWith("c1", "")}, want: []string{"1: portal (c1)"},
 		},
 		{
 			name: "not what is needed only where it is installed",
 			hub:  hub{"leaf": needing("{name: base, type: IfInstalled, version: \">= 1\"}"), "base": "{}"}, addOns: "leaf",
-			clusters: []steps.Cluster{on("c1", "")}, want: []string{"1: leaf (c1)"},
+			clusters: []steps.Cluster{clusterWith("c1", "")}, want: []string{"1: leaf (c1)"},
 		},
 		{
 			name: "what nobody registered", hub: hub{"leaf": needing("{name: base}, {name: nice, type: Optional}")}, addOns: "leaf", optional: true,
-			clusters: []steps.Cluster{on("c1", ""), on("c2", ""), on("c3", ""), on("c4", ""), on("c5", "base")},
+			clusters: []steps.Cluster{
+				clusterWith("c1", ""), clusterWith("c2", ""), clusterWith("c3", ""), clusterWith("c4", ""), clusterWith("c5", "base"),
+			},
 			want: []string{
 				"1: leaf (c1 c2 c3 c4 c5)", "! c1 c2 c3 c4: 'leaf' needs 'base', which has no ClusterManagementAddOn on this hub",
 				"c1 c2 c3 c4 c5: 'leaf' needs 'nice', which has no ClusterManagementAddOn on this hub",
 			},
 		},
 		{
-			name: "a cycle", hub: hub{"a": needing("{name: b}"), "b": needing("{name: a}")}, addOns: "a", clusters: []steps.Cluster{on("c1", "")},
-			want: []string{"1: a (c1)", "! c1: 'a' is on the dependency cycle: a → b → a"},
+			name: "a cycle", hub: hub{"a": needing("{name: b}"), "b": needing("{name: a}")}, addOns: "a",
+			clusters: []steps.Cluster{clusterWith("c1", "")},
+			want:     []string{"1: a (c1)", "! c1: 'a' is on the dependency cycle: a → b → a"},
 		},
 		{
 			name: "a conflict", hub: hub{"a": needing("{name: b, type: Conflicts}"), "b": "{}"}, addOns: "a",
-			clusters: []steps.Cluster{on("c1", "b"), on("c2", "")},
+			clusters: []steps.Cluster{clusterWith("c1", "b"), clusterWith("c2", "")},
 			want:     []string{"1: a (c1 c2)", "! c1: 'a' conflicts with b (installed)"},
 		},
 		{
 			name: "a conflict of what is installed", hub: hub{"a": "{}", "b": needing("{name: a, type: Conflicts}")}, addOns: "a",
-			clusters: []steps.Cluster{on("c1", "b")},
+			clusters: []steps.Cluster{clusterWith("c1", "b")},
 			want:     []string{"1: a (c1)", "! c1: 'b' conflicts with a (installed)"},
 		},
 		{
 			name: "another version",
-			hub:  hub{"a": needing(`{name: b, version: ">= 2"}`), "b": "{}"}, addOns: "a", clusters: []steps.Cluster{on("c1", "b@1.0")},
+			hub:  hub{"a": needing(`{name: b, version: ">= 2"}`), "b": "{}"}, addOns: "a", clusters: []steps.Cluster{clusterWith("c1", "b@1.0")},
 			want: []string{"1: a (c1)", "! c1: 'a' requires b in version '>= 2' (version 1.0 from its ManagedClusterAddOn)"},
 		},
 		{
 			name: "a requirement", hub: hub{"a": `{requirements: {kubernetes: ">= 1.30"}}`}, addOns: "a",
-			clusters: []steps.Cluster{func() steps.Cluster { c := on("c1", ""); c.KubernetesVersion = "v1.28.0"; return c }()},
+			clusters: []steps.Cluster{func() steps.Cluster { c := clusterWith("c1", ""); c.KubernetesVersion = "v1.28.0"; return c }()},
 			want:     []string{"1: a (c1)", "! c1: 'a' requires Kubernetes version '>= 1.30' (it is v1.28.0)"},
 		},
 		{
 			name: "what contradicts already", hub: hub{"a": "{}", "b": needing("{name: c, type: Conflicts}"), "c": "{}"}, addOns: "a",
-			clusters: []steps.Cluster{on("c1", "b c")}, want: []string{"1: a (c1)"},
+			clusters: []steps.Cluster{clusterWith("c1", "b c")}, want: []string{"1: a (c1)"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -248,25 +251,25 @@ func TestInstall(t *testing.T) {
 }
 
 func TestChoices(t *testing.T) {
-	either := needing("{name: e, anyOf: [{addOn: one}, {addOn: two}]}")
+	alternatives := needing("{name: e, anyOf: [{addOn: one}, {addOn: two}]}")
 	api := needing("{name: t, api: {kind: Tunnel}}")
 	provider := "{provides: [{kind: Tunnel}]}"
 	for _, test := range []struct {
 		name, leaf, addOns string
 		others             hub
-		on                 steps.Cluster
+		cluster            steps.Cluster
 		want               []string
 	}{
 		{
-			name: "the first alternative", leaf: either, others: hub{"one": "{}", "two": "{}"}, on: on("c1", ""),
+			name: "the first alternative", leaf: alternatives, others: hub{"one": "{}", "two": "{}"}, cluster: clusterWith("c1", ""),
 			want: []string{"1: one<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "the first that is registered", leaf: either, others: hub{"two": "{}"}, on: on("c1", ""),
+			name: "the first that is registered", leaf: alternatives, others: hub{"two": "{}"}, cluster: clusterWith("c1", ""),
 			want: []string{"1: two<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "the one that is installed", leaf: either, others: hub{"one": "{}", "two": "{}"}, on: on("c1", "~two"),
+			name: "the one that is installed", leaf: alternatives, others: hub{"one": "{}", "two": "{}"}, cluster: clusterWith("c1", "~two"),
 			want: []string{
 				"1: leaf (c1)",
 				"c1: 'leaf' also waits for an installed add-on: Required: one of addon 'one' or addon 'two'; none is available. " +
@@ -274,58 +277,59 @@ func TestChoices(t *testing.T) {
 			},
 		},
 		{
-			name: "the one that is named", leaf: either, addOns: "two", others: hub{"one": "{}", "two": "{}"}, on: on("c1", ""),
+			name: "the one that is named", leaf: alternatives, addOns: "two", others: hub{"one": "{}", "two": "{}"}, cluster: clusterWith("c1", ""),
 			want: []string{"1: two<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "the one that another add-on needs", leaf: either, addOns: "zoo",
-			others: hub{"one": "{}", "two": "{}", "zoo": needing("{name: two}")}, on: on("c1", ""),
+			name: "the one that another add-on needs", leaf: alternatives, addOns: "zoo",
+			others: hub{"one": "{}", "two": "{}", "zoo": needing("{name: two}")}, cluster: clusterWith("c1", ""),
 			want: []string{"1: two<leaf,zoo (c1)", "2: leaf (c1), zoo (c1)"},
 		},
 		{
-			name: "what the one that is installed needs", leaf: either,
-			others: hub{"one": "{}", "two": needing("{name: base}"), "base": "{}"}, on: on("c1", "two"),
+			name: "what the one that is installed needs", leaf: alternatives,
+			others: hub{"one": "{}", "two": needing("{name: base}"), "base": "{}"}, cluster: clusterWith("c1", "two"),
 			want: []string{"1: base<two (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "none that is registered", leaf: either, on: on("c1", ""),
+			name: "none that is registered", leaf: alternatives, cluster: clusterWith("c1", ""),
 			want: []string{"1: leaf (c1)", "! c1: 'leaf' needs one of one, two: none is installed, and none of them can be"},
 		},
 		{
-			name: "none that waits for the add-on itself", leaf: either, others: hub{"one": needing("{name: leaf}"), "two": "{}"}, on: on("c1", ""),
-			want: []string{"1: two<leaf (c1)", "2: leaf (c1)"},
+			name: "none that waits for the add-on itself", leaf: alternatives, others: hub{"one": needing("{name: leaf}"), "two": "{}"},
+			cluster: clusterWith("c1", ""),
+			want:    []string{"1: two<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "an API that is served", leaf: api, others: hub{"one": provider}, on: serving(on("c1", ""), "True"),
+			name: "an API that is served", leaf: api, others: hub{"one": provider}, cluster: serving(clusterWith("c1", ""), "True"),
 			want: []string{"1: leaf (c1)"},
 		},
 		{
-			name: "its only provider", leaf: api, others: hub{"one": provider}, on: serving(on("c1", ""), "False"),
+			name: "its only provider", leaf: api, others: hub{"one": provider}, cluster: serving(clusterWith("c1", ""), "False"),
 			want: []string{"1: one<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "its only provider, where nothing reports", leaf: api, others: hub{"one": provider}, on: on("c1", ""),
+			name: "its only provider, where nothing reports", leaf: api, others: hub{"one": provider}, cluster: clusterWith("c1", ""),
 			want: []string{"1: one<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "the provider that is installed", leaf: api, others: hub{"one": provider, "two": provider}, on: on("c1", "two"),
+			name: "the provider that is installed", leaf: api, others: hub{"one": provider, "two": provider}, cluster: clusterWith("c1", "two"),
 			want: []string{"1: leaf (c1)"},
 		},
 		{
-			name: "several providers", leaf: api, others: hub{"one": provider, "two": provider}, on: serving(on("c1", ""), "False"),
+			name: "several providers", leaf: api, others: hub{"one": provider, "two": provider}, cluster: serving(clusterWith("c1", ""), "False"),
 			want: []string{"1: leaf (c1)", "! c1: 'leaf' needs API Tunnel, which any of 'one', 'two' provides: name the one to install"},
 		},
 		{
 			name: "the provider that is named", leaf: api, addOns: "two",
-			others: hub{"one": provider, "two": provider}, on: serving(on("c1", ""), "False"),
+			others: hub{"one": provider, "two": provider}, cluster: serving(clusterWith("c1", ""), "False"),
 			want: []string{"1: two<leaf (c1)", "2: leaf (c1)"},
 		},
 		{
-			name: "no provider", leaf: api, on: serving(on("c1", ""), "False"),
+			name: "no provider", leaf: api, cluster: serving(clusterWith("c1", ""), "False"),
 			want: []string{"1: leaf (c1)", "! c1: 'leaf' needs API Tunnel, which is not served, and no registered add-on provides it"},
 		},
 		{
-			name: "no provider, where nothing reports", leaf: api, on: on("c1", ""),
+			name: "no provider, where nothing reports", leaf: api, cluster: clusterWith("c1", ""),
 			want: []string{
 				"1: leaf (c1)",
 				"c1: 'leaf' needs API Tunnel, and it is not known whether that is served; no registered add-on provides it",
@@ -333,7 +337,7 @@ func TestChoices(t *testing.T) {
 		},
 		{
 			name: "an API of the hub", leaf: needing("{name: t, api: {kind: Tunnel, servedBy: Hub}}"),
-			others: hub{"one": provider}, on: on("c1", ""),
+			others: hub{"one": provider}, cluster: clusterWith("c1", ""),
 			want: []string{
 				"1: leaf (c1)",
 				"c1: 'leaf' needs API Tunnel on the hub, and it is not known to be served; no add-on on this cluster can change that",
@@ -341,12 +345,12 @@ func TestChoices(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			all := hub{"leaf": test.leaf}
+			addOns := hub{"leaf": test.leaf}
 			for name, spec := range test.others {
-				all[name] = spec
+				addOns[name] = spec
 			}
 			wanted := steps.Installation{AddOns: append([]string{"leaf"}, strings.Fields(test.addOns)...)}
-			plan := steps.Install(all.evaluator(t), wanted, []steps.Cluster{test.on})
+			plan := steps.Install(addOns.evaluator(t), wanted, []steps.Cluster{test.cluster})
 			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -355,35 +359,35 @@ func TestChoices(t *testing.T) {
 }
 
 func TestWhatPlacementsInstall(t *testing.T) {
-	all := hub{"leaf": needing("{name: base}"), "base": "{" + placed + "}"}
+	addOns := hub{"leaf": needing("{name: base}"), "base": "{" + placed + "}"}
 	installs := func(cluster steps.Cluster) []string {
-		return linesOf(steps.Install(all.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{cluster}))
+		return linesOf(steps.Install(addOns.evaluator(t), steps.Installation{AddOns: []string{"leaf"}}, []steps.Cluster{cluster}))
 	}
 	removes := func(cluster steps.Cluster) []string {
-		return linesOf(steps.Remove(all.evaluator(t), steps.Removal{AddOns: []string{"base", "leaf"}}, []steps.Cluster{cluster}))
+		return linesOf(steps.Remove(addOns.evaluator(t), steps.Removal{AddOns: []string{"base", "leaf"}}, []steps.Cluster{cluster}))
 	}
 	for _, test := range []struct {
 		name string
 		got  []string
 		want []string
 	}{
-		{"selected", installs(selected(on("c1", ""), "base")), []string{
+		{"selected", installs(selected(clusterWith("c1", ""), "base")), []string{
 			"1: base<leaf by OCM (c1)", "2: leaf (c1)",
 			"c1: 'base' is about to be installed by Open Cluster Management: a Placement selects the cluster",
 		}},
-		{"not selected", installs(selected(on("c1", ""))), []string{
+		{"not selected", installs(selected(clusterWith("c1", ""))), []string{
 			"1: base<leaf by OCM (c1)", "2: leaf (c1)", "! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
 		}},
-		{"not read", installs(on("c1", "")), []string{
+		{"not read", installs(clusterWith("c1", "")), []string{
 			"1: base<leaf by OCM (c1)", "2: leaf (c1)",
 			"! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster, and whether it does could not be read",
 		}},
-		{"removed while selected", removes(selected(on("c1", "base leaf"), "base")), []string{
+		{"removed while selected", removes(selected(clusterWith("c1", "base leaf"), "base")), []string{
 			"1: leaf (c1)", "2: base (c1)",
 			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, else it is installed again: " +
 				"change the Placement, or take it from ClusterManagementAddOn 'base'",
 		}},
-		{"removed where none selects", removes(selected(on("c1", "base leaf"))), []string{"1: leaf (c1)", "2: base (c1)"}},
+		{"removed where none selects", removes(selected(clusterWith("c1", "base leaf"))), []string{"1: leaf (c1)", "2: base (c1)"}},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", test.name, diff)
@@ -394,86 +398,93 @@ func TestWhatPlacementsInstall(t *testing.T) {
 func TestRemove(t *testing.T) {
 	const takenOver = ", although no other add-on needs it: another writer than Interlock and kubectl addon has written its spec, its " +
 		"labels or its own annotations. Name it to uninstall it, too"
-	all := hub{
+	addOns := hub{
 		"portal": needing("{name: gateway}"), "gateway": needing("{name: tokens}, {name: certs}"), "tokens": "{}", "certs": "{}",
 		"nice": needing("{name: certs, type: Optional}"), "either": needing("{name: e, anyOf: [{addOn: tokens}, {addOn: certs}]}"),
 	}
 	for _, test := range []struct {
-		name   string
-		addOns string
-		unit   bool
-		forced bool
-		on     steps.Cluster
-		want   []string
+		name    string
+		addOns  string
+		unit    bool
+		forced  bool
+		cluster steps.Cluster
+		want    []string
 	}{
-		{name: "what nothing requires", addOns: "portal", on: on("c1", "portal gateway tokens certs"), want: []string{"1: portal (c1)"}},
 		{
-			name: "dependents first", addOns: "certs gateway portal", on: on("c1", "portal gateway tokens certs"),
+			name: "what nothing requires", addOns: "portal", cluster: clusterWith("c1", "portal gateway tokens certs"),
+			want: []string{"1: portal (c1)"},
+		},
+		{
+			name: "dependents first", addOns: "certs gateway portal", cluster: clusterWith("c1", "portal gateway tokens certs"),
 			want: []string{"1: portal (c1)", "2: gateway (c1)", "3: certs (c1)"},
 		},
 		{
-			name: "not what is required", addOns: "certs", on: on("c1", "gateway tokens certs"),
+			name: "not what is required", addOns: "certs", cluster: clusterWith("c1", "gateway tokens certs"),
 			want: []string{"1: certs (c1)", "! c1: 'gateway', which stays, requires certs"},
 		},
 		{
-			name: "unless forced", addOns: "certs", forced: true, on: on("c1", "gateway tokens certs"),
+			name: "unless forced", addOns: "certs", forced: true, cluster: clusterWith("c1", "gateway tokens certs"),
 			want: []string{"1: certs (c1)", "c1: 'gateway', which stays, requires certs"},
 		},
-		{name: "where it is only Optional", addOns: "certs", on: on("c1", "nice certs"), want: []string{"1: certs (c1)"}},
-		{name: "where an alternative stays", addOns: "certs", on: on("c1", "either certs tokens"), want: []string{"1: certs (c1)"}},
+		{name: "where it is only Optional", addOns: "certs", cluster: clusterWith("c1", "nice certs"), want: []string{"1: certs (c1)"}},
+		{name: "where an alternative stays", addOns: "certs", cluster: clusterWith("c1", "either certs tokens"), want: []string{"1: certs (c1)"}},
 		{
-			name: "not the last alternative", addOns: "certs", on: on("c1", "either certs"),
+			name: "not the last alternative", addOns: "certs", cluster: clusterWith("c1", "either certs"),
 			want: []string{"1: certs (c1)", "! c1: 'either', which stays, requires tokens or certs"},
 		},
-		{name: "what requires it is being removed", addOns: "certs", on: on("c1", "-gateway certs"), want: []string{"1: certs (c1)"}},
 		{
-			name: "what is not there", addOns: "certs tokens", on: on("c1", "-certs"),
+			name: "what requires it is being removed", addOns: "certs", cluster: clusterWith("c1", "-gateway certs"),
+			want: []string{"1: certs (c1)"},
+		},
+		{
+			name: "what is not there", addOns: "certs tokens", cluster: clusterWith("c1", "-certs"),
 			want: []string{"c1: 'certs' is being removed already", "c1: 'tokens' is not installed"},
 		},
 		{
-			name: "on a lost cluster", addOns: "certs", on: lost(on("c1", "gateway tokens certs")),
+			name: "on a lost cluster", addOns: "certs", cluster: lost(clusterWith("c1", "gateway tokens certs")),
 			want: []string{"1: certs (c1)", "! c1: the managed cluster cannot be reached, so it is not known what is needed there"},
 		},
 		{
-			name: "as a unit", addOns: "portal", unit: true, on: on("c1", "portal gateway! tokens! certs!"),
+			name: "as a unit", addOns: "portal", unit: true, cluster: clusterWith("c1", "portal gateway! tokens! certs!"),
 			want: []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: certs<gateway (c1), tokens<gateway (c1)"},
 		},
 		{
-			name: "as a unit, without what others installed", addOns: "portal", unit: true, on: on("c1", "portal gateway! tokens certs!"),
-			want: []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: certs<gateway (c1)"},
+			name: "as a unit, without what others installed", addOns: "portal", unit: true,
+			cluster: clusterWith("c1", "portal gateway! tokens certs!"),
+			want:    []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: certs<gateway (c1)"},
 		},
 		{
 			name: "as a unit, without what another needs, Optional included", addOns: "portal", unit: true,
-			on:   on("c1", "portal gateway! tokens! certs! nice"),
-			want: []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: tokens<gateway (c1)"},
+			cluster: clusterWith("c1", "portal gateway! tokens! certs! nice"),
+			want:    []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: tokens<gateway (c1)"},
 		},
 		{
-			name: "as a unit, nothing below what stays", addOns: "portal", unit: true, on: on("c1", "portal gateway tokens! certs!"),
+			name: "as a unit, nothing below what stays", addOns: "portal", unit: true, cluster: clusterWith("c1", "portal gateway tokens! certs!"),
 			want: []string{"1: portal (c1)"},
 		},
 		{
 			name: "as a unit, without what another writer has taken over, and what that needs", addOns: "portal", unit: true,
-			on:   on("c1", "portal gateway!? tokens! certs!?"),
-			want: []string{"1: portal (c1)", "c1: 'gateway' stays" + takenOver},
+			cluster: clusterWith("c1", "portal gateway!? tokens! certs!?"),
+			want:    []string{"1: portal (c1)", "c1: 'gateway' stays" + takenOver},
 		},
 		{
 			name: "as a unit, without a leaf that another writer has taken over", addOns: "portal", unit: true,
-			on:   on("c1", "portal gateway! tokens! certs!?"),
-			want: []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: tokens<gateway (c1)", "c1: 'certs' stays" + takenOver},
+			cluster: clusterWith("c1", "portal gateway! tokens! certs!?"),
+			want:    []string{"1: portal (c1)", "2: gateway<portal (c1)", "3: tokens<gateway (c1)", "c1: 'certs' stays" + takenOver},
 		},
 		{
 			name: "as a unit, what is named although another writer has taken it over", addOns: "portal gateway", unit: true,
-			on:   on("c1", "portal gateway!? tokens! certs!"),
-			want: []string{"1: portal (c1)", "2: gateway (c1)", "3: certs<gateway (c1), tokens<gateway (c1)"},
+			cluster: clusterWith("c1", "portal gateway!? tokens! certs!"),
+			want:    []string{"1: portal (c1)", "2: gateway (c1)", "3: certs<gateway (c1), tokens<gateway (c1)"},
 		},
 		{
-			name: "as a unit, nothing that it never needed", addOns: "portal", unit: true, on: on("c1", "portal nice!"),
+			name: "as a unit, nothing that it never needed", addOns: "portal", unit: true, cluster: clusterWith("c1", "portal nice!"),
 			want: []string{"1: portal (c1)"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wanted := steps.Removal{AddOns: strings.Fields(test.addOns), Unit: test.unit, Forced: test.forced}
-			plan := steps.Remove(all.evaluator(t), wanted, []steps.Cluster{test.on})
+			plan := steps.Remove(addOns.evaluator(t), wanted, []steps.Cluster{test.cluster})
 			if diff := cmp.Diff(test.want, linesOf(plan)); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
@@ -507,7 +518,7 @@ func TestVersionsOfWhatIsInstalled(t *testing.T) {
 		"! c1: 'leaf' requires base in version '>= 2' (version 1.0.0 from its ClusterManagementAddOn)",
 		"! c1: 'old' requires leaf in version '< 2' (version 2.0.0 from its AddOnTemplate)",
 	}
-	if diff := cmp.Diff(want, linesOf(steps.Install(declared, wanted, []steps.Cluster{on("c1", "old")}))); diff != "" {
+	if diff := cmp.Diff(want, linesOf(steps.Install(declared, wanted, []steps.Cluster{clusterWith("c1", "old")}))); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// A Placement that selects a label selects a managed cluster that gets it: the plan says which one.
+// A Placement that selects a label selects every managed cluster with the label, so the plan names the label.
 func TestPlacementsOfLabels(t *testing.T) {
 	const (
-		labeled        = "{namespace: labels, name: base}, {namespace: labels, name: base-2}"
-		another, third = "{namespace: places, name: edge}", "{namespace: places, name: west}"
+		labeled    = "{namespace: labels, name: base}, {namespace: labels, name: base-2}"
+		edge, west = "{namespace: places, name: edge}", "{namespace: places, name: west}"
 
 		label     = "install.dependency.addon.open-cluster-management.io/base"
 		withdrawn = "uninstall the add-ons that depend on 'base' with install: Auto, and remove the label"
@@ -30,23 +30,24 @@ func TestPlacementsOfLabels(t *testing.T) {
 				"is installed again: " + withdrawn,
 		},
 		"LabeledAndAnother": {
-			labeled + ", " + another,
+			labeled + ", " + edge,
 			"! c1: 'base' is installed by Placements: 'places/edge' has to select the cluster",
 			"! c1: 'base' is installed by Placements: 'places/edge' may not select the cluster, and it may not have the label '" + label +
 				"', else it is installed again: change the Placement, " + withdrawn,
 		},
 		"Others": {
-			another + ", " + third,
+			edge + ", " + west,
 			"! c1: 'base' is installed by Placements: 'places/edge' or 'places/west' has to select the cluster",
 			"! c1: 'base' is installed by Placements: 'places/edge' and 'places/west' may not select the cluster, else it is installed again: " +
 				"change the Placement, or take it from ClusterManagementAddOn 'base'",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := hub{"base": "{installStrategy: {type: Placements, placements: [" + test.placements + "]}}"}
+			addOns := hub{"base": "{installStrategy: {type: Placements, placements: [" + test.placements + "]}}"}
 			named := []string{"base"}
-			installs := linesOf(steps.Install(all.evaluator(t), steps.Installation{AddOns: named}, []steps.Cluster{selected(on("c1", ""))}))
-			removes := linesOf(steps.Remove(all.evaluator(t), steps.Removal{AddOns: named}, []steps.Cluster{selected(on("c1", "base"), "base")}))
+			missing, installed := selected(clusterWith("c1", "")), selected(clusterWith("c1", "base"), "base")
+			installs := linesOf(steps.Install(addOns.evaluator(t), steps.Installation{AddOns: named}, []steps.Cluster{missing}))
+			removes := linesOf(steps.Remove(addOns.evaluator(t), steps.Removal{AddOns: named}, []steps.Cluster{installed}))
 			if diff := cmp.Diff([]string{"1: base by OCM (c1)", test.installs}, installs); diff != "" {
 				t.Errorf("install: -want, +got:\n%s", diff)
 			}
@@ -57,32 +58,32 @@ func TestPlacementsOfLabels(t *testing.T) {
 	}
 }
 
-// Where the plan cannot know it, it says so, and it does not ask for a label that is there.
+// Where the plan cannot know the consent, it explains why. It does not request a label that the cluster has.
 func TestPlacementsThatSelectNothing(t *testing.T) {
-	labeled := selected(on("c1", ""))
+	labeled := selected(clusterWith("c1", ""))
 	labeled.Labels["install.dependency.addon.open-cluster-management.io/base"] = "true"
-	all := hub{"base": "{installStrategy: {type: Placements, placements: [{namespace: labels, name: base}]}}"}
-	read := all.evaluator(t)
+	addOns := hub{"base": "{installStrategy: {type: Placements, placements: [{namespace: labels, name: base}]}}"}
+	read := addOns.evaluator(t)
 	untolerant := fixture.Consenting("labels", "base", "base")
 	untolerant.Spec.Tolerations = nil
 	for name, test := range map[string]struct {
 		declared *evaluation.Evaluator
-		on       steps.Cluster
+		cluster  steps.Cluster
 		want     string
 	}{
 		"HasTheLabel": {read, labeled, ""},
 		"PlacementsUnread": {
-			evaluation.New(read.Consented(catalog.Placements{Unread: true})), selected(on("c1", "")),
+			evaluation.New(read.Consented(catalog.Placements{Unread: true})), selected(clusterWith("c1", "")),
 			"; whether its owner consents to installations by Interlock could not be read",
 		},
 		"DoesNotTolerateEveryTaint": {
-			evaluation.New(read.Consented(catalog.Placements{Items: []clusterv1beta1.Placement{untolerant}})), selected(on("c1", "")),
+			evaluation.New(read.Consented(catalog.Placements{Items: []clusterv1beta1.Placement{untolerant}})), selected(clusterWith("c1", "")),
 			"; Placement labels/base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost: " +
 				"set spec.tolerations to [{operator: Exists}]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := linesOf(steps.Install(test.declared, steps.Installation{AddOns: []string{"base"}}, []steps.Cluster{test.on}))
+			got := linesOf(steps.Install(test.declared, steps.Installation{AddOns: []string{"base"}}, []steps.Cluster{test.cluster}))
 			want := []string{"1: base by OCM (c1)", "! c1: 'base' is installed by Placements: 'labels/base' has to select the cluster" + test.want}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
