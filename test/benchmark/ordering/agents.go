@@ -20,6 +20,11 @@ import (
 
 // register registers an add-on that OCM deploys from an AddOnTemplate with one Deployment.
 func (f *fleet) register(ctx context.Context, name string, needs []string, ordered bool) error {
+	return f.registerDeclaring(ctx, name, declaration(needs, ordered))
+}
+
+// registerDeclaring registers an add-on with a declaration. OCM deploys it from an AddOnTemplate with one Deployment.
+func (f *fleet) registerDeclaring(ctx context.Context, name, declares string) error {
 	template, err := ocm.Template(name)
 	if err != nil {
 		return err
@@ -28,7 +33,7 @@ func (f *fleet) register(ctx context.Context, name string, needs []string, order
 		return err
 	}
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Annotations: map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration(needs, ordered)},
+		Name: name, Annotations: map[string]string{interlockv1alpha1.DependenciesAnnotation: declares},
 	}}
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +20,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -87,32 +89,58 @@ func (r *Reconciler) addOns() handler.TypedFuncs[*addonv1alpha1.ManagedClusterAd
 	}
 }
 
-// clusters enqueues for a managed cluster that becomes available or lost, gets other labels, or is deleted.
+// clusters enqueues for a managed cluster that becomes available or lost, gets other labels, or is deleted. A label that
+// installs an add-on concerns that add-on only.
 func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request] {
-	changed := func(ctx context.Context, cluster string) {
-		keys, err := r.Inputs.OnCluster(ctx, cluster)
-		var stored dependencyv1alpha1.AddOnInstallationList
-		if errors.Join(err, r.Objects.List(ctx, &stored, client.InNamespace(cluster), client.UnsafeDisableDeepCopy)) != nil {
-			return // the cache has stopped
-		}
-		for i := range stored.Items {
-			r.Changed.EnqueueAfter(gather, client.ObjectKeyFromObject(&stored.Items[i]))
-		}
-		for _, key := range keys {
-			r.Changed.EnqueueAfter(gather, key)
-			r.enqueueUsed(key)
-		}
-	}
 	return handler.TypedFuncs[*clusterv1.ManagedCluster, reconcile.Request]{
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
-			if fleet.ClusterStatus(e.ObjectOld) != fleet.ClusterStatus(e.ObjectNew) || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels) ||
-				e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero() {
-				changed(ctx, e.ObjectNew.Name)
+			old, current := e.ObjectOld, e.ObjectNew
+			switch {
+			case fleet.ClusterStatus(old) != fleet.ClusterStatus(current), old.DeletionTimestamp.IsZero() != current.DeletionTimestamp.IsZero(),
+				!maps.Equal(withoutInstallLabels(old), withoutInstallLabels(current)):
+				r.enqueueOnCluster(ctx, current.Name, func(string) bool { return true })
+			case !maps.Equal(old.Labels, current.Labels):
+				r.enqueueOnCluster(ctx, current.Name, func(addOn string) bool {
+					label := catalog.InstallLabel(addOn)
+					return old.Labels[label] != current.Labels[label] || fleet.HasInstallLabel(old, addOn) != fleet.HasInstallLabel(current, addOn)
+				})
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*clusterv1.ManagedCluster], _ trigger.Queue) {
-			changed(ctx, e.Object.Name)
+			r.enqueueOnCluster(ctx, e.Object.Name, func(string) bool { return true })
 		},
+	}
+}
+
+// withoutInstallLabels returns the labels that install no add-on.
+func withoutInstallLabels(cluster *clusterv1.ManagedCluster) map[string]string {
+	labels := maps.Clone(cluster.Labels)
+	maps.DeleteFunc(labels, func(label, _ string) bool { return strings.HasPrefix(label, addonv1alpha1.InstallLabelPrefix) })
+	return labels
+}
+
+// enqueueOnCluster enqueues the matching add-ons that are installed on a managed cluster, or may be.
+func (r *Reconciler) enqueueOnCluster(ctx context.Context, cluster string, matches func(addOn string) bool) {
+	addOns, err := r.Inputs.OnCluster(ctx, cluster)
+	var stored dependencyv1alpha1.AddOnInstallationList
+	if errors.Join(err, r.Objects.List(ctx, &stored, client.InNamespace(cluster), client.UnsafeDisableDeepCopy)) != nil {
+		return // the cache has stopped
+	}
+	names := sets.New[string]()
+	for i := range stored.Items {
+		names.Insert(stored.Items[i].Name)
+	}
+	evaluator := r.Declarations.Current()
+	for _, addOn := range addOns {
+		names.Insert(addOn.Name)
+		if evaluator != nil {
+			names.Insert(installation.Installable(evaluator.Catalog, addOn.Name)...)
+		}
+	}
+	for name := range names {
+		if matches(name) {
+			r.Changed.EnqueueAfter(gather, types.NamespacedName{Namespace: cluster, Name: name})
+		}
 	}
 }
 
