@@ -76,7 +76,7 @@ func newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-func readerOfLeases(ctx context.Context, on *testenv.Cluster, administrator client.Client, user string) *rest.Config {
+func readerOfLeases(ctx context.Context, cluster *testenv.Cluster, administrator client.Client, user string) *rest.Config {
 	role := &rbacv1.ClusterRole{}
 	load(managedRole, role)
 	Expect(client.IgnoreAlreadyExists(administrator.Create(ctx, role))).To(Succeed())
@@ -85,19 +85,19 @@ func readerOfLeases(ctx context.Context, on *testenv.Cluster, administrator clie
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})).To(Succeed())
-	return addUser(on, user)
+	return addUser(cluster, user)
 }
 
-func addUser(on *testenv.Cluster, name string) *rest.Config {
-	user, err := on.AddUser(name)
+func addUser(cluster *testenv.Cluster, name string) *rest.Config {
+	user, err := cluster.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	return user.Config
 }
 
-func load(path string, into any) {
+func load(path string, target any) {
 	content, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
 // startAgent runs the cluster's agent until the spec ends; it returns a
@@ -111,13 +111,13 @@ func (c *cluster) startAgent() <-chan error {
 		Cluster: c.name, GracePeriod: c.grace, MetricsAddress: "0", HealthAddress: "0", Registry: c.metrics, Unnamed: true,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
 	DeferCleanup(func() {
 		stop()
-		Eventually(ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
+		Eventually(exit).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 	})
-	return ended
+	return exit
 }
 
 func (c *cluster) key(addOn string) client.ObjectKey {
@@ -181,7 +181,7 @@ func available(status metav1.ConditionStatus, reason string) metav1.Condition {
 
 // renew writes an add-on's lease the way its agent does; a zero time is one
 // that was never renewed.
-func renew(ctx context.Context, on client.Client, namespace, addOn string, at time.Time) {
+func renew(ctx context.Context, clusterClient client.Client, namespace, addOn string, at time.Time) {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: addOn}}
 	set := func() {
@@ -191,15 +191,15 @@ func renew(ctx context.Context, on client.Client, namespace, addOn string, at ti
 			lease.Spec.RenewTime = &renewed
 		}
 	}
-	err := on.Get(ctx, client.ObjectKeyFromObject(lease), lease)
+	err := clusterClient.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	if apierrors.IsNotFound(err) {
 		set()
-		Expect(on.Create(ctx, lease)).To(Succeed())
+		Expect(clusterClient.Create(ctx, lease)).To(Succeed())
 		return
 	}
 	Expect(err).NotTo(HaveOccurred())
 	set()
-	Expect(on.Update(ctx, lease)).To(Succeed())
+	Expect(clusterClient.Update(ctx, lease)).To(Succeed())
 }
 
 // availability returns what is stored, for use with Eventually.

@@ -117,11 +117,11 @@ var _ = Describe("The dependency rule", func() {
 		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
 
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Get(ctx, c.key("proxy"), stored)).To(Succeed())
-		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Progressing").Message).To(Equal("wait"))
-		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Degraded").Message).To(Equal(missing))
-		for _, owner := range stored.ManagedFields {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Get(ctx, c.key("proxy"), addOn)).To(Succeed())
+		Expect(meta.FindStatusCondition(addOn.Status.Conditions, "Progressing").Message).To(Equal("wait"))
+		Expect(meta.FindStatusCondition(addOn.Status.Conditions, "Degraded").Message).To(Equal(missing))
+		for _, owner := range addOn.ManagedFields {
 			if owner.Manager == "interlock-addon-agent" {
 				Expect(owner.Subresource).To(Equal("status"))
 				Expect(string(owner.FieldsV1.Raw)).To(And(

@@ -20,7 +20,7 @@ var _ = Describe("An outage", Serial, func() {
 	})
 
 	It("of the managed cluster's API server leaves the last state, and ends with it", func(ctx context.Context) {
-		ended := c.startAgent()
+		exit := c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
@@ -41,11 +41,11 @@ var _ = Describe("An outage", Serial, func() {
 		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("False", leaseStopped))
 		renew(ctx, managed, c.name, "proxy", time.Now().Add(time.Hour))
 		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("True", leaseUpdated))
-		Expect(ended).NotTo(Receive())
+		Expect(exit).NotTo(Receive())
 	})
 
 	It("of the hub is waited for, at the start as well, and what changed meanwhile is written", func(ctx context.Context) {
-		ended := c.startAgent()
+		exit := c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now().Add(2*time.Second))
 		c.install(ctx, "proxy")
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
@@ -59,7 +59,7 @@ var _ = Describe("An outage", Serial, func() {
 
 		Eventually(c.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("False", leaseStopped))
 		Eventually(second.availability(ctx, "proxy")).WithTimeout(recovery).Should(be("Unknown", leaseNotFound))
-		Expect(ended).NotTo(Receive())
+		Expect(exit).NotTo(Receive())
 		By("observing later changes")
 		c.install(ctx, "late")
 		Eventually(c.availability(ctx, "late")).WithTimeout(recovery).Should(be("Unknown", leaseNotFound))

@@ -42,8 +42,8 @@ var _ = Describe("The agent's rights", func() {
 		agent := setup.ClientAs(c.hubUser, hub)
 		Expect(agent.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{})).To(Satisfy(apierrors.IsForbidden))
 		Expect(agent.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{})).To(Satisfy(apierrors.IsForbidden), "of all clusters")
-		theirs := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(agent.Get(ctx, other.key("proxy"), theirs)).To(Satisfy(apierrors.IsForbidden))
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(agent.Get(ctx, other.key("proxy"), addOn)).To(Satisfy(apierrors.IsForbidden))
 		ours := &addonv1alpha1.ManagedClusterAddOn{}
 		Expect(agent.Get(ctx, c.key("proxy"), ours)).To(Succeed())
 		ours.Labels = map[string]string{"changed": "by-the-agent"}

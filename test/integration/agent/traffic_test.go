@@ -29,9 +29,9 @@ type traffic struct {
 // watch returns a configuration whose requests are recorded.
 func (t *traffic) watch(config *rest.Config) *rest.Config {
 	watched := rest.CopyConfig(config)
-	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+	watched.Wrap(func(transport http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
+			response, err := transport.RoundTrip(r)
 			sent := request{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery}
 			if err == nil {
 				sent.code = response.StatusCode

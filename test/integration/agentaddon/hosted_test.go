@@ -41,15 +41,15 @@ func on1(ctx context.Context) []string {
 func annotate(ctx context.Context, hosting string) {
 	GinkgoHelper()
 	Eventually(func() error {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
 		if err != nil {
 			return err
 		}
-		delete(installed.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
+		delete(addOn.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
 		if hosting != "" {
-			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
 		}
-		return hub.Update(ctx, installed)
+		return hub.Update(ctx, addOn)
 	}).Should(Succeed())
 }
 
@@ -69,8 +69,8 @@ func hostedNowhere(ctx context.Context) {
 		ConsistOf(HaveField("Image", "hosted.example/interlock-addon-agent:0.1.0"))))
 
 	Expect(on1(ctx)).To(HaveEach(BeElementOf(before)))
-	installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+	addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(installed.Finalizers).NotTo(ContainElement(ContainSubstring("host")))
+	Expect(addOn.Finalizers).NotTo(ContainElement(ContainSubstring("host")))
 	annotate(ctx, "")
 }

@@ -116,8 +116,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}
 		setup.Policies(ctx, hub)
 		session = startManager()
-		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
-			Eventually(deploymentOn(ctx, on, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		for cluster, clusterClient := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
+			Eventually(deploymentOn(ctx, clusterClient, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 				ConsistOf(And(HaveField("Image", image), HaveField("ImagePullPolicy", corev1.PullIfNotPresent),
 					HaveField("Args", ContainElements("--cluster-name="+cluster, "--hub-kubeconfig=/managed/hub-kubeconfig/kubeconfig"))))))
 			Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, cluster, "interlock-addon-agent")).Should(HaveField("Subjects", HaveEach(And(
@@ -156,60 +156,62 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	})
 
 	It("gets its rights as one user, where an earlier release bound a group", func(ctx context.Context) {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
 			WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("addon.open-cluster-management.io/v1beta1").
-				WithKind("ManagedClusterAddOn").WithName(addOnName).WithUID(installed.UID)).
+				WithKind("ManagedClusterAddOn").WithName(addOnName).WithUID(addOn.UID)).
 			WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
 			WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.GroupKind).WithName("agents")),
 			client.FieldOwner("interlock-addon-manager"), client.ForceOwnership)).To(Succeed())
 		trigger := []byte(`{"metadata":{"annotations":{"test":"changed"}}}`)
-		Expect(hub.Patch(ctx, installed, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
+		Expect(hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
 		Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, "cluster1", "interlock-addon-agent")).Should(HaveField("Subjects",
 			And(Not(BeEmpty()), HaveEach(HaveField("Kind", rbacv1.UserKind)))))
 
 		By("a certificate of that release being valid until it is replaced")
 		former := rest.CopyConfig(fleet.Config)
 		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
-		acting := setup.ClientAs(former, hub)
+		userClient := setup.ClientAs(former, hub)
 		Eventually(func() error {
-			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
+			return userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
 		}).Should(Succeed())
-		Expect(acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
-		acting := setup.ClientAs(managerLogin.Config, hub)
+		userClient := setup.ClientAs(managerLogin.Config, hub)
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "w"}}
-		Expect(acting.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 		requests := &certificatesv1.CertificateSigningRequestList{}
 		Expect(hub.List(ctx, requests)).To(Succeed())
 		Expect(requests.Items).NotTo(BeEmpty())
-		Expect(acting.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	It("may do on the whole API of the hub what its role says, in the namespace of its cluster, and nothing elsewhere", wholeAPI)
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
 		_, ours := hubOf(ctx, one())
-		acting := setup.ClientAs(ours, hub)
+		userClient := setup.ClientAs(ours, hub)
 		theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
-		own := &addonv1alpha1.ManagedClusterAddOn{}
-		Eventually(func() error { return acting.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, own) }).Should(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Eventually(func() error {
+			return userClient.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, addOn)
+		}).Should(Succeed())
 		status := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"namespace":"elsewhere"}}`))
 		event := &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", GenerateName: "e"}, EventTime: metav1.NowMicro()}
 		for what, err := range map[string]error{
-			"read":                 acting.Get(ctx, client.ObjectKeyFromObject(theirs), theirs.DeepCopy()),
-			"list":                 acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10")),
-			"list on all clusters": acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}),
-			"write the status":     acting.Status().Patch(ctx, theirs.DeepCopy(), status),
-			"write":                acting.Patch(ctx, theirs.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{}`))),
-			"delete":               acting.Delete(ctx, theirs.DeepCopy()),
-			"make an event":        acting.Create(ctx, event),
-			"read registrations":   acting.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{}),
-			"read works":           acting.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace("cluster1")),
-			"read secrets":         acting.List(ctx, &corev1.SecretList{}, client.InNamespace("cluster1")),
+			"read":                 userClient.Get(ctx, client.ObjectKeyFromObject(theirs), theirs.DeepCopy()),
+			"list":                 userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10")),
+			"list on all clusters": userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}),
+			"write the status":     userClient.Status().Patch(ctx, theirs.DeepCopy(), status),
+			"write":                userClient.Patch(ctx, theirs.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{}`))),
+			"delete":               userClient.Delete(ctx, theirs.DeepCopy()),
+			"make an event":        userClient.Create(ctx, event),
+			"read registrations":   userClient.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{}),
+			"read works":           userClient.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace("cluster1")),
+			"read secrets":         userClient.List(ctx, &corev1.SecretList{}, client.InNamespace("cluster1")),
 		} {
 			Expect(err).To(Satisfy(apierrors.IsForbidden), what)
 		}
@@ -259,16 +261,16 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		common.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "ImagePullPolicy", Value: "Never"}}
 		Expect(hub.Create(ctx, common)).To(Succeed())
 		Eventually(func() error {
-			registered, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
+			registration, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
 			if err != nil {
 				return err
 			}
-			for i, config := range registered.Spec.DefaultConfigs {
+			for i, config := range registration.Spec.DefaultConfigs {
 				if config.Resource == "addondeploymentconfigs" {
-					registered.Spec.DefaultConfigs[i] = configReference(common)
+					registration.Spec.DefaultConfigs[i] = configReference(common)
 				}
 			}
-			return hub.Update(ctx, registered)
+			return hub.Update(ctx, registration)
 		}).Should(Succeed())
 		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 			ConsistOf(HaveField("ImagePullPolicy", corev1.PullNever))))

@@ -27,10 +27,10 @@ import (
 func provide(ctx context.Context) {
 	GinkgoHelper()
 	const name = "provider"
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "{provides: [{kind: ConfigMap}, {kind: Secret}]}"},
 	}}
-	registered.Spec.InstallStrategy.Type = "Manual"
+	registration.Spec.InstallStrategy.Type = "Manual"
 	lets := &rbacv1.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: "provider-objects", Labels: map[string]string{dependencyv1alpha1.AggregateToCountLabel: "true"}},
@@ -39,7 +39,7 @@ func provide(ctx context.Context) {
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 	work.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Object: lets}}}
 	for _, object := range []client.Object{
-		registered, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}, work,
+		registration, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}, work,
 	} {
 		Expect(hub.Create(ctx, object)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
@@ -57,11 +57,11 @@ func countsObjects(ctx context.Context) {
 	kubeconfig := login(ctx, managed["cluster1"].Cluster, defaultNamespace)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
-	acting := setup.ClientAs(config, hub)
-	Eventually(func() error { return acting.List(ctx, &corev1.ConfigMapList{}) }).Should(Succeed(), "the role is aggregated")
-	Expect(acting.List(ctx, &corev1.SecretList{})).To(Satisfy(apierrors.IsForbidden))
+	userClient := setup.ClientAs(config, hub)
+	Eventually(func() error { return userClient.List(ctx, &corev1.ConfigMapList{}) }).Should(Succeed(), "the role is aggregated")
+	Expect(userClient.List(ctx, &corev1.SecretList{})).To(Satisfy(apierrors.IsForbidden))
 	listed := client.ObjectKey{Namespace: "kube-system", Name: "kube-root-ca.crt"}
-	Expect(acting.Get(ctx, listed, &corev1.ConfigMap{})).To(Satisfy(apierrors.IsForbidden))
+	Expect(userClient.Get(ctx, listed, &corev1.ConfigMap{})).To(Satisfy(apierrors.IsForbidden))
 
 	dir, _ := hubOf(ctx, one)
 	deployment, err := deploymentOn(ctx, one, defaultNamespace)()

@@ -138,20 +138,20 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 
 // The requests are those of addon-manager, and change nothing.
 
-func applyBinding(ctx context.Context, acting client.Client) error {
+func applyBinding(ctx context.Context, userClient client.Client) error {
 	err := hub.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent"}})
 	Expect(client.IgnoreNotFound(err)).To(Succeed())
-	return acting.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
+	return userClient.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
 		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
 		WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName("somebody")),
 		client.FieldOwner("test"), client.DryRunAll)
 }
 
 // applyBindingOfMore binds the agents' role with a right that addon-manager has not.
-func applyBindingOfMore(ctx context.Context, acting client.Client) error {
+func applyBindingOfMore(ctx context.Context, userClient client.Client) error {
 	role := &rbacv1.ClusterRole{}
 	Expect(hub.Get(ctx, client.ObjectKey{Name: "interlock-addon-agent-hub"}, role)).To(Succeed())
 	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
 	Expect(hub.Update(ctx, role)).To(Succeed())
-	return applyBinding(ctx, acting) // as often as it takes the API server to take up the role
+	return applyBinding(ctx, userClient) // as often as it takes the API server to take up the role
 }

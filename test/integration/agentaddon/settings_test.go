@@ -48,12 +48,12 @@ func configure(ctx context.Context, cluster string, config *ocmv1beta1.AddOnDepl
 	GinkgoHelper()
 	Expect(hub.Create(ctx, config)).To(Succeed())
 	Eventually(func() error {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, cluster, addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, cluster, addOnName)()
 		if err != nil {
 			return err
 		}
-		installed.Spec.Configs = []ocmv1beta1.AddOnConfig{configReference(config)}
-		return hub.Update(ctx, installed)
+		addOn.Spec.Configs = []ocmv1beta1.AddOnConfig{configReference(config)}
+		return hub.Update(ctx, addOn)
 	}).Should(Succeed())
 }
 

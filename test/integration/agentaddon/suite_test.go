@@ -90,11 +90,11 @@ func administrator(cluster *testenv.Cluster) client.WithWatch {
 	return setup.Administrator(cluster, addonv1alpha1.AddToScheme, ocmv1beta1.Install, clusterv1.Install, workv1.Install)
 }
 
-func load(file string, into any) {
+func load(file string, target any) {
 	GinkgoHelper()
 	content, err := os.ReadFile("../../../deploy/" + file)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
 // grant gives addon-manager the roles of deploy/hub.

@@ -125,9 +125,9 @@ func startInterlock() {
 // condition is one of the add-on's.
 func condition(ctx context.Context, kind string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
-		installed := &addonv1alpha1.ManagedClusterAddOn{}
-		err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, installed)
-		return meta.FindStatusCondition(installed.Status.Conditions, kind), err
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, addOn)
+		return meta.FindStatusCondition(addOn.Status.Conditions, kind), err
 	}
 }
 
@@ -147,11 +147,11 @@ func be(status metav1.ConditionStatus, reason, message string) OmegaMatcher {
 
 func workContent(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
-		found := &workv1.ManifestWork{}
-		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, found); err != nil {
+		work := &workv1.ManifestWork{}
+		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, work); err != nil {
 			return "", err
 		}
-		return string(found.Spec.Workload.Manifests[0].Raw), nil
+		return string(work.Spec.Workload.Manifests[0].Raw), nil
 	}
 }
 
@@ -176,14 +176,14 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 	const applied, ownCheck = "AddonManifestApplied", "Probe addon unavailable with err RequiredDependencyNotSatisfied: "
 
 	It("is installed after them, stays installed, and tells of them in its own health check, without a quarrel", func(ctx context.Context) {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-		registered.Spec.InstallStrategy.Type = "Manual"
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registration.Spec.InstallStrategy.Type = "Manual"
 		// addon-framework writes registrations through v1beta1, which drops the field.
-		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: accounts, message: No credentials.}]"}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
+		registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: accounts, message: No credentials.}]"}
+		Expect(admin.Create(ctx, registration)).To(Succeed())
 		stop := startAuthor("first")
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 
 		By("waiting for them, with addon-manager still away")
 		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("False", dependent.ReasonWaiting, missing))

@@ -44,10 +44,10 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		Expect(admin.Status().Patch(ctx, created, patch)).To(Succeed())
 	}
 	degraded := func(ctx context.Context) (count int) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		Expect(admin.List(ctx, &all)).To(Succeed())
-		for i := range all.Items {
-			if meta.IsStatusConditionTrue(all.Items[i].Status.Conditions, "Degraded") {
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		Expect(admin.List(ctx, &addOns)).To(Succeed())
+		for i := range addOns.Items {
+			if meta.IsStatusConditionTrue(addOns.Items[i].Status.Conditions, "Degraded") {
 				count++
 			}
 		}
@@ -62,9 +62,9 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		admin = setup.Administrator(fleet, addonv1alpha1.AddToScheme, clusterv1.Install)
 		setup.Run(setup.Program("addon-manager"), "--kubeconfig", fleet.Kubeconfig(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
 			"--leader-elect=false")
-		for _, registered := range fixture.Registrations("gateway: store, portal: store, store") {
-			registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-			Expect(admin.Create(ctx, &registered)).To(Succeed())
+		for _, registration := range fixture.Registrations("gateway: store, portal: store, store") {
+			registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+			Expect(admin.Create(ctx, &registration)).To(Succeed())
 		}
 		for i := range clusters {
 			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: named(i)}}
@@ -87,10 +87,10 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		_, _, code := onFleet("wait", "-A", "--timeout", "1s")
 		Expect(code).To(Equal(1))
 
-		began := time.Now()
+		start := time.Now()
 		out, errOut, code := onFleet("why")
 		Expect(code).To(Equal(0), errOut)
-		Expect(time.Since(began)).To(BeNumerically("<", 10*time.Second))
+		Expect(time.Since(start)).To(BeNumerically("<", 10*time.Second))
 		Expect(out).To(HavePrefix("1 root cause of add-ons on 50 managed clusters:\n\n1. store is not installed\n"))
 		Expect(out).To(MatchRegexp(`breaks +30 of 50 managed clusters, 60 of 100 add-ons: gateway \(30\), portal \(30\)`))
 

@@ -58,9 +58,9 @@ var _ = Describe("what moves", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		admin = setup.Administrator(hub, addonv1alpha1.AddToScheme, clusterv1.Install, eventsv1.AddToScheme, rbacv1.AddToScheme)
 		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cluster3"}}))).To(Succeed())
-		for _, registered := range fixture.Registrations("portal: store, store:") {
-			registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-			create(ctx, &registered)
+		for _, registration := range fixture.Registrations("portal: store, store:") {
+			registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+			create(ctx, &registration)
 		}
 		create(ctx, installed("portal"), installed("store"))
 		report(ctx, "portal", metav1.ConditionTrue)

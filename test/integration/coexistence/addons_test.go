@@ -119,8 +119,8 @@ func (s *site) insist(ctx context.Context, c *example, value metav1.ConditionSta
 	if hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn) != nil {
 		return
 	}
-	before := addOn.DeepCopy()
+	original := addOn.DeepCopy()
 	meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Progressing", Status: value, Reason: "Insisting"})
-	_ = hub.Client.Status().Patch(ctx, addOn, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
+	_ = hub.Client.Status().Patch(ctx, addOn, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}),
 		client.FieldOwner("insisting-"+string(value))) // a conflict: it insists again
 }

@@ -61,8 +61,8 @@ func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error
 			}
 		}
 	}
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if err := manager.Start(running); err != nil {
+	runContext, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if err := manager.Start(runContext); err != nil {
 		cancel()
 		return nil, err
 	}

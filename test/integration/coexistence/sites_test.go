@@ -109,11 +109,11 @@ const renewInterval = 20 * time.Second
 func (s *site) renew(addOn string) {
 	GinkgoHelper()
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
+	exit := make(chan error, 1)
+	go func() { exit <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
 	DeferCleanup(func() {
 		stop()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 	})
 }
 

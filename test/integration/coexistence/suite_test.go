@@ -58,12 +58,12 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	installInterlock(ctx)
 	DeferCleanup(stopInterlock)
 
-	var joining errgroup.Group
-	joining.SetLimit(2) // as many as the machine has cores: each has a time limit
+	var joins errgroup.Group
+	joins.SetLimit(2) // as many as the machine has cores: each has a time limit
 	for _, s := range sites {
-		joining.Go(func() error { return s.join(ctx) })
+		joins.Go(func() error { return s.join(ctx) })
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	registerAddOns(ctx)
 	for _, s := range sites {
 		s.installAddOns(ctx)

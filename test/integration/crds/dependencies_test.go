@@ -41,28 +41,28 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 	})
 
 	DescribeTable("defaults type to Required and shows dependencies in both versions", func(ctx context.Context, version string) {
-		created := create(ctx, version, listed("name", "cluster-proxy"),
+		object := create(ctx, version, listed("name", "cluster-proxy"),
 			listed("name", "search", "type", "Optional", "message", "no search"))
 		want := []any{
 			listed("name", "cluster-proxy", "type", "Required"),
 			listed("name", "search", "type", "Optional", "message", "no search"),
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			Expect(dependenciesOf(read(ctx, version, created.GetName()))).To(Equal(want), version)
+			Expect(dependenciesOf(read(ctx, version, object.GetName()))).To(Equal(want), version)
 		}
 	}, bothVersions)
 
 	DescribeTable("keeps dependencies when the status is written", func(ctx context.Context, version string) {
-		created := create(ctx, "v1alpha1", listed("name", "cluster-proxy"))
-		written := read(ctx, version, created.GetName())
+		object := create(ctx, "v1alpha1", listed("name", "cluster-proxy"))
+		written := read(ctx, version, object.GetName())
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"defaultconfigReferences":[]}}`))
 		Expect(hubClient.Status().Patch(ctx, written, patch)).To(Succeed())
-		Expect(dependenciesOf(read(ctx, "v1alpha1", created.GetName()))).To(HaveLen(1))
+		Expect(dependenciesOf(read(ctx, "v1alpha1", object.GetName()))).To(HaveLen(1))
 	}, bothVersions)
 
 	DescribeTable("leaves an add-on without dependencies alone", func(ctx context.Context, version string) {
-		created := create(ctx, version)
-		spec := read(ctx, version, created.GetName()).Object["spec"]
+		object := create(ctx, version)
+		spec := read(ctx, version, object.GetName()).Object["spec"]
 		Expect(spec).To(HaveKey("addOnMeta"))
 		Expect(spec).NotTo(HaveKey("dependencies"))
 	}, bothVersions)
@@ -73,8 +73,8 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 			dependencies = append(dependencies,
 				listed("name", fmt.Sprintf("addon-%d", i), "message", strings.Repeat("x", messageSize)))
 		}
-		created := create(ctx, "v1alpha1", dependencies...)
-		Expect(dependenciesOf(read(ctx, "v1beta1", created.GetName()))).To(HaveLen(count))
+		object := create(ctx, "v1alpha1", dependencies...)
+		Expect(dependenciesOf(read(ctx, "v1beta1", object.GetName()))).To(HaveLen(count))
 	},
 		Entry("256 dependencies", 256, 10),
 		Entry("a message of 100 kB", 1, 100_000),

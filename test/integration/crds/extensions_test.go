@@ -61,9 +61,9 @@ ordering: Install
 
 var _ = Describe("the fields beyond the proposal", func() {
 	DescribeTable("are kept, and shown in both versions", func(ctx context.Context, version string) {
-		created := withSpec(version, everyExtension)
-		Expect(hubClient.Create(ctx, created, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, created) })
+		object := withSpec(version, everyExtension)
+		Expect(hubClient.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, object) })
 		want := map[string]any{}
 		Expect(yaml.Unmarshal([]byte(everyExtension), &want)).To(Succeed())
 		for _, edge := range want["dependencies"].([]any) {
@@ -72,7 +72,7 @@ var _ = Describe("the fields beyond the proposal", func() {
 			}
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			spec := read(ctx, version, created.GetName()).Object["spec"]
+			spec := read(ctx, version, object.GetName()).Object["spec"]
 			for field, content := range want {
 				Expect(spec).To(HaveKeyWithValue(field, content), version)
 			}
@@ -80,10 +80,10 @@ var _ = Describe("the fields beyond the proposal", func() {
 	}, bothVersions)
 
 	DescribeTable("takes 16 expressions and 100 selectors", func(ctx context.Context, version string) {
-		created := withSpec(version, "dependencies: ["+
+		object := withSpec(version, "dependencies: ["+
 			strings.Repeat(`{name: a, when: {expression: "true"}},`, 16)+
 			strings.Repeat(`{name: a, when: {clusterSelector: {matchLabels: {a: b}}}},`, 100)+"]")
-		Expect(hubClient.Create(ctx, created, client.DryRunAll)).To(Succeed())
+		Expect(hubClient.Create(ctx, object, client.DryRunAll)).To(Succeed())
 	}, bothVersions)
 
 	for _, version := range []string{"v1alpha1", "v1beta1"} {

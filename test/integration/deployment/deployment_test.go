@@ -164,15 +164,15 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 - {name: widgets-of-the-hub, api: {group: example.com, kind: Widget, servedBy: Hub}}
 - {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}
 - {name: placed, type: Optional}`
-		placed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
-		placed.Spec.InstallStrategy.Type = "Placements"
-		placed.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
+		registration.Spec.InstallStrategy.Type = "Placements"
+		registration.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
 			{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "default", Name: "missing"}},
 		}
-		Expect(admin.Create(ctx, placed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
 		Expect(requests.used(managerUser, "watch", "placementdecisions")()).To(BeFalse())
-		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
+		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})
 		Eventually(factsOf(ctx)).Should(HaveField("Status.APIs", ConsistOf(HaveField("Served", metav1.ConditionFalse))))
 		Eventually(requests.used(managerUser, "watch", "addontemplates")).Should(BeTrue())
@@ -182,7 +182,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(requests.used(managerUser, "watch", resource)).Should(BeTrue(), resource)
 		}
 		unregister()
-		Expect(admin.Delete(ctx, placed)).To(Succeed())
+		Expect(admin.Delete(ctx, registration)).To(Succeed())
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 		stop(session)
 	})
@@ -310,9 +310,9 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		})
 		remove(ctx, recording)
 		Eventually(recorded(ctx)).Should(BeFalse(), "for a moment, the API server still calls the webhook")
-		ambiguous := func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			requiringOCM(registered)
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
+		ambiguous := func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			requiringOCM(registration)
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
 		}
 		unregister := []func(){register(ctx, "unrecorded", requiringOCM), register(ctx, "ambiguous", ambiguous)}
 		requests.begin("makes missing records, and refuses to uninstall without them")
@@ -354,8 +354,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
 		Eventually(reports(ctx)).ShouldNot(BeZero())
 		requests.begin("keeps in a report what is held: no agent reports the API yet")
-		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 				{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 			}
 		})
@@ -420,8 +420,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	})
 })
 
-func requiringOCM(registered *addonv1alpha1.ClusterManagementAddOn) {
-	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
+func requiringOCM(registration *addonv1alpha1.ClusterManagementAddOn) {
+	registration.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
 }
 
 // review is the webhook's answer to the registration of an add-on.

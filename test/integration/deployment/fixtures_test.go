@@ -92,24 +92,24 @@ func furnish(ctx context.Context) {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 	for _, key := range []types.NamespacedName{fresh, independent, asking, alone} {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
-		registered.Spec.InstallStrategy.Type = "Manual"
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
+		registration.Spec.InstallStrategy.Type = "Manual"
 		if key != alone && key != independent {
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"}
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"}
 		}
 		if key == asking {
-			registered.Annotations = map[string]string{
+			registration.Annotations = map[string]string{
 				addonv1alpha1.DependenciesAnnotation: `[{name: missing, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`,
 			}
 		}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 	}
 	for _, key := range []types.NamespacedName{fresh, independent} {
-		written := &ocmv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		addOn := &ocmv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"written": "through-v1beta1"}}}`))
-		Expect(hub.Client.Patch(ctx, written, patch)).To(Succeed())
+		Expect(hub.Client.Patch(ctx, addOn, patch)).To(Succeed())
 	}
 	runTemplate(ctx)
 	reportedByOCM(ctx)
@@ -129,19 +129,19 @@ func runTemplate(ctx context.Context) {
 	}}
 	template.Spec.AddonName = templated.Name
 	template.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
-	registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: templated.Name}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: templated.Name}}
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: template.Name},
 	}}
-	installed := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: templated.Namespace, Name: templated.Name}}
-	for _, object := range []client.Object{template, registered, installed} {
+	addOn := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: templated.Namespace, Name: templated.Name}}
+	for _, object := range []client.Object{template, registration, addOn} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	Eventually(func() ([]ocmv1alpha1.ConfigReference, error) {
-		err := hub.Client.Get(ctx, templated, installed)
-		return installed.Status.ConfigReferences, err
+		err := hub.Client.Get(ctx, templated, addOn)
+		return addOn.Status.ConfigReferences, err
 	}).Should(ConsistOf(HaveField("LastAppliedConfig", Not(BeNil()))))
 }
 
@@ -186,11 +186,11 @@ func condition(ctx context.Context, key types.NamespacedName, conditionType stri
 		if err := admin.Get(ctx, key, addOn); err != nil {
 			return "", err
 		}
-		found := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
-		if found == nil {
+		condition := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
+		if condition == nil {
 			return "", nil
 		}
-		return string(found.Status) + "/" + found.Reason, nil
+		return string(condition.Status) + "/" + condition.Reason, nil
 	}
 }
 
@@ -233,9 +233,9 @@ func gateOf(value string) []byte {
 // expectGateOpened creates an add-on with a closed gate that no declaration needs, and waits until it is opened.
 func expectGateOpened(ctx context.Context) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
-	registered.Spec.InstallStrategy.Type = "Manual"
-	Expect(admin.Create(ctx, registered)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	Expect(admin.Create(ctx, registration)).To(Succeed())
 	gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
 	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 	Expect(admin.Create(ctx, gated)).To(Succeed())
@@ -244,14 +244,14 @@ func expectGateOpened(ctx context.Context) {
 		return gated.Annotations, err
 	}).Should(HaveKeyWithValue(addonv1alpha1.GateAnnotation, addonv1alpha1.GateOpen))
 	Expect(admin.Delete(ctx, gated)).To(Succeed())
-	Expect(admin.Delete(ctx, registered)).To(Succeed())
+	Expect(admin.Delete(ctx, registration)).To(Succeed())
 }
 
 // expectBundle has addon-manager --lifecycle report an add-on without an agent as available.
 func expectBundle(ctx context.Context) {
 	GinkgoHelper()
-	remove := register(ctx, "bundle", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-		registered.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
+	remove := register(ctx, "bundle", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+		registration.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
 	})
 	Eventually(condition(ctx, types.NamespacedName{Namespace: cluster, Name: "bundle"}, "Available")).Should(Equal("True/BundleAvailable"))
 	remove()
@@ -269,16 +269,16 @@ func leaveAgent(ctx context.Context) {
 // register makes an add-on with dependencies, and installs it on cluster1.
 func register(ctx context.Context, name string, change func(*addonv1alpha1.ClusterManagementAddOn)) (remove func()) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	registered.Spec.InstallStrategy.Type = "Manual"
-	change(registered)
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	Expect(admin.Create(ctx, registered)).To(Succeed())
-	Expect(admin.Create(ctx, installed)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	change(registration)
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	Expect(admin.Create(ctx, registration)).To(Succeed())
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
 	return func() {
 		GinkgoHelper()
-		Expect(admin.Delete(ctx, installed)).To(Succeed())
-		Expect(admin.Delete(ctx, registered)).To(Succeed())
+		Expect(admin.Delete(ctx, addOn)).To(Succeed())
+		Expect(admin.Delete(ctx, registration)).To(Succeed())
 	}
 }
 
@@ -304,8 +304,8 @@ func reports(ctx context.Context) func() (int, error) {
 func installAgentAddOn(ctx context.Context) {
 	GinkgoHelper()
 	labels := map[string]string{ocmv1alpha1.AddonLabelKey: agentaddon.Name}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: agentaddon.Name}}
-	registered.Spec.InstallStrategy.Type = "Manual"
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: agentaddon.Name}}
+	registration.Spec.InstallStrategy.Type = "Manual"
 	work := &unstructured.Unstructured{}
 	work.SetAPIVersion("work.open-cluster-management.io/v1")
 	work.SetKind("ManifestWork")
@@ -313,7 +313,7 @@ func installAgentAddOn(ctx context.Context) {
 	work.SetName("addon-interlock-agent-deploy-0")
 	work.SetLabels(labels)
 	for _, object := range []client.Object{
-		registered, work,
+		registration, work,
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "cluster2", Name: agentaddon.Name, Finalizers: []string{ocmv1alpha1.AddonHostingManifestFinalizer},
 		}},

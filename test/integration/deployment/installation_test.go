@@ -24,22 +24,22 @@ import (
 func expectInstallations(ctx context.Context) {
 	GinkgoHelper()
 	registered := func(name string, annotations map[string]string) *ocmv1alpha1.ClusterManagementAddOn {
-		registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
-		registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-		return registered
+		registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
+		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		return registration
 	}
 	manual := registered("brought-by-hand", map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"})
 	manual.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
 	}}
-	placed := registered("brought-by-ocm", nil)
+	registration := registered("brought-by-ocm", nil)
 	places := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "places"}}
 	binding := &clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: places.Name, Name: "global"},
 		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
 	}
-	placement := fixture.Consenting(places.Name, placed.Name, placed.Name)
-	placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
+	placement := fixture.Consenting(places.Name, registration.Name, registration.Name)
+	registration.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 		Type: ocmv1alpha1.AddonInstallStrategyPlacements,
 		Placements: []ocmv1alpha1.PlacementStrategy{{
 			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: placement.Namespace, Name: placement.Name},
@@ -52,7 +52,7 @@ func expectInstallations(ctx context.Context) {
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
-	for _, object := range []client.Object{places, binding, &placement, manual, placed, needing, addOn(needing.Name)} {
+	for _, object := range []client.Object{places, binding, &placement, manual, registration, needing, addOn(needing.Name)} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	absent := func(object client.Object) func() bool {
@@ -60,7 +60,7 @@ func expectInstallations(ctx context.Context) {
 			return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
 		}
 	}
-	for _, name := range []string{manual.Name, placed.Name} {
+	for _, name := range []string{manual.Name, registration.Name} {
 		Eventually(absent(addOn(name))).Should(BeFalse(), name)
 	}
 
@@ -69,10 +69,10 @@ func expectInstallations(ctx context.Context) {
 
 	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
 	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
-	Eventually(absent(addOn(placed.Name))).Should(BeTrue(), "OCM has removed it")
+	Eventually(absent(addOn(registration.Name))).Should(BeTrue(), "OCM has removed it")
 	Expect(requests.used(managerUser, "patch", "managedclusters")()).To(BeTrue(), "the label by which OCM has installed it")
 
-	for _, object := range []client.Object{needing, manual, placed, places} {
+	for _, object := range []client.Object{needing, manual, registration, places} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
 	for _, object := range []client.Object{addOn(needing.Name), places} {
@@ -95,12 +95,12 @@ func leaveInstalled(ctx context.Context) (gone func() bool) {
 	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, of.UID, placed))
 	Expect(admin.Apply(ctx, labeled, fleet.InstallOwner(placed))).To(Succeed())
 	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, placed: ""} {
-		stored := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-		stored.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
-		stored.Status = dependencyv1alpha1.AddOnInstallationStatus{
+		installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+		installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
+		installation.Status = dependencyv1alpha1.AddOnInstallationStatus{
 			Phase: dependencyv1alpha1.PhaseInstalled, UID: uid, Generation: 1, ClusterUID: of.UID,
 		}
-		Expect(admin.Create(ctx, stored, client.FieldOwner(names.AddonManager))).To(Succeed())
+		Expect(admin.Create(ctx, installation, client.FieldOwner(names.AddonManager))).To(Succeed())
 	}
 	return func() bool {
 		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)) &&
@@ -120,18 +120,18 @@ func expectTeardown(ctx context.Context) {
 	for _, object := range []client.Object{base, leaf} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	installed := &ocmv1alpha1.ManagedClusterAddOn{}
+	addOn := &ocmv1alpha1.ManagedClusterAddOn{}
 	Eventually(func() ([]string, error) {
-		installed = &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base.Name}}
-		err := hub.Client.Create(ctx, installed, client.DryRunAll)
-		return installed.Finalizers, err
+		addOn = &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base.Name}}
+		err := hub.Client.Create(ctx, addOn, client.DryRunAll)
+		return addOn.Finalizers, err
 	}).Should(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
-	installed.ResourceVersion, installed.UID, installed.Finalizers = "", "", nil
-	Expect(hub.Client.Create(ctx, installed)).To(Succeed())
-	Expect(installed.Finalizers).To(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
-	Expect(hub.Client.Delete(ctx, installed)).To(Succeed())
+	addOn.ResourceVersion, addOn.UID, addOn.Finalizers = "", "", nil
+	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
+	Expect(addOn.Finalizers).To(ContainElement(addonv1alpha1.WaitForDependentsFinalizer))
+	Expect(hub.Client.Delete(ctx, addOn)).To(Succeed())
 	Eventually(func() bool {
-		return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(installed), installed))
+		return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn))
 	}).Should(BeTrue())
 	for _, object := range []client.Object{leaf, base} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())

@@ -32,33 +32,33 @@ func expectProtection(ctx context.Context, address string) {
 	settings.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: "shared"}}
 	Expect(admin.Create(ctx, settings)).To(Succeed())
 	removeNeeded := register(ctx, "needed", func(*addonv1alpha1.ClusterManagementAddOn) {})
-	removeNeeding := register(ctx, "needing", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+	removeNeeding := register(ctx, "needing", func(registration *addonv1alpha1.ClusterManagementAddOn) {
 		//nolint:staticcheck // v1alpha1 has no other field for it
-		registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: deploymentConfigs}}
-		registered.Annotations = map[string]string{
+		registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: deploymentConfigs}}
+		registration.Annotations = map[string]string{
 			addonv1alpha1.DependenciesAnnotation: `[{name: needed, when: {expression: "config.?mode.orValue('') != 'alone'"}}]`,
 		}
 	})
 	referToSettings(ctx, "needing", settings)
 
-	needed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
 	const breaks = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
-	Eventually(deletion(address, protection.Path, needed)).Should(ContainSubstring(breaks))
+	Eventually(deletion(address, protection.Path, addOn)).Should(ContainSubstring(breaks))
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
 	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
 	expectPlacementProtected(ctx, address)
 	expectInstallationReviewed(ctx, address)
 	expectUpgradeReviewed(ctx, address)
-	Expect(admin.Get(ctx, client.ObjectKeyFromObject(needed), needed)).To(Succeed())
-	before := needed.DeepCopy()
-	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
-	Expect(admin.Patch(ctx, needed, client.MergeFrom(before))).To(Succeed())
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+	original := addOn.DeepCopy()
+	addOn.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
+	Expect(admin.Patch(ctx, addOn, client.MergeFrom(original))).To(Succeed())
 	for _, event := range []struct{ user, verb string }{{"one", "create"}, {"another", "patch"}} {
-		Eventually(deletionBy(event.user, address, protection.Path, needed)).Should(ContainSubstring("It is removed nevertheless: tested"))
+		Eventually(deletionBy(event.user, address, protection.Path, addOn)).Should(ContainSubstring("It is removed nevertheless: tested"))
 		Eventually(requests.used(webhookUser, event.verb, "events")).Should(BeTrue(), "the event")
 	}
 	Eventually(func() (bool, error) {
-		_, err := deletion(address, protection.Path, needed)()
+		_, err := deletion(address, protection.Path, addOn)()
 		return requests.used(webhookUser, "get", "addondeploymentconfigs")(), err
 	}).Should(BeTrue(), "the settings")
 	removeNeeding()
@@ -110,15 +110,15 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 // of OCM.
 func expectInstallationReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
-	annotate := func(of client.Object, annotation, value string) {
+	annotate := func(object client.Object, annotation, value string) {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, annotation, value)
-		Expect(admin.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Expect(admin.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 	crd := fleet.CRD()
 	crd.Name = fleet.OCMVersionCRD
 	annotate(crd, names.OCMVersion, "1.2.1")
-	needed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-	annotate(needed, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
+	annotate(registration, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
 	choosy := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
 	choosy.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 	choosy.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
@@ -128,8 +128,8 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: "not-created-yet"},
 	}}
 	Expect(admin.Create(ctx, choosy)).To(Succeed())
-	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
-	Eventually(answer(address, protection.Path, "", "CREATE", "object", created)).Should(ContainSubstring(
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
+	Eventually(answer(address, protection.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
@@ -139,8 +139,8 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 // expectUpgradeReviewed has the webhook review images of OCM in a version that an add-on does not accept.
 func expectUpgradeReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
-	unregister := register(ctx, "dated", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-		registered.Annotations = map[string]string{ // a version that an agent may report
+	unregister := register(ctx, "dated", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+		registration.Annotations = map[string]string{ // a version that an agent may report
 			addonv1alpha1.DependenciesAnnotation: `{dependencies: [{name: needed, version: "< 9"}], requirements: {ocm: "< 1.9"}}`,
 		}
 	})
@@ -156,18 +156,18 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 }
 
 // deletion is the webhook's answer to the deletion of an object.
-func deletion(address, path string, of client.Object) func() (string, error) {
-	return deletionBy("", address, path, of)
+func deletion(address, path string, object client.Object) func() (string, error) {
+	return deletionBy("", address, path, object)
 }
 
-func deletionBy(user, address, path string, of client.Object) func() (string, error) {
-	return answer(address, path, user, "DELETE", "oldObject", of)
+func deletionBy(user, address, path string, object client.Object) func() (string, error) {
+	return answer(address, path, user, "DELETE", "oldObject", object)
 }
 
 // answer is the webhook's answer to an operation of a user on an object.
-func answer(address, path, user, operation, field string, of client.Object) func() (string, error) {
+func answer(address, path, user, operation, field string, object client.Object) func() (string, error) {
 	return func() (string, error) {
-		object, err := json.Marshal(of)
+		object, err := json.Marshal(object)
 		if err != nil {
 			return "", err
 		}

@@ -156,9 +156,9 @@ func startManager(user string, arguments ...string) *gexec.Session {
 	return startOn(hub.Cluster, "addon-manager", user, arguments...)
 }
 
-func startOn(on *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {
+func startOn(cluster *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	credentials, err := on.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	credentials, err := cluster.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 	Expect(err).NotTo(HaveOccurred())
 	command := exec.Command(programs[program], append(arguments, "--kubeconfig", credentials.Kubeconfig)...)
 	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)

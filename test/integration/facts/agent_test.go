@@ -152,15 +152,15 @@ var _ = Describe("The agent's answers", func() {
 		other := newCluster(ctx)
 		other.ask(ctx, questions{})
 		c.ask(ctx, questions{})
-		acting := setup.ClientAs(c.hubUser, hub)
+		userClient := setup.ClientAs(c.hubUser, hub)
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
-		Expect(acting.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
+		Expect(userClient.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
 		Expect(list.Items).To(HaveLen(1))
 		ours := &list.Items[0]
 		ours.Spec.APIs = []apiRequest{{API: api{Kind: "Pod"}}}
-		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
 		onManaged := setup.ClientAs(c.managedUser, managed)
 		Expect(onManaged.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "a.b"}})).
 			To(Satisfy(apierrors.IsForbidden))

@@ -64,10 +64,10 @@ func (t *traffic) began(r *http.Request) func() {
 
 func (t *traffic) watch(config *rest.Config) *rest.Config {
 	watched := rest.CopyConfig(config)
-	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+	watched.Wrap(func(transport http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			ended := t.began(r)
-			response, err := next.RoundTrip(r)
+			response, err := transport.RoundTrip(r)
 			ended()
 			if r.Method != http.MethodGet {
 				t.writes.Add(1)
@@ -122,8 +122,8 @@ func unique(prefix string) string {
 func newCluster(ctx context.Context) *cluster {
 	GinkgoHelper()
 	c := &cluster{name: unique("cluster"), metrics: prometheus.NewRegistry()}
-	for _, on := range []client.Client{hub, managed} {
-		Expect(on.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}})).To(Succeed())
+	for _, clusterClient := range []client.Client{hub, managed} {
+		Expect(clusterClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}})).To(Succeed())
 	}
 	user := "agent-of-" + c.name
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
@@ -146,18 +146,18 @@ func newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-func addUser(on *testenv.Cluster, name string) *rest.Config {
+func addUser(cluster *testenv.Cluster, name string) *rest.Config {
 	GinkgoHelper()
-	user, err := on.AddUser(name)
+	user, err := cluster.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	return user.Config
 }
 
-func load(path string, into any) {
+func load(path string, target any) {
 	GinkgoHelper()
 	content, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
 // startAgent runs the cluster's agent until stopAgent, or the end of the spec.
@@ -172,9 +172,9 @@ func (c *cluster) startAgent() {
 		})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	c.agentStop, c.agentEnded = stop, ended
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
+	c.agentStop, c.agentEnded = stop, exit
 	DeferCleanup(func() {
 		if c.agentStop != nil {
 			c.stopAgent()

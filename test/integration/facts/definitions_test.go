@@ -19,7 +19,7 @@ func define(ctx context.Context, group, kind string, versions ...string) *apiext
 }
 
 // defineOn is define on the managed cluster or on the hub.
-func defineOn(ctx context.Context, on client.Client, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
+func defineOn(ctx context.Context, clusterClient client.Client, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
 	plural := strings.ToLower(kind) + "s"
 	crd := &apiextensionsv1.CustomResourceDefinition{
@@ -37,9 +37,9 @@ func defineOn(ctx context.Context, on client.Client, group, kind string, version
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
 		})
 	}
-	Expect(on.Create(ctx, crd)).To(Succeed())
+	Expect(clusterClient.Create(ctx, crd)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(on.Delete(ctx, crd))).To(Succeed())
+		Expect(client.IgnoreNotFound(clusterClient.Delete(ctx, crd))).To(Succeed())
 	})
 	return crd
 }

@@ -24,11 +24,11 @@ func onFields(name, group, kind string, fields ...string) addonv1alpha1.AddonDep
 func redefine(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, spec map[string]apiextensionsv1.JSONSchemaProps) {
 	GinkgoHelper()
 	Expect(managed.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
-	before := crd.DeepCopy()
+	original := crd.DeepCopy()
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{
 		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {Type: "object", Properties: spec}},
 	}
-	Expect(managed.Patch(ctx, crd, client.MergeFrom(before))).To(Succeed())
+	Expect(managed.Patch(ctx, crd, client.MergeFrom(original))).To(Succeed())
 }
 
 var _ = Describe("Fields of APIs", func() {
@@ -97,9 +97,9 @@ var _ = Describe("Fields of APIs", func() {
 		read := c.onManaged.schemas.Load()
 		By("an annotation of the CRD, which is no change of its schema")
 		Expect(managed.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
-		before, asked := crd.DeepCopy(), c.onManaged.asked.Load()
+		original, asked := crd.DeepCopy(), c.onManaged.asked.Load()
 		crd.Annotations = map[string]string{"example.com/note": "new"}
-		Expect(managed.Patch(ctx, crd, client.MergeFrom(before))).To(Succeed())
+		Expect(managed.Patch(ctx, crd, client.MergeFrom(original))).To(Succeed())
 		Eventually(c.onManaged.asked.Load).Should(BeNumerically(">", asked))
 		Consistently(c.onManaged.schemas.Load).Should(Equal(read))
 	})

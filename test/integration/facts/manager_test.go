@@ -27,7 +27,7 @@ type manager struct {
 	traffic traffic
 	metrics *prometheus.Registry
 	stop    context.CancelFunc
-	ended   chan error
+	exit    chan error
 }
 
 var managerUser *rest.Config
@@ -54,14 +54,14 @@ func mayManage(ctx context.Context) *rest.Config {
 // startManager runs addon-manager until the spec ends, or until it is stopped.
 func startManager(ctx context.Context) *manager {
 	GinkgoHelper()
-	m := &manager{metrics: prometheus.NewRegistry(), ended: make(chan error, 1)}
+	m := &manager{metrics: prometheus.NewRegistry(), exit: make(chan error, 1)}
 	mgr, err := interlockhub.NewManager(m.traffic.watch(mayManage(ctx)), interlockhub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: m.metrics,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running, stop := context.WithCancel(context.Background())
+	runContext, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	go func() { m.ended <- mgr.Start(running) }()
+	go func() { m.exit <- mgr.Start(runContext) }()
 	DeferCleanup(func() {
 		if m.stop != nil {
 			m.end()
@@ -74,7 +74,7 @@ func (m *manager) end() {
 	GinkgoHelper()
 	m.stop()
 	m.stop = nil
-	Eventually(m.ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
+	Eventually(m.exit).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 }
 
 // standing counts the clusters of which anything is asked, by how that stands.
@@ -124,23 +124,23 @@ func (m *manager) rest() {
 // register creates a ClusterManagementAddOn, and removes it after the spec.
 func register(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.Dependencies = dependencies
-	Expect(hub.Create(ctx, registered)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.Dependencies = dependencies
+	Expect(hub.Create(ctx, registration)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(hub.Delete(ctx, registered))).To(Succeed())
+		Expect(client.IgnoreNotFound(hub.Delete(ctx, registration))).To(Succeed())
 	})
 }
 
 // declare replaces the dependencies of a registered add-on.
 func declare(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	Expect(hub.Get(ctx, types.NamespacedName{Name: name}, registered)).To(Succeed())
-	before := registered.DeepCopy()
-	registered.Spec.Dependencies = dependencies
-	Expect(hub.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	Expect(hub.Get(ctx, types.NamespacedName{Name: name}, registration)).To(Succeed())
+	original := registration.DeepCopy()
+	registration.Spec.Dependencies = dependencies
+	Expect(hub.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
 }
 
 func onAPI(name, group, kind string) addonv1alpha1.AddonDependency {
@@ -160,10 +160,10 @@ func (c *cluster) degraded(ctx context.Context, addOn string) func() (string, er
 		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: addOn}, stored); err != nil {
 			return "", err
 		}
-		found := meta.FindStatusCondition(stored.Status.Conditions, "Degraded")
-		if found == nil {
+		condition := meta.FindStatusCondition(stored.Status.Conditions, "Degraded")
+		if condition == nil {
 			return "", nil
 		}
-		return found.Reason + ": " + found.Message, nil
+		return condition.Reason + ": " + condition.Message, nil
 	}
 }

@@ -76,13 +76,13 @@ var _ = Describe("The objects of kinds that an add-on provides", func() {
 		}
 		c.mayList(ctx, group, "widgets", "gadgets")
 		c.makeWidgets(ctx, group, 12)
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
-		registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
+		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 		for _, kind := range []string{"Widget", "Gadget", "Secretive", "Unserved"} {
-			registered.Spec.Provides = append(registered.Spec.Provides, addonv1alpha1.AddonAPI{Group: group, Kind: kind})
+			registration.Spec.Provides = append(registration.Spec.Provides, addonv1alpha1.AddonAPI{Group: group, Kind: kind})
 		}
-		Expect(hub.Create(ctx, registered)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) { Expect(hub.Delete(ctx, registered)).To(Succeed()) })
+		Expect(hub.Create(ctx, registration)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(hub.Delete(ctx, registration)).To(Succeed()) })
 		m := startManager(ctx)
 		c.startAgent()
 		c.install(ctx, provider)

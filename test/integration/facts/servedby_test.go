@@ -127,15 +127,15 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 	hostOn := func(ctx context.Context, name string) {
 		GinkgoHelper()
 		Eventually(func() error {
-			installed := &addonv1alpha1.ManagedClusterAddOn{}
-			if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: gateway}, installed); err != nil {
+			addOn := &addonv1alpha1.ManagedClusterAddOn{}
+			if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: gateway}, addOn); err != nil {
 				return err
 			}
-			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, name)
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, name)
 			if name == "" {
-				delete(installed.Annotations, ocmv1alpha1.HostingClusterNameAnnotationKey)
+				delete(addOn.Annotations, ocmv1alpha1.HostingClusterNameAnnotationKey)
 			}
-			return hub.Update(ctx, installed)
+			return hub.Update(ctx, addOn)
 		}).Should(Succeed())
 	}
 	is := func(ctx context.Context, name string, status metav1.ConditionStatus) {

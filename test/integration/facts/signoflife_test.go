@@ -40,32 +40,32 @@ func (c *cluster) asAddOn(ctx context.Context) {
 func (c *cluster) stock(ctx context.Context, name string, status metav1.ConditionStatus, reason string) {
 	GinkgoHelper()
 	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: name}, stored); err != nil {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: name}, addOn); err != nil {
 			return err
 		}
-		meta.SetStatusCondition(&stored.Status.Conditions, metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "stock"})
+		meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "stock"})
 		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"resourceVersion": stored.ResourceVersion},
-			"status":   map[string]any{"conditions": stored.Status.Conditions},
+			"metadata": map[string]any{"resourceVersion": addOn.ResourceVersion},
+			"status":   map[string]any{"conditions": addOn.Status.Conditions},
 		})
 		if err != nil {
 			return err
 		}
-		return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch))
+		return hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch))
 	})).To(Succeed())
 }
 
 // reach sets Available of the ManagedCluster, by a clock that is off.
 func (c *cluster) reach(ctx context.Context, status metav1.ConditionStatus, off time.Duration) {
 	GinkgoHelper()
-	stored := &clusterv1.ManagedCluster{}
-	Expect(hub.Get(ctx, types.NamespacedName{Name: c.name}, stored)).To(Succeed())
-	before := stored.DeepCopy()
-	stored.Status.Conditions = []metav1.Condition{{
+	cluster := &clusterv1.ManagedCluster{}
+	Expect(hub.Get(ctx, types.NamespacedName{Name: c.name}, cluster)).To(Succeed())
+	before := cluster.DeepCopy()
+	cluster.Status.Conditions = []metav1.Condition{{
 		Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(time.Now().Add(off)),
 	}}
-	Expect(hub.Status().Patch(ctx, stored, client.MergeFrom(before))).To(Succeed())
+	Expect(hub.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
 }
 
 var _ = Describe("An agent that runs as an add-on", func() {

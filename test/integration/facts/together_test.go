@@ -150,7 +150,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Expect(fleet.Hub.StopAPIServer()).To(Succeed())
 		define(ctx, group, "Gadget", "v1")
 		Consistently(c.agentEnded).ShouldNot(Receive())
-		Consistently(m.ended).ShouldNot(Receive())
+		Consistently(m.exit).ShouldNot(Receive())
 		Expect(fleet.Hub.StartAPIServer()).To(Succeed())
 		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget True v1"))
 		Eventually(c.degraded(ctx, other)).WithTimeout(recovery).Should(HavePrefix(satisfied))

@@ -46,10 +46,10 @@ func record(ctx context.Context, of *unstructured.Unstructured, file string, sta
 	GinkgoHelper()
 	path := filepath.Join(records, file)
 	found := func(g Gomega) string {
-		read := of.DeepCopy()
-		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), read)).To(Succeed())
-		g.Expect(conditions(read.Object["status"])).To(ContainElements(states))
-		return text(g, read)
+		object := of.DeepCopy()
+		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), object)).To(Succeed())
+		g.Expect(conditions(object.Object["status"])).To(ContainElements(states))
+		return text(g, object)
 	}
 	Eventually(func(g Gomega) { found(g) }).Should(Succeed())
 	if *update {
@@ -91,9 +91,9 @@ var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 // text is an object without what differs from one record to the next: times, versions and
 // the order in which the writers came, or which OCM takes from a map (supportedConfigs of
 // an AddOnTemplate).
-func text(g Gomega, of *unstructured.Unstructured) string {
-	strip(of.Object)
-	content, err := yaml.Marshal(of.Object)
+func text(g Gomega, object *unstructured.Unstructured) string {
+	strip(object.Object)
+	content, err := yaml.Marshal(object.Object)
 	g.Expect(err).NotTo(HaveOccurred())
 	return moment.ReplaceAllString(string(content), "2026-01-01T00:00:00Z")
 }

@@ -109,10 +109,10 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 			install(ctx, "hooked")
 		}
 		Eventually(func(g Gomega) {
-			read := addOn("hooked")
-			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(read), read)).To(Succeed())
-			g.Expect(conditions(read.Object["status"])).To(ContainElement("Available=True ProbeAvailable"))
-			g.Expect(read.GetFinalizers()).NotTo(BeEmpty())
+			object := addOn("hooked")
+			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			g.Expect(conditions(object.Object["status"])).To(ContainElement("Available=True ProbeAvailable"))
+			g.Expect(object.GetFinalizers()).NotTo(BeEmpty())
 		}).Should(Succeed())
 		// As Argo CD deletes: the hook runs for ever, because no component runs Jobs here.
 		Expect(hub.Client.Delete(ctx, registration("hooked"), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
@@ -124,9 +124,9 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		register(ctx, "blocked", "[{name: absent, message: Nothing is there.}]")
 		install(ctx, "blocked")
 		Eventually(func(g Gomega) {
-			read := addOn("blocked")
-			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(read), read)).To(Succeed())
-			g.Expect(conditions(read.Object["status"])).To(ContainElement("Available=False RequiredDependencyNotSatisfied"))
+			object := addOn("blocked")
+			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			g.Expect(conditions(object.Object["status"])).To(ContainElement("Available=False RequiredDependencyNotSatisfied"))
 		}).Should(Succeed())
 		Expect(managed.RegistrationAgent.Kill()).To(Succeed())
 		record(ctx, addOn("streaming"), "lost-optional-missing.yaml",
@@ -139,18 +139,18 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 
 // made is a registration with this declaration, and a template if there is one.
 func made(name, declaration string, templates ...string) *ocmv1alpha1.ClusterManagementAddOn {
-	registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if declaration != "" {
-		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: declaration}
+		registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: declaration}
 	}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 	for _, name := range templates {
-		registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 			DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: name},
 		}}
 	}
-	return registered
+	return registration
 }
 
 func register(ctx context.Context, name, declaration string, templates ...string) {
@@ -160,20 +160,20 @@ func register(ctx context.Context, name, declaration string, templates ...string
 
 func install(ctx context.Context, name string) {
 	GinkgoHelper()
-	installed := addOn(name)
-	installed.Object["spec"] = map[string]any{}
-	Eventually(func() error { return hub.Client.Create(ctx, installed) }).Should(Succeed())
+	object := addOn(name)
+	object.Object["spec"] = map[string]any{}
+	Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed())
 }
 
 // renew renews the lease of an add-on until the suite ends.
 func renew(name string) {
 	GinkgoHelper()
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(renewing, name, renewInterval) }()
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(renewing, name, renewInterval) }()
 	ends = append(ends, func() error {
 		stop()
-		return <-ended
+		return <-exit
 	})
 }
 
@@ -189,15 +189,15 @@ var _ = AfterSuite(func() {
 // template creates an AddOnTemplate of an add-on that deploys these objects.
 func template(ctx context.Context, name string, objects ...runtime.Object) {
 	GinkgoHelper()
-	created := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	created.Spec.AddonName = name
+	template := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	template.Spec.AddonName = name
 	for _, object := range objects {
 		content, err := json.Marshal(object)
 		Expect(err).NotTo(HaveOccurred())
-		created.Spec.AgentSpec.Workload.Manifests = append(created.Spec.AgentSpec.Workload.Manifests,
+		template.Spec.AgentSpec.Workload.Manifests = append(template.Spec.AgentSpec.Workload.Manifests,
 			workv1.Manifest{RawExtension: runtime.RawExtension{Raw: content}})
 	}
-	Expect(hub.Client.Create(ctx, created)).To(Succeed())
+	Expect(hub.Client.Create(ctx, template)).To(Succeed())
 }
 
 func configMap(name string) *corev1.ConfigMap {
@@ -227,8 +227,8 @@ func deployment(name string) *appsv1.Deployment {
 func report(ctx context.Context, name, status string) {
 	GinkgoHelper()
 	Eventually(func() error {
-		of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name}}
-		return managed.Client.Status().Patch(ctx, of, client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)))
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name}}
+		return managed.Client.Status().Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)))
 	}).Should(Succeed())
 }
 

@@ -31,12 +31,12 @@ func present(ctx context.Context) *unstructured.Unstructured {
 }
 
 func unmanaged(crd *unstructured.Unstructured) map[string]any {
-	bare := crd.DeepCopy()
-	bare.SetManagedFields(nil)
-	bare.SetResourceVersion("")
-	bare.SetGeneration(0)
-	unstructured.RemoveNestedField(bare.Object, "status")
-	return bare.Object
+	object := crd.DeepCopy()
+	object.SetManagedFields(nil)
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	unstructured.RemoveNestedField(object.Object, "status")
+	return object.Object
 }
 
 // marked is the version that the CRD carries.

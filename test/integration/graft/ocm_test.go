@@ -58,9 +58,9 @@ func startAddOnManager(names ...string) {
 	for _, name := range names {
 		Expect(manager.AddAgent(configured{name})).To(Succeed())
 	}
-	running, stop := context.WithCancel(context.Background())
+	runContext, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	Expect(manager.Start(running)).To(Succeed())
+	Expect(manager.Start(runContext)).To(Succeed())
 }
 
 // configurable gives an add-on a configuration, in the words of a version of the API.
@@ -115,10 +115,10 @@ func configHash(ctx context.Context, name string) func() string {
 // it has.
 func insist(crd map[string]any) (times func() int) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended, count := make(chan struct{}), make(chan int, 1)
+	exit, count := make(chan struct{}), make(chan int, 1)
 	count <- 0
 	go func() {
-		defer close(ended)
+		defer close(exit)
 		for ticker := time.NewTicker(20 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
 			existing := readCRD()
 			if admin.Get(ctx, client.ObjectKeyFromObject(existing), existing) == nil && crdgraft.Grafted(existing.Object) &&
@@ -127,7 +127,7 @@ func insist(crd map[string]any) (times func() int) {
 			}
 		}
 	}()
-	DeferCleanup(func() { cancel(); <-ended })
+	DeferCleanup(func() { cancel(); <-exit })
 	return func() int { n := <-count; count <- n; return n }
 }
 

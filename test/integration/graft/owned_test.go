@@ -59,8 +59,8 @@ func writeOwnCRD(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	own := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal(content, &own.Object)).To(Succeed())
-	found := present(ctx)
-	conversion, _, _ := unstructured.NestedMap(found.Object, "spec", "conversion")
+	object := present(ctx)
+	conversion, _, _ := unstructured.NestedMap(object.Object, "spec", "conversion")
 	Expect(unstructured.SetNestedMap(own.Object, conversion, "spec", "conversion")).To(Succeed())
 	Eventually(func() error { return overwrite(ctx, own.Object, present(ctx).GetResourceVersion()) }).Should(Succeed())
 	// An API server uses the field a moment later.

@@ -102,15 +102,15 @@ func manage(ctx context.Context, on bool) *process {
 		Graft:            &graft.Settings{Enabled: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	runContext, cancel := context.WithCancel(context.Background())
+	exit := make(chan error, 1)
 	go func() {
-		ended <- mgr.Start(running)
-		close(ended)
+		exit <- mgr.Start(runContext)
+		close(exit)
 	}()
 	p.stop = func() {
 		cancel()
-		Eventually(ended).Should(Or(Receive(BeNil()), BeClosed()))
+		Eventually(exit).Should(Or(Receive(BeNil()), BeClosed()))
 	}
 	DeferCleanup(p.stop)
 	return p

@@ -44,9 +44,9 @@ var _ = Describe("What the conversion needs, deleted although no policy allows i
 		return manager, kill
 	}
 
-	DescribeTable("costs the graft, once connections end, and no declaration", func(ctx context.Context, needed client.Object) {
+	DescribeTable("costs the graft, once connections end, and no declaration", func(ctx context.Context, object client.Object) {
 		manager, kill := grafting(ctx)
-		restore := take(ctx, needed)
+		restore := take(ctx, object)
 		kill() // An API server goes on with the connections that it has.
 		serveWebhook()
 		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
@@ -62,9 +62,9 @@ var _ = Describe("What the conversion needs, deleted although no policy allows i
 		Entry("the configuration that names the Service", &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: named}),
 	)
 
-	DescribeTable("costs nothing while a replica runs", func(ctx context.Context, needed client.Object) {
+	DescribeTable("costs nothing while a replica runs", func(ctx context.Context, object client.Object) {
 		manager, _ := grafting(ctx)
-		take(ctx, needed)
+		take(ctx, object)
 		Consistently(manager.state).WithTimeout(2 * grace).Should(Equal(is(graft.ReasonGrafted, 1)))
 		Expect(admin.Patch(ctx, registration(other, addOn), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
 		Expect(dependencies(ctx, storage, addOn)()).To(Equal(declared))

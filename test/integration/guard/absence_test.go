@@ -58,16 +58,16 @@ func progressing() map[string]any { return entry("Progressing", "True", "Install
 // that name on all clusters of the hub, until addon-manager has stopped.
 func (f *form) register(ctx context.Context) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
-	Expect(f.client.Create(ctx, registered)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "base"}}
+	Expect(f.client.Create(ctx, registration)).To(Succeed())
 }
 
 // unregister deletes what register creates, if it is there.
 func (f *form) unregister(ctx context.Context) error {
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-	return client.IgnoreNotFound(f.client.Delete(ctx, registered))
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+	return client.IgnoreNotFound(f.client.Delete(ctx, registration))
 }
 
 // awaitFailure waits until addon-manager has reported that the dependency is missing.

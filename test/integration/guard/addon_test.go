@@ -133,9 +133,9 @@ func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reaso
 	GinkgoHelper()
 	at, err := time.Parse(time.RFC3339, since)
 	Expect(err).NotTo(HaveOccurred())
-	stored := &addonv1alpha1.ManagedClusterAddOn{}
-	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
-	_, err = conditionwriter.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	Expect(a.client.Get(ctx, a.key(), addOn)).To(Succeed())
+	_, err = conditionwriter.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, addOn, metav1.Condition{
 		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -93,14 +93,14 @@ func (a addOn) attend() {
 func running(mgr ctrl.Manager) (stop func()) {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	exit := make(chan error, 1)
 	go func() {
-		ended <- mgr.Start(ctx)
-		close(ended)
+		exit <- mgr.Start(ctx)
+		close(exit)
 	}()
 	stop = func() {
 		cancel()
-		Eventually(ended).WithTimeout(40 * time.Second).Should(Or(Receive(BeNil()), BeClosed()))
+		Eventually(exit).WithTimeout(40 * time.Second).Should(Or(Receive(BeNil()), BeClosed()))
 	}
 	DeferCleanup(stop)
 	return stop

@@ -24,9 +24,9 @@ func ruleOf(f *form) {
 		It("turns Available with the write that sets Degraded, and gives addon-manager no part of it", func(ctx context.Context) {
 			a.write(ctx, viaBeta, withConditions(progressing, runs()))
 			a.degrade(ctx, "True", required, missing, late)
-			stored := a.read(ctx, viaStorage)
-			Expect(conditionsOf(stored)).To(ConsistOf(progressing, held(late), entry("Degraded", "True", required, missing, late)))
-			Expect(ownedBy(stored, manager)).To(And(
+			object := a.read(ctx, viaStorage)
+			Expect(conditionsOf(object)).To(ConsistOf(progressing, held(late), entry("Degraded", "True", required, missing, late)))
+			Expect(ownedBy(object, manager)).To(And(
 				ContainSubstring(`\"Degraded\"`), Not(ContainSubstring("Available")), Not(ContainSubstring("Progressing")),
 			))
 
@@ -50,10 +50,10 @@ func ruleOf(f *form) {
 			It("makes a patch by another writer through "+version+" change nothing where False is stored", func(ctx context.Context) {
 				a.write(ctx, version, withConditions(held(early), fails(missing)))
 				for range 3 {
-					before := a.read(ctx, viaStorage)
+					original := a.read(ctx, viaStorage)
 					answer := a.write(ctx, version, say(runs()))
-					Expect(answer.GetResourceVersion()).To(Equal(before.GetResourceVersion()))
-					Expect(a.read(ctx, viaStorage)).To(Equal(before))
+					Expect(answer.GetResourceVersion()).To(Equal(original.GetResourceVersion()))
+					Expect(a.read(ctx, viaStorage)).To(Equal(original))
 				}
 			})
 
@@ -66,18 +66,18 @@ func ruleOf(f *form) {
 
 			It("guards an update of the status through "+version, func(ctx context.Context) {
 				a.write(ctx, version, withConditions(held(early), fails(missing)))
-				before := a.read(ctx, viaStorage)
+				original := a.read(ctx, viaStorage)
 				answer := a.put(ctx, version, runs(), fails(missing))
-				Expect(answer.GetResourceVersion()).To(Equal(before.GetResourceVersion()))
+				Expect(answer.GetResourceVersion()).To(Equal(original.GetResourceVersion()))
 				Expect(find(answer, "Available")).To(Equal(held(early)))
 			})
 		}
 
 		It("lets a writer that is new to the condition come to own it, and then changes nothing", func(ctx context.Context) {
 			a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
-			before := a.read(ctx, viaStorage)
+			original := a.read(ctx, viaStorage)
 			answer := a.write(ctx, viaBeta, say(runs()))
-			Expect(conditionsOf(answer)).To(Equal(conditionsOf(before)))
+			Expect(conditionsOf(answer)).To(Equal(conditionsOf(original)))
 			Expect(ownedBy(answer, anotherWriter)).To(ContainSubstring("Available"))
 			for range 3 {
 				Expect(a.write(ctx, viaBeta, say(runs())).GetResourceVersion()).To(Equal(answer.GetResourceVersion()))
@@ -95,9 +95,9 @@ func ruleOf(f *form) {
 			func(ctx context.Context, status, reason string) {
 				a.write(ctx, viaStorage, withConditions(held(early), fails(missing)))
 				a.write(ctx, viaBeta, say(entry("Available", "True", "Fine", "", late))) // comes to own every field of the condition
-				before := a.read(ctx, viaStorage)
+				original := a.read(ctx, viaStorage)
 				answer := a.write(ctx, viaBeta, say(entry("Available", status, reason, "another", late)))
-				Expect(answer.GetResourceVersion()).To(Equal(before.GetResourceVersion()))
+				Expect(answer.GetResourceVersion()).To(Equal(original.GetResourceVersion()))
 				Expect(find(answer, "Available")).To(Equal(held(early)))
 			},
 			Entry("lease stopped", "False", "ManagedClusterAddOnLeaseUpdateStopped"),
@@ -110,9 +110,9 @@ func ruleOf(f *form) {
 		It(missingLease, func(ctx context.Context) {
 			a.write(ctx, viaBeta, withConditions(entry("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", early)))
 			a.degrade(ctx, "True", required, missing, late)
-			stored := a.read(ctx, viaStorage)
-			Expect(find(stored, "Available")).To(Equal(held(late)))
-			Expect(ownedBy(stored, manager)).NotTo(ContainSubstring("Available"))
+			object := a.read(ctx, viaStorage)
+			Expect(find(object, "Available")).To(Equal(held(late)))
+			Expect(ownedBy(object, manager)).NotTo(ContainSubstring("Available"))
 		})
 
 		It("follows the message of Degraded", func(ctx context.Context) {

@@ -48,8 +48,8 @@ var _ = Describe("An edge with alternatives", func() {
 	It("lets two add-ons that are each other's alternative keep each other neither up nor down", func() {
 		registerSpec(one, fmt.Sprintf("dependencies: [{name: any, anyOf: [{addOn: %s}, {addOn: %s}]}]", leaf, other))
 		running(cluster, one, leaf)
-		waits := func(of, on string) string {
-			return fmt.Sprintf("%s: waits for '%s' itself: %s → %s → %s", on, of, of, on, of)
+		waits := func(of, cluster string) string {
+			return fmt.Sprintf("%s: waits for '%s' itself: %s → %s → %s", cluster, of, of, cluster, of)
 		}
 		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring(waits(leaf, one))))
 		Eventually(degradedOf(cluster, one), answered).Should(requiredFails(ContainSubstring(waits(one, leaf))))

@@ -100,14 +100,14 @@ var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
 var _ = Describe("The annotation form", Ordered, func() {
 	var manager *process
 	var cluster, leaf, base, other string
-	var registered *addonv1alpha1.ClusterManagementAddOn
+	var registration *addonv1alpha1.ClusterManagementAddOn
 
 	BeforeAll(func() {
 		manager = start()
 		cluster = newCluster()
 		leaf, base, other = unique("leaf"), unique("base"), unique("other")
 		register(base)
-		registered = register(leaf)
+		registration = register(leaf)
 		running(cluster, leaf)
 	})
 
@@ -121,7 +121,7 @@ var _ = Describe("The annotation form", Ordered, func() {
 		before := installed(cluster, leaf).ResourceVersion
 		annotate(leaf, "- name: [not yaml\n")
 		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(HaveExactElements(1.0))
-		Eventually(told(registered.UID)).Should(ContainElement(And(
+		Eventually(told(registration.UID)).Should(ContainElement(And(
 			HavePrefix("InvalidDependencies: "), ContainSubstring(addonv1alpha1.DependenciesAnnotation))))
 
 		running(cluster, base)
@@ -131,7 +131,7 @@ var _ = Describe("The annotation form", Ordered, func() {
 
 	It("tells an event's worth of an error in any script", func() {
 		annotate(leaf, "- name: x\n  type: "+strings.Repeat("漢", 2000)+"\n")
-		Eventually(told(registered.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
+		Eventually(told(registration.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
 	})
 
 	It("goes on once it is repaired", func() {
@@ -145,7 +145,7 @@ var _ = Describe("The annotation form", Ordered, func() {
 		declare(leaf, optional(other))
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(other)))
 		Eventually(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
-		Eventually(told(registered.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
+		Eventually(told(registration.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
 	})
 
 	It("does so even when it is empty, until it is removed", func() {

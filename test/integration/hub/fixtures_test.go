@@ -89,9 +89,9 @@ func amend(name string, change func(*addonv1alpha1.ClusterManagementAddOn)) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ClusterManagementAddOn{}
 	Expect(hubClient.Get(ctx, types.NamespacedName{Name: name}, addOn)).To(Succeed())
-	before := addOn.DeepCopy()
+	original := addOn.DeepCopy()
 	change(addOn)
-	Expect(hubClient.Patch(ctx, addOn, client.MergeFrom(before))).To(Succeed())
+	Expect(hubClient.Patch(ctx, addOn, client.MergeFrom(original))).To(Succeed())
 }
 
 // newCluster makes the namespace of a managed cluster, which is all that most

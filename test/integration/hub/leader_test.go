@@ -86,7 +86,7 @@ var _ = Describe("Two replicas", Ordered, func() {
 		Eventually(degradedOf(clusters[2], leaf)).Should(satisfied())
 		standby.rest()
 		Expect(applies() - before).To(BeEquivalentTo(2))
-		Eventually(leader.ended).Should(BeClosed())
+		Eventually(leader.exit).Should(BeClosed())
 		Expect(leader.failure).To(MatchError(ContainSubstring("leader election lost")))
 	})
 })

@@ -106,12 +106,12 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 	})
 
 	It("has a leftover cleared once when its registration is deleted", func() {
-		registered := register(leaf, required(base))
+		registration := register(leaf, required(base))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		manager.rest()
 		before := applies()
-		Expect(hubClient.Delete(ctx, registered)).To(Succeed())
+		Expect(hubClient.Delete(ctx, registration)).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		manager.rest()
 		Expect(applies() - before).To(BeEquivalentTo(1))
@@ -146,7 +146,7 @@ var _ = Describe("addon-manager itself", func() {
 			defer GinkgoRecover()
 			for i, cluster := range clusters {
 				if i == size*2/3 {
-					<-first.ended
+					<-first.exit
 				}
 				report(cluster, base, metav1.ConditionFalse, leaseStale)
 			}
@@ -191,7 +191,7 @@ var _ = Describe("addon-manager itself", func() {
 		gone := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base}}
 		Eventually(func() error { return client.IgnoreNotFound(hubClient.Delete(ctx, gone)) }).Should(Succeed())
 		Eventually(degradedOf(cluster, leaf)).WithTimeout(45 * time.Second).Should(requiredFails())
-		Expect(manager.ended).NotTo(BeClosed())
+		Expect(manager.exit).NotTo(BeClosed())
 	})
 
 	It("does not overwrite what it has not read", func() {
@@ -201,12 +201,12 @@ var _ = Describe("addon-manager itself", func() {
 		Expect(say(cluster, leaf, metav1.Condition{
 			Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
 		})).To(Succeed())
-		before := installed(cluster, leaf)
+		original := installed(cluster, leaf)
 
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
+		registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
 		store := declarations.NewStore()
-		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
+		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registration})))
 		reader, memory := hubcache.NewReader(behind{hubClient, stale}), assess.NewMemory(clock.RealClock{})
 		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}
 		loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: evaluation.OfflineHold}
@@ -220,7 +220,7 @@ var _ = Describe("addon-manager itself", func() {
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(result).NotTo(Equal(reconcile.Result{}), "it is a conflict, to be tried again soon")
-		Expect(installed(cluster, leaf)).To(Equal(before))
+		Expect(installed(cluster, leaf)).To(Equal(original))
 	})
 })
 

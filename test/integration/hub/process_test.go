@@ -27,7 +27,7 @@ import (
 type process struct {
 	registry *prometheus.Registry
 	elected  <-chan struct{}
-	ended    chan struct{} // closed when it has ended
+	exit     chan struct{} // closed when it has ended
 	failure  error         // what it ended with
 	cancel   context.CancelFunc
 	cut      atomic.Bool
@@ -43,40 +43,40 @@ func start(configure ...func(*hub.Options)) *process {
 	for _, change := range configure {
 		change(&options)
 	}
-	p := &process{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
+	p := &process{registry: prometheus.NewRegistry(), exit: make(chan struct{})}
 	options.Registry = p.registry
 	config := rest.CopyConfig(hubConfig)
 	config.Wrap(p.line)
-	var running context.Context
-	running, p.cancel = context.WithCancel(ctx)
+	var runContext context.Context
+	runContext, p.cancel = context.WithCancel(ctx)
 	manager, err := hub.NewManager(config, options)
 	Expect(err).NotTo(HaveOccurred())
 	p.elected = manager.Elected()
 	go func() {
-		defer close(p.ended)
-		p.failure = manager.Start(running)
+		defer close(p.exit)
+		p.failure = manager.Start(runContext)
 	}()
 	DeferCleanup(p.stop)
-	Expect(manager.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	Expect(manager.GetCache().WaitForCacheSync(runContext)).To(BeTrue())
 	return p
 }
 
 // stop ends it as a SIGTERM does.
 func (p *process) stop() {
 	p.cancel()
-	Eventually(p.ended).Should(BeClosed())
+	Eventually(p.exit).Should(BeClosed())
 }
 
 var errCut = errors.New("the line to the hub is cut")
 
 // line is the connection to the hub. Cut, it is as if the process were dead:
 // it renews no lease and gives none back.
-func (p *process) line(next http.RoundTripper) http.RoundTripper {
+func (p *process) line(transport http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if p.cut.Load() {
 			return nil, errCut
 		}
-		return next.RoundTrip(request)
+		return transport.RoundTrip(request)
 	})
 }
 

@@ -33,24 +33,24 @@ func reporting(scope dependencyv1alpha1.ReportScope) func(*hub.Options) {
 // reportOn reads the report on a cluster, nil where there is none; for Eventually.
 func reportOn(cluster string) func() (*dependencyReport, error) {
 	return func() (*dependencyReport, error) {
-		found := &dependencyReport{}
-		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: cluster}, found)
+		report := &dependencyReport{}
+		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: cluster}, report)
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
-		return found, err
+		return report, err
 	}
 }
 
 // verdictsOf reads a report as "addOn>dependency verdict" of each edge.
 func verdictsOf(cluster string) func() ([]string, error) {
 	return func() ([]string, error) {
-		found, err := reportOn(cluster)()
-		if found == nil {
+		report, err := reportOn(cluster)()
+		if report == nil {
 			return nil, err
 		}
 		verdicts := []string{}
-		for _, edge := range found.Edges {
+		for _, edge := range report.Edges {
 			text := fmt.Sprintf("%s>%s %s", edge.AddOn, edge.Dependency, edge.Verdict)
 			if edge.Held {
 				text += " held"
@@ -75,10 +75,10 @@ func printed(cluster string, flags ...string) *dependencyReport {
 }
 
 // content is a report without what only the hub has of it.
-func content(of *dependencyReport) *dependencyReport {
-	of = of.DeepCopy()
-	of.TypeMeta, of.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}
-	return of
+func content(report *dependencyReport) *dependencyReport {
+	report = report.DeepCopy()
+	report.TypeMeta, report.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: report.Namespace, Name: report.Name}
+	return report
 }
 
 // written counts the changes of the report on a cluster until the spec ends.
@@ -190,12 +190,12 @@ var _ = Describe("The report on a cluster", func() {
 			Expect(hubClient.Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 		}
 		waits := func() ([]string, error) {
-			found, err := reportOn(cluster)()
-			if found == nil {
+			report, err := reportOn(cluster)()
+			if report == nil {
 				return nil, err
 			}
 			var waits []string
-			for _, wait := range found.Waiting {
+			for _, wait := range report.Waiting {
 				text := fmt.Sprintf("%s %s %q", wait.AddOn, wait.Kind, wait.Template)
 				for _, edge := range wait.Dependencies {
 					text += " " + edge.Dependency + " " + edge.Verdict
@@ -237,13 +237,13 @@ var _ = Describe("The report on a cluster", func() {
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		running(cluster, leaf)
 		Eventually(reportOn(cluster)).ShouldNot(BeNil())
-		counted, began := written(cluster), time.Now()
-		for i := 0; time.Since(began) < 4*time.Second; i++ {
+		counted, start := written(cluster), time.Now()
+		for i := 0; time.Since(start) < 4*time.Second; i++ {
 			report(cluster, base, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue}[i%2], fmt.Sprint("Change", i))
 		}
 		report(cluster, base, metav1.ConditionFalse, "Last")
 		Eventually(verdictsOf(cluster)).Should(ContainElement(middle + ">" + base + " NotAvailable"))
-		took := time.Since(began)
+		took := time.Since(start)
 		Expect(counted.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
 	})
 
@@ -261,12 +261,12 @@ var _ = Describe("The report on a cluster", func() {
 		}
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		Eventually(func(g Gomega) {
-			found := now(reportOn(cluster))
-			g.Expect(found).NotTo(BeNil())
-			g.Expect(found.Summary.Unsatisfied).To(BeEquivalentTo(400))
-			g.Expect(len(found.Edges) + len(found.NeededBy) + int(found.Summary.LeftOut)).To(Equal(440))
-			g.Expect(found.Summary.LeftOut).To(BeNumerically(">", 0))
-			encoded, err := json.Marshal(found)
+			report := now(reportOn(cluster))
+			g.Expect(report).NotTo(BeNil())
+			g.Expect(report.Summary.Unsatisfied).To(BeEquivalentTo(400))
+			g.Expect(len(report.Edges) + len(report.NeededBy) + int(report.Summary.LeftOut)).To(Equal(440))
+			g.Expect(report.Summary.LeftOut).To(BeNumerically(">", 0))
+			encoded, err := json.Marshal(report)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(len(encoded)).To(And(BeNumerically(">", dependencies.MaxBytes/2), BeNumerically("<=", dependencies.MaxBytes)))
 		}).Should(Succeed())

@@ -40,9 +40,9 @@ func newShaken() *shaken {
 	}
 	for i := range s.addOns {
 		s.addOns[i] = unique("agreed")
-		registered := register(s.addOns[i], s.edges(s.addOns[:i])...)
+		registration := register(s.addOns[i], s.edges(s.addOns[:i])...)
 		if s.chance.IntN(3) == 0 {
-			amend(registered.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+			amend(registration.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{
 					Kubernetes: ">= 1.30", Claims: map[string]addonv1alpha1.ClaimRequirement{"product": "OpenShift"},
 				}
@@ -65,8 +65,8 @@ func newShaken() *shaken {
 }
 
 // edges are edges of all kinds, on some of the add-ons.
-func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
-	for _, name := range on {
+func (s *shaken) edges(clusters []string) (edges []addonv1alpha1.AddonDependency) {
+	for _, name := range clusters {
 		edge := required(name)
 		switch s.chance.IntN(12) {
 		case 0:
@@ -220,45 +220,45 @@ func answer(cluster string, served metav1.ConditionStatus, version string) bool 
 // differences are those between a stored report, and the one that the plugin prints. Of what
 // is held, the plugin has no last verdict; addon-manager also has a verdict where it
 // remembers which AddOnTemplate ran before a rollout. The plugin then holds that one, and says why.
-func differences(cluster string, stored, plugin *dependencyReport) (differ []string) {
-	if stored == nil || plugin == nil {
-		if stored != plugin {
-			differ = append(differ, fmt.Sprintf("%s: one report is missing: %v, %v", cluster, stored, plugin))
+func differences(cluster string, report, plugin *dependencyReport) (differ []string) {
+	if report == nil || plugin == nil {
+		if report != plugin {
+			differ = append(differ, fmt.Sprintf("%s: one report is missing: %v, %v", cluster, report, plugin))
 		}
 		return differ
 	}
-	stored, plugin = content(stored), content(plugin)
+	report, plugin = content(report), content(plugin)
 	held, explained := map[string]bool{}, map[string]bool{}
 	for _, edge := range plugin.Edges {
 		held[edge.AddOn+">"+edge.Dependency] = edge.Held
 		explained[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
 	}
-	for _, edge := range stored.Edges {
+	for _, edge := range report.Edges {
 		if held[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explained[edge.AddOn+">"+edge.Dependency] {
 			differ = append(differ, fmt.Sprintf("%s: held by the plugin only, without a reason: %+v", cluster, edge))
 		}
 	}
-	for _, of := range []*dependencyReport{stored, plugin} {
-		kept := of.Edges[:0]
-		for _, edge := range of.Edges {
+	for _, report := range []*dependencyReport{report, plugin} {
+		kept := report.Edges[:0]
+		for _, edge := range report.Edges {
 			if !held[edge.AddOn+">"+edge.Dependency] {
 				kept = append(kept, edge)
 			}
 		}
-		of.Edges = kept
-		of.Pending = slices.DeleteFunc(of.Pending, func(p dependencyv1alpha1.PendingEdge) bool { return held[p.AddOn+">"+p.Dependency] })
-		slices.SortFunc(of.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
+		report.Edges = kept
+		report.Pending = slices.DeleteFunc(report.Pending, func(p dependencyv1alpha1.PendingEdge) bool { return held[p.AddOn+">"+p.Dependency] })
+		slices.SortFunc(report.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
 			return compare.Or(compare.Compare(a.AddOn, b.AddOn), compare.Compare(a.Dependency, b.Dependency))
 		})
 		if slices.Contains(slices.Collect(maps.Values(held)), true) {
-			of.Summary, of.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
-			for i := range of.Edges {
-				of.Edges[i].RootCauses = nil // they pass through what is held
+			report.Summary, report.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
+			for i := range report.Edges {
+				report.Edges[i].RootCauses = nil // they pass through what is held
 			}
 		}
 	}
-	if !equality.Semantic.DeepEqual(stored, plugin) { // a list of which all was left out is as none
-		differ = append(differ, fmt.Sprintf("%s: stored (-) and printed (+): %s", cluster, cmp.Diff(stored, plugin)))
+	if !equality.Semantic.DeepEqual(report, plugin) { // a list of which all was left out is as none
+		differ = append(differ, fmt.Sprintf("%s: stored (-) and printed (+): %s", cluster, cmp.Diff(report, plugin)))
 	}
 	return differ
 }

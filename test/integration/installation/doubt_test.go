@@ -31,21 +31,21 @@ func registerByAnnotation(ctx context.Context, name, declares string) *unstructu
 // loses the field, by a write that converts the registration as OCM does.
 func hide(ctx context.Context, name, uses string) *unstructured.Unstructured {
 	GinkgoHelper()
-	registered := register(ctx, name, manual, "[{name: "+uses+", type: Optional}]", "")
-	spec := map[string]any{"dependencies": registered.Object["spec"].(map[string]any)["dependencies"]}
+	object := register(ctx, name, manual, "[{name: "+uses+", type: Optional}]", "")
+	spec := map[string]any{"dependencies": object.Object["spec"].(map[string]any)["dependencies"]}
 	record, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)
 	Expect(problem).To(BeEmpty())
-	registered.SetAnnotations(record)
+	object.SetAnnotations(record)
 	Eventually(func() error {
-		return hub.Client.Patch(ctx, registered.DeepCopy(), client.RawPatch(types.MergePatchType, annotating(record)))
+		return hub.Client.Patch(ctx, object.DeepCopy(), client.RawPatch(types.MergePatchType, annotating(record)))
 	}).Should(Succeed())
 	converted := &addonv1beta1.ClusterManagementAddOn{}
 	converted.Name = name
 	write := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"by": "ocm"}}}`))
 	Expect(hub.Client.Patch(ctx, converted, write)).To(Succeed())
-	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered)).To(Succeed())
-	Expect(registered.Object["spec"]).NotTo(HaveKey("dependencies"))
-	return registered
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	Expect(object.Object["spec"]).NotTo(HaveKey("dependencies"))
+	return object
 }
 
 // claimZone sets the claim zone of the managed cluster west, which OCM's agent reports; empty: it has none.
@@ -63,9 +63,9 @@ func claimZone(ctx context.Context, value string) {
 		Expect(west.Apply(ctx, manifest, client.FieldOwner("a-user"), client.ForceOwnership)).To(Succeed())
 	}
 	Eventually(func() (string, error) {
-		found := managed("west")
-		err := hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found)
-		claims, _, _ := unstructured.NestedSlice(found.Object, "status", "clusterClaims")
+		object := managed("west")
+		err := hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		claims, _, _ := unstructured.NestedSlice(object.Object, "status", "clusterClaims")
 		for _, reported := range claims {
 			if reported := reported.(map[string]any); reported["name"] == "zone" {
 				return reported["value"].(string), err

@@ -57,95 +57,95 @@ func installedBefore(ctx context.Context, cluster, name string) {
 // stored creates an AddOnInstallation as an earlier leader has, for an add-on that is gone.
 func stored(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
 	GinkgoHelper()
-	of := managed(cluster)
-	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
+	object := managed(cluster)
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 	installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{
 		{AddOn: "gone", Removal: addonv1alpha1.DependencyRemovalWithLastDependent},
 	}
-	installation.Status.ClusterUID = of.GetUID()
+	installation.Status.ClusterUID = object.GetUID()
 	set(&installation.Status)
 	Eventually(func() error { return hub.Client.Create(ctx, installation) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, installation)) })
 }
 
 var _ = Describe("An add-on that OCM does not install", func() {
-	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, on string) {
-		base, leaf := "m-base-"+on, "m-leaf-"+on
-		registered := register(ctx, base, manual, "[]", "")
+	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, cluster string) {
+		base, leaf := "m-base-"+cluster, "m-leaf-"+cluster
+		object := register(ctx, base, manual, "[]", "")
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring(
+		install(ctx, cluster, leaf)
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring(
 			"its owner must annotate ClusterManagementAddOn '" + base + "' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
 		Expect(installed(ctx, base)()).To(BeEmpty())
-		merge(ctx, registered, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(on))
-		created := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
-		Expect(created.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
+		merge(ctx, object, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
+		Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
+		Expect(addOn.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
 	}, onBoth())
 
-	DescribeTable("is given up where it is removed again and again", func(ctx context.Context, on string) {
-		base, leaf := "g-base-"+on, "g-leaf-"+on
+	DescribeTable("is given up where it is removed again and again", func(ctx context.Context, cluster string) {
+		base, leaf := "g-base-"+cluster, "g-leaf-"+cluster
 		register(ctx, base, manual, "[]", onDemand)
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
+		install(ctx, cluster, leaf)
 		for range 2 {
-			Eventually(installed(ctx, base)).Should(ConsistOf(on))
+			Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
 			undone := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, undone)).To(Succeed())
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, undone)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
 		}
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+		Expect(phase(ctx, cluster, base)()).To(Equal("GivenUp"))
 
 		By("also by the next leader")
 		manage("2s")
 		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(message(ctx, on, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Expect(message(ctx, cluster, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 	}, onBoth())
 
-	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, on string) {
-		leaf, mid, base := "u-leaf-"+on, "u-mid-"+on, "u-base-"+on
+	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, cluster string) {
+		leaf, mid, base := "u-leaf-"+cluster, "u-mid-"+cluster, "u-base-"+cluster
 		unit := []string{leaf, mid, base}
 		register(ctx, base, manual, "[]", onDemand)
 		register(ctx, mid, manual, auto(base), onDemand)
 		register(ctx, leaf, manual, auto(mid), "")
 		for range 2 {
-			install(ctx, on, leaf)
-			Eventually(installed(ctx, base)).Should(ConsistOf(on))
-			created := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
+			install(ctx, cluster, leaf)
+			Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
+			addOn := &addonv1alpha1.ManagedClusterAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
 			for _, name := range unit {
-				uninstall(ctx, on, name)
+				uninstall(ctx, cluster, name)
 			}
 			// The time of a creation has whole seconds. What is created within the same second is not known to be new.
-			Eventually(time.Since).WithArguments(created.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
+			Eventually(time.Since).WithArguments(addOn.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
 			for _, name := range unit {
 				Eventually(installed(ctx, name)).Should(BeEmpty())
 			}
 		}
 
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
-			metadata: {name: `+leaf+`, namespace: `+on+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(on), "removing a unit twice undoes nothing")
+			metadata: {name: `+leaf+`, namespace: `+cluster+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
+		Eventually(installed(ctx, base)).Should(ConsistOf(cluster), "removing a unit twice undoes nothing")
 		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 		for _, name := range unit {
-			uninstall(ctx, on, name)
+			uninstall(ctx, cluster, name)
 		}
 		Consistently(func() (all []string, err error) {
 			for _, name := range unit {
-				on, failed := installed(ctx, name)()
-				all, err = append(all, on...), errors.Join(err, failed)
+				clusters, failed := installed(ctx, name)()
+				all, err = append(all, clusters...), errors.Join(err, failed)
 			}
 			return all, err
 		}).Should(BeEmpty())
 		deleted := &unstructured.Unstructured{}
 		deleted.SetAPIVersion(addonv1alpha1.GroupVersion.String())
 		deleted.SetKind("ManagedClusterAddOn")
-		deleted.SetNamespace(on)
+		deleted.SetNamespace(cluster)
 		deleted.SetName(leaf)
 		merge(ctx, deleted, `{"metadata": {"finalizers": null}}`)
 	}, onBoth())

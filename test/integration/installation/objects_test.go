@@ -22,10 +22,10 @@ import (
 // phase returns the phase of an AddOnInstallation, and the reason of its condition where that is another one; empty: there is none.
 func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found := &dependencyv1alpha1.AddOnInstallation{}
-		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
-		text := string(found.Status.Phase)
-		for _, condition := range found.Status.Conditions {
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, installation)
+		text := string(installation.Status.Phase)
+		for _, condition := range installation.Status.Conditions {
 			if condition.Reason != text {
 				text += " " + condition.Reason
 			}
@@ -99,8 +99,8 @@ var _ = Describe("An AddOnInstallation", func() {
 	It("says that another writer has taken the add-on over", func(ctx context.Context) {
 		unit(ctx, "id-base", "id-leaf")
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Installed"))
-		taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
-		Expect(hub.Client.Patch(ctx, taken, client.RawPatch("application/merge-patch+json",
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
+		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"spec": {"installNamespace": "elsewhere"}}`)))).To(Succeed())
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Kept"))
 		uninstall(ctx, "east", "id-leaf")
@@ -125,9 +125,9 @@ var _ = Describe("An AddOnInstallation", func() {
 		}).Should(MatchError(ContainSubstring("not in this fleet")))
 		install(ctx, "east", "ie-leaf")
 		Eventually(phase(ctx, "east", "ie-base")).Should(Equal("Installing Refused"))
-		found := &dependencyv1alpha1.AddOnInstallation{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, found)).To(Succeed())
-		Expect(found.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, installation)).To(Succeed())
+		Expect(installation.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
 		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses to create 'ie-base' on this cluster"))
 		for _, object := range refusing {
 			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
@@ -152,10 +152,10 @@ var _ = Describe("An add-on that contradicts what is installed", func() {
 // setStatus changes the status of an AddOnInstallation on the managed cluster east.
 func setStatus(ctx context.Context, addOn string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
 	GinkgoHelper()
-	found := &dependencyv1alpha1.AddOnInstallation{}
-	Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, found)).To(Succeed())
-	set(&found.Status)
-	Expect(hub.Client.Update(ctx, found)).To(Succeed())
+	installation := &dependencyv1alpha1.AddOnInstallation{}
+	Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, installation)).To(Succeed())
+	set(&installation.Status)
+	Expect(hub.Client.Update(ctx, installation)).To(Succeed())
 }
 
 // tableOf returns the lines that kubectl get addoninstallations prints of the managed cluster east.

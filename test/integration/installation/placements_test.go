@@ -64,50 +64,50 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		Consistently(labeled(ctx, "o-base")).Should(ConsistOf("west"))
 	})
 
-	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, on string) {
-		base, leaf := "s-base-"+on, "s-leaf-"+on
+	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, cluster string) {
+		base, leaf := "s-base-"+cluster, "s-leaf-"+cluster
 		strategy := consenting(ctx, base)
-		registered := register(ctx, base, strategy, "[]", "")
+		object := register(ctx, base, strategy, "[]", "")
 		register(ctx, leaf, manual, removing(base), "")
-		install(ctx, on, leaf)
-		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
-		before, err := uid(ctx, on, base)()
+		install(ctx, cluster, leaf)
+		Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
+		before, err := uid(ctx, cluster, base)()
 		Expect(err).NotTo(HaveOccurred())
 
-		merge(ctx, registered, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
-		Consistently(uid(ctx, on, base)).Should(Equal(before))
-		Expect(labeled(ctx, base)()).To(ConsistOf(on))
+		merge(ctx, object, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
+		Consistently(uid(ctx, cluster, base)).Should(Equal(before))
+		Expect(labeled(ctx, base)()).To(ConsistOf(cluster))
 
 		By("being replaced")
-		Expect(hub.Client.Delete(ctx, registered)).To(Succeed())
-		Eventually(uid(ctx, on, base)).Should(BeEmpty(), "the garbage collector removes it")
-		Consistently(labeled(ctx, base)).Should(ConsistOf(on))
+		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
+		Eventually(uid(ctx, cluster, base)).Should(BeEmpty(), "the garbage collector removes it")
+		Consistently(labeled(ctx, base)).Should(ConsistOf(cluster))
 		register(ctx, base, strategy, "[]", "")
-		Eventually(uid(ctx, on, base)).ShouldNot(BeEmpty())
-		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
+		Eventually(uid(ctx, cluster, base)).ShouldNot(BeEmpty())
+		Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
 		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 
 		By("not being needed any more")
-		uninstall(ctx, on, leaf)
+		uninstall(ctx, cluster, leaf)
 		Eventually(installed(ctx, base)).Should(BeEmpty())
-		Eventually(phase(ctx, on, base)).Should(BeEmpty())
+		Eventually(phase(ctx, cluster, base)).Should(BeEmpty())
 		Expect(labeled(ctx, base)()).To(BeEmpty())
 	}, onBoth())
 
-	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, on string) {
-		base, leaf := "k-base-"+on, "k-leaf-"+on
+	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, cluster string) {
+		base, leaf := "k-base-"+cluster, "k-leaf-"+cluster
 		register(ctx, base, consenting(ctx, base), "[]", "")
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
+		install(ctx, cluster, leaf)
 		for range 2 {
-			Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
-			unlabel(ctx, on, base)
-			Eventually(phase(ctx, on, base)).ShouldNot(Equal("Installed"))
+			Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
+			unlabel(ctx, cluster, base)
+			Eventually(phase(ctx, cluster, base)).ShouldNot(Equal("Installed"))
 		}
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+		Expect(phase(ctx, cluster, base)()).To(Equal("GivenUp"))
 	}, onBoth())
 
 	It("is removed by OCM once its owner withdraws the consent, and does not come back by itself", func(ctx context.Context) {

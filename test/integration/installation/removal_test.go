@@ -28,12 +28,12 @@ func uninstall(ctx context.Context, cluster, name string) {
 // unusedSince returns since when an add-on is not needed, as its AddOnInstallation shows it; empty: it does not.
 func unusedSince(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
-		stored := &dependencyv1alpha1.AddOnInstallation{}
-		err := client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, stored))
-		if stored.Status.UnusedSince == nil {
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		err := client.IgnoreNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, installation))
+		if installation.Status.UnusedSince == nil {
 			return "", err
 		}
-		return stored.Status.UnusedSince.UTC().Format(time.RFC3339), err
+		return installation.Status.UnusedSince.UTC().Format(time.RFC3339), err
 	}
 }
 
@@ -118,11 +118,11 @@ var _ = Describe("An add-on that is not needed any more", func() {
 			install(ctx, cluster, "rc-leaf")
 		}
 		Eventually(installed(ctx, "rc-base")).Should(ConsistOf("east", "edge", "west"))
-		taken := &addonv1alpha1.ManagedClusterAddOn{}
-		taken.Namespace, taken.Name = "east", "rc-base"
-		Expect(hub.Client.Patch(ctx, taken, client.RawPatch("application/merge-patch+json",
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		addOn.Namespace, addOn.Name = "east", "rc-base"
+		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"metadata": {"labels": {"team": "gateway"}}}`)))).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, taken)) })
+		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn)) })
 		for _, cluster := range []string{"east", "edge", "west"} {
 			uninstall(ctx, cluster, "rc-leaf")
 		}

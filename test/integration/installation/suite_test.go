@@ -89,14 +89,14 @@ func stopManaging() {
 func joinReal(ctx context.Context, names ...string) {
 	GinkgoHelper()
 	clusters := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
+		joins.Go(func() (err error) {
 			clusters[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
 		joined[name] = clusters[i]
 		ocmsuite.RunWorkloads(clusters[i])
@@ -189,9 +189,9 @@ func install(ctx context.Context, cluster, name string) {
 // installed returns the managed clusters on which an add-on is installed and not being removed.
 func installed(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (clusters []string, err error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err = hub.Client.List(ctx, &all)
-		for _, one := range all.Items {
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		err = hub.Client.List(ctx, &addOns)
+		for _, one := range addOns.Items {
 			if one.Name == addOn && one.DeletionTimestamp.IsZero() {
 				clusters = append(clusters, one.Namespace)
 			}

@@ -83,9 +83,9 @@ var _ = Describe("kubectl addon install", func() {
 		var ended result
 		Eventually(installing).Should(Receive(&ended))
 		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
-		again := plugin(ctx, "install portal --selector tier=edge --yes --wait")
-		Expect(again.code).To(Equal(cmdline.ExitOK), again.out)
-		Expect(again.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
+		result := plugin(ctx, "install portal --selector tier=edge --yes --wait")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
+		Expect(result.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
 
 		By("refusing what is still required")
 		refused := plugin(ctx, "uninstall certs --selector tier=edge --yes")
@@ -94,9 +94,9 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(on(ctx, "certs")()).To(ConsistOf(clusters))
 
 		By("waiting for dependents before what they need")
-		held, err := get(ctx, "north", "portal")
+		addOn, err := get(ctx, "north", "portal")
 		Expect(err).NotTo(HaveOccurred())
-		hold(ctx, held, `"example.com/hold"`)
+		hold(ctx, addOn, `"example.com/hold"`)
 		ended = plugin(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait --timeout 2s")
 		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
 		Expect(on(ctx, "portal")()).To(ConsistOf("north"))
@@ -108,7 +108,7 @@ var _ = Describe("kubectl addon install", func() {
 		uninstalling := began(ctx, left+" --yes")
 		Eventually(on(ctx, "gateway")).Should(ConsistOf("north"))
 		Consistently(on(ctx, "gateway")).Should(ConsistOf("north"))
-		hold(ctx, held, "")
+		hold(ctx, addOn, "")
 		Eventually(uninstalling).Should(Receive(&ended))
 		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
 		for _, addOn := range slices.Concat(stack...) {
@@ -118,12 +118,12 @@ var _ = Describe("kubectl addon install", func() {
 
 	It("keeps of a unit what another writer has taken over", func(ctx context.Context) {
 		registerStack(ctx)
-		installed := plugin(ctx, "install portal --cluster east --yes")
-		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
-		taken, err := get(ctx, "east", "gateway")
+		result := plugin(ctx, "install portal --cluster east --yes")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
+		addOn, err := get(ctx, "east", "gateway")
 		Expect(err).NotTo(HaveOccurred())
 		labels := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"mine": "true"}}}`))
-		Expect(hub.Client.Patch(ctx, taken, labels, client.FieldOwner("kubectl-label"))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, addOn, labels, client.FieldOwner("kubectl-label"))).To(Succeed())
 
 		removed := plugin(ctx, "uninstall portal --cluster east --cascade=unit --yes")
 		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
@@ -150,8 +150,8 @@ var _ = Describe("kubectl addon install", func() {
 			applied := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 			Expect(hub.Client.Apply(ctx, applied, client.FieldOwner("gitops"))).To(Succeed())
 		}
-		again := plugin(ctx, "install portal --cluster east --plan")
-		Expect(again.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
+		result := plugin(ctx, "install portal --cluster east --plan")
+		Expect(result.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
 	})
 
 	It("installs the version that is chosen, with variables", func(ctx context.Context) {
@@ -200,12 +200,12 @@ var _ = Describe("kubectl addon install", func() {
 				`addondeploymentconfigs.addon.open-cluster-management.io "kubectl-addon-chosen" is forbidden: User "chooser" cannot patch`))
 		Expect(on(ctx, "chosen")()).To(BeEmpty())
 		bind(ctx, "interlock-plugin-installer", "chooser")
-		var installed result
+		var result result
 		Eventually(func() int {
-			installed = plugin(ctx, chosen)
-			return installed.code
+			result = plugin(ctx, chosen)
+			return result.code
 		}).Should(Equal(cmdline.ExitOK))
-		Expect(installed.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
+		Expect(result.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
 		Expect(on(ctx, "needed")()).To(ConsistOf("east"), "the second version needs it")
 		addOn := addOnInEast("chosen")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
@@ -240,8 +240,8 @@ var _ = Describe("kubectl addon install", func() {
 			metadata: {name: %s, namespace: default, annotations: {%s: pod-1}},
 			spec: {holderIdentity: pod-1, leaseDurationSeconds: 3600, renewTime: %q}}`,
 			names.AddonManager, names.LifecycleLeader, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")))
-		installed := plugin(ctx, "install setting --cluster east --yes")
-		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
+		result := plugin(ctx, "install setting --cluster east --yes")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		addOn := addOnInEast("kept")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		Expect(addOn.Spec.Configs).To(HaveExactElements(HaveField("ConfigReferent.Name", "interlock-kept")))
@@ -276,9 +276,9 @@ var _ = Describe("kubectl addon install", func() {
 
 	It("says when its time is over, and what is missing", func(ctx context.Context) {
 		registerStack(ctx)
-		ended := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
-		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
-		Expect(ended.out).To(ContainSubstring(
+		result := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
+		Expect(result.code).To(Equal(cmdline.ExitError), result.out)
+		Expect(result.out).To(ContainSubstring(
 			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
 		Expect(on(ctx, "gateway")()).To(BeEmpty())
 
@@ -288,8 +288,8 @@ var _ = Describe("kubectl addon install", func() {
 		for _, addOn := range stack[0] {
 			report(ctx, "east", addOn)
 		}
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.out).To(MatchRegexp("layer (1 of 1|2 of 2): timed out after 5s: 0 of 1 add-on ok"))
+		Eventually(installing).Should(Receive(&result))
+		Expect(result.out).To(MatchRegexp("layer (1 of 1|2 of 2): timed out after 5s: 0 of 1 add-on ok"))
 	})
 
 	It("leaves what Placements install to OCM", func(ctx context.Context) {
@@ -317,9 +317,9 @@ var _ = Describe("kubectl addon install", func() {
 		Eventually(on(ctx, "placed")).Should(ConsistOf("west"))
 		report(ctx, "west", "placed")
 		report(ctx, "west", "user")
-		var ended result
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		var result result
+		Eventually(installing).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("not removing what OCM would install again")
 		kept := plugin(ctx, "uninstall user placed --cluster west --yes")
@@ -346,8 +346,8 @@ var _ = Describe("kubectl addon install", func() {
 		bind(ctx, "interlock-plugin-installer", "installer")
 		Eventually(func() int { return plugin(ctx, "install certs --cluster east --yes --as installer").code }).Should(Equal(cmdline.ExitOK))
 		Expect(on(ctx, "certs")()).To(ConsistOf("east"))
-		removed := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
-		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
+		result := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		Eventually(on(ctx, "certs")).Should(BeEmpty())
 	})
 
@@ -366,9 +366,9 @@ var _ = Describe("kubectl addon install", func() {
 		}
 		user, lacking := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
 		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(lacking)))
-		refused := plugin(ctx, line+" --yes"+user, args...)
-		Expect(refused.out).To(lacking)
-		Expect(refused.code).To(Equal(cmdline.ExitError))
+		result := plugin(ctx, line+" --yes"+user, args...)
+		Expect(result.out).To(lacking)
+		Expect(result.code).To(Equal(cmdline.ExitError))
 		Expect(on(ctx, "certs")()).To(BeEmpty())
 		Expect(on(ctx, "tokens")()).To(ConsistOf("east"))
 	},

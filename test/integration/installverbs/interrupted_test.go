@@ -21,10 +21,10 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 			running := began(until, line)
 			begun()
 			interrupt()
-			var ended result
-			Eventually(running).Should(Receive(&ended))
-			Expect(ended.code).NotTo(Equal(cmdline.ExitOK), ended.out)
-			return ended.out
+			var result result
+			Eventually(running).Should(Receive(&result))
+			Expect(result.code).NotTo(Equal(cmdline.ExitOK), result.out)
+			return result.out
 		}
 		const install = "install portal --cluster east --yes --wait"
 		out := interrupted(install, func() {
@@ -45,9 +45,9 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 				report(ctx, "east", addOn)
 			}
 		}
-		var ended result
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		var result result
+		Eventually(installing).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("removing it as a unit")
 		portal, err := get(ctx, "east", "portal")
@@ -56,16 +56,16 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 		const uninstall = "uninstall portal --cluster east --cascade=unit --yes --wait"
 		out = interrupted(uninstall, func() {
 			Eventually(func() bool {
-				found, err := get(ctx, "east", "portal")
-				return err == nil && !found.DeletionTimestamp.IsZero()
+				addOn, err := get(ctx, "east", "portal")
+				return err == nil && !addOn.DeletionTimestamp.IsZero()
 			}).Should(BeTrue())
 		})
 		Expect(out).To(ContainSubstring("run  kubectl addon uninstall gateway tunnel certs tokens --cluster east --wait"))
 		uninstalling := began(ctx, uninstall)
 		Consistently(on(ctx, "gateway")).Should(ConsistOf("east"))
 		hold(ctx, portal, "")
-		Eventually(uninstalling).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		Eventually(uninstalling).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		for _, addOn := range slices.Concat(stack...) {
 			Expect(on(ctx, addOn)()).To(BeEmpty(), addOn)
 		}

@@ -93,10 +93,10 @@ func asked(ctx context.Context, in io.Reader, line string, args ...string) resul
 	var out bytes.Buffer
 	command := cli.NewCommand(genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &out})
 	command.SetArgs(append(append(strings.Fields(line), args...), "--kubeconfig", hub.Kubeconfig()))
-	ended := result{code: cmdline.Run(ctx, command, &out)}
-	ended.out = out.String()
-	AddReportEntry("kubectl addon "+line, ended.out)
-	return ended
+	result := result{code: cmdline.Run(ctx, command, &out)}
+	result.out = out.String()
+	AddReportEntry("kubectl addon "+line, result.out)
+	return result
 }
 
 // began runs the plugin while the spec goes on.
@@ -112,11 +112,11 @@ func began(ctx context.Context, line string) chan result {
 // on returns the managed clusters on which an add-on is installed.
 func on(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (found []string, err error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err = hub.Client.List(ctx, &all)
-		for i := range all.Items {
-			if all.Items[i].Name == addOn {
-				found = append(found, all.Items[i].Namespace)
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		err = hub.Client.List(ctx, &addOns)
+		for i := range addOns.Items {
+			if addOns.Items[i].Name == addOn {
+				found = append(found, addOns.Items[i].Namespace)
 			}
 		}
 		return found, err
@@ -133,12 +133,12 @@ func report(ctx context.Context, cluster, addOn string) time.Time {
 	GinkgoHelper()
 	now := time.Now()
 	Eventually(func() error {
-		found, err := get(ctx, cluster, addOn)
+		addOn, err := get(ctx, cluster, addOn)
 		if err != nil {
 			return err
 		}
-		meta.SetStatusCondition(&found.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Test"})
-		return hub.Client.Status().Update(ctx, found)
+		meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Test"})
+		return hub.Client.Status().Update(ctx, addOn)
 	}).Should(Succeed())
 	return now
 }

@@ -104,9 +104,9 @@ const gitOps = 10 * time.Second
 // first by a replacement, then by server-side apply, which leaves annotations of others.
 func startGitOps(ctx context.Context) <-chan int {
 	ctx, cancel := context.WithCancel(ctx)
-	rounds, ended := make(chan int), make(chan struct{})
+	rounds, exit := make(chan int), make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(exit)
 		defer GinkgoRecover()
 		ticker := time.NewTicker(gitOps)
 		defer ticker.Stop()
@@ -128,7 +128,7 @@ func startGitOps(ctx context.Context) <-chan int {
 			}
 		}
 	}()
-	DeferCleanup(func() { cancel(); <-ended })
+	DeferCleanup(func() { cancel(); <-exit })
 	return rounds
 }
 

@@ -66,17 +66,17 @@ func parse(text string) map[string]addonv1alpha1.ClusterManagementAddOnSpec {
 
 // byField is what the fields declare.
 func byField(addOn *addonv1alpha1.ClusterManagementAddOn) declared {
-	bare := addOn.DeepCopy()
-	bare.Annotations = nil
-	read := declaration.Read(bare)
+	registration := addOn.DeepCopy()
+	registration.Annotations = nil
+	read := declaration.Read(registration)
 	return declared{read.Dependencies, read.Requirements, read.Provides}
 }
 
 // byRecord is what the annotation declares.
 func byRecord(addOn *addonv1alpha1.ClusterManagementAddOn) declared {
-	bare := &addonv1alpha1.ClusterManagementAddOn{}
-	bare.Annotations = addOn.Annotations
-	read := declaration.Read(bare)
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	registration.Annotations = addOn.Annotations
+	read := declaration.Read(registration)
 	return declared{read.Dependencies, read.Requirements, read.Provides}
 }
 
@@ -85,13 +85,13 @@ func lost(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAdd
 	return func() ([]string, error) {
 		var all []string
 		for _, name := range allNames() {
-			found := &addonv1alpha1.ClusterManagementAddOn{}
-			if err := admin.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
+			registration := &addonv1alpha1.ClusterManagementAddOn{}
+			if err := admin.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 				return nil, err
 			}
 			want := byField(&addonv1alpha1.ClusterManagementAddOn{Spec: declarations[name]})
 			for i, form := range forms {
-				if diff := cmp.Diff(want, form(found)); diff != "" {
+				if diff := cmp.Diff(want, form(registration)); diff != "" {
 					all = append(all, fmt.Sprintf("%s in form %d of %d (-declared +found):\n%s", name, i+1, len(forms), diff))
 					break
 				}
@@ -119,16 +119,16 @@ func registerAddOns(ctx context.Context) {
 	labeled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
 	Expect(admin.Patch(ctx, labeled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
 	for _, name := range append(allNames(), others...) {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 	}
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(renewing, "proxy", patience) }()
-	DeferCleanup(func() { stop(); Expect(<-ended).To(Succeed()) })
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(renewing, "proxy", patience) }()
+	DeferCleanup(func() { stop(); Expect(<-exit).To(Succeed()) })
 	Eventually(func(g Gomega) {
 		proxy := &addonv1alpha1.ManagedClusterAddOn{}
 		g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "proxy"}, proxy)).To(Succeed())

@@ -26,7 +26,7 @@ const (
 // writer writes registered add-ons as their authors, GitOps tools and OCM do. It
 // changes nothing that Interlock owns.
 type writer struct {
-	began         time.Time
+	start         time.Time
 	wrote, failed atomic.Int64
 	cancel        context.CancelFunc
 	running       sync.WaitGroup
@@ -88,7 +88,7 @@ func registration(version, name string) *unstructured.Unstructured {
 // startWriter writes until it is stopped.
 func startWriter() *writer {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &writer{began: time.Now(), cancel: cancel}
+	w := &writer{start: time.Now(), cancel: cancel}
 	targets, slots := append(allNames(), others...), make(chan struct{}, atOnce)
 	w.running.Go(func() {
 		ticker := time.NewTicker(time.Second / perSecond)
@@ -117,5 +117,5 @@ func startWriter() *writer {
 func (w *writer) stop() float64 {
 	w.cancel()
 	w.running.Wait()
-	return float64(w.wrote.Load()) / time.Since(w.began).Seconds()
+	return float64(w.wrote.Load()) / time.Since(w.start).Seconds()
 }

@@ -79,15 +79,15 @@ var _ = Describe("OCM", Ordered, func() {
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
 
-		running, kill := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- managed.RenewLease(running, "leased", time.Second) }()
+		runContext, kill := context.WithCancel(ctx)
+		exit := make(chan error, 1)
+		go func() { exit <- managed.RenewLease(runContext, "leased", time.Second) }()
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("available"))
 
 		kill()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("unhealthy"))
@@ -178,8 +178,8 @@ func readCluster(ctx context.Context) (*clusterv1.ManagedCluster, error) {
 }
 
 func conditionOf(conditions []metav1.Condition, kind string) metav1.Condition {
-	if found := meta.FindStatusCondition(conditions, kind); found != nil {
-		return *found
+	if condition := meta.FindStatusCondition(conditions, kind); condition != nil {
+		return *condition
 	}
 	return metav1.Condition{}
 }

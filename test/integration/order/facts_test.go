@@ -20,37 +20,37 @@ import (
 
 // place is a managed cluster, and how far its addon-agent is from the hub.
 type place struct {
-	on   managedCluster
-	away time.Duration
+	cluster managedCluster
+	away    time.Duration
 }
 
 // places are the entries of a table whose specs run with addon-agent near the hub and far from it, and without addon-agent.
 func places(within time.Duration) []TableEntry {
 	return []TableEntry{
-		Entry("with addon-agent", place{on: withAgent}, NodeTimeout(within)),
-		Entry("with addon-agent, 100 ms from the hub", place{on: withAgent, away: 100 * time.Millisecond}, NodeTimeout(within)),
-		Entry("with addon-agent, 300 ms from the hub", place{on: withAgent, away: 300 * time.Millisecond}, NodeTimeout(within)),
-		Entry("without addon-agent", place{on: withoutAgent}, NodeTimeout(within)),
+		Entry("with addon-agent", place{cluster: withAgent}, NodeTimeout(within)),
+		Entry("with addon-agent, 100 ms from the hub", place{cluster: withAgent, away: 100 * time.Millisecond}, NodeTimeout(within)),
+		Entry("with addon-agent, 300 ms from the hub", place{cluster: withAgent, away: 300 * time.Millisecond}, NodeTimeout(within)),
+		Entry("without addon-agent", place{cluster: withoutAgent}, NodeTimeout(within)),
 	}
 }
 
 // begin puts the agent in its place until the spec ends.
 func (p place) begin() {
 	GinkgoHelper()
-	if p.on == withAgent {
-		agents.Agent(string(p.on)).Delay(p.away)
-		DeferCleanup(func() { agents.Agent(string(p.on)).Delay(0) })
+	if p.cluster == withAgent {
+		agents.Agent(string(p.cluster)).Delay(p.away)
+		DeferCleanup(func() { agents.Agent(string(p.cluster)).Delay(0) })
 	}
 }
 
 // named returns a name that no spec of another place uses.
 func (p place) named(name string) string {
-	return fmt.Sprintf("%s-%d", p.on.named(name), p.away.Milliseconds())
+	return fmt.Sprintf("%s-%d", p.cluster.named(name), p.away.Milliseconds())
 }
 
 // mainAPI is the group of an API that no other place requires.
 func (p place) mainAPI() string {
-	return fmt.Sprintf("%s-%d.api.example.com", p.on, p.away.Milliseconds())
+	return fmt.Sprintf("%s-%d.api.example.com", p.cluster, p.away.Milliseconds())
 }
 
 // warnings are those of the API server.
@@ -60,23 +60,23 @@ type warnings []string
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
 // warned installs an add-on, and returns the warnings that kubectl would print.
-func (on managedCluster) warned(ctx context.Context, name string) warnings {
+func (c managedCluster) warned(ctx context.Context, name string) warnings {
 	GinkgoHelper()
-	var received warnings
+	var warningLog warnings
 	config := rest.CopyConfig(hub.Config)
-	config.WarningHandler = &received
+	config.WarningHandler = &warningLog
 	user, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(user.Create(ctx, on.reference(name))).To(Succeed())
-	return received
+	Expect(user.Create(ctx, c.reference(name))).To(Succeed())
+	return warningLog
 }
 
 // waits expects an add-on that was just installed to wait.
-func (on managedCluster) waits(ctx context.Context, name string) {
+func (c managedCluster) waits(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(on.gate(ctx, name)).To(Equal(closed), name)
-	Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: "), name)
-	Consistently(on.deployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
+	Expect(c.gate(ctx, name)).To(Equal(closed), name)
+	Eventually(c.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: "), name)
+	Consistently(c.deployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
 }
 
 // serveMainAPI has a managed cluster serve the API of a place.
@@ -86,7 +86,7 @@ func serveMainAPI(ctx context.Context, at place) {
 	Expect(yaml.Unmarshal(fmt.Appendf(nil, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
 		metadata: {name: mainapis.%[1]s}, spec: {group: %[1]s, names: {kind: MainApi, plural: mainapis}, scope: Namespaced, versions: [
 		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`, at.mainAPI()), &definition.Object)).To(Succeed())
-	Expect(managed[at.on].Client.Create(ctx, definition)).To(Succeed())
+	Expect(managed[at.cluster].Client.Create(ctx, definition)).To(Succeed())
 }
 
 // apply applies objects one right after the other, as a GitOps tool does.
@@ -122,12 +122,12 @@ func versioned(addOn, name, version string) *addonv1alpha1.AddOnTemplate {
 
 // byTemplate is the registration of an add-on with a default AddOnTemplate.
 func byTemplate(addOn, template, declares string) *addonv1alpha1.ClusterManagementAddOn {
-	registered := registration(addOn, declares)
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration := registration(addOn, declares)
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: template},
 	}}
-	return registered
+	return registration
 }
 
 var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure, func() {
@@ -143,24 +143,24 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 				true)
 		}
 		for _, name := range []string{first, second} {
-			Eventually(at.on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+			Eventually(at.cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		}
-		received := at.on.warned(ctx, first)
-		received = append(received, at.on.warned(ctx, second)...)
+		warnings := at.cluster.warned(ctx, first)
+		warnings = append(warnings, at.cluster.warned(ctx, second)...)
 		for _, name := range []string{first, second} {
-			Expect(received).To(ContainElement(And(ContainSubstring(name), ContainSubstring("is not installed on "+string(at.on)+" yet"))))
-			at.on.waits(ctx, name)
+			Expect(warnings).To(ContainElement(And(ContainSubstring(name), ContainSubstring("is not installed on "+string(at.cluster)+" yet"))))
+			at.cluster.waits(ctx, name)
 		}
-		if at.on == withoutAgent { // no component reports the API
+		if at.cluster == withoutAgent { // no component reports the API
 			for _, name := range []string{first, second} {
-				at.on.expectRemoved(ctx, name)
+				at.cluster.expectRemoved(ctx, name)
 			}
 			return
 		}
 		serveMainAPI(ctx, at)
 		for _, name := range []string{first, second} {
-			Eventually(at.on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
-			Expect(at.on.gate(ctx, name)).To(Equal(opened), name)
+			Eventually(at.cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Expect(at.cluster.gate(ctx, name)).To(Equal(opened), name)
 		}
 	}, places(time.Minute))
 
@@ -169,15 +169,15 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 		base, needs := at.named("base"), at.named("ver")
 		Expect(hub.Client.Create(ctx, versioned(base, base, "1.0.0"))).To(Succeed())
 		registerTemplated(ctx, base, "")
-		at.on.install(ctx, base)
-		Eventually(at.on.whenAvailable).WithContext(ctx).WithArguments(base).Should(BeNumerically(">", 0))
+		at.cluster.install(ctx, base)
+		Eventually(at.cluster.whenAvailable).WithContext(ctx).WithArguments(base).Should(BeNumerically(">", 0))
 		register(ctx, needs, `{ordering: Install, dependencies: [{name: `+base+`, version: ">= 2"}]}`, true)
-		Eventually(at.on.dryRunGate).WithContext(ctx).WithArguments(needs).Should(Equal(closed))
-		Expect(at.on.warned(ctx, needs)).To(ContainElement(ContainSubstring("is not installed on " + string(at.on) + " yet")))
-		at.on.waits(ctx, needs)
+		Eventually(at.cluster.dryRunGate).WithContext(ctx).WithArguments(needs).Should(Equal(closed))
+		Expect(at.cluster.warned(ctx, needs)).To(ContainElement(ContainSubstring("is not installed on " + string(at.cluster) + " yet")))
+		at.cluster.waits(ctx, needs)
 		setAnnotation(ctx, template(base), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		Eventually(at.on.deployed).WithContext(ctx).WithArguments(needs).Should(BeTrue())
-		Expect(at.on.gate(ctx, needs)).To(Equal(opened))
+		Eventually(at.cluster.deployed).WithContext(ctx).WithArguments(needs).Should(BeTrue())
+		Expect(at.cluster.gate(ctx, needs)).To(Equal(opened))
 	}, places(time.Minute))
 
 	DescribeTable("keeps an AddOnTemplate waiting that GitOps applies together with the registration that names it", func(
@@ -191,19 +191,19 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 		setAnnotation(ctx, registration(test, ""), interlockv1alpha1.AddOnVersionAnnotation, "v0.21.1")
 		Expect(hub.Client.Create(ctx, versioned(prometheus, first, "1.0.0"))).To(Succeed())
 		Expect(hub.Client.Create(ctx, byTemplate(prometheus, first, "{ordering: InstallAndUpgrade}"))).To(Succeed())
-		at.on.install(ctx, test)
-		at.on.install(ctx, prometheus)
-		Eventually(at.on.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(first + " " + first))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True NothingWaits: "))
+		at.cluster.install(ctx, test)
+		at.cluster.install(ctx, prometheus)
+		Eventually(at.cluster.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(first + " " + first))
+		Eventually(at.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True NothingWaits: "))
 
 		apply(ctx, second, byTemplate(prometheus, second.Name, "{ordering: InstallAndUpgrade}"))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(
+		Eventually(at.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(
 			HavePrefix("False WaitingForDependencies: AddOnTemplate '" + second.Name + "' (version 2.0.0) waits: "))
-		Consistently(at.on.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(prometheus).Should(Equal(first + " " + first))
+		Consistently(at.cluster.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(prometheus).Should(Equal(first + " " + first))
 
 		By("the version that it requires")
 		setAnnotation(ctx, registration(test, ""), interlockv1alpha1.AddOnVersionAnnotation, "v0.23.0")
-		Eventually(at.on.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(second.Name + " " + second.Name))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True RequiredDependenciesSatisfied: "))
+		Eventually(at.cluster.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(second.Name + " " + second.Name))
+		Eventually(at.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True RequiredDependenciesSatisfied: "))
 	}, places(2*time.Minute))
 })

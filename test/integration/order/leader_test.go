@@ -15,18 +15,18 @@ import (
 // warned is a client of the hub, and the warnings that it has received.
 func warned() (client.Client, *warnings) {
 	GinkgoHelper()
-	config, received := rest.CopyConfig(hub.Config), &warnings{}
-	config.WarningHandler = received
+	config, warningLog := rest.CopyConfig(hub.Config), &warnings{}
+	config.WarningHandler = warningLog
 	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, received
+	return made, warningLog
 }
 
 // dryRunFinalizers are the finalizers that an add-on would have if it were created now.
 func dryRunFinalizers(ctx context.Context, name string) ([]string, error) {
-	created := withAgent.reference(name)
-	err := hub.Client.Create(ctx, created, client.DryRunAll)
-	return created.Finalizers, err
+	addOn := withAgent.reference(name)
+	err := hub.Client.Create(ctx, addOn, client.DryRunAll)
+	return addOn.Finalizers, err
 }
 
 var _ = Describe("Admission", Ordered, func() {
@@ -94,11 +94,11 @@ var _ = Describe("Admission", Ordered, func() {
 	It("tells the user that an add-on does not wait", func(ctx context.Context) {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		user, received := warned()
-		created := withAgent.reference("led-top")
-		Expect(user.Create(ctx, created, client.DryRunAll)).To(Succeed())
-		Expect(created.Annotations).NotTo(HaveKey(interlockv1alpha1.GateAnnotation))
-		Expect(*received).To(ContainElement(
+		user, warnings := warned()
+		addOn := withAgent.reference("led-top")
+		Expect(user.Create(ctx, addOn, client.DryRunAll)).To(Succeed())
+		Expect(addOn.Annotations).NotTo(HaveKey(interlockv1alpha1.GateAnnotation))
+		Expect(*warnings).To(ContainElement(
 			"the installation of add-on 'led-top' does not wait for its dependencies: no addon-manager leads that runs with --lifecycle"))
 	}, NodeTimeout(time.Minute))
 })

@@ -50,13 +50,13 @@ func rollOut(ctx context.Context, template string) {
 func follows(ctx context.Context, strategy addonv1alpha1.InstallStrategy) {
 	GinkgoHelper()
 	Eventually(func() error {
-		registered := registration(rolling, "")
-		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
+		registration := registration(rolling, "")
+		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registration), registration); err != nil {
 			return err
 		}
-		before := registered.DeepCopy()
-		registered.Spec.InstallStrategy = strategy
-		return hub.Client.Patch(ctx, registered, client.MergeFrom(before))
+		original := registration.DeepCopy()
+		registration.Spec.InstallStrategy = strategy
+		return hub.Client.Patch(ctx, registration, client.MergeFrom(original))
 	}).WithContext(ctx).Should(Succeed())
 }
 
@@ -86,15 +86,15 @@ func byGroup(template string) addonv1alpha1.InstallStrategy {
 }
 
 // provide installs an add-on that is available, whatever runs.
-func (on managedCluster) provide(ctx context.Context, name string) {
+func (c managedCluster) provide(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Create(ctx, on.reference(name))).To(Succeed())
-	Eventually(on.reportAvailable).WithContext(ctx).WithArguments(name).Should(Succeed())
+	Expect(hub.Client.Create(ctx, c.reference(name))).To(Succeed())
+	Eventually(c.reportAvailable).WithContext(ctx).WithArguments(name).Should(Succeed())
 }
 
 // reportAvailable reports that an add-on is available, as its own health check would.
-func (on managedCluster) reportAvailable(ctx context.Context, name string) error {
-	addOn, err := on.addOn(ctx, name)
+func (c managedCluster) reportAvailable(ctx context.Context, name string) error {
+	addOn, err := c.addOn(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,9 @@ func (on managedCluster) reportAvailable(ctx context.Context, name string) error
 }
 
 // mark sets an annotation of the add-on that is rolled out.
-func (on managedCluster) mark(ctx context.Context, key, value string) {
+func (c managedCluster) mark(ctx context.Context, key, value string) {
 	GinkgoHelper()
-	setAnnotation(ctx, on.reference(rolling), key, value)
+	setAnnotation(ctx, c.reference(rolling), key, value)
 }
 
 // group has a rollout by groups begin with managed clusters.
@@ -137,11 +137,11 @@ func registerOneByOne(ctx context.Context) {
 	} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	registered := registration(rolling, "{ordering: InstallAndUpgrade}")
+	registration := registration(rolling, "{ordering: InstallAndUpgrade}")
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 	}}
-	registered.Spec.InstallStrategy = oneByOne("rolling-1")
-	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+	registration.Spec.InstallStrategy = oneByOne("rolling-1")
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }

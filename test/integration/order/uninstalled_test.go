@@ -69,10 +69,10 @@ func (c *crowd) installAll(ctx context.Context) {
 
 // left counts those that OCM has not deleted yet, after their managed clusters.
 func (c *crowd) left(ctx context.Context) (count int, err error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	err = hub.Client.List(ctx, &all)
-	for i := range all.Items {
-		if slices.Contains(c.clusters, all.Items[i].Namespace) {
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &addOns)
+	for i := range addOns.Items {
+		if slices.Contains(c.clusters, addOns.Items[i].Namespace) {
 			count++
 		}
 	}
@@ -81,10 +81,10 @@ func (c *crowd) left(ctx context.Context) (count int, err error) {
 
 // leftOf returns what add-ons have of Interlock.
 func leftOf(ctx context.Context) (left []string, err error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	err = hub.Client.List(ctx, &all)
-	for i := range all.Items {
-		one := &all.Items[i]
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &addOns)
+	for i := range addOns.Items {
+		one := &addOns.Items[i]
 		add := func(what string) { left = append(left, client.ObjectKeyFromObject(one).String()+" has "+what) }
 		if gate, gated := one.Annotations[interlockv1alpha1.GateAnnotation]; gated {
 			add("the gate " + gate)

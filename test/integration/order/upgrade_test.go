@@ -31,9 +31,9 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		register(ctx, "sentinel", ordered("missing"), false)
 		registerOneByOne(ctx)
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed))
-		for _, on := range all {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-1 rolling-1"))
-			Eventually(on.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("True NothingWaits: "))
+		for _, cluster := range all {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-1 rolling-1"))
+			Eventually(cluster.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("True NothingWaits: "))
 		}
 	}, NodeTimeout(2*time.Minute))
 
@@ -56,8 +56,8 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 
 		By("what it needs being there")
 		withAgent.provide(ctx, "needed")
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
 		}
 		Expect(withAgent.upgradable(ctx, rolling)).To(Equal(
 			"True RequiredDependenciesSatisfied: All that AddOnTemplate 'rolling-2' (version 2.0.0) requires is satisfied."))
@@ -86,13 +86,13 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		ctx context.Context, waits, ready managedCluster,
 	) {
 		follows(ctx, oneByOne("rolling-2"))
-		for _, on := range all {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
+		for _, cluster := range all {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
 		}
 		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
 		removeAnnotation(ctx, waits.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation)
-		for _, on := range []managedCluster{ready, third} {
-			setAnnotation(ctx, on.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		for _, cluster := range []managedCluster{ready, third} {
+			setAnnotation(ctx, cluster.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
 		}
 		follows(ctx, byGroup("rolling-5"))
 		Eventually(ready.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"), "the rest of the group goes on")
@@ -102,8 +102,8 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 
 		By("the version that only the template which waits requires")
 		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		for _, on := range []managedCluster{waits, third} {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"))
+		for _, cluster := range []managedCluster{waits, third} {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"))
 		}
 		Expect(waits.upgradable(ctx, rolling)).To(Equal(
 			"True RequiredDependenciesSatisfied: All that AddOnTemplate 'rolling-5' (version 5.0.0) requires is satisfied."))
@@ -118,18 +118,18 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 	) {
 		clusters := []managedCluster{withAgent, withoutAgent}
 		bundled(ctx, "left-bundle", "{dependencies: []}")
-		for _, on := range clusters {
-			on.install(ctx, "left-bundle")
-			Eventually(on.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("True BundleAvailable"))
+		for _, cluster := range clusters {
+			cluster.install(ctx, "left-bundle")
+			Eventually(cluster.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("True BundleAvailable"))
 		}
 		rollOut(ctx, "rolling-4")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(
 			HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-4'"))
 		uninstall(ctx)
-		for _, on := range clusters {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-4 rolling-4"))
-			Expect(on.upgradable(ctx, rolling)).To(BeEmpty())
-			Eventually(on.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
+		for _, cluster := range clusters {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-4 rolling-4"))
+			Expect(cluster.upgradable(ctx, rolling)).To(BeEmpty())
+			Eventually(cluster.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
 		}
 	}, NodeTimeout(time.Minute))
 })

@@ -151,7 +151,7 @@ func startHelloManager() *helloManager {
 	m := &helloManager{}
 	config := rest.CopyConfig(hub.Config)
 	config.UserAgent = hello
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counting{next, &m.sent} })
+	config.Wrap(func(transport http.RoundTripper) http.RoundTripper { return &counting{transport, &m.sent} })
 	manager, err := addonmanager.New(config)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manager.AddAgent(helloAgent{})).To(Succeed())
@@ -165,13 +165,13 @@ func (m *helloManager) requests(context.Context) (int, error) { return int(m.sen
 
 // counting is a transport that counts requests.
 type counting struct {
-	next http.RoundTripper
-	sent *atomic.Int64
+	transport http.RoundTripper
+	sent      *atomic.Int64
 }
 
 func (c *counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.sent.Add(1)
-	return c.next.RoundTrip(request)
+	return c.transport.RoundTrip(request)
 }
 
 // helloAgent is an add-on with one Deployment.

@@ -77,11 +77,11 @@ var _ = Describe("An add-on with its own manager", Ordered, func() {
 		}
 
 		By("its dependency being installed")
-		began := time.Now()
+		start := time.Now()
 		install(ctx, "base")
 		for name := range managers {
 			Eventually(workContent).WithContext(ctx).WithArguments(name).ShouldNot(BeEmpty())
-			AddReportEntry("from the installation of the dependency until the ManifestWork of "+name, time.Since(began).String())
+			AddReportEntry("from the installation of the dependency until the ManifestWork of "+name, time.Since(start).String())
 			Eventually(history.Made.First).WithArguments(cluster, name).Should(BeNumerically(">", 0), "the history follows")
 			Eventually(history.Available.First).WithArguments(cluster, "base").Should(BeNumerically(">", 0))
 			Expect(history.Made.First(cluster, name)).To(BeNumerically(">", history.Available.First(cluster, "base")))
@@ -177,12 +177,12 @@ func declareWarned(ctx context.Context, name, declares string) (warnings []strin
 	if err != nil {
 		return nil, err
 	}
-	registered := registration(name)
-	if err := writer.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
+	registration := registration(name)
+	if err := writer.Get(ctx, client.ObjectKeyFromObject(registration), registration); err != nil {
 		return nil, err
 	}
-	registered.Annotations[interlockv1alpha1.DependenciesAnnotation] = declares
-	err = writer.Update(ctx, registered)
+	registration.Annotations[interlockv1alpha1.DependenciesAnnotation] = declares
+	err = writer.Update(ctx, registration)
 	return warnings, err
 }
 

@@ -79,10 +79,10 @@ func manage(ctx context.Context, form string) {
 func renewLease(managed *ocm.ManagedCluster, addOn string) {
 	GinkgoHelper()
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(ctx, addOn, time.Minute) }()
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(ctx, addOn, time.Minute) }()
 	DeferCleanup(func() {
 		stop()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 	})
 }

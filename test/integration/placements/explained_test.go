@@ -97,15 +97,15 @@ spec: {installStrategy: {type: Manual}}
 		Eventually(running.Err).WithTimeout(30 * time.Second).Should(gbytes.Say("Starting Controller"))
 
 		By("OCM removing it")
-		installed := &unstructured.Unstructured{}
-		installed.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
-		installed.SetKind("ManagedClusterAddOn")
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "d", Name: keys}, installed)).To(Succeed())
-		patch(ctx, installed, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		object.SetKind("ManagedClusterAddOn")
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "d", Name: keys}, object)).To(Succeed())
+		patch(ctx, object, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
 		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
 		Eventually(message(ctx, "d")).Should(ContainSubstring("; being removed since 2"))
 		Expect(seen()).To(BeEmpty(), "writes of Degraded because of the restart")
-		patch(ctx, installed, `{"metadata": {"finalizers": null}}`)
+		patch(ctx, object, `{"metadata": {"finalizers": null}}`)
 		everywhere(unselected)
 	}, NodeTimeout(3*time.Minute))
 })

@@ -105,18 +105,18 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // join creates a managed cluster, available and with a claim. Its own set is its label set.
 func join(ctx context.Context, name, labels string) *unstructured.Unstructured {
 	labels = strings.Replace(labels, "set:", "cluster.open-cluster-management.io/clusterset:", 1)
-	created := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
+	object := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
 		metadata: {name: `+name+`, labels: `+labels+`}, spec: {hubAcceptsClient: true}}`)[0]
 	status := `{"status": {"clusterClaims": [{"name": "platform", "value": "on-` + name + `"}],
 		"conditions": [{"type": "ManagedClusterConditionAvailable", "status": "True",
 		"reason": "Test", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
-	Expect(hub.Client.Status().Patch(ctx, created, client.RawPatch("application/merge-patch+json", []byte(status)))).To(Succeed())
+	Expect(hub.Client.Status().Patch(ctx, object, client.RawPatch("application/merge-patch+json", []byte(status)))).To(Succeed())
 	Eventually(func(g Gomega) { // OCM taints what it has not heard of
-		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(created), created)).To(Succeed())
-		taints, _, _ := unstructured.NestedSlice(created.Object, "spec", "taints")
+		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		taints, _, _ := unstructured.NestedSlice(object.Object, "spec", "taints")
 		g.Expect(taints).To(BeEmpty())
 	}).Should(Succeed())
-	return created
+	return object
 }
 
 func create(ctx context.Context, manifests string) (all []*unstructured.Unstructured) {

@@ -14,19 +14,19 @@ import (
 )
 
 // write sends a request about the object as a user.
-type write func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error
+type write func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error
 
 // patching patches the object; in an apply, the object is named before the rest of the body.
 func patching(kind types.PatchType, body string) write {
-	return func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.Patch(ctx, object, patchOf(kind, body, object), &client.PatchOptions{FieldManager: "attacker", Force: forced(kind)})
+	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.Patch(ctx, object, patchOf(kind, body, object), &client.PatchOptions{FieldManager: "attacker", Force: forced(kind)})
 	}
 }
 
 func patchingStatus(kind types.PatchType, body string) write {
-	return func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		options := client.PatchOptions{FieldManager: "attacker", Force: forced(kind)}
-		return acting.Status().Patch(ctx, object, patchOf(kind, body, object), &client.SubResourcePatchOptions{PatchOptions: options})
+		return userClient.Status().Patch(ctx, object, patchOf(kind, body, object), &client.SubResourcePatchOptions{PatchOptions: options})
 	}
 }
 
@@ -62,23 +62,23 @@ var besideStatus = map[string]write{
 	"an annotation, by apply": patching(types.ApplyPatchType, `"metadata":{"annotations":{"annotation":"after"}}`),
 	"a finalizer, by apply":   patching(types.ApplyPatchType, `"metadata":{"finalizers":["example.com/after"]}`),
 	"an owner, by apply":      patching(types.ApplyPatchType, `"metadata":{"ownerReferences":`+someOwner+`}`),
-	"a label, by update": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"a label, by update": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetLabels(map[string]string{"label": "after"})
-		return acting.Update(ctx, object)
+		return userClient.Update(ctx, object)
 	},
-	"a new object, by apply": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"a new object, by apply": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetName("created")
-		return patching(types.ApplyPatchType, `"metadata":{"name":"created"},"spec":{}`)(ctx, acting, object)
+		return patching(types.ApplyPatchType, `"metadata":{"name":"created"},"spec":{}`)(ctx, userClient, object)
 	},
-	"a new object of a generated name": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"a new object of a generated name": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		fresh := object.DeepCopy()
 		fresh.Object["metadata"] = map[string]any{"namespace": object.GetNamespace(), "generateName": "created-"}
-		return acting.Create(ctx, fresh)
+		return userClient.Create(ctx, fresh)
 	},
-	"its deletion, of one and of all": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		err := acting.Delete(ctx, object.DeepCopy(), client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	"its deletion, of one and of all": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		err := userClient.Delete(ctx, object.DeepCopy(), client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationOrphan))
 		Expect(err).To(Satisfy(apierrors.IsForbidden))
-		return acting.DeleteAllOf(ctx, object, client.InNamespace(object.GetNamespace()), client.MatchingLabels(object.GetLabels()))
+		return userClient.DeleteAllOf(ctx, object, client.InNamespace(object.GetNamespace()), client.MatchingLabels(object.GetLabels()))
 	},
 }
 
@@ -99,15 +99,15 @@ var refusedInStatus = map[string]write{
 	"another field, by apply": patchingStatus(types.ApplyPatchType, `"status":{"namespace":"after"}`),
 	"a strategic merge patch": patchingStatus(types.StrategicMergePatchType, `{"status":{"conditions":[]}}`),
 	"managedFields, by apply": patchingStatus(types.ApplyPatchType, `"metadata":{"managedFields":[{"manager":"m"}]}`),
-	"an object that is not there": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"an object that is not there": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetName("created")
-		return patchingStatus(types.ApplyPatchType, `"status":{"conditions":[]}`)(ctx, acting, object)
+		return patchingStatus(types.ApplyPatchType, `"status":{"conditions":[]}`)(ctx, userClient, object)
 	},
-	"a scale": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.SubResource("scale").Patch(ctx, object, merge(`{"spec":{"replicas":0}}`))
+	"a scale": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.SubResource("scale").Patch(ctx, object, merge(`{"spec":{"replicas":0}}`))
 	},
-	"a finalize": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.SubResource("finalize").Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))
+	"a finalize": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.SubResource("finalize").Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))
 	},
 }
 
@@ -124,13 +124,13 @@ var ignoredInStatus = map[string]write{
 	"other writers' fields, by their list": patchingStatus(types.JSONPatchType,
 		`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`),
 	"an unknown field": patchingStatus(types.MergePatchType, `{"status":{"invented":1}}`),
-	"all but the status, by update": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"all but the status, by update": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetLabels(nil)
 		object.SetAnnotations(nil)
 		object.SetFinalizers(nil)
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
 		object.Object["spec"] = map[string]any{"configs": []any{map[string]any{"group": "g", "resource": "r", "name": "n"}}}
-		return acting.Status().Update(ctx, object)
+		return userClient.Status().Update(ctx, object)
 	},
 }
 
@@ -155,41 +155,41 @@ var _ = Describe("Each other way to write", func() {
 	for _, version := range versions {
 		for _, part := range bothParts {
 			It(fmt.Sprintf("a ManagedClusterAddOn through %s, for %s, changes nothing", version, part.user), func(ctx context.Context) {
-				addOn, acting := install(ctx, version, "cluster1"), as(part.user)
+				addOn, userClient := install(ctx, version, "cluster1"), as(part.user)
 				for what, attack := range besideStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+					Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
 				}
 				for what, attack := range refusedInStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).NotTo(Succeed(), what)
+					Expect(attack(ctx, userClient, stored(ctx, addOn))).NotTo(Succeed(), what)
 					unchanged(ctx, addOn)
 				}
 				before := written(addOn)
 				for what, attack := range ignoredInStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).To(Succeed(), what)
+					Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Succeed(), what)
 					unchanged(ctx, addOn)
 					Expect(written(stored(ctx, addOn))).To(ContainElements(before), what)
 				}
 			})
 		}
 		It("a ClusterManagementAddOn through "+version+", for addon-manager, changes no more than managedFields", func(ctx context.Context) {
-			addOn, acting := register(ctx, version), as(manager)
+			addOn, userClient := register(ctx, version), as(manager)
 			for what, attack := range besideStatus {
-				Expect(attack(ctx, acting, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
 			}
 			// The list of owners of fields cannot be limited: an owner whose last field addon-manager writes leaves it.
-			Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(`{"metadata":{"managedFields":[{}]}}`))).To(Succeed())
+			Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(`{"metadata":{"managedFields":[{}]}}`))).To(Succeed())
 			unchanged(ctx, addOn)
 		})
 	}
 	for _, user := range []string{agentUser, formerUser, tokenUser} {
 		It("ManagedClusterFacts, for "+user+", changes nothing", func(ctx context.Context) {
-			facts, acting := factsOf("cluster1"), as(user)
+			facts, userClient := factsOf("cluster1"), as(user)
 			facts.SetName("")
 			facts.SetGenerateName("facts-")
 			facts.SetLabels(map[string]string{"label": "before"})
 			Expect(admin.Create(ctx, facts)).To(Succeed())
 			for what, attack := range besideStatus {
-				Expect(attack(ctx, acting, stored(ctx, facts))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(attack(ctx, userClient, stored(ctx, facts))).To(Satisfy(apierrors.IsForbidden), what)
 			}
 			unchanged(ctx, facts)
 		})

@@ -53,7 +53,7 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 
 		It("addon-manager changes nothing else, creates and deletes none, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
-			acting := as(manager)
+			userClient := as(manager)
 			for what, patch := range map[string]string{
 				"install strategy":    `{"spec":{"installStrategy":{"placements":[{"name":"after","namespace":"n"}]}}}`,
 				"no install strategy": `{"spec":{"installStrategy":null}}`,
@@ -67,16 +67,16 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
 				"generateName":        `{"metadata":{"generateName":"after-"}}`,
 			} {
-				Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
 			}
 			status := merge(`{"status":{"installProgressions":[{"name":"p","namespace":"n"}]}}`)
-			Expect(acting.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))
-			created := addOn.DeepCopy()
-			created.SetName("created")
-			created.SetResourceVersion("")
-			created.SetFinalizers(nil)
-			Expect(acting.Create(ctx, created)).To(Satisfy(apierrors.IsForbidden))
-			Expect(acting.Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
+			Expect(userClient.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))
+			object := addOn.DeepCopy()
+			object.SetName("created")
+			object.SetResourceVersion("")
+			object.SetFinalizers(nil)
+			Expect(userClient.Create(ctx, object)).To(Satisfy(apierrors.IsForbidden))
+			Expect(userClient.Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
 			unchanged(ctx, addOn)
 		})
 	}

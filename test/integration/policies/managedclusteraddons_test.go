@@ -30,14 +30,14 @@ func patchStatus(ctx context.Context, user string, addOn *unstructured.Unstructu
 // of a status in managedFields also for labels and the like, which it leaves as they are.
 func unchanged(ctx context.Context, addOn *unstructured.Unstructured) {
 	GinkgoHelper()
-	stored := addOn.DeepCopy()
-	Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), stored)).To(Succeed())
-	before := addOn.DeepCopy()
-	for _, object := range []*unstructured.Unstructured{before, stored} {
+	object := addOn.DeepCopy()
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), object)).To(Succeed())
+	original := addOn.DeepCopy()
+	for _, object := range []*unstructured.Unstructured{original, object} {
 		object.SetManagedFields(nil)
 		object.SetResourceVersion("")
 	}
-	Expect(cmp.Diff(before.Object, stored.Object)).To(BeEmpty())
+	Expect(cmp.Diff(original.Object, object.Object)).To(BeEmpty())
 }
 
 // with returns the conditions of the add-on, one of them replaced, added, or removed.
@@ -142,11 +142,11 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 						// The API server itself takes nothing of these from a write of the status.
 						Expect(as(part.user).Status().Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), what)
 					}
-					created := addOn.DeepCopy()
-					created.SetName("created")
-					created.SetResourceVersion("")
-					created.SetFinalizers(nil)
-					Expect(as(part.user).Create(ctx, created)).To(Satisfy(apierrors.IsForbidden))
+					object := addOn.DeepCopy()
+					object.SetName("created")
+					object.SetResourceVersion("")
+					object.SetFinalizers(nil)
+					Expect(as(part.user).Create(ctx, object)).To(Satisfy(apierrors.IsForbidden))
 					Expect(as(part.user).Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
 					Expect(as(part.user).DeleteAllOf(ctx, addOn.DeepCopy(), client.InNamespace("cluster1"))).To(Satisfy(apierrors.IsForbidden))
 					unchanged(ctx, addOn)

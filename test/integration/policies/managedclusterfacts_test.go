@@ -35,12 +35,12 @@ var _ = Describe("On ManagedClusterFacts", Ordered, func() {
 	})
 
 	It("an agent requests nothing of itself", func(ctx context.Context) {
-		acting := as(agentUser)
-		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
+		userClient := as(agentUser)
+		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
 		other := factsOf("cluster1")
 		other.SetName("other")
-		Expect(acting.Create(ctx, other)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, other)).To(Satisfy(apierrors.IsForbidden))
 	})
 })

@@ -46,30 +46,30 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 	})
 
 	It("the agent of a managed cluster changes none, and whatever else it may", func(ctx context.Context) {
-		acting := as(own)
+		userClient := as(own)
 		other := merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`)
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), other)).To(Succeed())
-		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{label: "true"}))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{"mine": "1"}))).To(Succeed())
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), other)).To(Succeed())
+		Expect(userClient.Create(ctx, managedCluster("bootstrapped", map[string]string{label: "true"}))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, managedCluster("bootstrapped", map[string]string{"mine": "1"}))).To(Succeed())
 		Expect(as(manager).Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"`+label+`":"x"}}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"spec":{"leaseDurationSeconds":40}}`))).To(Succeed())
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), removing)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"`+label+`":"x"}}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(`{"spec":{"leaseDurationSeconds":40}}`))).To(Succeed())
 	})
 
 	DescribeTable("Interlock changes these, and nothing else", func(ctx context.Context, user string) {
-		acting := as(user)
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
+		userClient := as(user)
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
 		for _, change := range []string{
 			`{"metadata":{"labels":{"tier":"core"}}}`, `{"metadata":{"labels":{"tier":null}}}`,
 			`{"metadata":{"labels":{"` + label + `":"true","x":"y"}}}`,
 			`{"metadata":{"annotations":{"a":"b"}}}`, `{"spec":{"hubAcceptsClient":true}}`, `{"spec":{"taints":[{"key":"a","effect":"NoSelect"}]}}`,
 			`{"metadata":{"finalizers":["a.b/c"]}}`,
 		} {
-			Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsForbidden), change)
+			Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsForbidden), change)
 		}
-		Expect(acting.Create(ctx, managedCluster("created", nil))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, managedCluster("created", nil))).To(Satisfy(apierrors.IsForbidden))
 	}, Entry("addon-manager", manager), Entry("the Job that uninstalls it", uninstallation))
 
 	It("an administrator changes them, too", func(ctx context.Context) {

@@ -92,9 +92,9 @@ func as(user string) client.Client {
 	config := rest.CopyConfig(hub.Config)
 	config.QPS = -1
 	config.Impersonate.UserName = user
-	acting, err := client.New(config, client.Options{Scheme: scheme})
+	userClient, err := client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }
 
 // inForce waits until the API server heeds the policies: it does so a moment after they

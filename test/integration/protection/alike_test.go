@@ -59,7 +59,7 @@ func plans(ctx context.Context, name, cluster string) (code int, out string) {
 }
 
 var _ = Describe("Interlock, kubectl addon install and admission", func() {
-	onEach(func(on string) {
+	onEach(func(cluster string) {
 		DescribeTable("refuse the same add-ons", func(ctx context.Context, c contradiction) {
 			prefix := strings.ReplaceAll(CurrentSpecReport().LeafNodeText, " ", "-")
 			added, other, requester := prefix+"-base", prefix+"-other", prefix+"-leaf"
@@ -69,18 +69,18 @@ var _ = Describe("Interlock, kubectl addon install and admission", func() {
 			registerVersion(ctx, requester, "1.0.0", "[{name: "+added+", install: Auto}]")
 			DeferCleanup(func(ctx context.Context) {
 				for _, name := range []string{requester, added, other} {
-					Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(on, name)))).To(Succeed())
-					Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+					Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
+					Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 				}
 			})
 			if c.policy != "" {
 				ocmsuite.Create(ctx, hub, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
 					metadata: {name: `+prefix+`}, spec: `+named.Replace(c.policy)+`}`)
 			}
-			Expect(hub.Client.Create(ctx, addOn(on, other))).To(Succeed())
+			Expect(hub.Client.Create(ctx, addOn(cluster, other))).To(Succeed())
 
 			By("admission")
-			create := func() error { return hub.Client.Create(ctx, addOn(on, added), client.DryRunAll) }
+			create := func() error { return hub.Client.Create(ctx, addOn(cluster, added), client.DryRunAll) }
 			if c.contradicts == "" {
 				Eventually(create).Should(Succeed())
 			} else {
@@ -88,7 +88,7 @@ var _ = Describe("Interlock, kubectl addon install and admission", func() {
 			}
 
 			By("the plugin")
-			code, out := plans(ctx, added, on)
+			code, out := plans(ctx, added, cluster)
 			if c.contradicts == "" {
 				Expect(code).To(Equal(cmdline.ExitOK), out)
 			} else {
@@ -96,13 +96,13 @@ var _ = Describe("Interlock, kubectl addon install and admission", func() {
 			}
 
 			By("Interlock, for another add-on")
-			Expect(hub.Client.Create(ctx, addOn(on, requester))).To(Succeed())
+			Expect(hub.Client.Create(ctx, addOn(cluster, requester))).To(Succeed())
 			if c.contradicts == "" {
-				Eventually(gone).WithContext(ctx).WithArguments(on, added).Should(BeFalse())
+				Eventually(gone).WithContext(ctx).WithArguments(cluster, added).Should(BeFalse())
 				return
 			}
-			Eventually(conditionOf).WithContext(ctx).WithArguments(on, requester, "Degraded").Should(ContainSubstring("would contradict or break"))
-			Expect(gone(ctx, on, added)).To(BeTrue())
+			Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, requester, "Degraded").Should(ContainSubstring("would contradict or break"))
+			Expect(gone(ctx, cluster, added)).To(BeTrue())
 		},
 			Entry("plain", contradiction{version: "1.0.0"}),
 			Entry("own version rule", contradiction{

@@ -21,16 +21,16 @@ import (
 
 // registered names the registration of an add-on to a client, in a version of the API.
 func registered(name, version string) *unstructured.Unstructured {
-	of := &unstructured.Unstructured{}
-	of.SetAPIVersion(addonv1alpha1.GroupName + "/" + version)
-	of.SetKind("ClusterManagementAddOn")
-	of.SetName(name)
-	return of
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(addonv1alpha1.GroupName + "/" + version)
+	object.SetKind("ClusterManagementAddOn")
+	object.SetName(name)
+	return object
 }
 
 // merge is a patch that may only be tried.
-func merge(ctx context.Context, of client.Object, patch string, options ...client.PatchOption) error {
-	return hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
+func merge(ctx context.Context, object client.Object, patch string, options ...client.PatchOption) error {
+	return hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
 }
 
 func annotated(name, value string) string {
@@ -57,8 +57,8 @@ func calls(ctx context.Context, name string) int {
 var _ = Describe("The change of an add-on that what is installed contradicts", func() { onEach(changes) })
 
 // changes describes the change of add-ons that are installed on a managed cluster.
-func changes(on string) {
-	breaks := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + on + ")"
+func changes(cluster string) {
+	breaks := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + cluster + ")"
 	refusal := MatchError(ContainSubstring("denied the request: " + breaks +
 		". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"))
 	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
@@ -67,7 +67,7 @@ func changes(on string) {
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		register(ctx, friend, "[{name: base, type: Optional, version: \"< 2.0\"}]")
-		installed(ctx, on)
+		installed(ctx, cluster)
 	})
 
 	for _, api := range []string{"v1alpha1", "v1beta1"} {
@@ -82,9 +82,9 @@ func changes(on string) {
 
 			force := fmt.Sprintf(`{"metadata":{"annotations":{%q:"2.0",%q:"tried"}}}`,
 				interlockv1alpha1.AddOnVersionAnnotation, interlockv1alpha1.ForceAnnotation)
-			user, received := as("alice")
+			user, warnings := as("alice")
 			Expect(user.Patch(ctx, registered(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
-			Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tried"))
+			Expect(warnings.all).To(ContainElement(breaks + ". It is changed nevertheless: tried"))
 			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
 				Should(ContainElement("alice: " + breaks + ". It is changed nevertheless: tried"))
 			Expect(merge(ctx, registered(base, api), version("3.0"))).To(Succeed(), "it was so before")
@@ -104,31 +104,31 @@ func changes(on string) {
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2"), client.DryRunAll) }).Should(refusal)
 			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
 			Eventually(func(g Gomega) { // OCM has chosen it
-				of := addOn(on, base)
-				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
-				g.Expect(of.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
+				addOn := addOn(cluster, base)
+				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+				g.Expect(addOn.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
 			}).Should(Succeed())
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(refusal)
 			Expect(merge(ctx, registered(base, api), to("base-v3"))).To(Succeed(), "GitOps may create it later")
 			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
-			Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(on, leaf).Should(BeTrue())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(Succeed())
 		})
 	}
 
 	It("is refused for the AddOnTemplate of a Placement, where that selects the cluster", func(ctx context.Context) {
 		release(ctx, "base-v2", "2.0")
-		here, elsewhere := selecting(ctx, "here", on), selecting(ctx, "elsewhere")
+		here, elsewhere := selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
 		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
 		configure := func(index int) error {
-			of := &addonv1alpha1.ClusterManagementAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: base}, of)).To(Succeed())
-			of.Spec.InstallStrategy.Placements[index].Configs = []addonv1alpha1.AddOnConfig{{
+			registration := &addonv1alpha1.ClusterManagementAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: base}, registration)).To(Succeed())
+			registration.Spec.InstallStrategy.Placements[index].Configs = []addonv1alpha1.AddOnConfig{{
 				ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: "base-v2"},
 			}}
-			return hub.Client.Update(ctx, of)
+			return hub.Client.Update(ctx, registration)
 		}
 		Eventually(func() error { return configure(0) }).Should(refusal)
 		// OCM writes it at the same time: a conflict is tried again.
@@ -143,10 +143,10 @@ func changes(on string) {
 		Eventually(func() error {
 			return merge(ctx, registered(base, "v1alpha1"), declares("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring(
-			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (" + on + ")")))
+			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (" + cluster + ")")))
 		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
 		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares(forAnother+"[{name: base}]}"))).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).
 			Should(Succeed(), "Interlock is too old for what leaf declares")
 	})
 }

@@ -75,13 +75,13 @@ func registerAll(ctx context.Context) {
 }
 
 // refusals describes what protection refuses on a managed cluster, and what it is not in the way of.
-func refusals(on string) {
+func refusals(cluster string) {
 	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
-		user, received := as("gitops")
+		user, warnings := as("gitops")
 		// What it does not know yet may be created later: OCM removes base again until its Placement selects the cluster.
 		for round := range 2 {
 			for _, tried := range []bool{true, false} {
-				for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) {
+				for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", cluster)) {
 					options := []client.PatchOption{client.FieldOwner("gitops"), client.ForceOwnership}
 					if tried {
 						options = append(options, client.DryRunAll)
@@ -92,57 +92,57 @@ func refusals(on string) {
 				}
 			}
 		}
-		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
-		for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) { // dependents first
+		Expect(warnings.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", cluster)) { // dependents first
 			Expect(client.IgnoreNotFound(user.Delete(ctx, object))).To(Succeed())
 			Eventually(func() bool {
 				return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
 			}).Should(BeTrue())
 		}
-		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		Expect(warnings.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
 	})
 
 	Context("with what others require installed", func() {
 		BeforeEach(registerAll)
 
 		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
-			installed(ctx, on)
+			installed(ctx, cluster)
 			disable := func(name string) (string, error) {
-				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", on)
+				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
 			}
 			user, _ := as("alice") // the webhook reads registrations from a cache
-			Eventually(func() error { return user.Delete(ctx, addOn(on, base), client.DryRunAll) }).ShouldNot(Succeed())
+			Eventually(func() error { return user.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).ShouldNot(Succeed())
 			out, err := disable(base)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(SatisfyAll(ContainSubstring(breaks(on)), ContainSubstring("Remove first what requires it.")))
-			Expect(gone(ctx, on, base)).To(BeFalse())
+			Expect(out).To(SatisfyAll(ContainSubstring(breaks(cluster)), ContainSubstring("Remove first what requires it.")))
+			Expect(gone(ctx, cluster, base)).To(BeFalse())
 			for _, name := range []string{leaf, base, friend} {
 				out, err := disable(name)
 				Expect(err).NotTo(HaveOccurred(), out)
-				Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 			}
 
-			old := addOn(on, base)
+			old := addOn(cluster, base)
 			old.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.9"}
 			Expect(hub.Client.Create(ctx, old)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, old)) })
-			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", on)
+			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", cluster)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + on + " contradicts what it needs"))
+			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + cluster + " contradicts what it needs"))
 		})
 
 		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
-			installed(ctx, on)
-			generated := addOn(on, "")
+			installed(ctx, cluster)
+			generated := addOn(cluster, "")
 			generated.GenerateName = "generated-"
 			Expect(hub.Client.Create(ctx, generated)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, generated)).To(Succeed())
 			long := fmt.Sprintf("%0100d\n%02000d", 1, 2)
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
-			Expect(hub.Client.Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
-			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks(on)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			user, warnings := as("alice")
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+			Expect(warnings.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks(cluster)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
 		})
 	})
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // createWidgets has a managed cluster serve a kind, with objects of it.
-func createWidgets(ctx context.Context, on *ocm.ManagedCluster) {
+func createWidgets(ctx context.Context, cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
 	manifests := []string{widgetDefinition, widgetRights}
 	for i := range widgets {
@@ -42,7 +42,7 @@ func createWidgets(ctx context.Context, on *ocm.ManagedCluster) {
 	for _, manifest := range manifests {
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		Eventually(func() error { return on.Client.Create(ctx, object) }).Should(Succeed(), "the kind is served a moment after its definition")
+		Eventually(func() error { return cluster.Client.Create(ctx, object) }).Should(Succeed(), "the kind is served a moment after its definition")
 	}
 }
 
@@ -81,12 +81,12 @@ var _ = Describe("The removal of an add-on that provides an API", func() {
 		register(ctx, provider, "{provides: [{group: example.com, kind: Widget, version: v1}]}")
 		register(ctx, other, "{provides: [{group: example.com, kind: Widget}]}")
 		Expect(hub.Client.Create(ctx, addOn(withAgent, provider))).To(Succeed())
-		user, received := as("alice")
+		user, warnings := as("alice")
 		tried := func(object client.Object) func() (string, error) {
 			return func() (string, error) {
-				received.all = nil
+				warnings.all = nil
 				err := user.Delete(ctx, object, client.DryRunAll)
-				return strings.Join(received.all, "; "), err
+				return strings.Join(warnings.all, "; "), err
 			}
 		}
 		// The webhook reads registrations from a cache, and addon-agent counts anew after a while.
@@ -107,8 +107,8 @@ var _ = Describe("The removal of an add-on that provides an API", func() {
 		Eventually(tried(registration)).Should(Equal(last))
 
 		By("deleting it")
-		received.all = nil
+		warnings.all = nil
 		Expect(user.Delete(ctx, addOn(withAgent, provider))).To(Succeed())
-		Expect(received.all).To(ConsistOf(last))
+		Expect(warnings.all).To(ConsistOf(last))
 	})
 })

@@ -40,7 +40,7 @@ func placedBy(ctx context.Context, name string, placements ...string) error {
 	if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 		return err
 	}
-	before := registration.DeepCopy()
+	original := registration.DeepCopy()
 	registration.Spec.InstallStrategy = addonv1alpha1.InstallStrategy{Type: addonv1alpha1.AddonInstallStrategyPlacements}
 	if placements == nil {
 		registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
@@ -50,7 +50,7 @@ func placedBy(ctx context.Context, name string, placements ...string) error {
 			PlacementRef: addonv1alpha1.PlacementRef{Namespace: metav1.NamespaceDefault, Name: placement},
 		})
 	}
-	return hub.Client.Patch(ctx, registration, client.MergeFrom(before))
+	return hub.Client.Patch(ctx, registration, client.MergeFrom(original))
 }
 
 // selects has a Placement select other clusters.
@@ -66,17 +66,17 @@ func selects(ctx context.Context, placement *clusterv1beta1.Placement, clusters 
 	Expect(hub.Client.Status().Update(ctx, decision)).To(Succeed())
 }
 
-func force(ctx context.Context, of client.Object) {
+func force(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"tested"}}}`, interlockv1alpha1.ForceAnnotation)
-	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	Expect(hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 var _ = Describe("What a Placement installs and others require", func() { onEach(placements) })
 
 // placements describes what Placements install on a managed cluster.
-func placements(on string) {
-	breaks := "would break 1 add-on on 1 cluster: leaf requires base (" + on + "). Remove first what requires it. " +
+func placements(cluster string) {
+	breaks := "would break 1 add-on on 1 cluster: leaf requires base (" + cluster + "). Remove first what requires it. " +
 		"To remove it nevertheless: kubectl annotate "
 	var here, elsewhere *clusterv1beta1.Placement
 
@@ -84,8 +84,8 @@ func placements(on string) {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "")
-		here, elsewhere = selecting(ctx, "here", on), selecting(ctx, "elsewhere")
-		installed(ctx, on)
+		here, elsewhere = selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		installed(ctx, cluster)
 		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{base, leaf} {
@@ -106,7 +106,7 @@ func placements(on string) {
 		Expect(placedBy(ctx, leaf, here.Name, elsewhere.Name)).To(Succeed(), "it stays installed")
 
 		By("another Placement selecting the cluster")
-		also := selecting(ctx, "also", on)
+		also := selecting(ctx, "also", cluster)
 		Expect(placedBy(ctx, leaf, here.Name, also.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
 		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
@@ -115,27 +115,27 @@ func placements(on string) {
 
 	It("is removed by OCM with its Placement, where a reason is given", func(ctx context.Context) {
 		force(ctx, here)
-		user, received := as("alice")
+		user, warnings := as("alice")
 		Eventually(func() []string {
 			Expect(user.Delete(ctx, here, client.DryRunAll)).To(Succeed())
-			return received.all
-		}).Should(ContainElement(HaveSuffix("leaf requires base (" + on + "). It is removed nevertheless: tested")))
+			return warnings.all
+		}).Should(ContainElement(HaveSuffix("leaf requires base (" + cluster + "). It is removed nevertheless: tested")))
 		Expect(user.Delete(ctx, here)).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
 		Eventually(emitted(ctx, metav1.NamespaceDefault, here.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
 	})
 
 	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
 		selects(ctx, here)
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
-		Eventually(emitted(ctx, on, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
 			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
-			HaveSuffix("leaf requires base ("+on+"). OCM removes it nevertheless"),
+			HaveSuffix("leaf requires base ("+cluster+"). OCM removes it nevertheless"),
 		)))
 	})
 
 	It("stays while the last of its Placements is needed, where another was just deleted", func(ctx context.Context) {
-		also := selecting(ctx, "also", on)
+		also := selecting(ctx, "also", cluster)
 		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
 		Expect(hub.Client.Delete(ctx, also)).To(Succeed())
@@ -162,6 +162,6 @@ func placements(on string) {
 		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
 		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, "undecided")).To(Succeed(), "a Placement that may be created later, as GitOps does")
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue(), "as OCM does meanwhile")
+		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue(), "as OCM does meanwhile")
 	})
 }

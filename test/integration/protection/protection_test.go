@@ -27,7 +27,7 @@ import (
 const withAgent, withoutAgent = "cluster1", "cluster2"
 
 // onEach describes specs once with addon-agent on the managed cluster, and once without it.
-func onEach(describe func(on string)) {
+func onEach(describe func(cluster string)) {
 	Context("with addon-agent", func() { describe(withAgent) })
 	Context("without addon-agent", func() { describe(withoutAgent) })
 }
@@ -36,12 +36,12 @@ func onEach(describe func(on string)) {
 const base, leaf, friend = "base", "leaf", "friend"
 
 // breaks is what its removal does on a cluster.
-func breaks(on string) string {
-	return "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (" + on + ")"
+func breaks(cluster string) string {
+	return "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (" + cluster + ")"
 }
 
-func addOn(on, name string) *addonv1alpha1.ManagedClusterAddOn {
-	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: on, Name: name}}
+func addOn(cluster, name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 }
 
 func register(ctx context.Context, name, dependencies string) {
@@ -64,29 +64,29 @@ func accept(ctx context.Context, name string) {
 
 func label(ctx context.Context, name, value string) {
 	GinkgoHelper()
-	of := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"stage":%q}}}`, value)
-	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 // installed installs all three add-ons on a cluster. They are gone after the spec.
-func installed(ctx context.Context, on string) {
+func installed(ctx context.Context, cluster string) {
 	GinkgoHelper()
 	for _, name := range []string{base, leaf, friend} {
-		Expect(hub.Client.Create(ctx, addOn(on, name))).To(Succeed())
+		Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
 	}
 	DeferCleanup(func(ctx context.Context) {
 		for _, name := range []string{friend, leaf, base} {
-			Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(on, name)))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+			Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 		}
 	})
 	// The webhook reads registrations from a cache.
-	Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).Should(refused())
+	Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(refused())
 }
 
-func gone(ctx context.Context, on, name string) bool {
-	return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: name}, &addonv1alpha1.ManagedClusterAddOn{}))
+func gone(ctx context.Context, cluster, name string) bool {
+	return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, &addonv1alpha1.ManagedClusterAddOn{}))
 }
 
 func refused() gomegatypes.GomegaMatcher {
@@ -105,19 +105,19 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.all = append(w
 // as is a client of a user of the hub, and what it is warned of.
 func as(user string, groups ...string) (client.Client, *warnings) {
 	GinkgoHelper()
-	config, received := rest.CopyConfig(hub.Config), &warnings{}
-	config.WarningHandler = received
+	config, warningLog := rest.CopyConfig(hub.Config), &warnings{}
+	config.WarningHandler = warningLog
 	if user != "" {
 		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:masters")}
 	}
 	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, received
+	return made, warningLog
 }
 
 // emitted returns the notes of events on an object with a reason.
-func emitted(ctx context.Context, on, name, reason string) func() ([]string, error) {
-	return ocmsuite.Notes(ctx, hub, on, name, reason)
+func emitted(ctx context.Context, cluster, name, reason string) func() ([]string, error) {
+	return ocmsuite.Notes(ctx, hub, cluster, name, reason)
 }
 
 var _ = Describe("The removal of an add-on that others require", func() {
@@ -127,28 +127,28 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		register(ctx, friend, "[{name: base, type: Optional}]")
 	})
 
-	onEach(func(on string) {
-		BeforeEach(func(ctx context.Context) { installed(ctx, on) })
+	onEach(func(cluster string) {
+		BeforeEach(func(ctx context.Context) { installed(ctx, cluster) })
 
 		It("is refused, until what requires it is removed", func(ctx context.Context) {
-			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(refused())
-			Expect(gone(ctx, on, base)).To(BeFalse())
-			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(on))).
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
+			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
 				To(refused(), "one of a collection has no name in the request")
-			Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(on, leaf).Should(BeTrue())
-			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
 		})
 
 		It("passes with a reason, which an event keeps", func(ctx context.Context) {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
-			Expect(hub.Client.Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
-			Expect(user.Delete(ctx, addOn(on, base))).To(Succeed())
-			nevertheless := breaks(on) + ". It is removed nevertheless: moving to v2"
-			Expect(received.all).To(HaveEach(nevertheless))
-			Eventually(emitted(ctx, on, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			user, warnings := as("alice")
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
+			nevertheless := breaks(cluster) + ". It is removed nevertheless: moving to v2"
+			Expect(warnings.all).To(HaveEach(nevertheless))
+			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
 		DescribeTable("is done by a policy as it says", func(ctx context.Context, says string, warned bool) {
@@ -157,19 +157,19 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			policy.Spec.Protection = dependencyv1alpha1.Protection(says)
 			Expect(hub.Client.Create(ctx, policy)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) { Expect(hub.Client.Delete(ctx, policy)).To(Succeed()) })
-			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(refused())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
 
-			label(ctx, on, "development")
-			DeferCleanup(func(ctx context.Context) { label(ctx, on, "") })
-			user, received := as("")
+			label(ctx, cluster, "development")
+			DeferCleanup(func(ctx context.Context) { label(ctx, cluster, "") })
+			user, warnings := as("")
 			Eventually(func() error { // policies are read from a cache
-				received.all = nil
-				return user.Delete(ctx, addOn(on, base))
+				warnings.all = nil
+				return user.Delete(ctx, addOn(cluster, base))
 			}).Should(Succeed())
 			if warned {
-				Expect(received.all).To(HaveExactElements(breaks(on)))
+				Expect(warnings.all).To(HaveExactElements(breaks(cluster)))
 			} else {
-				Expect(received.all).To(BeEmpty())
+				Expect(warnings.all).To(BeEmpty())
 			}
 		},
 			Entry("that warns", "Warn", true),
@@ -177,14 +177,14 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		)
 
 		DescribeTable("is never refused to", func(ctx context.Context, user string, recorded bool, groups ...string) {
-			as, received := as(user, groups...)
-			Expect(as.Delete(ctx, addOn(on, base))).To(Succeed())
+			userClient, warnings := as(user, groups...)
+			Expect(userClient.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if recorded {
-				Expect(received.all).To(HaveExactElements(breaks(on) + ". OCM removes it nevertheless"))
-				Eventually(emitted(ctx, on, base, protection.EventNotRefused)).
-					Should(ContainElement(user + ": " + breaks(on) + ". OCM removes it nevertheless"))
+				Expect(warnings.all).To(HaveExactElements(breaks(cluster) + ". OCM removes it nevertheless"))
+				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
+					Should(ContainElement(user + ": " + breaks(cluster) + ". OCM removes it nevertheless"))
 			} else {
-				Expect(received.all).To(BeEmpty())
+				Expect(warnings.all).To(BeEmpty())
 			}
 		},
 			Entry("the garbage collector", "system:serviceaccount:kube-system:generic-garbage-collector", false),
@@ -198,19 +198,19 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
 			// OCM makes the add-on a part of its registration. The garbage collector removes it with that, and not before.
 			Eventually(func() ([]metav1.OwnerReference, error) {
-				of := addOn(on, base)
-				err := hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)
-				return of.OwnerReferences, err
+				addOn := addOn(cluster, base)
+				err := hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)
+				return addOn.OwnerReferences, err
 			}).ShouldNot(BeEmpty())
 			// The API server's cache, from which a fleet is read, may lag behind.
 			Eventually(func() error { return hub.Client.Delete(ctx, registration, client.DryRunAll) }).Should(MatchError(ContainSubstring(
-				"denied the request: " + breaks(on) + ". Remove first what requires it. To remove it nevertheless: " +
+				"denied the request: " + breaks(cluster) + ". Remove first what requires it. To remove it nevertheless: " +
 					"kubectl annotate clustermanagementaddon base " + interlockv1alpha1.ForceAnnotation,
 			)))
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"no longer made"}}}`, interlockv1alpha1.ForceAnnotation)
 			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
+			Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
 			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
@@ -221,7 +221,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 				HaveField("Name", HavePrefix("managedclusteraddons.")), HaveField("TimeoutSeconds", HaveValue(BeEquivalentTo(1))))))
 			Expect(webhook.Kill()).To(Succeed())
 			DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
-			Expect(hub.Client.Delete(ctx, addOn(on, base))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
 		})
 
 		It("only warns where it is received so", func(ctx context.Context) {
@@ -231,12 +231,12 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			})
 			Expect(webhook.Stop(ctx)).To(Succeed())
 			serve(ctx, "--protection=warn")
-			user, received := as("")
+			user, warnings := as("")
 			Eventually(func() []string {
-				received.all = nil
-				Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
-				return received.all
-			}).Should(HaveExactElements(HaveSuffix("leaf requires base (" + on + ")")))
+				warnings.all = nil
+				Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+				return warnings.all
+			}).Should(HaveExactElements(HaveSuffix("leaf requires base (" + cluster + ")")))
 		})
 	})
 

@@ -25,7 +25,7 @@ type removals struct {
 // keepRemoving tries to remove base until it is stopped.
 func keepRemoving(ctx context.Context) *removals {
 	GinkgoHelper()
-	user, received := as("")
+	user, warnings := as("")
 	ctx, stop := context.WithCancel(ctx)
 	r := &removals{stop: stop, stopped: make(chan struct{})}
 	go func() {
@@ -38,10 +38,10 @@ func keepRemoving(ctx context.Context) *removals {
 				return
 			case <-pace.C:
 			}
-			received.all = nil
+			warnings.all = nil
 			err := user.Delete(ctx, addOn(withAgent, base), client.DryRunAll)
 			if isRefused, _ := refused().Match(err); !isRefused && ctx.Err() == nil {
-				r.passed = append(r.passed, fmt.Sprintf("try %d: error %v, warnings %q", r.tried.Load(), err, received.all))
+				r.passed = append(r.passed, fmt.Sprintf("try %d: error %v, warnings %q", r.tried.Load(), err, warnings.all))
 			}
 			r.tried.Add(1)
 		}

@@ -88,9 +88,9 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 			tag   string
 			warns gomegatypes.GomegaMatcher
 		}{{":latest", unchecked}, {"@sha256:" + strings.Repeat("5f", 32), unchecked}, {":v1.2.9", BeEmpty()}} {
-			user, received := as("alice")
+			user, warnings := as("alice")
 			Expect(user.Patch(ctx, clusterManager(), imaged(accepted.tag))).To(Succeed(), accepted.tag)
-			Expect(received.all).To(accepted.warns, accepted.tag)
+			Expect(warnings.all).To(accepted.warns, accepted.tag)
 		}
 		before := calls(ctx, "upgrades")
 		Expect(before).To(BeNumerically(">", 0))
@@ -106,10 +106,10 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Expect(out).To(ContainSubstring(strings.Replace(breaks, "1.9.0", "1.3.0", 1)), "on its terminal")
 
 		By("with a reason")
-		user, received := as("alice")
+		user, warnings := as("alice")
 		force(ctx, clusterManager())
 		Expect(user.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(Succeed())
-		Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
+		Expect(warnings.all).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
 		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
 			Should(ContainElement(HavePrefix("alice: ")))
 		Eventually(func() (string, error) {
@@ -125,13 +125,13 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 
 	It("uninstalls OCM, which no protection is in the way of", func(ctx context.Context) {
 		Expect(hub.Client.Delete(ctx, addOn(operated, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
-		user, received := as("alice")
+		user, warnings := as("alice")
 		Expect(user.Delete(ctx, clusterManager())).To(Succeed())
 		Eventually(func() error {
 			return hub.Client.Get(ctx, client.ObjectKeyFromObject(clusterManager()), clusterManager())
 		}).
 			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
-		Expect(received.all).To(BeEmpty())
+		Expect(warnings.all).To(BeEmpty())
 	})
 
 	It("leaves a hub from which Interlock can be uninstalled", func(ctx context.Context) {

@@ -78,15 +78,15 @@ func runTemplate(ctx context.Context, name, version string) {
 	template.SetName(name)
 	template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: version})
 	Expect(admin.Create(ctx, template)).To(Succeed())
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-	Expect(admin.Create(ctx, installed)).To(Succeed())
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
 	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}, SpecHash: "tested"}
-	installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		ConfigReferent:      config.ConfigReferent, DesiredConfig: config, LastAppliedConfig: config,
 	}}
-	meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
-	Expect(admin.Status().Update(ctx, installed)).To(Succeed())
+	meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
+	Expect(admin.Status().Update(ctx, addOn)).To(Succeed())
 }
 
 // start runs addon-manager as a process of the user's.
@@ -103,24 +103,24 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		user := setup.Manager.User(ctx, hub, admin, namespace, account)
 		session := start(user)
 
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "missing"},
 			{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 			{Name: "on-the-hub", API: &addonv1alpha1.DependencyAPI{
 				AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "OnHub"}, ServedBy: addonv1alpha1.APIServerHub,
 			}},
 		}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 
 		Eventually(func(g Gomega) {
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})).
 				To(Succeed())
-			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+			degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 			g.Expect(degraded).NotTo(BeNil())
 			g.Expect(degraded.Message).To(ContainSubstring("Required API 'OnHub.example.com' is not served by the hub. (not served)"))
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.AddOnDependencyReport{})).
@@ -140,11 +140,11 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}
 		runTemplate(ctx, "templated", "0.5.0")
 		Expect(admin.Create(ctx, asking)).To(Succeed())
-		installed = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 		Eventually(func(g Gomega) {
-			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+			degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 			g.Expect(degraded).NotTo(BeNil())
 			g.Expect(degraded.Message).To(And(
 				ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub"),
@@ -152,10 +152,10 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(90 * time.Second).Should(Succeed())
 
 		By("nothing being asked of the cluster any more")
-		before := registered.DeepCopy()
-		registered.Spec.Dependencies = registered.Spec.Dependencies[:1]
-		Expect(admin.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
-		Expect(admin.Delete(ctx, installed)).To(Succeed()) // "asking" needs the version of "templated"
+		original := registration.DeepCopy()
+		registration.Spec.Dependencies = registration.Spec.Dependencies[:1]
+		Expect(admin.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
+		Expect(admin.Delete(ctx, addOn)).To(Succeed()) // "asking" needs the version of "templated"
 		Eventually(func() error {
 			return admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})
 		}).WithTimeout(30 * time.Second).Should(Satisfy(apierrors.IsNotFound))

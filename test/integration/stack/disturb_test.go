@@ -16,7 +16,7 @@ import (
 // disturbance is what fails while the stack is installed. It may return what has it work again at the end of the run.
 type disturbance struct {
 	name string
-	do   func(ctx context.Context, on *ocm.ManagedCluster) (mend func(context.Context))
+	do   func(ctx context.Context, cluster *ocm.ManagedCluster) (mend func(context.Context))
 }
 
 var disturbances = []disturbance{
@@ -27,10 +27,10 @@ var disturbances = []disturbance{
 	{"a cluster is cut off until it is lost", cutOff},
 }
 
-func killAgents(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+func killAgents(ctx context.Context, cluster *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	killBoth(on)
-	startAgents(ctx, on)
+	killBoth(cluster)
+	startAgents(ctx, cluster)
 	return nil
 }
 
@@ -43,16 +43,16 @@ func killAddOnAgents(ctx context.Context, _ *ocm.ManagedCluster) func(context.Co
 }
 
 // killBoth kills the agents of a cluster, which is lost ten seconds later unless they are started again.
-func killBoth(on *ocm.ManagedCluster) {
+func killBoth(cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
-	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+	for _, agent := range []*ocm.Component{cluster.RegistrationAgent, cluster.WorkAgent} {
 		Expect(agent.Kill()).To(Succeed())
 	}
 }
 
-func startAgents(ctx context.Context, on *ocm.ManagedCluster) {
+func startAgents(ctx context.Context, cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
-	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+	for _, agent := range []*ocm.Component{cluster.RegistrationAgent, cluster.WorkAgent} {
 		Expect(agent.Start(ctx)).To(Succeed())
 	}
 }
@@ -80,12 +80,12 @@ func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Contex
 	return serve
 }
 
-func cutOff(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+func cutOff(ctx context.Context, cluster *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	killBoth(on)
-	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionUnknown))
-	startAgents(ctx, on)
-	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionTrue))
+	killBoth(cluster)
+	Eventually(reached).WithContext(ctx).WithArguments(cluster.Name).Should(Equal(metav1.ConditionUnknown))
+	startAgents(ctx, cluster)
+	Eventually(reached).WithContext(ctx).WithArguments(cluster.Name).Should(Equal(metav1.ConditionTrue))
 	return nil
 }
 

@@ -38,7 +38,7 @@ func whileClustersLeave(ctx context.Context) {
 			Expect(hub.Client.Delete(ctx, installed(cluster, of(name, run)))).To(Succeed())
 		}
 	}
-	began := time.Now()
+	start := time.Now()
 	killBoth(managed[lost]) // it is not lost for eight seconds
 	Consistently(func() int { return len(waiting(lost, run)) + len(waiting(detached, run)) }).WithTimeout(4*time.Second).Should(
 		BeNumerically(">=", 2*(len(needs)-1)), "what is needed waits for the portal")
@@ -46,7 +46,7 @@ func whileClustersLeave(ctx context.Context) {
 	Expect(hub.Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: detached}})).To(Succeed())
 	for _, cluster := range []string{detached, lost} {
 		Eventually(waiting).WithContext(ctx).WithArguments(cluster, run).Should(BeEmpty(), cluster)
-		AddReportEntry("since the agents of "+lost+" were killed until "+cluster+" is released", time.Since(began).String())
+		AddReportEntry("since the agents of "+lost+" were killed until "+cluster+" is released", time.Since(start).String())
 		Expect(history.Removed.First(cluster, of(portal, run))).To(BeZero(), "it still cleans up")
 		clean(ctx, cluster, run)
 		Eventually(history.Removed.First).WithContext(ctx).WithArguments(cluster, of(portal, run)).Should(BeNumerically(">", 0))

@@ -32,7 +32,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		for seed := *first; seed < *first+uint64(*runs); seed++ {
 			run := nameOf(seed)
 			random := rand.New(rand.NewPCG(seed, 0))
-			began := time.Now()
+			start := time.Now()
 			if gitOps(run) {
 				applyInRandomOrder(ctx, run, random)
 			} else {
@@ -43,7 +43,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 				Eventually(history.Available.First).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(cluster, of(portal, run)).
 					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
 			}
-			AddReportEntry("run", map[string]any{"seed": seed, "disturbed": disturbed, "took": time.Since(began).String()})
+			AddReportEntry("run", map[string]any{"seed": seed, "disturbed": disturbed, "took": time.Since(start).String()})
 			inOrder(ctx, run)
 			if !gitOps(run) {
 				hasSettings(ctx, run)
@@ -252,9 +252,9 @@ func deleteInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 // gateOf is the gate of an add-on; empty: it has none.
 func gateOf(ctx context.Context, cluster, name string) string {
 	GinkgoHelper()
-	found := installed(cluster, name)
-	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed())
-	return found.Annotations[interlockv1alpha1.GateAnnotation]
+	addOn := installed(cluster, name)
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+	return addOn.Annotations[interlockv1alpha1.GateAnnotation]
 }
 
 func shuffled[T any](all []T, random *rand.Rand) []T {

@@ -70,14 +70,14 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func join(ctx context.Context) {
 	GinkgoHelper()
 	joined := make([]*ocm.ManagedCluster, len(clusters))
-	var joining errgroup.Group
+	var joins errgroup.Group
 	for i, name := range clusters {
-		joining.Go(func() (err error) {
+		joins.Go(func() (err error) {
 			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range clusters {
 		managed[name] = joined[i]
 		ocmsuite.RunWorkloads(joined[i])

@@ -127,9 +127,9 @@ var _ = Describe("A rollout over a fleet", func() {
 		Eventually(seen.clusters(v1.Name)).WithTimeout(patience).Should(Equal(size))
 
 		observer.Cause("another template is rolled out")
-		before := registration.DeepCopy()
+		original := registration.DeepCopy()
 		registration.Spec.InstallStrategy = ocm.OneByOne(v2.Name)
-		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
 		started := time.Now()
 		Eventually(func(g Gomega) {
 			runs, degraded := seen.clusters(v2.Name)()

@@ -51,14 +51,14 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func join(ctx context.Context, names ...string) {
 	GinkgoHelper()
 	joined := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
+		joins.Go(func() (err error) {
 			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
 		managed[name] = joined[i]
 		ocmsuite.RunWorkloads(joined[i])

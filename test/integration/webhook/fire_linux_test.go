@@ -259,9 +259,9 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 		}
 		var longest time.Duration
 		for range rounds {
-			began := time.Now()
+			start := time.Now()
 			needed(ctx)
-			longest = max(longest, time.Since(began))
+			longest = max(longest, time.Since(start))
 		}
 		Expect(session).NotTo(gexec.Exit())
 		peak := peakMemory(session.Command.Process.Pid)

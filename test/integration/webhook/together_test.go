@@ -81,11 +81,11 @@ var _ = Describe("Two registrations at the same moment", func() {
 
 		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}})).To(Succeed())
 		for _, name := range []string{twinA, twinB} {
-			installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-			Expect(hubClient.Create(ctx, installed)).To(Succeed())
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+			Expect(hubClient.Create(ctx, addOn)).To(Succeed())
 			Eventually(func(g Gomega) {
-				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-				degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+				degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 				g.Expect(degraded).NotTo(BeNil())
 				g.Expect(degraded.Status).To(Equal(metav1.ConditionTrue))
 				g.Expect(degraded.Reason).To(Equal(addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied))
