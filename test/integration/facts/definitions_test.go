@@ -19,7 +19,9 @@ func define(ctx context.Context, group, kind string, versions ...string) *apiext
 }
 
 // defineOn is define on the managed cluster or on the hub.
-func defineOn(ctx context.Context, clusterClient client.Client, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
+func defineOn(
+	ctx context.Context, clusterClient client.Client, group, kind string, versions ...string,
+) *apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
 	plural := strings.ToLower(kind) + "s"
 	crd := &apiextensionsv1.CustomResourceDefinition{

@@ -64,7 +64,9 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		Consistently(labeled(ctx, "o-base")).Should(ConsistOf("west"))
 	})
 
-	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, cluster string) {
+	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(
+		ctx context.Context, cluster string,
+	) {
 		base, leaf := "s-base-"+cluster, "s-leaf-"+cluster
 		strategy := consenting(ctx, base)
 		object := register(ctx, base, strategy, "[]", "")

@@ -15,9 +15,9 @@ import (
 )
 
 // bundled registers an add-on without an agent.
-func bundled(ctx context.Context, name, declares string) {
+func bundled(ctx context.Context, name, declaration string) {
 	GinkgoHelper()
-	bundle := registration(name, declares)
+	bundle := registration(name, declaration)
 	bundle.Annotations[interlockv1alpha1.BundleAnnotation] = "true"
 	Expect(hub.Client.Create(ctx, bundle)).To(Succeed())
 }
@@ -30,7 +30,7 @@ func (c managedCluster) degraded(ctx context.Context, name string) (string, erro
 	return c.condition(ctx, name, "Degraded")
 }
 
-// healthCheck is the mode in which the health of an add-on is checked.
+// healthCheck returns the health check mode of an add-on.
 func (c managedCluster) healthCheck(ctx context.Context, name string) (string, error) {
 	addOn, err := c.addOn(ctx, name)
 	return string(addOn.Status.HealthCheck.Mode), err
@@ -39,7 +39,7 @@ func (c managedCluster) healthCheck(ctx context.Context, name string) (string, e
 func (c managedCluster) expectRemoved(ctx context.Context, name string) {
 	GinkgoHelper()
 	c.remove(ctx, name)
-	Eventually(c.gone).WithContext(ctx).WithArguments(name).Should(BeTrue())
+	Eventually(c.isDeleted).WithContext(ctx).WithArguments(name).Should(BeTrue())
 }
 
 var _ = Describe("A bundle", Ordered, func() {
@@ -48,20 +48,21 @@ var _ = Describe("A bundle", Ordered, func() {
 	DescribeTable("is available where all that it requires is, and no writer changes what another one has set", func(
 		ctx context.Context, cluster managedCluster,
 	) {
-		first, second, stack, top := cluster.named("member-1"), cluster.named("member-2"), cluster.named("stack"), cluster.named("on-stack")
-		register(ctx, first, "", true)
-		register(ctx, second, "", true)
-		bundled(ctx, stack, unordered(first, second))
+		member1, member2 := cluster.uniqueName("member-1"), cluster.uniqueName("member-2")
+		stack, top := cluster.uniqueName("stack"), cluster.uniqueName("on-stack")
+		register(ctx, member1, "", true)
+		register(ctx, member2, "", true)
+		bundled(ctx, stack, unordered(member1, member2))
 		register(ctx, top, ordered(stack), true)
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(top).Should(Equal(closed))
-		for _, name := range []string{stack, first, top} {
+		for _, name := range []string{stack, member1, top} {
 			cluster.install(ctx, name)
 		}
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(
-			HavePrefix("False RequiredDependencyNotSatisfied: Required addon '" + second + "' is not installed"))
+			HavePrefix("False RequiredDependencyNotSatisfied: Required addon '" + member2 + "' is not installed"))
 		Expect(cluster.deployed(ctx, top)).To(BeFalse())
 
-		cluster.install(ctx, second)
+		cluster.install(ctx, member2)
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True BundleAvailable: "))
 		cluster.expectMadeAfter(ctx, top, stack)
 		Expect(cluster.deployed(ctx, stack)).To(BeFalse())
@@ -71,10 +72,10 @@ var _ = Describe("A bundle", Ordered, func() {
 		expectNoWrites(ctx, stack)
 
 		By("a member going")
-		cluster.expectRemoved(ctx, first)
+		cluster.expectRemoved(ctx, member1)
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(
-			HavePrefix("False RequiredDependencyNotSatisfied: Required addon '" + first + "'"))
-		cluster.install(ctx, first)
+			HavePrefix("False RequiredDependencyNotSatisfied: Required addon '" + member1 + "'"))
+		cluster.install(ctx, member1)
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True BundleAvailable: "))
 
 		By("the add-on being no bundle any more")
@@ -83,15 +84,15 @@ var _ = Describe("A bundle", Ordered, func() {
 			HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"), "OCM's agent looks for leases every 30 seconds")
 
 		By("a member going that a former bundle requires")
-		cluster.expectRemoved(ctx, first)
+		cluster.expectRemoved(ctx, member1)
 		Eventually(cluster.degraded).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True RequiredDependencyNotSatisfied"))
-		cluster.install(ctx, first)
+		cluster.install(ctx, member1)
 		Eventually(cluster.degraded).WithContext(ctx).WithArguments(stack).Should(HavePrefix("False DependenciesSatisfied"))
 		cluster.expectRemoved(ctx, stack)
 	}, onBoth(2*time.Minute))
 
 	DescribeTable("hands its health over while a member is missing", func(ctx context.Context, cluster managedCluster) {
-		member, former := cluster.named("late-member"), cluster.named("former")
+		member, former := cluster.uniqueName("late-member"), cluster.uniqueName("former")
 		register(ctx, member, "", true)
 		bundled(ctx, former, ordered(member))
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(former).Should(Equal(closed))
@@ -109,10 +110,10 @@ var _ = Describe("A bundle", Ordered, func() {
 	}, onBoth(2*time.Minute))
 
 	DescribeTable("is installed by the plugin with all that it requires", func(ctx context.Context, cluster managedCluster) {
-		first, second, whole := cluster.named("whole-1"), cluster.named("whole-2"), cluster.named("whole")
-		register(ctx, first, "", true)
-		register(ctx, second, unordered(first), true)
-		bundled(ctx, whole, unordered(first, second))
+		member1, member2, whole := cluster.uniqueName("whole-1"), cluster.uniqueName("whole-2"), cluster.uniqueName("whole")
+		register(ctx, member1, "", true)
+		register(ctx, member2, unordered(member1), true)
+		bundled(ctx, whole, unordered(member1, member2))
 		var out bytes.Buffer
 		command := cli.NewCommand(genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out})
 		command.SetArgs([]string{
@@ -120,6 +121,6 @@ var _ = Describe("A bundle", Ordered, func() {
 		})
 		Expect(cmdline.Run(ctx, command, &out)).To(Equal(cmdline.ExitOK), out.String)
 		Expect(cluster.available(ctx, whole)).To(HavePrefix("True BundleAvailable: "))
-		Eventually(cluster.whenAvailable).WithContext(ctx).WithArguments(whole).Should(BeNumerically(">", cluster.whenAvailable(second)))
+		Eventually(cluster.whenAvailable).WithContext(ctx).WithArguments(whole).Should(BeNumerically(">", cluster.whenAvailable(member2)))
 	}, onBoth(time.Minute))
 })

@@ -25,7 +25,7 @@ const (
 	withoutAgent managedCluster = "cluster2"
 )
 
-// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+// onBoth returns the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
 func onBoth(within time.Duration) []TableEntry {
 	return []TableEntry{
 		Entry("with addon-agent", withAgent, NodeTimeout(within)),
@@ -33,8 +33,9 @@ func onBoth(within time.Duration) []TableEntry {
 	}
 }
 
-// named returns a name for a registration, which all managed clusters share: each spec of a table has its own, and each attempt.
-func (c managedCluster) named(name string) string {
+// uniqueName returns the name of a registration. All managed clusters share registrations, so each cluster and each attempt of a spec has
+// names of its own.
+func (c managedCluster) uniqueName(name string) string {
 	name += "-" + string(c)
 	if attempt := CurrentSpecReport().NumAttempts; attempt > 1 {
 		name = fmt.Sprintf("%s-%d", name, attempt)
@@ -42,7 +43,7 @@ func (c managedCluster) named(name string) string {
 	return name
 }
 
-// install installs an add-on on the cluster, with a gate if one is given.
+// install installs an add-on on the cluster. The gate is optional.
 func (c managedCluster) install(ctx context.Context, name string, gate ...string) {
 	GinkgoHelper()
 	addOn := c.reference(name)
@@ -52,7 +53,7 @@ func (c managedCluster) install(ctx context.Context, name string, gate ...string
 	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
 }
 
-// reference names an add-on of the cluster to a client.
+// reference returns an add-on of the cluster that has only its key.
 func (c managedCluster) reference(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(c), Name: name}}
 }
@@ -62,20 +63,20 @@ func (c managedCluster) addOn(ctx context.Context, name string) (*addonv1alpha1.
 	return addOn, hub.Client.Get(ctx, client.ObjectKey{Namespace: string(c), Name: name}, addOn)
 }
 
-// gate is that of an add-on; empty: it has none.
+// gate returns the gate of an add-on. It is empty if the add-on has no gate.
 func (c managedCluster) gate(ctx context.Context, name string) (string, error) {
 	addOn, err := c.addOn(ctx, name)
 	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// dryRunGate is the gate that an add-on would have if it were created now.
+// dryRunGate returns the gate that an add-on would have if it were created now.
 func (c managedCluster) dryRunGate(ctx context.Context, name string) (string, error) {
 	addOn := c.reference(name)
 	err := hub.Client.Create(ctx, addOn, client.DryRunAll)
 	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// condition is one of an add-on, as status, reason and message; empty: it has none.
+// condition returns a condition of an add-on as status, reason and message. It is empty if the add-on has no such condition.
 func (c managedCluster) condition(ctx context.Context, name, kind string) (string, error) {
 	addOn, err := c.addOn(ctx, name)
 	set := meta.FindStatusCondition(addOn.Status.Conditions, kind)
@@ -93,7 +94,7 @@ func (c managedCluster) upgradable(ctx context.Context, name string) (string, er
 	return c.condition(ctx, name, "Upgradable")
 }
 
-// templates are the AddOnTemplate of an add-on that OCM wants on the cluster, and the one that runs there.
+// templates returns the desired AddOnTemplate of an add-on and the one that runs on the cluster.
 func (c managedCluster) templates(ctx context.Context, name string) (string, error) {
 	addOn, err := c.addOn(ctx, name)
 	for _, reference := range addOn.Status.ConfigReferences {
@@ -104,7 +105,7 @@ func (c managedCluster) templates(ctx context.Context, name string) (string, err
 	return "", err
 }
 
-// deployed reports whether OCM has made the work of an add-on.
+// deployed reports whether OCM has created the ManifestWork of an add-on.
 func (c managedCluster) deployed(ctx context.Context, name string) (bool, error) {
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: string(c), Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
 	return err == nil, client.IgnoreNotFound(err)
@@ -116,21 +117,21 @@ func (c managedCluster) annotate(ctx context.Context, name, gate string) {
 	setAnnotation(ctx, c.reference(name), interlockv1alpha1.GateAnnotation, gate)
 }
 
-// expectMadeAfter expects that OCM has begun to deploy an add-on after another one became available. The history follows both.
+// expectMadeAfter expects that OCM has begun to deploy an add-on after its dependency became available. The history follows both.
 func (c managedCluster) expectMadeAfter(ctx context.Context, name, dependency string) {
 	GinkgoHelper()
 	Eventually(c.whenAvailable).WithContext(ctx).WithArguments(dependency).Should(BeNumerically(">", 0), dependency)
 	Eventually(c.whenMade).WithContext(ctx).WithArguments(name).Should(BeNumerically(">", c.whenAvailable(dependency)), name)
 }
 
-// whenMade and whenAvailable are versions of the hub; zero: not yet.
+// whenMade returns the resource version at which OCM created the ManifestWork of an add-on. It is zero before that.
 func (c managedCluster) whenMade(name string) uint64 { return history.Made.First(string(c), name) }
 
 func (c managedCluster) whenAvailable(name string) uint64 {
 	return history.Available.First(string(c), name)
 }
 
-// emitted are the notes of the events on an add-on with a reason.
+// emitted returns the notes of the events on an add-on with a reason.
 func (c managedCluster) emitted(ctx context.Context, name, reason string) ([]string, error) {
 	return ocmsuite.Notes(ctx, hub, string(c), name, reason)()
 }

@@ -65,31 +65,32 @@ var _ = Describe("What OCM installs by a Placement, and contradicts what is inst
 	AfterAll(func(ctx context.Context) { replaceWebhook(ctx, "--lifecycle") }, NodeTimeout(time.Minute))
 
 	DescribeTable("is held, and installed once the contradiction is over", func(ctx context.Context, cluster managedCluster) {
-		needed, picky := cluster.named("needed-in-2"), cluster.named("picky")
-		register(ctx, needed, "", false)
-		setAnnotation(ctx, registration(needed, ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
-		cluster.install(ctx, needed)
-		register(ctx, picky, "[{name: "+needed+`, type: IfInstalled, version: ">= 2"}]`, true)
+		dependency, picky := cluster.uniqueName("needed-in-2"), cluster.uniqueName("picky")
+		register(ctx, dependency, "", false)
+		setAnnotation(ctx, registration(dependency, ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
+		cluster.install(ctx, dependency)
+		register(ctx, picky, "[{name: "+dependency+`, type: IfInstalled, version: ">= 2"}]`, true)
 		Eventually(func() error { return hub.Client.Create(ctx, cluster.reference(picky), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("contradicts what it needs")), "a user is refused")
 
 		cluster.place(ctx, picky)
 		Eventually(cluster.gate).WithContext(ctx).WithArguments(picky).Should(Equal(closed))
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(picky).Should(HavePrefix(
-			"False Contradiction: contradicts what it needs: Addon '" + needed + "' is installed, but not in version '>= 2'."))
+			"False Contradiction: contradicts what it needs: Addon '" + dependency + "' is installed, but not in version '>= 2'."))
 		Expect(ocmsuite.Notes(ctx, hub, metav1.NamespaceDefault, picky, "InstallationHeld")()).To(ContainElement(
 			HaveSuffix("Its gate is closed until that is over")))
 		Consistently(cluster.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(picky).Should(BeFalse())
 
 		By("the version that it needs")
-		setAnnotation(ctx, registration(needed, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		setAnnotation(ctx, registration(dependency, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(picky).Should(BeTrue())
 		Expect(cluster.gate(ctx, picky)).To(Equal(opened))
-		Expect(cluster.installable(ctx, picky)).To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
+		Expect(cluster.installable(ctx, picky)).
+			To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
 	}, onBoth(time.Minute))
 
 	DescribeTable("is held for what it would break, and installed once that is gone", func(ctx context.Context, cluster managedCluster) {
-		newer, conservative := cluster.named("newer"), cluster.named("conservative")
+		newer, conservative := cluster.uniqueName("newer"), cluster.uniqueName("conservative")
 		register(ctx, newer, "", true)
 		setAnnotation(ctx, registration(newer, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
 		register(ctx, conservative, "[{name: "+newer+`, type: IfInstalled, version: "< 2"}]`, false)

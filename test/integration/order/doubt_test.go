@@ -21,17 +21,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// doubted is a managed cluster without agents. The hub loses it when a spec has its lease expire.
+// doubted is a managed cluster without agents. The hub loses it when a spec lets its lease expire.
 const doubted managedCluster = "doubted"
 
-// acceptWithoutAgents accepts a managed cluster that the spec reports as available, as its agent would.
+// acceptWithoutAgents accepts a managed cluster. The spec reports it as available, in place of its agent.
 func acceptWithoutAgents(ctx context.Context, name string) {
 	GinkgoHelper()
 	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	accepted.Spec.HubAcceptsClient = true
 	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
 	Eventually(reportReached).WithContext(ctx).WithArguments(name).Should(Succeed())
-	Eventually(func() error { // OCM makes it
+	Eventually(func() error { // OCM creates the namespace
 		return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
 	}).Should(Succeed())
 }
@@ -47,7 +47,7 @@ func reportReached(ctx context.Context, name string) error {
 	return hub.Client.Status().Update(ctx, cluster)
 }
 
-// expectLeaseEvery sets how often the hub expects the lease of a managed cluster. The lease of one without agents is never renewed.
+// expectLeaseEvery sets how often the hub expects the lease of a managed cluster. Without agents, the lease is never renewed.
 func expectLeaseEvery(ctx context.Context, name string, seconds int) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, seconds)
@@ -62,7 +62,7 @@ func isLost(ctx context.Context, name string) (bool, error) {
 		metav1.ConditionUnknown), err
 }
 
-// registerByField registers an add-on that declares by fields, with the record that admission makes of them.
+// registerByField registers an add-on that declares its dependencies in fields. Admission records them in an annotation.
 func registerByField(ctx context.Context, name string, spec map[string]any) {
 	GinkgoHelper()
 	annotations, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)
@@ -76,7 +76,7 @@ func registerByField(ctx context.Context, name string, spec map[string]any) {
 	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }
 
-// hide has the hub lose the fields of a declaration, by any write that converts the registration as OCM does.
+// hide has the hub lose the fields of a declaration. Any write that converts the registration as OCM does loses them.
 func hide(ctx context.Context, name string) {
 	GinkgoHelper()
 	const label = `{"metadata":{"labels":{"written":"by-ocm"}}}`
@@ -119,10 +119,10 @@ var _ = Describe("A closed gate", Ordered, func() {
 	DescribeTable("stays closed once the declaration requires an API that is not served, and while a declaration is hidden", func(
 		ctx context.Context, cluster managedCluster,
 	) {
-		api, hidden, needed := cluster.named("on-api"), cluster.named("on-hidden"), cluster.named("of-hidden")
+		api, hidden, dependency := cluster.uniqueName("on-api"), cluster.uniqueName("on-hidden"), cluster.uniqueName("of-hidden")
 		register(ctx, api, ordered("missing"), true)
 		registerByField(ctx, hidden, map[string]any{
-			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": needed}},
+			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": dependency}},
 		})
 		waiting := []string{api, hidden}
 		for _, name := range waiting {
@@ -143,22 +143,22 @@ var _ = Describe("A closed gate", Ordered, func() {
 		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, ordered())
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
 		Expect(cluster.gate(ctx, hidden)).To(Equal(closed))
-		cluster.provide(ctx, needed)
+		cluster.provide(ctx, dependency)
 		Eventually(cluster.gate).WithContext(ctx).WithArguments(hidden).Should(Equal(opened))
 	}, onBoth(time.Minute))
 
 	DescribeTable("is opened by a corrected AddOnTemplate", func(ctx context.Context, cluster managedCluster) {
-		name, needed := cluster.named("corrected"), cluster.named("right-name")
-		wrong := template(name)
-		wrong.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: wrong-name}]"}
-		Expect(hub.Client.Create(ctx, wrong)).To(Succeed())
+		name, dependency := cluster.uniqueName("corrected"), cluster.uniqueName("right-name")
+		misspelled := template(name)
+		misspelled.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: wrong-name}]"}
+		Expect(hub.Client.Create(ctx, misspelled)).To(Succeed())
 		registerTemplated(ctx, name, "{ordering: Install}")
-		cluster.provide(ctx, needed)
+		cluster.provide(ctx, dependency)
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		cluster.install(ctx, name)
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
 			HavePrefix("False WaitingForDependencies: Required addon 'wrong-name' is not installed"))
-		setAnnotation(ctx, wrong, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+needed+"}]")
+		setAnnotation(ctx, misspelled, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+dependency+"}]")
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		Expect(cluster.gate(ctx, name)).To(Equal(opened))
 	}, onBoth(time.Minute))

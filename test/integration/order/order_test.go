@@ -36,65 +36,66 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			}, NodeTimeout(time.Minute))
 
 			DescribeTable("waits for its dependencies, in the order of a chain", func(ctx context.Context, cluster managedCluster) {
-				waitsInChain(ctx, cluster, func(name string) string { return cluster.named(name + "-" + form) })
+				waitsInChain(ctx, cluster, func(name string) string { return cluster.uniqueName(name + "-" + form) })
 			}, onBoth(2*time.Minute))
 		})
 	}
 
 	DescribeTable("does not wait on a cycle", func(ctx context.Context, cluster managedCluster) {
-		there, back := cluster.named("there"), cluster.named("back")
+		existing, dependent := cluster.uniqueName("there"), cluster.uniqueName("back")
 		Expect(webhook.Stop(ctx)).To(Succeed()) // it refuses cycles
-		register(ctx, there, ordered(back), true)
-		register(ctx, back, ordered(there), true)
+		register(ctx, existing, ordered(dependent), true)
+		register(ctx, dependent, ordered(existing), true)
 		serve("--lifecycle")
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
-		for _, name := range []string{there, back} {
+		for _, name := range []string{existing, dependent} {
 			cluster.install(ctx, name)
 		}
-		for _, name := range []string{there, back} {
+		for _, name := range []string{existing, dependent} {
 			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 			Expect(cluster.gate(ctx, name)).To(BeEmpty())
 		}
 
 		By("one whose gate is closed by hand")
-		cluster.remove(ctx, there)
-		Eventually(cluster.gone).WithContext(ctx).WithArguments(there).Should(BeTrue())
-		cluster.install(ctx, there, closed)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(there).Should(BeTrue())
-		Eventually(cluster.installable).WithContext(ctx).WithArguments(there).Should(HavePrefix(
-			"True GateOpened: The dependencies can never be satisfied: " + back + " → " + there + " → " + back + "."))
+		cluster.remove(ctx, existing)
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(existing).Should(BeTrue())
+		cluster.install(ctx, existing, closed)
+		Eventually(cluster.deployed).WithContext(ctx).WithArguments(existing).Should(BeTrue())
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(existing).Should(HavePrefix(
+			"True GateOpened: The dependencies can never be satisfied: " + dependent + " → " + existing + " → " + dependent + "."))
 	}, onBoth(time.Minute))
 
 	DescribeTable("follows the word of a user", func(ctx context.Context, cluster managedCluster) {
-		atCreation, later, removed := cluster.named("opened-at-creation"), cluster.named("opened-later"), cluster.named("gate-removed")
-		deleted, eager := cluster.named("deleted"), cluster.named("unordered")
+		atCreation, openedLater := cluster.uniqueName("opened-at-creation"), cluster.uniqueName("opened-later")
+		gateRemoved := cluster.uniqueName("gate-removed")
+		deleted, eager := cluster.uniqueName("deleted"), cluster.uniqueName("unordered")
 		register(ctx, atCreation, ordered("missing"), true)
 		cluster.install(ctx, atCreation, opened)
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
 		Expect(cluster.gate(ctx, atCreation)).To(Equal(opened))
 
-		register(ctx, later, ordered("missing"), true)
-		cluster.install(ctx, later, closed)
-		Eventually(cluster.installable).WithContext(ctx).WithArguments(later).Should(HavePrefix("False WaitingForDependencies"))
-		Expect(cluster.deployed(ctx, later)).To(BeFalse())
-		cluster.annotate(ctx, later, opened)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(later).Should(BeTrue())
-		Eventually(cluster.installable).WithContext(ctx).WithArguments(later).Should(HavePrefix("True GateOpened: A user opened the gate"))
+		register(ctx, openedLater, ordered("missing"), true)
+		cluster.install(ctx, openedLater, closed)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("False WaitingForDependencies"))
+		Expect(cluster.deployed(ctx, openedLater)).To(BeFalse())
+		cluster.annotate(ctx, openedLater, opened)
+		Eventually(cluster.deployed).WithContext(ctx).WithArguments(openedLater).Should(BeTrue())
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("True GateOpened: A user opened the gate"))
 
 		By("removing the annotation")
-		register(ctx, removed, ordered("missing"), true)
-		cluster.install(ctx, removed, closed)
-		Eventually(cluster.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("False WaitingForDependencies"))
-		removeAnnotation(ctx, cluster.reference(removed), interlockv1alpha1.GateAnnotation)
-		Eventually(cluster.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("True GateOpened: There is no gate"))
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(removed).Should(BeTrue())
+		register(ctx, gateRemoved, ordered("missing"), true)
+		cluster.install(ctx, gateRemoved, closed)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("False WaitingForDependencies"))
+		removeAnnotation(ctx, cluster.reference(gateRemoved), interlockv1alpha1.GateAnnotation)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("True GateOpened: There is no gate"))
+		Eventually(cluster.deployed).WithContext(ctx).WithArguments(gateRemoved).Should(BeTrue())
 
 		By("deleting an add-on that waits")
 		register(ctx, deleted, ordered("missing"), true)
 		cluster.install(ctx, deleted, closed)
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(deleted).Should(HavePrefix("False WaitingForDependencies"))
 		cluster.remove(ctx, deleted)
-		Eventually(cluster.gone).WithContext(ctx).WithArguments(deleted).Should(BeTrue())
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(deleted).Should(BeTrue())
 
 		By("closing it where nothing waits")
 		register(ctx, eager, unordered("missing"), true)
@@ -106,9 +107,9 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	DescribeTable("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(
 		ctx context.Context, cluster managedCluster,
 	) {
-		name, needed := cluster.named("templated"), cluster.named("of-template")
+		name, dependency := cluster.uniqueName("templated"), cluster.uniqueName("of-template")
 		declaring := template(name)
-		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + needed + "}]"}
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + dependency + "}]"}
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
 		registerTemplated(ctx, name, "{ordering: Install}")
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
@@ -116,7 +117,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
 		Expect(addOn.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, closed))
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
-			HavePrefix("False WaitingForDependencies: Required addon '" + needed + "'"))
+			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
 
 		// OCM deploys an add-on whose registration failed, too.
 		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
@@ -125,14 +126,14 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Consistently(cluster.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(name).Should(BeFalse())
 		Expect(cluster.condition(ctx, name, "RegistrationApplied")).To(BeEmpty())
 
-		register(ctx, needed, "", true)
-		cluster.install(ctx, needed)
+		register(ctx, dependency, "", true)
+		cluster.install(ctx, dependency)
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		cluster.expectMadeAfter(ctx, name, needed)
+		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
 	DescribeTable("waits for an AddOnTemplate that GitOps applies after it", func(ctx context.Context, cluster managedCluster) {
-		name, needed := cluster.named("templated-later"), cluster.named("of-later")
+		name, dependency := cluster.uniqueName("templated-later"), cluster.uniqueName("of-later")
 		registerTemplated(ctx, name, "{ordering: Install}")
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		cluster.install(ctx, name)
@@ -140,20 +141,20 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			"False WaitingForDependencies: AddOnTemplate '" + name + "' does not exist. Create it, or name another one."))
 
 		declaring := template(name)
-		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + needed + "}]"}
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + dependency + "}]"}
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
-			HavePrefix("False WaitingForDependencies: Required addon '" + needed + "'"))
+			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
 		Expect(cluster.deployed(ctx, name)).To(BeFalse())
 
-		register(ctx, needed, "", true)
-		cluster.install(ctx, needed)
+		register(ctx, dependency, "", true)
+		cluster.install(ctx, dependency)
 		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		cluster.expectMadeAfter(ctx, name, needed)
+		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
 	DescribeTable("does not wait while the webhook is away", func(ctx context.Context, cluster managedCluster) {
-		name := cluster.named("unnoticed")
+		name := cluster.uniqueName("unnoticed")
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		register(ctx, name, ordered("missing"), true)
 		cluster.install(ctx, name)
@@ -212,10 +213,10 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	}, NodeTimeout(time.Minute))
 })
 
-// waitsInChain installs a chain of add-ons in the worst order. Their names are those that named returns.
-func waitsInChain(ctx context.Context, cluster managedCluster, named func(string) string) {
+// waitsInChain installs a chain of add-ons in the worst order. The function named returns their names.
+func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(string) string) {
 	GinkgoHelper()
-	base, mid, top, eager := named("base"), named("mid"), named("top"), named("eager")
+	base, mid, top, eager := uniqueName("base"), uniqueName("mid"), uniqueName("top"), uniqueName("eager")
 	register(ctx, base, ordered(), true)
 	register(ctx, mid, ordered(base), true)
 	register(ctx, top, ordered(mid), true)
@@ -253,26 +254,27 @@ func waitsInChain(ctx context.Context, cluster managedCluster, named func(string
 	Eventually(cluster.emitted).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
 }
 
-// bringsStack installs the top of a stack. Interlock has all else installed, in order, and removes it in order.
+// bringsStack installs the top of a stack. Interlock installs its dependencies in order, and removes them in order.
 func bringsStack(ctx context.Context, cluster managedCluster) {
-	portal := cluster.named("portal")
+	portal := cluster.uniqueName("portal")
 	stack := map[string][]string{
-		portal: {cluster.named("gateway"), cluster.named("tunnel")}, cluster.named("gateway"): {cluster.named("tokens")},
-		cluster.named("tunnel"): {cluster.named("tokens"), cluster.named("certs")}, cluster.named("tokens"): nil, cluster.named("certs"): nil,
+		portal: {cluster.uniqueName("gateway"), cluster.uniqueName("tunnel")}, cluster.uniqueName("gateway"): {cluster.uniqueName("tokens")},
+		cluster.uniqueName("tunnel"): {cluster.uniqueName("tokens"), cluster.uniqueName("certs")},
+		cluster.uniqueName("tokens"): nil, cluster.uniqueName("certs"): nil,
 	}
-	for name, needs := range stack {
-		register(ctx, name, bringing(needs...), true)
+	for name, dependencies := range stack {
+		register(ctx, name, bringing(dependencies...), true)
 		consent(ctx, name)
 	}
-	for name, needs := range stack {
-		if len(needs) > 0 {
+	for name, dependencies := range stack {
+		if len(dependencies) > 0 {
 			Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		}
 	}
 	cluster.install(ctx, portal)
 	Eventually(cluster.whenAvailable).WithContext(ctx).WithArguments(portal).Should(BeNumerically(">", 0))
-	for name, needs := range stack {
-		for _, need := range needs {
+	for name, dependencies := range stack {
+		for _, need := range dependencies {
 			cluster.expectMadeAfter(ctx, name, need)
 		}
 		addOn, err := cluster.addOn(ctx, name)
@@ -289,9 +291,9 @@ func bringsStack(ctx context.Context, cluster managedCluster) {
 	for _, name := range names {
 		cluster.remove(ctx, name)
 	}
-	Consistently(cluster.absent).WithContext(ctx).WithArguments(names).WithTimeout(4 * time.Second).Should(BeEmpty())
+	Consistently(cluster.deletedOf).WithContext(ctx).WithArguments(names).WithTimeout(4 * time.Second).Should(BeEmpty())
 	cluster.hold(ctx, portal, false)
-	Eventually(cluster.absent).WithContext(ctx).WithArguments(names).Should(HaveLen(len(names)))
+	Eventually(cluster.deletedOf).WithContext(ctx).WithArguments(names).Should(HaveLen(len(names)))
 }
 
 // ruleIsInstalled reports whether the hub has any object of the gate rule.

@@ -22,19 +22,19 @@ func (c managedCluster) remove(ctx context.Context, name string) {
 	Expect(hub.Client.Delete(ctx, c.reference(name))).To(Succeed())
 }
 
-func (c managedCluster) gone(ctx context.Context, name string) bool {
+func (c managedCluster) isDeleted(ctx context.Context, name string) bool {
 	_, err := c.addOn(ctx, name)
 	return apierrors.IsNotFound(err)
 }
 
-// absent are those of these add-ons that are gone.
-func (c managedCluster) absent(ctx context.Context, addOns []string) (absent []string) {
+// deletedOf returns the add-ons that no longer exist on the cluster.
+func (c managedCluster) deletedOf(ctx context.Context, addOns []string) (deleted []string) {
 	for _, name := range addOns {
-		if c.gone(ctx, name) {
-			absent = append(absent, name)
+		if c.isDeleted(ctx, name) {
+			deleted = append(deleted, name)
 		}
 	}
-	return absent
+	return deleted
 }
 
 func (c managedCluster) finalizers(ctx context.Context, name string) ([]string, error) {
@@ -42,7 +42,7 @@ func (c managedCluster) finalizers(ctx context.Context, name string) ([]string, 
 	return addOn.Finalizers, err
 }
 
-// hold sets whether the add-on has a finalizer that is not Interlock's.
+// hold sets or removes a finalizer of another component than Interlock.
 func (c managedCluster) hold(ctx context.Context, name string, holds bool) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -72,18 +72,18 @@ var _ = Describe("The removal of add-ons", Ordered, func() {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
-			base := cluster.named("held-base")
+			base := cluster.uniqueName("held-base")
 			cluster.install(ctx, base)
 			Expect(cluster.finalizers(ctx, base)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 			cluster.remove(ctx, base)
-			Eventually(cluster.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
+			Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())
 		}
 	}, NodeTimeout(time.Minute))
 })
 
-// removesInOrder describes the removal of an add-on, and of one that requires it.
+// removesInOrder describes the removal of an add-on and of its dependent.
 func removesInOrder(cluster managedCluster) {
-	base, leaf := cluster.named("held-base"), cluster.named("held-leaf")
+	base, leaf := cluster.uniqueName("held-base"), cluster.uniqueName("held-leaf")
 
 	BeforeAll(func(ctx context.Context) {
 		register(ctx, base, "", true)
@@ -105,7 +105,8 @@ func removesInOrder(cluster managedCluster) {
 			err := userClient.Patch(ctx, cluster.reference(base), client.RawPatch(types.JSONPatchType, []byte(patch)))
 			Expect(err).To(MatchError(ContainSubstring("remove its own finalizer")), patch)
 		}
-		Expect(userClient.Delete(ctx, cluster.reference(base))).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
+		Expect(userClient.Delete(ctx, cluster.reference(base))).
+			To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
 	})
 
 	It("takes dependents first", func(ctx context.Context) {
@@ -113,11 +114,11 @@ func removesInOrder(cluster managedCluster) {
 		cluster.remove(ctx, base) // the worst order
 		cluster.remove(ctx, leaf)
 		Eventually(cluster.emitted).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
-		Consistently(cluster.gone).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
+		Consistently(cluster.isDeleted).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
 		Expect(cluster.deployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
 		cluster.hold(ctx, leaf, false)
 		for _, name := range []string{leaf, base} {
-			Eventually(cluster.gone).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
 			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
 		}
 	}, NodeTimeout(time.Minute))
@@ -128,9 +129,9 @@ func removesInOrder(cluster managedCluster) {
 			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
 		cluster.remove(ctx, base)
-		Eventually(cluster.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
-		Expect(cluster.gone(ctx, leaf)).To(BeFalse())
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())
+		Expect(cluster.isDeleted(ctx, leaf)).To(BeFalse())
 		cluster.remove(ctx, leaf)
-		Eventually(cluster.gone).WithContext(ctx).WithArguments(leaf).Should(BeTrue())
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(leaf).Should(BeTrue())
 	}, NodeTimeout(time.Minute))
 }

@@ -36,7 +36,8 @@ var _ = Describe("On ManagedClusterFacts", Ordered, func() {
 
 	It("an agent requests nothing of itself", func(ctx context.Context) {
 		userClient := as(agentUser)
-		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).
+			To(Satisfy(apierrors.IsForbidden))
 		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
 		Expect(userClient.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
 		other := factsOf("cluster1")

@@ -29,8 +29,8 @@ func release(ctx context.Context, name, version string) {
 	DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, template) })
 }
 
-// from is base on a on, from an AddOnTemplate.
-func from(cluster, template string) *addonv1alpha1.ManagedClusterAddOn {
+// baseFrom returns the add-on base on a cluster, with an AddOnTemplate.
+func baseFrom(cluster, template string) *addonv1alpha1.ManagedClusterAddOn {
 	addOn := addOn(cluster, base)
 	addOn.Spec.Configs = []addonv1alpha1.AddOnConfig{{
 		ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: template},
@@ -50,7 +50,7 @@ func installations(cluster string) {
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{friend, leaf, base} {
 				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
-				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+				Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 			}
 		})
 	})
@@ -66,20 +66,20 @@ func installations(cluster string) {
 			Should(MatchError(ContainSubstring(refusal)))
 
 		By("with a reason")
-		user, warnings := as("alice")
+		user, warnings := impersonate("alice")
 		forced := addOn(cluster, leaf)
 		forced.Annotations = map[string]string{interlockv1alpha1.ForceAnnotation: "trying"}
 		Expect(user.Create(ctx, forced)).To(Succeed())
-		Expect(warnings.all).To(ConsistOf(HaveSuffix("It is installed nevertheless: trying")))
+		Expect(warnings.texts).To(ConsistOf(HaveSuffix("It is installed nevertheless: trying")))
 		Eventually(emitted(ctx, metav1.NamespaceDefault, leaf, protection.EventInstallationForced)).Should(ContainElement(HavePrefix("alice: ")))
 		Expect(hub.Client.Delete(ctx, forced)).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 
 		By("by OCM")
-		manager, warnings := as("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
+		manager, warnings := impersonate("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
 			"system:serviceaccounts:open-cluster-management-hub")
 		Expect(manager.Create(ctx, addOn(cluster, leaf), client.DryRunAll)).To(Succeed())
-		Expect(warnings.all).To(ContainElement(HaveSuffix("Its gate is closed until that is over")))
+		Expect(warnings.texts).To(ContainElement(HaveSuffix("Its gate is closed until that is over")))
 
 		By("in a newer version")
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"2.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)
@@ -99,10 +99,10 @@ func installations(cluster string) {
 		selecting(ctx, "here", cluster)
 		Expect(placedBy(ctx, base, "here")).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeFalse())
-		held := addOn(cluster, base)
-		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(held), held)).To(Succeed())
-		Expect(held.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, interlockv1alpha1.GateClosed))
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeFalse())
+		heldAddOn := addOn(cluster, base)
+		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(heldAddOn), heldAddOn)).To(Succeed())
+		Expect(heldAddOn.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, interlockv1alpha1.GateClosed))
 		Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, base, gate.ConditionInstallable).Should(
 			HavePrefix("False " + gate.ReasonContradiction + ": "))
 
@@ -123,15 +123,15 @@ func installations(cluster string) {
 		Expect(hub.Client.Create(ctx, addOn(cluster, leaf))).To(Succeed())
 		breaks := "denied the request: add-on 'base' on cluster " + cluster + " would break 1 add-on: leaf: Required addon 'base' is not " +
 			"installed or not available in version '< 2.0'. (version 2.0 from its AddOnTemplate)"
-		Eventually(func() error { return hub.Client.Create(ctx, from(cluster, "base-v2"), client.DryRunAll) }).
+		Eventually(func() error { return hub.Client.Create(ctx, baseFrom(cluster, "base-v2"), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring(breaks)))
 		Expect(hub.Client.Create(ctx, addOn(cluster, base), client.DryRunAll)).To(MatchError(ContainSubstring(breaks)), "the default")
-		installed := from(cluster, "base-v1")
-		Expect(hub.Client.Create(ctx, installed)).To(Succeed())
+		base1 := baseFrom(cluster, "base-v1")
+		Expect(hub.Client.Create(ctx, base1)).To(Succeed())
 		upgrade := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/configs/0/name","value":"base-v2"}]`))
-		Expect(hub.Client.Patch(ctx, installed, upgrade)).To(MatchError(ContainSubstring(breaks)))
+		Expect(hub.Client.Patch(ctx, base1, upgrade)).To(MatchError(ContainSubstring(breaks)))
 		Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
-		Expect(hub.Client.Patch(ctx, installed, upgrade)).To(Succeed())
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+		Expect(hub.Client.Patch(ctx, base1, upgrade)).To(Succeed())
 	})
 }

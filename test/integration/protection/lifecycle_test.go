@@ -18,8 +18,8 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// wanted is what a GitOps tool applies: each before what it needs. CLUSTER is the managed cluster.
-const wanted = `[
+// manifests are applied by a GitOps tool, each dependent before its dependencies. CLUSTER is the managed cluster.
+const manifests = `[
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: leaf}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: friend}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: base}, spec: {}},
@@ -42,13 +42,13 @@ const wanted = `[
 
 func objects(list string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	var all []*unstructured.Unstructured
-	var read []map[string]any
-	Expect(yaml.Unmarshal([]byte(list), &read)).To(Succeed())
-	for _, one := range read {
-		all = append(all, &unstructured.Unstructured{Object: one})
+	var objects []*unstructured.Unstructured
+	var contents []map[string]any
+	Expect(yaml.Unmarshal([]byte(list), &contents)).To(Succeed())
+	for _, content := range contents {
+		objects = append(objects, &unstructured.Unstructured{Object: content})
 	}
-	return all
+	return objects
 }
 
 var _ = Describe("Protection that refuses", func() {
@@ -57,16 +57,16 @@ var _ = Describe("Protection that refuses", func() {
 	It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
 		registerAll(ctx)
 		accept(ctx, "emptied")
-		installed(ctx, "emptied")
-		// kube-controller-manager deletes what is in it. OCM creates it again, for which it may take minutes.
+		installAll(ctx, "emptied")
+		// kube-controller-manager deletes the objects in the namespace. OCM creates the namespace again, which may take minutes.
 		Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "emptied"}})).To(Succeed())
 		for _, name := range []string{base, leaf, friend} {
-			Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
 		}
 	})
 })
 
-// registerAll registers add-ons of which the first is required by the second and useful to the third.
+// registerAll registers base, leaf, which requires base, and friend, for which base is optional.
 func registerAll(ctx context.Context) {
 	GinkgoHelper()
 	register(ctx, base, "")
@@ -74,16 +74,18 @@ func registerAll(ctx context.Context) {
 	register(ctx, friend, "[{name: base, type: Optional}]")
 }
 
-// refusals describes what protection refuses on a managed cluster, and what it is not in the way of.
+// refusals describes the requests that protection refuses on a managed cluster, and those that it lets pass.
 func refusals(cluster string) {
 	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
-		user, warnings := as("gitops")
-		// What it does not know yet may be created later: OCM removes base again until its Placement selects the cluster.
+		user, warnings := impersonate("gitops")
+		// The webhook accepts the creation of an add-on with unknown dependencies. OCM removes base again until its Placement selects
+		// the
+		// cluster.
 		for round := range 2 {
-			for _, tried := range []bool{true, false} {
-				for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", cluster)) {
+			for _, dryRun := range []bool{true, false} {
+				for _, object := range objects(strings.ReplaceAll(manifests, "CLUSTER", cluster)) {
 					options := []client.PatchOption{client.FieldOwner("gitops"), client.ForceOwnership}
-					if tried {
+					if dryRun {
 						options = append(options, client.DryRunAll)
 					}
 					//nolint:staticcheck // an unstructured object has no other way
@@ -92,34 +94,34 @@ func refusals(cluster string) {
 				}
 			}
 		}
-		Expect(warnings.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
-		for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", cluster)) { // dependents first
+		Expect(warnings.texts).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		for _, object := range objects(strings.ReplaceAll(manifests, "CLUSTER", cluster)) { // dependents first
 			Expect(client.IgnoreNotFound(user.Delete(ctx, object))).To(Succeed())
 			Eventually(func() bool {
 				return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
 			}).Should(BeTrue())
 		}
-		Expect(warnings.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		Expect(warnings.texts).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
 	})
 
 	Context("with what others require installed", func() {
 		BeforeEach(registerAll)
 
 		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
-			installed(ctx, cluster)
+			installAll(ctx, cluster)
 			disable := func(name string) (string, error) {
 				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
 			}
-			user, _ := as("alice") // the webhook reads registrations from a cache
+			user, _ := impersonate("alice") // the webhook reads registrations from a cache
 			Eventually(func() error { return user.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).ShouldNot(Succeed())
 			out, err := disable(base)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(SatisfyAll(ContainSubstring(breaks(cluster)), ContainSubstring("Remove first what requires it.")))
-			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			Expect(out).To(SatisfyAll(ContainSubstring(breakage(cluster)), ContainSubstring("Remove first what requires it.")))
+			Expect(isDeleted(ctx, cluster, base)).To(BeFalse())
 			for _, name := range []string{leaf, base, friend} {
 				out, err := disable(name)
 				Expect(err).NotTo(HaveOccurred(), out)
-				Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+				Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 			}
 
 			old := addOn(cluster, base)
@@ -132,7 +134,7 @@ func refusals(cluster string) {
 		})
 
 		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
-			installed(ctx, cluster)
+			installAll(ctx, cluster)
 			generated := addOn(cluster, "")
 			generated.GenerateName = "generated-"
 			Expect(hub.Client.Create(ctx, generated)).To(Succeed())
@@ -140,9 +142,10 @@ func refusals(cluster string) {
 			long := fmt.Sprintf("%0100d\n%02000d", 1, 2)
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
 			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, warnings := as("alice")
+			user, warnings := impersonate("alice")
 			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
-			Expect(warnings.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks(cluster)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
+			Expect(warnings.texts).
+				To(ConsistOf(SatisfyAll(HavePrefix(breakage(cluster)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
 		})
 	})
 }

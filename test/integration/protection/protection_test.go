@@ -22,8 +22,8 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// withAgent and withoutAgent have joined, the first with addon-agent and the second without. Others are accepted, and have no agents
-// of OCM.
+// withAgent and withoutAgent have joined, the first with addon-agent and the second without. Other clusters are accepted and have no
+// agents of OCM.
 const withAgent, withoutAgent = "cluster1", "cluster2"
 
 // onEach describes specs once with addon-agent on the managed cluster, and once without it.
@@ -32,11 +32,11 @@ func onEach(describe func(cluster string)) {
 	Context("without addon-agent", func() { describe(withoutAgent) })
 }
 
-// base is required by leaf, and useful to friend.
+// leaf requires base. For friend, base is optional.
 const base, leaf, friend = "base", "leaf", "friend"
 
-// breaks is what its removal does on a cluster.
-func breaks(cluster string) string {
+// breakage returns the message about the removal of base from a cluster.
+func breakage(cluster string) string {
 	return "removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base (" + cluster + ")"
 }
 
@@ -69,8 +69,8 @@ func label(ctx context.Context, name, value string) {
 	Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// installed installs all three add-ons on a cluster. They are gone after the spec.
-func installed(ctx context.Context, cluster string) {
+// installAll installs all three add-ons on a cluster. They are removed after the spec.
+func installAll(ctx context.Context, cluster string) {
 	GinkgoHelper()
 	for _, name := range []string{base, leaf, friend} {
 		Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
@@ -78,41 +78,41 @@ func installed(ctx context.Context, cluster string) {
 	DeferCleanup(func(ctx context.Context) {
 		for _, name := range []string{friend, leaf, base} {
 			Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 		}
 	})
 	// The webhook reads registrations from a cache.
-	Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(refused())
+	Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(beRefused())
 }
 
-func gone(ctx context.Context, cluster, name string) bool {
+func isDeleted(ctx context.Context, cluster, name string) bool {
 	return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, &addonv1alpha1.ManagedClusterAddOn{}))
 }
 
-func refused() gomegatypes.GomegaMatcher {
+func beRefused() gomegatypes.GomegaMatcher {
 	return MatchError(And(
 		ContainSubstring("denied the request: removing add-on 'base' would break 1 add-on on 1 cluster: leaf requires base ("),
 		ContainSubstring("Remove first what requires it. To remove it nevertheless: kubectl annotate managedclusteraddon base -n "),
 	))
 }
 
-// warnings are those of the API server.
-type warnings struct{ all []string }
+// warnings collects the warnings of the API server.
+type warnings struct{ texts []string }
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.all = append(w.all, text) }
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { w.texts = append(w.texts, text) }
 
-// as is a client of a user of the hub, and what it is warned of.
-func as(user string, groups ...string) (client.Client, *warnings) {
+// impersonate returns a client that impersonates a user of the hub, and the warnings that the client receives.
+func impersonate(user string, groups ...string) (client.Client, *warnings) {
 	GinkgoHelper()
 	config, warningLog := rest.CopyConfig(hub.Config), &warnings{}
 	config.WarningHandler = warningLog
 	if user != "" {
 		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:masters")}
 	}
-	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
+	userClient, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, warningLog
+	return userClient, warningLog
 }
 
 // emitted returns the notes of events on an object with a reason.
@@ -128,63 +128,63 @@ var _ = Describe("The removal of an add-on that others require", func() {
 	})
 
 	onEach(func(cluster string) {
-		BeforeEach(func(ctx context.Context) { installed(ctx, cluster) })
+		BeforeEach(func(ctx context.Context) { installAll(ctx, cluster) })
 
 		It("is refused, until what requires it is removed", func(ctx context.Context) {
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
-			Expect(gone(ctx, cluster, base)).To(BeFalse())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(beRefused())
+			Expect(isDeleted(ctx, cluster, base)).To(BeFalse())
 			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
-				To(refused(), "one of a collection has no name in the request")
+				To(beRefused(), "one of a collection has no name in the request")
 			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
 		})
 
 		It("passes with a reason, which an event keeps", func(ctx context.Context) {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"moving to v2"}}}`, interlockv1alpha1.ForceAnnotation)
 			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, warnings := as("alice")
+			user, warnings := impersonate("alice")
 			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
-			nevertheless := breaks(cluster) + ". It is removed nevertheless: moving to v2"
-			Expect(warnings.all).To(HaveEach(nevertheless))
+			nevertheless := breakage(cluster) + ". It is removed nevertheless: moving to v2"
+			Expect(warnings.texts).To(HaveEach(nevertheless))
 			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
-		DescribeTable("is done by a policy as it says", func(ctx context.Context, says string, warned bool) {
+		DescribeTable("is done by a policy as it says", func(ctx context.Context, protectionMode string, warned bool) {
 			policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "development"}}
 			policy.Spec.ClusterSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "development"}}
-			policy.Spec.Protection = dependencyv1alpha1.Protection(says)
+			policy.Spec.Protection = dependencyv1alpha1.Protection(protectionMode)
 			Expect(hub.Client.Create(ctx, policy)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) { Expect(hub.Client.Delete(ctx, policy)).To(Succeed()) })
-			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(refused())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(beRefused())
 
 			label(ctx, cluster, "development")
 			DeferCleanup(func(ctx context.Context) { label(ctx, cluster, "") })
-			user, warnings := as("")
+			user, warnings := impersonate("")
 			Eventually(func() error { // policies are read from a cache
-				warnings.all = nil
+				warnings.texts = nil
 				return user.Delete(ctx, addOn(cluster, base))
 			}).Should(Succeed())
 			if warned {
-				Expect(warnings.all).To(HaveExactElements(breaks(cluster)))
+				Expect(warnings.texts).To(HaveExactElements(breakage(cluster)))
 			} else {
-				Expect(warnings.all).To(BeEmpty())
+				Expect(warnings.texts).To(BeEmpty())
 			}
 		},
 			Entry("that warns", "Warn", true),
 			Entry("that does nothing", "Off", false),
 		)
 
-		DescribeTable("is never refused to", func(ctx context.Context, user string, recorded bool, groups ...string) {
-			userClient, warnings := as(user, groups...)
+		DescribeTable("is never refused to", func(ctx context.Context, user string, warned bool, groups ...string) {
+			userClient, warnings := impersonate(user, groups...)
 			Expect(userClient.Delete(ctx, addOn(cluster, base))).To(Succeed())
-			if recorded {
-				Expect(warnings.all).To(HaveExactElements(breaks(cluster) + ". OCM removes it nevertheless"))
+			if warned {
+				Expect(warnings.texts).To(HaveExactElements(breakage(cluster) + ". OCM removes it nevertheless"))
 				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
-					Should(ContainElement(user + ": " + breaks(cluster) + ". OCM removes it nevertheless"))
+					Should(ContainElement(user + ": " + breakage(cluster) + ". OCM removes it nevertheless"))
 			} else {
-				Expect(warnings.all).To(BeEmpty())
+				Expect(warnings.texts).To(BeEmpty())
 			}
 		},
 			Entry("the garbage collector", "system:serviceaccount:kube-system:generic-garbage-collector", false),
@@ -196,7 +196,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 
 		It("goes with its registration, which is refused as well", func(ctx context.Context) {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
-			// OCM makes the add-on a part of its registration. The garbage collector removes it with that, and not before.
+			// OCM makes the registration the owner of the add-on. The garbage collector removes the add-on after its owner.
 			Eventually(func() ([]metav1.OwnerReference, error) {
 				addOn := addOn(cluster, base)
 				err := hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)
@@ -204,13 +204,13 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			}).ShouldNot(BeEmpty())
 			// The API server's cache, from which a fleet is read, may lag behind.
 			Eventually(func() error { return hub.Client.Delete(ctx, registration, client.DryRunAll) }).Should(MatchError(ContainSubstring(
-				"denied the request: " + breaks(cluster) + ". Remove first what requires it. To remove it nevertheless: " +
+				"denied the request: " + breakage(cluster) + ". Remove first what requires it. To remove it nevertheless: " +
 					"kubectl annotate clustermanagementaddon base " + interlockv1alpha1.ForceAnnotation,
 			)))
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"no longer made"}}}`, interlockv1alpha1.ForceAnnotation)
 			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
 			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
@@ -231,21 +231,21 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			})
 			Expect(webhook.Stop(ctx)).To(Succeed())
 			serve(ctx, "--protection=warn")
-			user, warnings := as("")
+			user, warnings := impersonate("")
 			Eventually(func() []string {
-				warnings.all = nil
+				warnings.texts = nil
 				Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
-				return warnings.all
+				return warnings.texts
 			}).Should(HaveExactElements(HaveSuffix("leaf requires base (" + cluster + ")")))
 		})
 	})
 
 	It("is not in the way of a cluster that is detached", func(ctx context.Context) {
 		accept(ctx, "leaving")
-		installed(ctx, "leaving")
+		installAll(ctx, "leaving")
 		Expect(hub.Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})).To(Succeed())
 		for _, name := range []string{base, leaf, friend} {
-			Eventually(gone).WithContext(ctx).WithArguments("leaving", name).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments("leaving", name).Should(BeTrue())
 		}
 		Eventually(func() error {
 			return hub.Client.Get(ctx, client.ObjectKey{Name: "leaving"}, &clusterv1.ManagedCluster{})
@@ -253,25 +253,25 @@ var _ = Describe("The removal of an add-on that others require", func() {
 	})
 
 	It("is refused if the hub does not serve another alternative", func(ctx context.Context) {
-		const on = "choosing"
-		accept(ctx, on)
+		const cluster = "choosing"
+		accept(ctx, cluster)
 		for name, kind := range map[string]string{"content": "ConfigMap", "stuck": "Bridge"} {
 			register(ctx, name, "[{name: either, anyOf: [{addOn: base}, {api: {kind: "+kind+", servedBy: Hub}}]}]")
 		}
 		for _, name := range []string{base, "content", "stuck"} {
-			Expect(hub.Client.Create(ctx, addOn(on, name))).To(Succeed())
-			DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, addOn(on, name)) })
+			Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
+			DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, addOn(cluster, name)) })
 		}
 		available := []byte(`{"status":{"conditions":[{"type":"Available","status":"True","reason":"Tested","message":"",` +
 			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
-		Expect(hub.Client.Status().Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, available))).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).Should(MatchError(ContainSubstring(
+		Expect(hub.Client.Status().Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, available))).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).Should(MatchError(ContainSubstring(
 			"denied the request: removing add-on 'base' would break 1 add-on on 1 cluster: stuck requires base or Bridge on the hub (choosing)")))
 	})
 
 	It("is not refused on a cluster that is lost", func(ctx context.Context) {
 		accept(ctx, "lost")
-		installed(ctx, "lost")
+		installAll(ctx, "lost")
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		Expect(hub.Client.Delete(ctx, addOn("lost", base))).To(Succeed())
 	})

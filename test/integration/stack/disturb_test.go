@@ -13,10 +13,10 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// disturbance is what fails while the stack is installed. It may return what has it work again at the end of the run.
+// disturbance is a fault while the stack is installed. It may return a function that repairs the fault at the end of the run.
 type disturbance struct {
-	name string
-	do   func(ctx context.Context, cluster *ocm.ManagedCluster) (mend func(context.Context))
+	name   string
+	inject func(ctx context.Context, cluster *ocm.ManagedCluster) (mend func(context.Context))
 }
 
 var disturbances = []disturbance{
@@ -42,7 +42,7 @@ func killAddOnAgents(ctx context.Context, _ *ocm.ManagedCluster) func(context.Co
 	return nil
 }
 
-// killBoth kills the agents of a cluster, which is lost ten seconds later unless they are started again.
+// killBoth kills both agents of a cluster. The hub loses the cluster ten seconds later unless they are started again.
 func killBoth(cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
 	for _, agent := range []*ocm.Component{cluster.RegistrationAgent, cluster.WorkAgent} {
@@ -59,10 +59,10 @@ func startAgents(ctx context.Context, cluster *ocm.ManagedCluster) {
 
 func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	before, err := leader()
+	leaderBefore, err := leader()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(managers[before].Kill()).To(Succeed())
-	managers[before] = manage()
+	Expect(managers[leaderBefore].Kill()).To(Succeed())
+	managers[leaderBefore] = manage()
 	Eventually(leader).WithContext(ctx).Should(BeNumerically(">=", 0), "the other replica, or the new one")
 	return nil
 }
@@ -70,10 +70,10 @@ func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Conte
 func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
 	Expect(webhook.Stop(ctx)).To(Succeed())
-	served := false
+	serving := false
 	serve := func(context.Context) {
-		if !served {
-			webhook, served = deployed.Serve("--lifecycle"), true
+		if !serving {
+			webhook, serving = deployed.Serve("--lifecycle"), true
 		}
 	}
 	DeferCleanup(serve) // where the run fails
@@ -89,7 +89,7 @@ func cutOff(ctx context.Context, cluster *ocm.ManagedCluster) func(context.Conte
 	return nil
 }
 
-// reached is whether the hub reaches a cluster.
+// reached returns whether the hub reaches a cluster.
 func reached(ctx context.Context, name string) (metav1.ConditionStatus, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster)
