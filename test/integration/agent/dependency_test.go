@@ -139,7 +139,7 @@ var _ = Describe("A writer that keeps overwriting Available", func() {
 		c.install(ctx, "proxy")
 		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
 		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		before := c.hubTraffic.written()
+		writesBefore := c.hubTraffic.written()
 
 		period, stop := context.WithTimeout(ctx, 5*time.Second)
 		defer stop()
@@ -150,7 +150,7 @@ var _ = Describe("A writer that keeps overwriting Available", func() {
 			}
 		}
 		// At once, at once again, then after 0.5, 1 and 2 seconds.
-		Expect(c.hubTraffic.written()-before).To(And(BeNumerically(">=", 3), BeNumerically("<=", 6)), "overwritten %d times", overwritten)
+		Expect(c.hubTraffic.written()-writesBefore).To(And(BeNumerically(">=", 3), BeNumerically("<=", 6)), "overwritten %d times", overwritten)
 		Expect(overwritten).To(BeNumerically(">", 10), "not much of a contest")
 
 		Eventually(c.availability(ctx, "proxy")).WithTimeout(16 * time.Second).Should(be("False", required))

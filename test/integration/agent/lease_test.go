@@ -132,7 +132,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
 		version, err := c.version(ctx, "proxy")()
 		Expect(err).NotTo(HaveOccurred())
-		written := c.hubTraffic.count(isWrite)
+		writesBefore := c.hubTraffic.count(isWrite)
 
 		By("renewing the lease 40 times, and another writer wording it differently")
 		for range 40 {
@@ -143,6 +143,6 @@ var _ = Describe("An add-on in Lease mode", func() {
 			ctx, "proxy", metav1.Condition{Type: "Available", Status: "True", Reason: leaseUpdated, Message: "another message"},
 		)).To(Succeed())
 		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(beWithMessage("True", leaseUpdated, "another message"))
-		Expect(c.hubTraffic.count(isWrite)).To(Equal(written))
+		Expect(c.hubTraffic.count(isWrite)).To(Equal(writesBefore))
 	})
 })

@@ -17,11 +17,11 @@ import (
 var _ = Describe("ManagedClusterFacts", func() {
 	It("tell in a table how much is asked and known", func(ctx context.Context) {
 		c := newCluster(ctx)
-		c.ask(ctx, questions{
+		c.request(ctx, questions{
 			APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}},
 		})
 		c.startAgent()
-		Eventually(c.answers(ctx)).Should(HaveLen(3))
+		Eventually(c.reported(ctx)).Should(HaveLen(3))
 
 		client, err := discovery.NewDiscoveryClientForConfig(fleet.Hub.Config)
 		Expect(err).NotTo(HaveOccurred())

@@ -18,7 +18,7 @@ func define(ctx context.Context, group, kind string, versions ...string) *apiext
 	return defineOn(ctx, managed, group, kind, versions...)
 }
 
-// defineOn is define on the managed cluster or on the hub.
+// defineOn creates a CRD on the managed cluster or on the hub, and removes it after the spec.
 func defineOn(
 	ctx context.Context, clusterClient client.Client, group, kind string, versions ...string,
 ) *apiextensionsv1.CustomResourceDefinition {
@@ -46,8 +46,7 @@ func defineOn(
 	return crd
 }
 
-// aggregate registers a version of a group that another API server serves,
-// which is not there, and removes it after the spec.
+// aggregate registers a version of a group with an API server that does not exist, and removes it after the spec.
 func aggregate(ctx context.Context, group, version string) {
 	GinkgoHelper()
 	service := &unstructured.Unstructured{Object: map[string]any{

@@ -22,7 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
-// manager is an addon-manager with the rights that are deployed.
+// manager is an addon-manager with the permissions that are deployed.
 type manager struct {
 	traffic traffic
 	metrics *prometheus.Registry
@@ -32,8 +32,8 @@ type manager struct {
 
 var managerUser *rest.Config
 
-// mayManage returns whom addon-manager is.
-func mayManage(ctx context.Context) *rest.Config {
+// managerConfig returns the configuration of addon-manager's account.
+func managerConfig(ctx context.Context) *rest.Config {
 	GinkgoHelper()
 	if managerUser != nil {
 		return managerUser
@@ -55,7 +55,7 @@ func mayManage(ctx context.Context) *rest.Config {
 func startManager(ctx context.Context) *manager {
 	GinkgoHelper()
 	m := &manager{metrics: prometheus.NewRegistry(), exit: make(chan error, 1)}
-	mgr, err := interlockhub.NewManager(m.traffic.watch(mayManage(ctx)), interlockhub.Options{
+	mgr, err := interlockhub.NewManager(m.traffic.watch(managerConfig(ctx)), interlockhub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: m.metrics,
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -77,8 +77,8 @@ func (m *manager) end() {
 	Eventually(m.exit).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 }
 
-// standing counts the clusters of which anything is asked, by how that stands.
-func (m *manager) standing(value string) float64 {
+// clustersInState returns the number of clusters with requested facts, by the state of their request.
+func (m *manager) clustersInState(value string) float64 {
 	GinkgoHelper()
 	families, err := m.metrics.Gather()
 	Expect(err).NotTo(HaveOccurred())
@@ -95,7 +95,7 @@ func (m *manager) standing(value string) float64 {
 	return sum
 }
 
-// evaluations is how many add-ons were evaluated so far.
+// evaluations returns how many add-ons have been evaluated so far.
 func (m *manager) evaluations() uint64 {
 	GinkgoHelper()
 	families, err := m.metrics.Gather()
@@ -111,13 +111,13 @@ func (m *manager) evaluations() uint64 {
 // rest waits until nothing has been evaluated or written for a while.
 func (m *manager) rest() {
 	GinkgoHelper()
-	done := func() string { return fmt.Sprint(m.evaluations(), m.traffic.writes.Load()) }
-	last, since := done(), time.Now()
+	activity := func() string { return fmt.Sprint(m.evaluations(), m.traffic.writes.Load()) }
+	lastActivity, lastChange := activity(), time.Now()
 	Eventually(func() time.Duration {
-		if now := done(); now != last {
-			last, since = now, time.Now()
+		if current := activity(); current != lastActivity {
+			lastActivity, lastChange = current, time.Now()
 		}
-		return time.Since(since)
+		return time.Since(lastChange)
 	}).Should(BeNumerically(">", time.Second))
 }
 
@@ -156,11 +156,11 @@ func onVersion(name, version string) addonv1alpha1.AddonDependency {
 // degraded returns reason and message of Degraded, for use with Eventually.
 func (c *cluster) degraded(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: addOn}, stored); err != nil {
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: addOn}, object); err != nil {
 			return "", err
 		}
-		condition := meta.FindStatusCondition(stored.Status.Conditions, "Degraded")
+		condition := meta.FindStatusCondition(object.Status.Conditions, "Degraded")
 		if condition == nil {
 			return "", nil
 		}

@@ -87,9 +87,9 @@ var _ = Describe("OCM's operator", func() {
 			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":"`+above(version)+`"}}}`),
 		)).To(Succeed())
 		change()
-		before := present(ctx).GetGeneration()
+		generationBefore := present(ctx).GetGeneration()
 		Expect(hub.Reconciled(ctx)).To(Succeed())
 		Expect(changed()).To(ConsistOf("changed"))
-		Expect(present(ctx).GetGeneration()).To(Equal(before))
+		Expect(present(ctx).GetGeneration()).To(Equal(generationBefore))
 	})
 })

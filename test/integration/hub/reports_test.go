@@ -30,7 +30,7 @@ func reporting(scope dependencyv1alpha1.ReportScope) func(*hub.Options) {
 	return func(o *hub.Options) { o.Reports = scope }
 }
 
-// reportOn reads the report on a cluster, nil where there is none; for Eventually.
+// reportOn reads the report on a cluster, which is nil if there is none. It is for Eventually.
 func reportOn(cluster string) func() (*dependencyReport, error) {
 	return func() (*dependencyReport, error) {
 		report := &dependencyReport{}
@@ -42,7 +42,7 @@ func reportOn(cluster string) func() (*dependencyReport, error) {
 	}
 }
 
-// verdictsOf reads a report as "addOn>dependency verdict" of each edge.
+// verdictsOf reads the edges of a report as "addOn>dependency verdict".
 func verdictsOf(cluster string) func() ([]string, error) {
 	return func() ([]string, error) {
 		report, err := reportOn(cluster)()
@@ -61,8 +61,8 @@ func verdictsOf(cluster string) func() ([]string, error) {
 	}
 }
 
-// printed is what kubectl addon report prints of a cluster.
-func printed(cluster string, flags ...string) *dependencyReport {
+// printedReport returns the report on a cluster that kubectl addon report prints.
+func printedReport(cluster string, flags ...string) *dependencyReport {
 	GinkgoHelper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	command := cli.NewCommand(streams)
@@ -74,15 +74,15 @@ func printed(cluster string, flags ...string) *dependencyReport {
 	return &list.Items[0]
 }
 
-// content is a report without what only the hub has of it.
+// content returns a report without the fields that only the hub sets.
 func content(report *dependencyReport) *dependencyReport {
 	report = report.DeepCopy()
 	report.TypeMeta, report.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: report.Namespace, Name: report.Name}
 	return report
 }
 
-// written counts the changes of the report on a cluster until the spec ends.
-func written(cluster string) *atomic.Int32 {
+// countChanges counts the changes of the report on a cluster until the spec ends.
+func countChanges(cluster string) *atomic.Int32 {
 	GinkgoHelper()
 	var count atomic.Int32
 	watcher, err := hubClient.Watch(ctx, &dependencyv1alpha1.AddOnDependencyReportList{}, client.InNamespace(cluster))
@@ -107,7 +107,7 @@ var _ = Describe("The report on a cluster", func() {
 		register(middle, required(base))
 		register(leaf, required(middle), optional("nowhere"))
 		accept(cluster)
-		running(cluster, base, middle)
+		installAvailable(cluster, base, middle)
 	}
 	cleanUp := func() {
 		DeferCleanup(func() {
@@ -122,32 +122,32 @@ var _ = Describe("The report on a cluster", func() {
 		manager.rest()
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
-		stored := func() *dependencyReport { return now(reportOn(cluster)) }
-		running(cluster, leaf)
+		storedReport := func() *dependencyReport { return must(reportOn(cluster)) }
+		installAvailable(cluster, leaf)
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(leaf + ">nowhere NotInstalled"))
-		Expect(stored().Labels).To(HaveKeyWithValue(names.ManagedBy, names.AddonManager))
-		Expect(stored().OwnerReferences).To(BeEmpty())
+		Expect(storedReport().Labels).To(HaveKeyWithValue(names.ManagedBy, names.AddonManager))
+		Expect(storedReport().OwnerReferences).To(BeEmpty())
 
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(
 			leaf+">"+middle+" NotAvailable", middle+">"+base+" NotAvailable", leaf+">nowhere NotInstalled"))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster))).To(Equal(content(stored())))
+			g.Expect(content(printedReport(cluster))).To(Equal(content(storedReport())))
 		}).Should(Succeed())
-		Expect(stored().Edges[0].RootCauses).To(ConsistOf(dependencyv1alpha1.ReportedCause{
+		Expect(storedReport().Edges[0].RootCauses).To(ConsistOf(dependencyv1alpha1.ReportedCause{
 			Dependent: middle, Target: base, Verdict: "NotAvailable", Reason: leaseStale,
 		}))
-		for _, edge := range stored().Edges {
+		for _, edge := range storedReport().Edges {
 			Expect(edge.Since).NotTo(BeNil(), edge.Dependency)
 		}
 
 		By("a leader that starts anew, which writes nothing")
 		manager.stop()
-		version, counted := stored().ResourceVersion, written(cluster)
-		again := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
-		again.rest()
-		Consistently(func() string { return stored().ResourceVersion }, "2s").Should(Equal(version))
-		Expect(counted.Load()).To(BeEquivalentTo(1), "the watch begins with it")
+		version, changes := storedReport().ResourceVersion, countChanges(cluster)
+		manager2 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		manager2.rest()
+		Consistently(func() string { return storedReport().ResourceVersion }, "2s").Should(Equal(version))
+		Expect(changes.Load()).To(BeEquivalentTo(1), "the watch begins with it")
 
 		By("all being satisfied")
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
@@ -159,20 +159,20 @@ var _ = Describe("The report on a cluster", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportAll))
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		edges := []string{leaf + ">nowhere NotInstalled", leaf + ">" + middle + " Satisfied", middle + ">" + base + " Satisfied"}
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster, "--all"))).To(Equal(content(now(reportOn(cluster)))))
+			g.Expect(content(printedReport(cluster, "--all"))).To(Equal(content(must(reportOn(cluster)))))
 		}).Should(Succeed())
 
 		lose(cluster, base, middle, leaf)
-		var held []string
+		var heldEdges []string
 		for _, edge := range edges {
-			held = append(held, edge+" held")
+			heldEdges = append(heldEdges, edge+" held")
 		}
-		Eventually(verdictsOf(cluster)).Should(ConsistOf(held))
-		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Unsatisfied: 1, Held: 3}))
+		Eventually(verdictsOf(cluster)).Should(ConsistOf(heldEdges))
+		Expect(must(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Unsatisfied: 1, Held: 3}))
 
 		reach(cluster, metav1.ConditionTrue)
 		for _, addOn := range []string{base, middle, leaf} {
@@ -187,47 +187,47 @@ var _ = Describe("The report on a cluster", func() {
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		annotate := func(value string) {
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, addonv1alpha1.GateAnnotation, value)
-			Expect(hubClient.Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+			Expect(hubClient.Patch(ctx, readAddOn(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 		}
-		waits := func() ([]string, error) {
+		waitingEntries := func() ([]string, error) {
 			report, err := reportOn(cluster)()
 			if report == nil {
 				return nil, err
 			}
-			var waits []string
+			var entries []string
 			for _, wait := range report.Waiting {
 				text := fmt.Sprintf("%s %s %q", wait.AddOn, wait.Kind, wait.Template)
 				for _, edge := range wait.Dependencies {
 					text += " " + edge.Dependency + " " + edge.Verdict
 				}
-				waits = append(waits, text)
+				entries = append(entries, text)
 			}
-			return waits, err
+			return entries, err
 		}
 		upgradable := metav1.Condition{
 			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "as tested",
 		}
-		related := []byte(`{"status":{"relatedObjects":[` +
+		patch := []byte(`{"status":{"relatedObjects":[` +
 			`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"next"}]}}`)
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
 		annotate(`"closed"`)
-		Eventually(waits).Should(HaveExactElements(middle + ` Installation ""`))
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Installation ""`))
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		Eventually(waits).Should(HaveExactElements(middle + ` Installation "" ` + base + " NotAvailable"))
-		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Failing: 1, Waiting: 1, Unsatisfied: 1}))
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Installation "" ` + base + " NotAvailable"))
+		Expect(must(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Failing: 1, Waiting: 1, Unsatisfied: 1}))
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
 
 		annotate("null")
 		Eventually(reportOn(cluster)).Should(BeNil())
-		Expect(hubClient.Status().Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, related))).To(Succeed())
-		Expect(say(cluster, middle, upgradable)).To(Succeed())
-		Eventually(waits).Should(HaveExactElements(middle + ` Upgrade "next"`))
+		Expect(hubClient.Status().Patch(ctx, readAddOn(cluster, middle), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Expect(setAsOCM(cluster, middle, upgradable)).To(Succeed())
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Upgrade "next"`))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster))).To(Equal(content(now(reportOn(cluster)))))
+			g.Expect(content(printedReport(cluster))).To(Equal(content(must(reportOn(cluster)))))
 		}).Should(Succeed())
 		upgradable.Status = metav1.ConditionTrue
-		Expect(say(cluster, middle, upgradable)).To(Succeed())
+		Expect(setAsOCM(cluster, middle, upgradable)).To(Succeed())
 		Eventually(reportOn(cluster)).Should(BeNil())
 	})
 
@@ -235,33 +235,33 @@ var _ = Describe("The report on a cluster", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		Eventually(reportOn(cluster)).ShouldNot(BeNil())
-		counted, start := written(cluster), time.Now()
+		changes, start := countChanges(cluster), time.Now()
 		for i := 0; time.Since(start) < 4*time.Second; i++ {
 			report(cluster, base, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue}[i%2], fmt.Sprint("Change", i))
 		}
 		report(cluster, base, metav1.ConditionFalse, "Last")
 		Eventually(verdictsOf(cluster)).Should(ContainElement(middle + ">" + base + " NotAvailable"))
 		took := time.Since(start)
-		Expect(counted.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
+		Expect(changes.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
 	})
 
 	It("is no larger than its bound, and counts what is left out", func() {
 		cluster, leaf = newCluster(), unique("leaf")
 		cleanUp()
-		var missing []addonv1alpha1.AddonDependency
+		var nowhere []addonv1alpha1.AddonDependency
 		for i := range 40 {
-			missing = append(missing, required(fmt.Sprintf("%s-%02d", strings.Repeat("x", 200), i)))
+			nowhere = append(nowhere, required(fmt.Sprintf("%s-%02d", strings.Repeat("x", 200), i)))
 		}
 		for i := range 10 {
 			name := fmt.Sprintf("%s-%d", leaf, i)
-			register(name, missing...)
+			register(name, nowhere...)
 			install(cluster, name)
 		}
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		Eventually(func(g Gomega) {
-			report := now(reportOn(cluster))
+			report := must(reportOn(cluster))
 			g.Expect(report).NotTo(BeNil())
 			g.Expect(report.Summary.Unsatisfied).To(BeEquivalentTo(400))
 			g.Expect(len(report.Edges) + len(report.NeededBy) + int(report.Summary.LeftOut)).To(Equal(440))
@@ -274,14 +274,14 @@ var _ = Describe("The report on a cluster", func() {
 
 	It("is deleted by a leader without reports, and then not made", func() {
 		prepare()
-		running(cluster, leaf)
-		first := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		installAvailable(cluster, leaf)
+		manager1 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		Eventually(reportOn(cluster)).ShouldNot(BeNil())
-		first.stop()
-		second := start()
+		manager1.stop()
+		manager2 := start()
 		Eventually(reportOn(cluster)).Should(BeNil())
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		second.rest()
+		manager2.rest()
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 	})
 })

@@ -21,13 +21,13 @@ var _ = Describe("An edge that tolerates", func() {
 	})
 
 	It("changes nothing while its dependency is away for less long, and fails when that is over", func() {
-		running(cluster, base, leaf)
+		installAvailable(cluster, base, leaf)
 		manager.rest()
-		before := now(version(cluster, leaf))
+		versionBefore := must(version(cluster, leaf))
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		Consistently(version(cluster, leaf), tolerated/2).Should(Equal(before))
+		Consistently(version(cluster, leaf), tolerated/2).Should(Equal(versionBefore))
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
-		Consistently(version(cluster, leaf), tolerated).Should(Equal(before))
+		Consistently(version(cluster, leaf), tolerated).Should(Equal(versionBefore))
 
 		start := time.Now()
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
@@ -38,7 +38,7 @@ var _ = Describe("An edge that tolerates", func() {
 	})
 
 	It("does not tolerate what was never available", func() {
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(not installed")))
 		start := time.Now()
 		install(cluster, base)

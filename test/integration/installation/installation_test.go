@@ -20,14 +20,14 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// auto is a Required edge that has its add-on installed.
+// auto returns a declaration with a Required edge by which Interlock installs the add-on.
 func auto(name string) string { return "[{name: " + name + ", install: Auto}]" }
 
 func message(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
-		for _, condition := range found.Status.Conditions {
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, object)
+		for _, condition := range object.Status.Conditions {
 			if condition.Type == "Degraded" {
 				return condition.Message, err
 			}
@@ -41,21 +41,21 @@ func merge(ctx context.Context, object *unstructured.Unstructured, patch string)
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(kubetypes.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
-// installedBefore creates an add-on and its AddOnInstallation as an earlier leader has.
-func installedBefore(ctx context.Context, cluster, name string) {
+// createInstalled creates an add-on and its AddOnInstallation, as an earlier leader did.
+func createInstalled(ctx context.Context, cluster, name string) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Namespace, addOn.Name = cluster, name
 	addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock}
 	Eventually(func() error { return hub.Client.Create(ctx, addOn, client.FieldOwner(names.AddonManager)) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn)) })
-	stored(ctx, cluster, name, func(status *dependencyv1alpha1.AddOnInstallationStatus) {
+	createInstallation(ctx, cluster, name, func(status *dependencyv1alpha1.AddOnInstallationStatus) {
 		status.Phase, status.UID, status.Generation = dependencyv1alpha1.PhaseInstalled, addOn.UID, addOn.Generation
 	})
 }
 
-// stored creates an AddOnInstallation as an earlier leader has, for an add-on that is gone.
-func stored(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
+// createInstallation creates an AddOnInstallation, as an earlier leader did, for an add-on that no longer exists.
+func createInstallation(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
 	GinkgoHelper()
 	object := managed(cluster)
 	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -77,9 +77,9 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		install(ctx, cluster, leaf)
 		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring(
 			"its owner must annotate ClusterManagementAddOn '" + base + "' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
-		Expect(installed(ctx, base)()).To(BeEmpty())
+		Expect(clustersWith(ctx, base)()).To(BeEmpty())
 		merge(ctx, object, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
+		Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
 		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
 		Expect(addOn.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
@@ -91,19 +91,19 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		register(ctx, leaf, manual, auto(base), "")
 		install(ctx, cluster, leaf)
 		for range 2 {
-			Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
+			Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
 			undone := &addonv1alpha1.ManagedClusterAddOn{}
 			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, undone)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
 		}
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
 		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
-		Consistently(installed(ctx, base)).Should(BeEmpty())
+		Consistently(clustersWith(ctx, base)).Should(BeEmpty())
 		Expect(phase(ctx, cluster, base)()).To(Equal("GivenUp"))
 
 		By("also by the next leader")
 		manage("2s")
-		Consistently(installed(ctx, base)).Should(BeEmpty())
+		Consistently(clustersWith(ctx, base)).Should(BeEmpty())
 		Expect(message(ctx, cluster, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 	}, onBoth())
 
@@ -115,32 +115,32 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		register(ctx, leaf, manual, auto(mid), "")
 		for range 2 {
 			install(ctx, cluster, leaf)
-			Eventually(installed(ctx, base)).Should(ConsistOf(cluster))
+			Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
 			addOn := &addonv1alpha1.ManagedClusterAddOn{}
 			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
 			for _, name := range unit {
 				uninstall(ctx, cluster, name)
 			}
-			// The time of a creation has whole seconds. What is created within the same second is not known to be new.
+			// Creation timestamps have whole seconds. An add-on that was created within the same second may not be new.
 			Eventually(time.Since).WithArguments(addOn.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
 			for _, name := range unit {
-				Eventually(installed(ctx, name)).Should(BeEmpty())
+				Eventually(clustersWith(ctx, name)).Should(BeEmpty())
 			}
 		}
 
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
 			metadata: {name: `+leaf+`, namespace: `+cluster+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(cluster), "removing a unit twice undoes nothing")
+		Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster), "removing a unit twice undoes nothing")
 		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 		for _, name := range unit {
 			uninstall(ctx, cluster, name)
 		}
-		Consistently(func() (all []string, err error) {
+		Consistently(func() (names []string, err error) {
 			for _, name := range unit {
-				clusters, failed := installed(ctx, name)()
-				all, err = append(all, clusters...), errors.Join(err, failed)
+				clusters, failed := clustersWith(ctx, name)()
+				names, err = append(names, clusters...), errors.Join(err, failed)
 			}
-			return all, err
+			return names, err
 		}).Should(BeEmpty())
 		deleted := &unstructured.Unstructured{}
 		deleted.SetAPIVersion(addonv1alpha1.GroupVersion.String())
@@ -151,12 +151,12 @@ var _ = Describe("An add-on that OCM does not install", func() {
 	}, onBoth())
 
 	It("is installed with all that it needs itself", func(ctx context.Context) {
-		register(ctx, "t-base", consenting(ctx, "t-base"), "[]", "")
+		register(ctx, "t-base", consent(ctx, "t-base"), "[]", "")
 		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
 		register(ctx, "t-leaf", manual, "[{name: t-mid, type: Optional, install: Auto}]", "")
 		install(ctx, "west", "t-leaf")
-		Eventually(installed(ctx, "t-base")).Should(ConsistOf("west"))
-		Expect(installed(ctx, "t-mid")()).To(ConsistOf("west"))
+		Eventually(clustersWith(ctx, "t-base")).Should(ConsistOf("west"))
+		Expect(clustersWith(ctx, "t-mid")()).To(ConsistOf("west"))
 	})
 })
 
@@ -173,8 +173,8 @@ var _ = Describe("Nothing is installed", func() {
 			install(ctx, cluster, leaf)
 		}
 		Eventually(message(ctx, "east", leaf)).ShouldNot(BeEmpty())
-		Eventually(installed(ctx, base)).Should(installs)
-		Consistently(installed(ctx, base)).Should(installs)
+		Eventually(clustersWith(ctx, base)).Should(installs)
+		Consistently(clustersWith(ctx, base)).Should(installs)
 	},
 		Entry("the edge does not ask for it", "na", "[{name: %s}]", "", BeEmpty()),
 		Entry("the edge says Never", "nb", "[{name: %s, install: Never}]", "", BeEmpty()),
@@ -192,20 +192,20 @@ var _ = Describe("Nothing is installed", func() {
 		install(ctx, "edge", "d-leaf")
 		Eventually(message(ctx, "edge", "d-leaf")).Should(ContainSubstring(
 			"installations on this cluster are denied by AddOnDependencyPolicy 'no-installations'"))
-		Expect(installed(ctx, "d-base")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "d-base")()).To(BeEmpty())
 		Expect(hub.Client.Delete(ctx, policy)).To(Succeed())
-		Eventually(installed(ctx, "d-base")).Should(ConsistOf("edge"))
+		Eventually(clustersWith(ctx, "d-base")).Should(ConsistOf("edge"))
 	})
 
 	It("where a managed cluster is lost", func(ctx context.Context) {
 		join(ctx, "lost")
-		register(ctx, "l-base", consenting(ctx, "l-base"), "[]", "")
+		register(ctx, "l-base", consent(ctx, "l-base"), "[]", "")
 		register(ctx, "l-leaf", manual, auto("l-base"), "")
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		install(ctx, "lost", "l-leaf")
-		Consistently(installed(ctx, "l-base")).Should(BeEmpty())
+		Consistently(clustersWith(ctx, "l-base")).Should(BeEmpty())
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionTrue)
-		Eventually(installed(ctx, "l-base")).Should(ConsistOf("lost"))
+		Eventually(clustersWith(ctx, "l-base")).Should(ConsistOf("lost"))
 	})
 
 	It("before an approval, on more than half of the fleet, and nothing is removed from it", func(ctx context.Context) {
@@ -217,7 +217,7 @@ var _ = Describe("Nothing is installed", func() {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)
 			install(ctx, name, "f-leaf")
-			installedBefore(ctx, name, "f-unused")
+			createInstalled(ctx, name, "f-unused")
 		}
 		manage("2s")
 		register(ctx, "f-gone", manual, removing("f-unused"), "")
@@ -228,16 +228,16 @@ var _ = Describe("Nothing is installed", func() {
 		Eventually(message(ctx, "many24", "f-leaf")).Should(ContainSubstring("waits for an approval"))
 		Eventually(notes(ctx, "f-unused", "RemovalUnapproved")).Should(ConsistOf(SatisfyAll(
 			HavePrefix("Removing 'f-unused' from 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-removal=25"))))
-		Expect(installed(ctx, "f-base")()).To(BeEmpty())
-		Expect(installed(ctx, "f-unused")()).To(HaveLen(25))
+		Expect(clustersWith(ctx, "f-base")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "f-unused")()).To(HaveLen(25))
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveInstallAnnotation+`": "25"}}}`)
 		merge(ctx, unused, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveRemovalAnnotation+`": "25"}}}`)
 		for name, budget := range map[string]int{"f-base": 20, "f-unused": 5} {
-			Eventually(installed(ctx, name)).Should(HaveLen(budget), name)
+			Eventually(clustersWith(ctx, name)).Should(HaveLen(budget), name)
 		}
 		Consistently(func(g Gomega) {
-			g.Expect(installed(ctx, "f-base")()).To(HaveLen(20), "the budget of a minute")
-			g.Expect(installed(ctx, "f-unused")()).To(HaveLen(5), "the budget of a minute")
+			g.Expect(clustersWith(ctx, "f-base")()).To(HaveLen(20), "the budget of a minute")
+			g.Expect(clustersWith(ctx, "f-unused")()).To(HaveLen(5), "the budget of a minute")
 		}).Should(Succeed())
 	})
 })

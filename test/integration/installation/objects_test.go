@@ -19,7 +19,8 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// phase returns the phase of an AddOnInstallation, and the reason of its condition where that is another one; empty: there is none.
+// phase returns the phase of an AddOnInstallation, and the reason of its condition if it differs. It is empty without an
+// AddOnInstallation.
 func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
 		installation := &dependencyv1alpha1.AddOnInstallation{}
@@ -34,7 +35,7 @@ func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	}
 }
 
-// unit registers an add-on that has another one installed, and installs it.
+// unit registers an add-on that has Interlock install another one, and installs it.
 func unit(ctx context.Context, base, leaf string) {
 	GinkgoHelper()
 	register(ctx, base, manual, "[]", onDemand)
@@ -51,18 +52,18 @@ var _ = Describe("An AddOnInstallation", func() {
 		Expect(table).To(ContainElement(MatchRegexp(`^ia-base +Installed +ia-leaf +\d+s$`)))
 		uninstall(ctx, "east", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Unused"))
-		Eventually(installed(ctx, "ia-base")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "ia-base")).Should(BeEmpty())
 		Eventually(phase(ctx, "east", "ia-base")).Should(BeEmpty())
 	})
 
 	It("is all that a new leader goes on from", func(ctx context.Context) {
 		stopManaging()
 		unit(ctx, "ib-base", "ib-leaf")
-		stored(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
-			status.Phase = dependencyv1alpha1.PhaseInstalling // and the process ended
+		createInstallation(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
+			status.Phase = dependencyv1alpha1.PhaseInstalling // the process ended then
 		})
 		manage("2s")
-		Eventually(installed(ctx, "ib-base")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "ib-base")).Should(ConsistOf("east"))
 		Eventually(phase(ctx, "east", "ib-base")).Should(Equal("Installed"))
 
 		By("the process ending before it has stored what it has created")
@@ -77,11 +78,11 @@ var _ = Describe("An AddOnInstallation", func() {
 		stopManaging()
 		uninstall(ctx, "east", "ib-leaf")
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
-			now := metav1.Now()
-			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &now
+			deletionTime := metav1.Now()
+			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &deletionTime
 		})
 		manage("1h")
-		Eventually(installed(ctx, "ib-base")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "ib-base")).Should(BeEmpty())
 		Eventually(phase(ctx, "east", "ib-base")).Should(BeEmpty())
 	})
 
@@ -91,7 +92,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		Expect(hub.Client.Delete(ctx, &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "ic-base"}})).
 			To(Succeed())
 		uninstall(ctx, "east", "ic-leaf")
-		Consistently(installed(ctx, "ic-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
+		Consistently(clustersWith(ctx, "ic-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
 		Expect(phase(ctx, "east", "ic-base")()).To(BeEmpty())
 		uninstall(ctx, "east", "ic-base")
 	})
@@ -104,7 +105,7 @@ var _ = Describe("An AddOnInstallation", func() {
 			[]byte(`{"spec": {"installNamespace": "elsewhere"}}`)))).To(Succeed())
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Kept"))
 		uninstall(ctx, "east", "id-leaf")
-		Consistently(installed(ctx, "id-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
+		Consistently(clustersWith(ctx, "id-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
 		uninstall(ctx, "east", "id-base")
 		Eventually(phase(ctx, "east", "id-base")).Should(BeEmpty())
 	})
@@ -143,8 +144,8 @@ var _ = Describe("An add-on that contradicts what is installed", func() {
 		unit(ctx, "if-base", "if-leaf")
 		install(ctx, "west", "if-leaf")
 		Eventually(message(ctx, "east", "if-leaf")).Should(ContainSubstring("would contradict or break what is installed on this cluster"))
-		Eventually(installed(ctx, "if-base")).Should(ConsistOf("west"))
-		Consistently(installed(ctx, "if-base")).Should(ConsistOf("west"))
+		Eventually(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))
+		Consistently(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))
 		Expect(phase(ctx, "east", "if-base")()).To(BeEmpty())
 	})
 })
@@ -158,7 +159,7 @@ func setStatus(ctx context.Context, addOn string, set func(*dependencyv1alpha1.A
 	Expect(hub.Client.Update(ctx, installation)).To(Succeed())
 }
 
-// tableOf returns the lines that kubectl get addoninstallations prints of the managed cluster east.
+// tableOf returns the output of kubectl get addoninstallations on the managed cluster east, in lines.
 func tableOf(ctx context.Context) (lines []string) {
 	GinkgoHelper()
 	config := rest.CopyConfig(hub.Config)

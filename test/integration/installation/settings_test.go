@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. Its default
-// AddOnDeploymentConfig, of the same name in the namespace west, has a level.
+// registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. The default
+// AddOnDeploymentConfig has the add-on's name, is in the namespace west, and sets level.
 func registerSet(ctx context.Context, name string) {
 	GinkgoHelper()
 	create(ctx, fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
@@ -31,12 +31,12 @@ func registerSet(ctx context.Context, name string) {
 		name, onDemand, manual))
 }
 
-// setting is an edge that has an add-on installed with settings.
+// setting returns an edge by which Interlock installs an add-on with settings.
 func setting(cluster, variables, policy string) string {
 	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", cluster, policy, variables)
 }
 
-// rendered is what OCM deploys of an add-on on a managed cluster.
+// rendered returns the data of the ConfigMap that OCM deploys for an add-on on a managed cluster.
 func rendered(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
 		works := &unstructured.UnstructuredList{}
@@ -46,7 +46,7 @@ func rendered(ctx context.Context, cluster, addOn string) func() (string, error)
 		for _, work := range works.Items {
 			manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests")
 			for _, manifest := range manifests {
-				if data, found, _ := unstructured.NestedString(manifest.(map[string]any), "data", "rendered"); found {
+				if data, ok, _ := unstructured.NestedString(manifest.(map[string]any), "data", "rendered"); ok {
 					return data, err
 				}
 			}
@@ -55,8 +55,8 @@ func rendered(ctx context.Context, cluster, addOn string) func() (string, error)
 	}
 }
 
-// kept is the AddOnDeploymentConfig of an add-on that Interlock keeps on a managed cluster.
-func kept(ctx context.Context, cluster, addOn string) *unstructured.Unstructured {
+// ownConfig returns the AddOnDeploymentConfig that Interlock maintains for an add-on on a managed cluster.
+func ownConfig(ctx context.Context, cluster, addOn string) *unstructured.Unstructured {
 	GinkgoHelper()
 	config := &unstructured.Unstructured{}
 	config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
@@ -67,11 +67,11 @@ func kept(ctx context.Context, cluster, addOn string) *unstructured.Unstructured
 	return config
 }
 
-// edit sets a variable as a user does, and returns the generation of that.
+// edit sets a variable as a user does, and returns the new generation.
 func edit(ctx context.Context, cluster, addOn, name, value string) (generation int64) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		config := kept(ctx, cluster, addOn)
+		config := ownConfig(ctx, cluster, addOn)
 		variables, _, err := unstructured.NestedSlice(config.Object, "spec", "customizedVariables")
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, variable := range variables {
@@ -86,23 +86,23 @@ func edit(ctx context.Context, cluster, addOn, name, value string) (generation i
 	return generation
 }
 
-// warned are the warnings that a client gets.
-type warned []string
+// warnings collects the warnings that a client receives.
+type warnings []string
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (w *warned) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
 // change changes a spec in a dry run, and returns the warnings.
-func change(ctx context.Context, config *unstructured.Unstructured) (got warned, err error) {
-	of := rest.CopyConfig(hub.Config)
-	of.WarningHandler = &got
-	userClient, err := client.New(of, client.Options{Scheme: hub.Client.Scheme()})
+func change(ctx context.Context, config *unstructured.Unstructured) (received warnings, err error) {
+	config2 := rest.CopyConfig(hub.Config)
+	config2.WarningHandler = &received
+	userClient, err := client.New(config2, client.Options{Scheme: hub.Client.Scheme()})
 	if err != nil {
 		return nil, err
 	}
 	err = userClient.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
-	return got, err
+	return received, err
 }
 
 var _ = Describe("Settings", func() {
@@ -112,7 +112,7 @@ var _ = Describe("Settings", func() {
 		register(ctx, leaf, manual, setting(base,
 			`{name: mode, valueFrom: "dependencies['`+base+`'].config[?'mode'].orValue('') == 'on' ? 'off' : 'on'"}`, "Seal"), "")
 		install(ctx, cluster, leaf)
-		generation := func() int64 { return kept(ctx, cluster, base).GetGeneration() }
+		generation := func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }
 		Eventually(generation).Should(BeNumerically(">=", 5), "the first changes are written at once")
 		Consistently(generation).WithTimeout(4 * time.Second).Should(BeNumerically("<=", 10))
 	}, onBoth())
@@ -124,7 +124,7 @@ var _ = Describe("Settings", func() {
 			"{name: mode, value: grpc}, {name: level, value: high}, {name: region, valueFrom: \"cluster.labels['name']\"}", "Default"), "")
 		install(ctx, cluster, leaf)
 		Eventually(rendered(ctx, cluster, base)).Should(Equal("mode=grpc level=low region=" + cluster))
-		config := kept(ctx, cluster, base)
+		config := ownConfig(ctx, cluster, base)
 		namespace, _, err := unstructured.NestedString(config.Object, "spec", "agentInstallNamespace")
 		Expect(namespace, err).To(Equal("of-the-default"))
 		Expect(config.GetOwnerReferences()).To(ConsistOf(HaveField("Name", base)))
@@ -146,30 +146,30 @@ var _ = Describe("Settings", func() {
 		install(ctx, cluster, sealing)
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
 		edited := edit(ctx, cluster, base, "mode", "http")
-		Eventually(func() int64 { return kept(ctx, cluster, base).GetGeneration() }).Should(BeNumerically(">", edited))
+		Eventually(func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }).Should(BeNumerically(">", edited))
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
 		edit(ctx, cluster, base, "mode", "http")
 		Eventually(notes(ctx, base, "SettingGivenUp")).Should(HaveLen(1))
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=http "))
 
 		By("warning a user who changes them")
-		Eventually(func() (warned, error) { return change(ctx, kept(ctx, cluster, base)) }).Should(ContainElement(
+		Eventually(func() (warnings, error) { return change(ctx, ownConfig(ctx, cluster, base)) }).Should(ContainElement(
 			ContainSubstring("Interlock puts sealed variables back")))
 		Expect(change(ctx, source)).To(BeEmpty())
 	}, onBoth())
 
 	DescribeTable("on which dependents do not agree are not set", func(ctx context.Context, cluster string) {
-		base, first, second := "c-base-"+cluster, "c-one-"+cluster, "c-two-"+cluster
+		base, leaf1, leaf2 := "c-base-"+cluster, "c-one-"+cluster, "c-two-"+cluster
 		registerSet(ctx, base)
-		for name, mode := range map[string]string{first: "grpc", second: "http"} {
+		for name, mode := range map[string]string{leaf1: "grpc", leaf2: "http"} {
 			register(ctx, name, manual, setting(base, "{name: mode, value: "+mode+"}, {name: region, value: north}", "Default"), "")
 			install(ctx, cluster, name)
 		}
-		for _, name := range []string{first, second} {
+		for _, name := range []string{leaf1, leaf2} {
 			Eventually(notes(ctx, name, "SettingConflict")).Should(ConsistOf(
-				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + first + ", " + second))
+				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + leaf1 + ", " + leaf2))
 		}
-		variables := func() string { return fmt.Sprint(kept(ctx, cluster, base).Object["spec"]) }
+		variables := func() string { return fmt.Sprint(ownConfig(ctx, cluster, base).Object["spec"]) }
 		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))
 	}, onBoth())
 
@@ -180,13 +180,13 @@ var _ = Describe("Settings", func() {
 		install(ctx, "edge", "r-leaf")
 		Eventually(message(ctx, "edge", "r-leaf")).Should(ContainSubstring(
 			"setting 'region' is required and has no value: valueFrom has none on this cluster"))
-		Consistently(installed(ctx, "r-base")).Should(BeEmpty())
+		Consistently(clustersWith(ctx, "r-base")).Should(BeEmpty())
 		cluster := managed("edge")
 		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error {
 			return hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": null}}}`)))
 		})
-		Eventually(installed(ctx, "r-base")).Should(ConsistOf("edge"))
+		Eventually(clustersWith(ctx, "r-base")).Should(ConsistOf("edge"))
 	})
 })

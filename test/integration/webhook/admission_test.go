@@ -101,10 +101,10 @@ var _ = Describe("Registering an add-on", func() {
 				}
 				listening, listener := listeningClient()
 				Eventually(func(g Gomega) {
-					before := len(listener.all())
+					requestsBefore := len(listener.all())
 					second := clusterManagementAddOn(version, "second", []any{in("needed", "< 2"), in("any", ">= 0.0.0")})
 					g.Expect(listening.Create(ctx, second, client.DryRunAll)).To(Succeed())
-					g.Expect(listener.all()[before:]).To(ConsistOf(
+					g.Expect(listener.all()[requestsBefore:]).To(ConsistOf(
 						ContainSubstring(`spec.dependencies[0]: "needed" is needed in version < 2 here, and in >= 2 by "first"`),
 						ContainSubstring(`spec.dependencies[0]: no version of "needed" is set on its ClusterManagementAddOn or an AddOnTemplate`),
 						ContainSubstring(`spec.dependencies[1]: every release of "any" is in the range ">= 0.0.0"`)))

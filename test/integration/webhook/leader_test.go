@@ -122,7 +122,7 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 		expectTrusted(ca)
 
 		By("what is published being no CA")
-		before := versions(ctx, validating, mutating)
+		versionsBefore := versions(ctx, validating, mutating)
 		for _, refused := range []struct {
 			ca     string
 			series gomegatypes.GomegaMatcher // the second is an event of the same series
@@ -137,7 +137,7 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 				HaveField("Note", ContainSubstring("key ca.crt: no certificates in PEM")), HaveField("Series", refused.series))))
 		}
 		publish("")
-		Consistently(func() []string { return versions(ctx, validating, mutating) }).WithTimeout(2 * time.Second).Should(Equal(before))
+		Consistently(func() []string { return versions(ctx, validating, mutating) }).WithTimeout(2 * time.Second).Should(Equal(versionsBefore))
 
 		By("a CA being published again")
 		ca = mount().authority.CertPEM
